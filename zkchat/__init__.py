@@ -1,0 +1,1 @@
+"""zkchat: a terminal chat over a Markdown vault."""

@@ -1,0 +1,1 @@
+"""One conversation: the turn, its tool loop, its references."""

@@ -1,0 +1,1 @@
+"""Settings, their origins, and which of them need the user's trust."""

@@ -1,0 +1,82 @@
+"""The process we run in: streams, variables, folders, clock, ids. Nobody else reads them; tests pass their own."""
+
+import os
+import secrets
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+_ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+"""Crockford's base 32: no letter that is easily taken for a digit."""
+
+
+def random_id() -> str:
+    """Twelve characters, 60 bits: enough for every message one person will ever write."""
+    return "".join(secrets.choice(_ID_ALPHABET) for _ in range(12))
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _is_tty(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:  # a closed stream
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    variables: Mapping[str, str] = field(repr=False)
+    cwd: Path
+    home: Path
+    now: Callable[[], datetime] = utc_now
+    new_id: Callable[[], str] = random_id
+
+    @classmethod
+    def of_this_process(cls) -> "Environment":
+        variables = dict(os.environ)
+        return cls(
+            stdin=sys.stdin,
+            stdout=sys.stdout,
+            stderr=sys.stderr,
+            variables=variables,
+            cwd=Path.cwd(),
+            home=Path(variables.get("HOME") or Path.home()),
+        )
+
+    @property
+    def stdin_is_tty(self) -> bool:
+        return _is_tty(self.stdin)
+
+    @property
+    def stdout_is_tty(self) -> bool:
+        return _is_tty(self.stdout)
+
+    @property
+    def stderr_is_tty(self) -> bool:
+        return _is_tty(self.stderr)
+
+    @property
+    def config_dir(self) -> Path:
+        return self._base("XDG_CONFIG_HOME", ".config")
+
+    @property
+    def data_dir(self) -> Path:
+        return self._base("XDG_DATA_HOME", ".local/share")
+
+    @property
+    def cache_dir(self) -> Path:
+        return self._base("XDG_CACHE_HOME", ".cache")
+
+    def _base(self, variable: str, fallback: str) -> Path:
+        # The XDG rule: a relative path in the variable is to be ignored.
+        named = Path(self.variables.get(variable, ""))
+        return (named if named.is_absolute() else self.home / fallback) / "zkchat"

@@ -1,0 +1,100 @@
+"""What can go wrong, as the user is told it: a sentence, a way out, and an exit code.
+
+The exit codes are a promise to scripts; docs/exit-codes.md lists them and a test holds both together.
+"""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    OK = 0
+    BUG = 1
+    USAGE = 2
+    CONFIG = 3
+    VAULT = 4
+    SESSION = 5
+    MODEL = 6
+    NO_ANSWER = 7
+    STORAGE = 8
+    INTERRUPTED = 130
+
+
+class ZkchatError(Exception):
+    """Base of every error that zkchat raises on purpose; anything else is a bug."""
+
+    exit_code = ExitCode.BUG
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(ZkchatError):
+    """The command was called in a way that it does not understand."""
+
+    exit_code = ExitCode.USAGE
+
+
+class ConfigError(ZkchatError):
+    """A settings file, variable or flag holds something that cannot be used."""
+
+    exit_code = ExitCode.CONFIG
+
+
+class VaultError(ZkchatError):
+    """The vault, or a note of it, cannot be used."""
+
+    exit_code = ExitCode.VAULT
+
+
+class NoteNotFound(VaultError):
+    """There is no such note in the vault."""
+
+
+class NoteUnreadable(VaultError):
+    """The note is there but cannot be read."""
+
+
+class OutsideVault(VaultError):
+    """The path leads out of the vault."""
+
+
+class SessionError(ZkchatError):
+    """The session asked for cannot be used."""
+
+    exit_code = ExitCode.SESSION
+
+
+class SessionNotFound(SessionError):
+    """No session, or more than one, answers to that name."""
+
+
+class StorageError(ZkchatError):
+    """Something could not be written to, or read from, zkchat's own files."""
+
+    exit_code = ExitCode.STORAGE
+
+
+class StorageFull(StorageError):
+    """The disk has no room left."""
+
+
+class StorageDamaged(StorageError):
+    """A database is corrupt."""
+
+
+class StorageTooNew(StorageError):
+    """A database was written by a newer zkchat."""
+
+
+class ProviderError(ZkchatError):
+    """The model could not be reached or did not do its part."""
+
+    exit_code = ExitCode.MODEL
+
+
+class NoAnswer(ZkchatError):
+    """The turn ended without an answer."""
+
+    exit_code = ExitCode.NO_ANSWER

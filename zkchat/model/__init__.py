@@ -1,0 +1,1 @@
+"""Values: messages, notes, references, request context, sessions, events."""

@@ -1,0 +1,86 @@
+"""Why each thing was sent, and what it cost (SPEC 3.4 and 5)."""
+
+from typing import Literal
+
+from pydantic import Field, computed_field
+
+from zkchat.model.value import Value
+
+Include = Literal["always", "manual", "agent"]
+ItemType = Literal["system", "rule", "reference", "tool", "memory", "summary", "recall", "evidence", "message"]
+
+
+class RequestItem(Value):
+    """One thing that went into a request, by name; the request is built from these."""
+
+    type: ItemType
+    name: str
+    server: str = ""
+    include: Include = "always"
+    score: float | None = None
+    tokens: int = 0
+    digest: str = ""
+    """Of the content as it was sent, so that a later change of the source can be noticed."""
+    reason: str = ""
+
+
+class LeftOut(Value):
+    """Something that was considered and not sent."""
+
+    item: RequestItem
+    why: Literal["budget", "score", "removed", "private", "missing"]
+
+
+class TokenUsage(Value):
+    """What a provider reported for one request."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    thinking_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class BudgetUse(Value):
+    """One share of the window."""
+
+    used: int = 0
+    limit: int = 0
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
+    @property
+    def percent(self) -> float:
+        return 100.0 * self.used / self.limit if self.limit else 0.0
+
+
+class ContextUsage(Value):
+    """What fills the window, part by part. `estimated` says that no exact tokenizer counted it."""
+
+    system: int = 0
+    tools: int = 0
+    messages: int = 0
+    memory: int = 0
+    references: int = 0
+    window: int = 0
+    reserve: int = 0
+    threshold: float = 0.85
+    estimated: bool = False
+    budgets: dict[str, BudgetUse] = Field(default_factory=dict)
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
+    @property
+    def total(self) -> int:
+        return self.system + self.tools + self.messages + self.memory + self.references
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
+    @property
+    def available(self) -> int:
+        return max(0, self.window - self.reserve - self.total)
+
+
+class RequestContext(Value):
+    """The record on an assistant message of everything its request held."""
+
+    agent: str = "default"
+    items: tuple[RequestItem, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    usage: ContextUsage | None = None

@@ -1,0 +1,109 @@
+"""What a conversation tells its consumers while a turn runs (SPEC 2.4). docs/events.md lists them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from zkchat.model.context import ContextUsage, TokenUsage
+from zkchat.model.message import ChatMessage
+from zkchat.model.reference import DocumentReference
+from zkchat.model.value import Value
+
+
+class LinksResolved(Value):
+    """The links of the user's message, looked up."""
+
+    kind: Literal["links_resolved"] = "links_resolved"
+    references: tuple[DocumentReference, ...]
+
+
+class PromptReady(Value):
+    """The request is built and the user's message is on disk."""
+
+    kind: Literal["prompt_ready"] = "prompt_ready"
+    message_id: str
+    usage: ContextUsage
+
+
+class TextDelta(Value):
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class ThinkingDelta(Value):
+    kind: Literal["thinking"] = "thinking"
+    text: str
+
+
+class ToolStarted(Value):
+    kind: Literal["tool_started"] = "tool_started"
+    call_id: str
+    name: str
+    arguments: str
+
+
+class ToolFinished(Value):
+    kind: Literal["tool_finished"] = "tool_finished"
+    call_id: str
+    name: str
+    summary: str
+    failed: bool = False
+
+
+class ReferenceFound(Value):
+    """A document that a search or a tool brought up."""
+
+    kind: Literal["reference"] = "reference"
+    reference: DocumentReference
+
+
+class UsageReported(Value):
+    kind: Literal["usage"] = "usage"
+    usage: TokenUsage
+
+
+class Compacted(Value):
+    kind: Literal["compacted"] = "compacted"
+    message: ChatMessage
+
+
+class Warned(Value):
+    """Something is not as it should be, and the turn goes on."""
+
+    kind: Literal["warning"] = "warning"
+    text: str
+    hint: str = ""
+
+
+class TurnFinished(Value):
+    kind: Literal["finished"] = "finished"
+    message: ChatMessage
+    usage: ContextUsage
+    abstained: bool = False
+
+
+class TurnFailed(Value):
+    """No whole answer. What had arrived is kept as an unfinished message."""
+
+    kind: Literal["failed"] = "failed"
+    text: str
+    hint: str = ""
+    exit_code: int = 1
+    message: ChatMessage | None = None
+
+
+Event = Annotated[
+    LinksResolved
+    | PromptReady
+    | TextDelta
+    | ThinkingDelta
+    | ToolStarted
+    | ToolFinished
+    | ReferenceFound
+    | UsageReported
+    | Compacted
+    | Warned
+    | TurnFinished
+    | TurnFailed,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,131 @@
+"""Messages and their parts (SPEC 2.2)."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Discriminator, Field, Tag
+
+from zkchat.model.context import RequestContext, TokenUsage
+from zkchat.model.reference import DocumentReference
+from zkchat.model.value import Value
+
+Role = Literal["user", "assistant", "system", "tool"]
+ContextType = Literal["primary", "summary", "memory", "tool_output"]
+Status = Literal["complete", "unfinished", "error"]
+
+
+class TextPart(Value):
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class ThinkingPart(Value):
+    kind: Literal["thinking"] = "thinking"
+    text: str
+
+
+class ToolCallPart(Value):
+    kind: Literal["tool_call"] = "tool_call"
+    call_id: str
+    name: str
+    arguments: str
+    """JSON as the model wrote it, which may be malformed."""
+
+
+class ToolResultPart(Value):
+    kind: Literal["tool_result"] = "tool_result"
+    call_id: str
+    name: str
+    text: str
+    failed: bool = False
+
+
+class FilePart(Value):
+    kind: Literal["file"] = "file"
+    name: str
+    media_type: str = "text/plain"
+    text: str
+
+
+class ImagePart(Value):
+    kind: Literal["image"] = "image"
+    name: str
+    media_type: str
+    data: str
+    """Base 64."""
+
+
+class CompactionPart(Value):
+    """The place where older messages left the prompt (SPEC 4.5). They stay in the history."""
+
+    kind: Literal["compaction"] = "compaction"
+    number: int
+    summary: str
+    strategy: str = "summarize"
+    archived: tuple[str, ...] = ()
+    """Ids of the messages that this compaction took out of the prompt."""
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+
+class UnknownPart(Value):
+    """A part that a newer zkchat wrote: kept as it is."""
+
+    model_config = ConfigDict(extra="allow")
+    kind: str
+
+
+_KNOWN_PARTS = {"text", "thinking", "tool_call", "tool_result", "file", "image", "compaction"}
+
+
+def _part_tag(value: Any) -> str:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return kind if kind in _KNOWN_PARTS else "unknown"
+
+
+Part = Annotated[
+    Annotated[TextPart, Tag("text")]
+    | Annotated[ThinkingPart, Tag("thinking")]
+    | Annotated[ToolCallPart, Tag("tool_call")]
+    | Annotated[ToolResultPart, Tag("tool_result")]
+    | Annotated[FilePart, Tag("file")]
+    | Annotated[ImagePart, Tag("image")]
+    | Annotated[CompactionPart, Tag("compaction")]
+    | Annotated[UnknownPart, Tag("unknown")],
+    Discriminator(_part_tag),
+]
+
+
+class ChatMessage(Value):
+    id: str
+    session_id: str = ""
+    parent_id: str | None = None
+    """The message this one follows; two messages with one parent are two branches."""
+    role: Role
+    parts: tuple[Part, ...] = ()
+    references: tuple[DocumentReference, ...] = ()
+    created_at: datetime
+    finished_at: datetime | None = None
+    provider: str = ""
+    model: str = ""
+    token_count: int = 0
+    augmented_token_count: int = 0
+    """After the text of referenced documents was added."""
+    tool_tokens: int = 0
+    thinking_tokens: int = 0
+    usage: TokenUsage | None = None
+    """As the provider reported it, not as we counted it."""
+    context_type: ContextType = "primary"
+    priority: Annotated[int, Field(ge=1, le=10)] = 5
+    status: Status = "complete"
+    error: str = ""
+    request_context: RequestContext | None = None
+
+    @property
+    def text(self) -> str:
+        """What was said, without thinking, tool traffic and attachments."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @property
+    def thinking(self) -> str:
+        return "".join(part.text for part in self.parts if isinstance(part, ThinkingPart))

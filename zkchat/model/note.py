@@ -1,0 +1,144 @@
+"""Notes, links, and what a search finds. Plain slotted values: a vault holds hundreds of thousands of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+LinkSyntax = Literal["wikilink", "markdown"]
+LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileStamp:
+    """A file as a directory listing shows it; when it is unchanged, the file is not read again."""
+
+    path: str
+    """Relative to the vault, with forward slashes, spelled as on disk."""
+    size: int
+    modified_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    text: str
+    level: int
+    line: int
+    start: int
+    """Character offset in the note."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A paragraph or list item that has an id (`^id`)."""
+
+    id: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link as it stands in a text; `start:end` is its exact place, brackets included."""
+
+    text: str
+    target: str
+    """Before `#` and `|`; empty for a link into the note itself; a whole address when `external`."""
+    anchor: str = ""
+    """After the first `#`, without it: `Heading`, `Heading#Sub` or `^block`."""
+    display: str = ""
+    syntax: LinkSyntax = "wikilink"
+    embed: bool = False
+    external: bool = False
+    start: int = 0
+    end: int = 0
+    line: int = 1
+    in_comment: bool = False
+    in_frontmatter: str = ""
+    """The name of the property it stands in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A stretch of a note under one heading path, small enough to be shown to a model as a passage."""
+
+    heading_path: tuple[str, ...]
+    text: str
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A parsed note."""
+
+    path: str
+    title: str
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    frontmatter: Mapping[str, Any] = field(default_factory=dict)
+    headings: tuple[Heading, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    links: tuple[Link, ...] = ()
+    body_start: int = 0
+    """Character offset where the frontmatter ends."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    path: str
+    via: LinkVia
+    anchor_found: bool = True
+    line: int | None = None
+    """Where the heading or block stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ambiguous:
+    """Several notes answer; `path` is the one that the rules prefer, `others` the rest."""
+
+    path: str
+    via: LinkVia
+    others: tuple[str, ...]
+    anchor_found: bool = True
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    target: str
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class External:
+    address: str
+
+
+Resolution = Resolved | Ambiguous | Missing | External
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A section that a search found."""
+
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+    first_line: int
+    last_line: int
+    score: float
+    snippet: str
+    """A line or two around the match."""
+    why: str
+    """In a few words: `title`, `heading`, `text`, `similar`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteWarning:
+    """A file that could not be used as it is, and why; the rest of the vault works."""
+
+    path: str
+    text: str

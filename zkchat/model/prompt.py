@@ -1,0 +1,95 @@
+"""What a provider is asked and what it streams back."""
+
+from typing import Any, Literal
+
+from zkchat.model.context import TokenUsage
+from zkchat.model.message import ImagePart, Role, ToolCallPart
+from zkchat.model.reference import LineRange
+from zkchat.model.value import Value
+
+FinishReason = Literal["stop", "length", "tool_calls", "abstained", "interrupted"]
+
+
+class ToolSpec(Value):
+    """A tool as it is described to a model."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    """JSON schema of the arguments."""
+    server: str = ""
+
+
+class Evidence(Value):
+    """A sentence of a note that may answer the question, word for word."""
+
+    sentence: str
+    relative_path: str
+    title: str
+    wikilink: str
+    heading: str = ""
+    lines: LineRange
+    score: float
+
+
+class PromptMessage(Value):
+    """One message as a model sees it."""
+
+    role: Role
+    text: str = ""
+    tool_calls: tuple[ToolCallPart, ...] = ()
+    tool_call_id: str = ""
+    tool_name: str = ""
+    images: tuple[ImagePart, ...] = ()
+
+
+class ModelRequest(Value):
+    messages: tuple[PromptMessage, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    """For models that cannot search by themselves: what the vault says, best first."""
+    window: int
+    """Tokens that the server must keep room for."""
+    max_answer_tokens: int | None = None
+    temperature: float | None = None
+
+
+class ModelInfo(Value):
+    """What is known of a model before it is asked."""
+
+    provider: str
+    id: str
+    context_limit: int | None = None
+    calls_tools: bool = False
+    """Whether tools are worth offering. A model without them is handed evidence instead."""
+    on_this_machine: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}:{self.id}" if self.id else self.provider
+
+
+class TextChunk(Value):
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class ThinkingChunk(Value):
+    kind: Literal["thinking"] = "thinking"
+    text: str
+
+
+class ToolRequested(Value):
+    kind: Literal["tool"] = "tool"
+    call: ToolCallPart
+
+
+class Finish(Value):
+    """The last thing a stream yields; a stream without it was cut."""
+
+    kind: Literal["finish"] = "finish"
+    reason: FinishReason = "stop"
+    usage: TokenUsage | None = None
+
+
+ModelChunk = TextChunk | ThinkingChunk | ToolRequested | Finish

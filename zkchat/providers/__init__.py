@@ -1,0 +1,1 @@
+"""The models zkchat can talk to, behind one protocol."""

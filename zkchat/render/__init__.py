@@ -1,0 +1,1 @@
+"""Values in, characters out: the only door to the terminal."""

@@ -1,0 +1,1 @@
+"""Everything on disk: sessions, the note index, the files of a vault."""

@@ -1,0 +1,1 @@
+"""Typed functions that the model may call."""

@@ -1,0 +1,1 @@
+"""The vault, pure: grammar, resolver, sections, index merge, search."""
