@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -55,6 +56,15 @@ class Environment:
     @property
     def stdin_is_tty(self) -> bool:
         return _is_tty(self.stdin)
+
+    @property
+    def stdin_is_piped(self) -> bool:
+        """Whether somebody sends us text. A terminal, /dev/null or a closed stream does not."""
+        try:
+            mode = os.fstat(self.stdin.fileno()).st_mode
+        except (OSError, ValueError):  # no file behind it: a stream in memory, or a closed one
+            return not self.stdin.closed
+        return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
     @property
     def stdout_is_tty(self) -> bool:

@@ -1,12 +1,12 @@
 """What the inside asks of the outside. Adapters implement these; nothing inside names an adapter."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from zkchat.model.message import Role
-from zkchat.model.note import FileStamp
+from zkchat.model.note import FileStamp, NoteWarning
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, ToolSpec
 from zkchat.model.reference import DocumentReference
 from zkchat.model.session import Entry, EntryBody, Session
@@ -18,7 +18,7 @@ class ModelProvider(Protocol):
     @property
     def info(self) -> ModelInfo: ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """The answer as it arrives, ended by `Finish`. Closing the iterator cancels the request."""
         ...
 
@@ -55,8 +55,8 @@ class Tool(Protocol):
 class NoteFiles(Protocol):
     """The files of one vault, and nothing outside it."""
 
-    def scan(self) -> Iterable[FileStamp]:
-        """Every file of the vault, notes and attachments, in no particular order."""
+    def scan(self) -> Iterable[FileStamp | NoteWarning]:
+        """Every file of the vault, notes and attachments, in no particular order, and what had to be left out."""
         ...
 
     def read(self, path: str) -> str:

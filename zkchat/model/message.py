@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from zkchat.model.context import RequestContext, TokenUsage
-from zkchat.model.reference import DocumentReference
+from zkchat.model.reference import DocumentReference, Evidence
 from zkchat.model.value import Value
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -68,6 +68,13 @@ class CompactionPart(Value):
     tokens_after: int = 0
 
 
+class EvidencePart(Value):
+    """What the vault says on the question, handed over with it because the model cannot search by itself."""
+
+    kind: Literal["evidence"] = "evidence"
+    evidence: tuple[Evidence, ...]
+
+
 class UnknownPart(Value):
     """A part that a newer zkchat wrote: kept as it is."""
 
@@ -75,7 +82,7 @@ class UnknownPart(Value):
     kind: str
 
 
-_KNOWN_PARTS = {"text", "thinking", "tool_call", "tool_result", "file", "image", "compaction"}
+_KNOWN_PARTS = {"text", "thinking", "tool_call", "tool_result", "file", "image", "compaction", "evidence"}
 
 
 def _part_tag(value: Any) -> str:
@@ -91,6 +98,7 @@ Part = Annotated[
     | Annotated[FilePart, Tag("file")]
     | Annotated[ImagePart, Tag("image")]
     | Annotated[CompactionPart, Tag("compaction")]
+    | Annotated[EvidencePart, Tag("evidence")]
     | Annotated[UnknownPart, Tag("unknown")],
     Discriminator(_part_tag),
 ]

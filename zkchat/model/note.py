@@ -16,6 +16,8 @@ class FileStamp:
     """Relative to the vault, with forward slashes, spelled as on disk."""
     size: int
     modified_ns: int
+    settled: bool = True
+    """False for a file changed so recently that it might change again without a new stamp."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from zkchat.model.context import TokenUsage
 from zkchat.model.message import ImagePart, Role, ToolCallPart
-from zkchat.model.reference import LineRange
+from zkchat.model.reference import Evidence
 from zkchat.model.value import Value
 
 FinishReason = Literal["stop", "length", "tool_calls", "abstained", "interrupted"]
@@ -18,18 +18,6 @@ class ToolSpec(Value):
     parameters: dict[str, Any]
     """JSON schema of the arguments."""
     server: str = ""
-
-
-class Evidence(Value):
-    """A sentence of a note that may answer the question, word for word."""
-
-    sentence: str
-    relative_path: str
-    title: str
-    wikilink: str
-    heading: str = ""
-    lines: LineRange
-    score: float
 
 
 class PromptMessage(Value):
@@ -63,6 +51,8 @@ class ModelInfo(Value):
     calls_tools: bool = False
     """Whether tools are worth offering. A model without them is handed evidence instead."""
     on_this_machine: bool = False
+    tokenizer: str = ""
+    """The encoding that counts for it; without one, counts are estimates and are shown as such."""
 
     @property
     def name(self) -> str:

@@ -15,6 +15,18 @@ class LineRange(Value):
     last: int
 
 
+class Evidence(Value):
+    """A sentence of a note that may answer the question, word for word."""
+
+    sentence: str
+    relative_path: str
+    title: str
+    wikilink: str
+    heading: str = ""
+    lines: LineRange
+    score: float
+
+
 class DocumentReference(Value):
     """One document of one message. Repeated hits on a document are merged into one reference and counted."""
 

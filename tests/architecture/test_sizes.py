@@ -1,0 +1,36 @@
+"""Rooms stay small enough to be read in one sitting; the offender is named."""
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "zkchat"
+MOST_LINES_OF_A_MODULE = 350
+MOST_LINES_OF_A_FUNCTION = 50
+
+
+def test_no_module_is_longer_than_one_sitting() -> None:
+    lengths = {str(path.relative_to(PACKAGE)): len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py")}
+    assert lengths
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_MODULE} == {}
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    lengths = {
+        f"{path.relative_to(PACKAGE)}:{node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert lengths
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_init_files_hold_a_docstring_and_nothing_else() -> None:
+    inits = list(PACKAGE.rglob("__init__.py"))
+    assert inits
+    assert [str(path) for path in inits if not _only_a_docstring(path)] == []
+
+
+def _only_a_docstring(path: Path) -> bool:
+    body = ast.parse(path.read_text()).body
+    return len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)

@@ -1,0 +1,56 @@
+import asyncio
+
+import pytest
+
+from zkchat.errors import NoteNotFound
+from zkchat.model.message import ToolCallPart
+from zkchat.ports import ToolOutcome
+from zkchat.tools.registry import Arguments, FunctionTool, Toolbox
+
+
+class Wanted(Arguments):
+    name: str
+    times: int = 1
+
+
+def greet(wanted: Wanted) -> ToolOutcome:
+    if wanted.name == "nobody":
+        raise NoteNotFound("No note 'nobody'.", hint="Closest: [[somebody]].")
+    return ToolOutcome(text=f"hello {wanted.name} " * wanted.times)
+
+
+BOX = Toolbox([FunctionTool("greet", "Greets.", Wanted, greet)])
+
+
+def call(arguments: str, name: str = "greet") -> ToolOutcome:
+    return asyncio.run(BOX.call(ToolCallPart(call_id="1", name=name, arguments=arguments)))
+
+
+def test_valid_arguments_reach_the_function_and_unknown_ones_are_ignored() -> None:
+    assert call('{"name": "Ada", "mood": "fine"}') == ToolOutcome(text="hello Ada ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("{bro", "not valid JSON"),
+        ("", "name: Field required"),
+        ("[]", "arguments: Input should be"),
+        ('{"name": "Ada", "times": "many"}', "times: Input should be a valid integer"),
+        ('{"name": "nobody"}', "No note 'nobody'. Closest: [[somebody]]."),
+    ],
+)
+def test_what_goes_wrong_goes_back_to_the_model(arguments: str, said: str) -> None:
+    outcome = call(arguments)
+    assert outcome.failed
+    assert said in outcome.text
+
+
+def test_an_unknown_tool_is_answered_with_the_nearest_one() -> None:
+    assert call("{}", name="great").text == "There is no tool 'great'. There is: greet."
+    assert asyncio.run(Toolbox([]).call(ToolCallPart(call_id="1", name="x", arguments=""))).failed
+
+
+def test_a_tool_describes_its_arguments_by_schema() -> None:
+    (spec,) = BOX.specs
+    assert (spec.name, spec.parameters["required"]) == ("greet", ["name"])

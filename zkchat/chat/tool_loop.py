@@ -1,0 +1,154 @@
+"""The model and its tools, back and forth, until there is an answer. Every step is on disk before the next begins."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from zkchat.chat.journal import Draft, Journal
+from zkchat.chat.ledger import Ledger
+from zkchat.context.assembly import as_prompt
+from zkchat.errors import ProviderError
+from zkchat.model.events import (
+    Event,
+    ReferenceFound,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
+from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.prompt import Finish, ModelRequest, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.session import MessageEntry
+from zkchat.ports import ModelProvider, Tokenizer, ToolOutcome
+from zkchat.tools.registry import Toolbox
+
+MOST_ROUNDS = 8
+"""After so many rounds of tool calls the model is asked for its answer without tools."""
+
+
+@dataclass
+class Exchange:
+    """One request and everything that grows while it is answered."""
+
+    request: ModelRequest
+    parent_id: str
+    room: int
+    """Tokens that tool results may still take."""
+    ledger: Ledger = field(default_factory=Ledger)
+    draft: Draft | None = None
+    calls: list[ToolCallPart] = field(default_factory=list)
+    finish: Finish | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolLoop:
+    provider: ModelProvider
+    tools: Toolbox
+    tokenizer: Tokenizer
+    journal: Journal
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+
+    async def run(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
+        """Stream until the model gives no more tool calls; `exchange.draft` then holds the answer."""
+        for round_ in range(MOST_ROUNDS + 1):
+            if round_ == MOST_ROUNDS:
+                exchange.request = exchange.request.model_copy(update={"tools": ()})
+            async with aclosing(self._ask(exchange)) as events:
+                async for event in events:
+                    yield event
+            if not exchange.calls or round_ == MOST_ROUNDS:
+                return
+            async with aclosing(self._use_tools(exchange)) as events:
+                async for event in events:
+                    yield event
+
+    async def _ask(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
+        info = self.provider.info
+        exchange.calls, exchange.finish = [], None
+        exchange.draft = Draft(
+            self.journal,
+            ChatMessage(
+                id=self.new_id(),
+                session_id=self.journal.session_id,
+                parent_id=exchange.parent_id,
+                role="assistant",
+                created_at=self.now(),
+                provider=info.provider,
+                model=info.id,
+            ),
+        )
+        async with aclosing(self.provider.stream(exchange.request)) as stream:
+            async for chunk in stream:
+                match chunk:
+                    case TextChunk(text=text):
+                        exchange.draft.add(text=text)
+                        yield TextDelta(text=text)
+                    case ThinkingChunk(text=text):
+                        exchange.draft.add(thinking=text)
+                        yield ThinkingDelta(text=text)
+                    case ToolRequested(call=call):
+                        exchange.calls.append(call)
+                    case Finish():
+                        exchange.finish = chunk
+        if exchange.finish is None:
+            raise ProviderError(
+                f"The answer of {info.name} was cut off.", hint="What arrived is kept. Ask again to go on."
+            )
+        if exchange.finish.usage:
+            yield UsageReported(usage=exchange.finish.usage)
+
+    async def _use_tools(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
+        assert exchange.draft is not None
+        step = exchange.draft.finished()
+        step = step.model_copy(
+            update={
+                "parts": (*step.parts, *exchange.calls),
+                "finished_at": self.now(),
+                "usage": exchange.finish.usage if exchange.finish else None,
+                "token_count": self.tokenizer.count(step.text),
+                "tool_tokens": sum(self.tokenizer.count(call.arguments) for call in exchange.calls),
+            }
+        )
+        if warning := self.journal.append(MessageEntry(message=step)):
+            yield warning
+        results: list[ToolResultPart] = []
+        for call in exchange.calls:
+            yield ToolStarted(call_id=call.call_id, name=call.name, arguments=call.arguments)
+            outcome = await self.tools.call(call)
+            for reference in outcome.references:
+                exchange.ledger.add(reference)
+                yield ReferenceFound(reference=reference)
+            results.append(self._bounded(call, outcome, exchange))
+            yield ToolFinished(call_id=call.call_id, name=call.name, summary=outcome.summary, failed=outcome.failed)
+        answered = ChatMessage(
+            id=self.new_id(),
+            session_id=self.journal.session_id,
+            parent_id=step.id,
+            role="tool",
+            parts=tuple(results),
+            created_at=self.now(),
+            context_type="tool_output",
+            token_count=sum(self.tokenizer.count(result.text) for result in results),
+        )
+        if warning := self.journal.append(MessageEntry(message=answered)):
+            yield warning
+        exchange.parent_id = answered.id
+        exchange.request = _grown(exchange.request, step, answered)
+
+    def _bounded(self, call: ToolCallPart, outcome: ToolOutcome, exchange: Exchange) -> ToolResultPart:
+        """At most half of the room that is left, so that further calls and the answer still fit."""
+        text = outcome.text
+        tokens = self.tokenizer.count(text)
+        limit = max(0, exchange.room // 2)
+        if tokens > limit:
+            text = text[: len(text) * limit // tokens] + "\n(Cut here: the context has no room for more.)"
+        exchange.room -= min(tokens, limit)
+        return ToolResultPart(call_id=call.call_id, name=call.name, text=text, failed=outcome.failed)
+
+
+def _grown(request: ModelRequest, *messages: ChatMessage) -> ModelRequest:
+    added = [prompt for message in messages for prompt in as_prompt(message, can_read=True)]
+    return request.model_copy(update={"messages": (*request.messages, *added)})

@@ -1,0 +1,97 @@
+"""What every command shares: its process, its common options, its way to print."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zkchat.environment import Environment
+
+if TYPE_CHECKING:
+    from zkchat.errors import ZkchatError
+
+VaultOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--vault",
+        metavar="FOLDER",
+        help="The folder of your notes. Else $ZKCHAT_VAULT, the nearest parent with .zkchat/ or .obsidian/, "
+        "or the current folder.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="The model to ask, e.g. quote.", show_default=False),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+@dataclass(frozen=True)
+class Process:
+    """The environment of this call, and the plain ways to print into it."""
+
+    environment: Environment
+
+    def out(self, text: str) -> None:
+        """A line for the user on standard output."""
+        self._write_line(self.environment.stdout, text)
+
+    def note(self, text: str) -> None:
+        """A line beside the result, on standard error."""
+        self._write_line(self.environment.stderr, text)
+
+    def json(self, value: object) -> None:
+        text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
+        # A lone surrogate of a damaged file name is no valid UTF-8; JSON has an escape for it.
+        self.environment.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")
+
+    def confirm(self, question: str) -> bool:
+        """Whether the user says yes; without a terminal the answer is no."""
+        if not self.environment.stdin_is_tty:
+            return False
+        self.environment.stderr.write(f"{question} [y/N] ")
+        self.environment.stderr.flush()
+        return self.environment.stdin.readline().strip().casefold() in {"y", "yes"}
+
+    def fail(self, error: "ZkchatError") -> None:
+        self.note(f"zkchat: {error.message}")
+        if error.hint:
+            self.note(f"        {error.hint}")
+
+    @staticmethod
+    def _write_line(stream: Any, text: str) -> None:
+        from zkchat.render.door import shown
+
+        stream.write(shown(text) + "\n")
+
+
+def _plain(value: object) -> object:
+    from pydantic import BaseModel
+
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    return str(value)
+
+
+# Typer offers commands no public way to reach what `run` was given, so it is put here for the length of one call.
+_current: ContextVar[Process] = ContextVar("zkchat_process")
+
+
+def process() -> Process:
+    return _current.get()
+
+
+@contextmanager
+def running(environment: Environment) -> Iterator[Process]:
+    token = _current.set(Process(environment))
+    try:
+        yield _current.get()
+    finally:
+        _current.reset(token)

@@ -1,0 +1,120 @@
+"""The command line: the table of commands, and the one place where errors become sentences and exit codes."""
+
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zkchat.cli import chat, config, doctor, sessions
+from zkchat.cli.common import Process, running
+from zkchat.environment import Environment
+from zkchat.errors import ExitCode, ZkchatError
+
+EPILOG = """Start here:  zkchat ask "What do my notes say about sleep? See [[Sleep]]." --vault ~/notes
+Something is wrong?  zkchat doctor        Exit codes and settings: docs/exit-codes.md, docs/configuration.md"""
+
+app = typer.Typer(
+    name="zkchat",
+    help="Chat with your Markdown notes in the terminal, with sources and an honest picture of the context.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    # Plain help costs half the start-up time of help drawn with Rich.
+    rich_markup_mode=None,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from zkchat.version import __version__
+
+        typer.echo(f"zkchat {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def zkchat(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Chat with your Markdown notes in the terminal, with sources and an honest picture of the context."""
+
+
+app.command()(chat.ask)
+app.command(name="chat")(chat.chat)
+app.add_typer(sessions.app, name="sessions")
+app.add_typer(config.app, name="config")
+app.command()(doctor.doctor)
+
+
+def run(arguments: Sequence[str], environment: Environment) -> int:
+    """One call of zkchat; returns its exit code. No exception leaves it."""
+    with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), running(environment) as process:
+        try:
+            code = app(list(arguments), prog_name="zkchat", standalone_mode=False)
+            environment.stdout.flush()
+        except ZkchatError as error:
+            process.fail(error)
+            return error.exit_code
+        except typer.TyperException as error:
+            process.note(f"zkchat: {_sentence(error)}")
+            process.note(f"        See: zkchat {_command_path(error)}--help")
+            return ExitCode.USAGE
+        except (KeyboardInterrupt, typer.Abort):
+            return ExitCode.INTERRUPTED
+        except BrokenPipeError:
+            return _reader_went_away(environment)
+        except Exception as error:  # noqa: BLE001 - the last door: a bug is told in a sentence, its trace kept in a file
+            return _report_bug(process, error)
+    return code if isinstance(code, int) else ExitCode.OK
+
+
+def _sentence(error: typer.TyperException) -> str:
+    return error.format_message().rstrip(".") + "."
+
+
+def _command_path(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    words = context.command_path.split()[1:] if context else []
+    return "".join(f"{word} " for word in words)
+
+
+def _reader_went_away(environment: Environment) -> int:
+    """`zkchat … | head` is not an error; what is left in the buffer has nowhere to go."""
+    import os
+
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(devnull, environment.stdout.fileno())
+    except (OSError, ValueError):
+        pass
+    finally:
+        os.close(devnull)
+    return ExitCode.OK
+
+
+def _report_bug(process: Process, error: Exception) -> int:
+    import traceback
+
+    from zkchat.version import __version__
+
+    report = process.environment.cache_dir / "crash.txt"
+    # Frames and the message, never local variables: those may hold a key or a note.
+    lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
+    process.note(f"zkchat: That is a bug: {type(error).__name__}: {error}")
+    process.note(f"        {_kept(report, ''.join(lines))}")
+    return ExitCode.BUG
+
+
+def _kept(report: Path, text: str) -> str:
+    try:
+        report.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        report.touch(mode=0o600)
+        report.write_text(text, encoding="utf-8")
+    except OSError:
+        return "The details could not be written anywhere."
+    return f"The details are in {report}; please report it with that file."

@@ -1,0 +1,77 @@
+"""Counting tokens. Encodings ship with the package: counting needs no network, and never raises on a note's text."""
+
+import math
+from functools import lru_cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from zkchat.errors import ConfigError
+from zkchat.ports import Tokenizer
+
+if TYPE_CHECKING:
+    import tiktoken
+
+_DIGESTS = {"o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"}
+
+_WORD_TAIL = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+_PATTERNS = {
+    "o200k_base": "|".join(
+        [
+            _WORD_TAIL + r"*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            _WORD_TAIL + r"+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"\p{N}{1,3}",
+            r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+            r"\s*[\r\n]+",
+            r"\s+(?!\S)",
+            r"\s+",
+        ]
+    )
+}
+
+
+class Estimate:
+    """Seven ASCII characters to two tokens, one token to every other character: rather high than low."""
+
+    exact = False
+
+    def count(self, text: str) -> int:
+        ascii_characters = len(text.encode("ascii", "ignore"))
+        return math.ceil(ascii_characters / 3.5 + (len(text) - ascii_characters))
+
+
+class Encoding:
+    """A tiktoken encoding, loaded when the first text is counted: that costs half a second."""
+
+    exact = True
+
+    def __init__(self, name: str) -> None:
+        if name not in _DIGESTS:
+            raise ConfigError(f"There is no encoding '{name}'.", hint=f"There are: {', '.join(_DIGESTS)}.")
+        self._name = name
+
+    def count(self, text: str) -> int:
+        # A note may hold a lone surrogate, which has no UTF-8 form, and `<|endoftext|>`, which is no command here.
+        return len(_loaded(self._name).encode_ordinary(text.encode("utf-8", "replace").decode()))
+
+
+def tokenizer_for(encoding: str) -> Tokenizer:
+    """The tokenizer of that encoding; the estimate where a model names none."""
+    return Encoding(encoding) if encoding else Estimate()
+
+
+@lru_cache
+def _loaded(name: str) -> "tiktoken.Encoding":
+    import tiktoken
+
+    return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=_ranks(name), special_tokens={})
+
+
+def _ranks(name: str) -> dict[bytes, int]:
+    from base64 import b64decode
+
+    data = (files("zkchat.context") / "encodings" / f"{name}.tiktoken").read_bytes()
+    if sha256(data).hexdigest() != _DIGESTS[name]:
+        raise ConfigError(f"The encoding '{name}' of this installation is damaged.", hint="Install zkchat again.")
+    pairs = (line.split() for line in data.splitlines())
+    return {b64decode(token): int(rank) for token, rank in pairs}

@@ -1,0 +1,35 @@
+"""The embedded default: no model. It answers with sentences of the notes, word for word, or says there are none."""
+
+from collections.abc import AsyncGenerator
+
+from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
+from zkchat.model.reference import Evidence
+
+PREFACE = "No model is set up, so zkchat quotes your notes:\n"
+NOTHING = (
+    "Your notes hold nothing on this. (No model is set up, so zkchat can only quote them; "
+    "try the words your notes use, or link a note with [[.)\n"
+)
+MOST_QUOTES = 5
+
+
+class Quote:
+    """Deterministic: the same notes and the same question give the same answer."""
+
+    info = ModelInfo(provider="quote", id="", calls_tools=False, on_this_machine=True)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        quotes = request.evidence[:MOST_QUOTES]
+        if not quotes:
+            yield TextChunk(text=NOTHING)
+            yield Finish(reason="abstained")
+            return
+        yield TextChunk(text=PREFACE)
+        for evidence in quotes:
+            yield TextChunk(text=_quoted(evidence))
+        yield Finish()
+
+
+def _quoted(evidence: Evidence) -> str:
+    lines = "\n".join(f"> {line}".rstrip() for line in evidence.sentence.splitlines())
+    return f"\n{lines}\n>\n> — {evidence.wikilink}\n"

@@ -1,0 +1,1 @@
+"""The interactive chat: reading what the user types, one turn after the other."""
