@@ -26,16 +26,22 @@ class PromptReady(Value):
 
 
 class TextDelta(Value):
+    """The next piece of the answer."""
+
     kind: Literal["text"] = "text"
     text: str
 
 
 class ThinkingDelta(Value):
+    """The next piece of what the model thinks before it answers."""
+
     kind: Literal["thinking"] = "thinking"
     text: str
 
 
 class ToolStarted(Value):
+    """The model asked for a tool, which now runs."""
+
     kind: Literal["tool_started"] = "tool_started"
     call_id: str
     name: str
@@ -43,6 +49,8 @@ class ToolStarted(Value):
 
 
 class ToolFinished(Value):
+    """The tool is done; `summary` says with what, in a few words."""
+
     kind: Literal["tool_finished"] = "tool_finished"
     call_id: str
     name: str
@@ -58,11 +66,15 @@ class ReferenceFound(Value):
 
 
 class UsageReported(Value):
+    """What the model's server counted for one request."""
+
     kind: Literal["usage"] = "usage"
     usage: TokenUsage
 
 
 class Compacted(Value):
+    """Older messages left the prompt; `message` marks the place."""
+
     kind: Literal["compacted"] = "compacted"
     message: ChatMessage
 
@@ -76,6 +88,8 @@ class Warned(Value):
 
 
 class TurnFinished(Value):
+    """The answer is complete and on disk. `abstained` says that it is no answer: the notes hold nothing on this."""
+
     kind: Literal["finished"] = "finished"
     message: ChatMessage
     usage: ContextUsage

@@ -1,0 +1,22 @@
+"""docs/events.md lists every event with its fields. When this fails, put the expected table between the markers."""
+
+from pathlib import Path
+from typing import get_args
+
+from zkchat.model.events import Event
+
+PAGE = Path(__file__).parents[2] / "docs" / "events.md"
+BEGIN, END = "<!-- events -->\n", "<!-- /events -->"
+
+
+def table() -> str:
+    rows = ["| event | fields | when |", "|---|---|---|"]
+    for event in get_args(get_args(Event)[0]):
+        fields = ", ".join(f"`{name}`" for name in event.model_fields if name != "kind")
+        when = " ".join((event.__doc__ or "").split()) if "__doc__" in vars(event) else ""
+        rows.append(f"| `{event.model_fields['kind'].default}` | {fields} | {when} |")
+    return "\n".join(rows) + "\n"
+
+
+def test_the_page_lists_every_event_with_its_fields() -> None:
+    assert PAGE.read_text().partition(BEGIN)[2].partition(END)[0] == table()

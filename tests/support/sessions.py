@@ -1,0 +1,55 @@
+"""A session store in memory, for tests of what stands above the store."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from zkchat.errors import SessionNotFound, StorageFull
+from zkchat.model.session import Entry, EntryBody, Session
+from zkchat.ports import EntryFilter
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class SessionsInMemory:
+    def __init__(self) -> None:
+        self.rows: dict[str, list[Entry]] = {}
+        self.full = False
+        """When set, every write is refused as a full disk would."""
+
+    def create(self, title: str = "") -> Session:
+        self._check_room()
+        id_ = f"s{len(self.rows) + 1}"
+        self.rows[id_] = []
+        return self.get(id_)
+
+    def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
+        self._check_room()
+        rows = self.rows[session_id]
+        added = [
+            Entry(session_id=session_id, sequence=len(rows) + number, at=NOON, body=body)
+            for number, body in enumerate(bodies, start=1)
+        ]
+        rows.extend(added)
+        return added
+
+    def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
+        assert wanted is None, "the fake knows no filters"
+        return list(self.rows[session_id])
+
+    def sessions(self) -> list[Session]:
+        return [self.get(id_) for id_ in self.rows]
+
+    def get(self, session_id: str) -> Session:
+        return Session(id=session_id, created_at=NOON, updated_at=NOON)
+
+    def find(self, name: str) -> Session:
+        if name not in self.rows:
+            raise SessionNotFound(f"No session '{name}'.")
+        return self.get(name)
+
+    def delete(self, session_id: str) -> None:
+        del self.rows[session_id]
+
+    def _check_room(self) -> None:
+        if self.full:
+            raise StorageFull("The disk is full.")

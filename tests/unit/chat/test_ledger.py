@@ -1,0 +1,49 @@
+from zkchat.chat.ledger import Ledger
+from zkchat.model.reference import DocumentReference, LineRange
+
+
+def linked(path: str | None, **more: object) -> DocumentReference:
+    return DocumentReference.model_validate({"wikilink": f"[[{path}]]", "relative_path": path, **more})
+
+
+def found(path: str, score: float, **more: object) -> DocumentReference:
+    return linked(path, reference_type="search", via="find_excerpts", score=score, **more)
+
+
+def test_a_document_has_one_row_however_often_it_comes_up() -> None:
+    ledger = Ledger([found("a.md", 0.2), found("b.md", 0.9), found("a.md", 0.5)])
+    assert [(row.relative_path, row.hits, row.score) for row in ledger.references] == [
+        ("a.md", 2, 0.5),
+        ("b.md", 1, 0.9),
+    ]
+
+
+def test_the_place_of_the_best_hit_is_kept() -> None:
+    weak = found("a.md", 0.2, snippet="weak", lines=LineRange(first=1, last=2))
+    strong = found("a.md", 0.5, snippet="strong", lines=LineRange(first=8, last=9))
+    (row,) = Ledger([weak, strong]).references
+    assert (row.snippet, row.lines) == ("strong", LineRange(first=8, last=9))
+
+
+def test_what_the_user_linked_outweighs_what_was_found() -> None:
+    for order in ([linked("a.md"), found("a.md", 0.5)], [found("a.md", 0.5), linked("a.md")]):
+        (row,) = Ledger(order).references
+        assert (row.reference_type, row.via, row.score) == ("direct", "", 0.5)
+
+
+def test_broken_links_have_rows_of_their_own() -> None:
+    first = DocumentReference(wikilink="[[Gone]]", status="missing")
+    other = DocumentReference(wikilink="[[Lost]]", status="missing")
+    assert len(Ledger([first, other, first]).references) == 2
+
+
+def test_a_cited_document_is_marked_without_counting_as_another_hit() -> None:
+    ledger = Ledger([found("a.md", 0.5), found("b.md", 0.4)])
+    ledger.cite(found("a.md", 0.0))
+    assert [(row.cited, row.hits) for row in ledger.references] == [(True, 1), (False, 1)]
+
+
+def test_a_document_that_only_the_answer_names_is_added() -> None:
+    ledger = Ledger()
+    ledger.cite(DocumentReference(wikilink="[[Invented]]", status="missing", via="answer"))
+    assert [(row.wikilink, row.cited) for row in ledger.references] == [("[[Invented]]", True)]

@@ -1,0 +1,141 @@
+"""The sentences of a vault that may answer a question, best first; none where the vault says nothing on it.
+
+A sentence counts by the words of the question that it holds, rare ones more, and for part of that by what stands in
+its title, its headings and the sentences beside it: "It closes at six." answers only under its heading.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from zkchat.model.note import Passage
+from zkchat.model.reference import Evidence, LineRange
+from zkchat.vault import wikilink
+from zkchat.vault.library import Library
+from zkchat.vault.sentences import sentences
+from zkchat.vault.terms import asked_terms, terms
+
+PASSAGES = 12
+MOST = 5
+# The shares below were chosen on vault-fixtures/garden-questions.json; benchmarks/retrieval/quote.py measures them.
+FRAME = 0.6
+"""What a word of the question is worth in title or headings, against 1 in the sentence itself."""
+BESIDE = 0.3
+"""And in the sentence before or after."""
+SURROUNDINGS = 0.6
+"""What the share of the question that the whole passage meets adds to that of the sentence."""
+UNKNOWN = 0.5
+"""The weight of a word that the vault never uses, against that of the rarest it does."""
+ENOUGH = 0.36
+"""The least share of the question that a passage must meet; below it the vault is silent."""
+NEAR_THE_BEST = 0.6
+"""Others are shown only if they score at least this share of the best."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    sentence: str
+    passage: Passage
+    score: float
+
+
+def evidence_for(library: Library, question: str, linked: Sequence[tuple[str, str]]) -> list[Evidence]:
+    """At most five sentences. `linked` are the notes (path and heading) that the question names: they come first."""
+    asked = _words_of(question)
+    passages = library.search(asked, limit=PASSAGES) if asked else []
+    within = [path for path, _ in linked]
+    if within:
+        passages = [*library.search(asked, limit=PASSAGES, within=within), *passages]
+    ranked = rank(asked, passages, library.rarity, preferred=frozenset(within))
+    return [_evidence(library, candidate) for candidate in ranked]
+
+
+def _words_of(question: str) -> str:
+    """The question without its links: they are looked up, not searched for."""
+    for link in reversed(wikilink.scan(question)):
+        question = question[: link.start] + " " + question[link.end :]
+    return " ".join(question.split())
+
+
+def rank(
+    question: str,
+    passages: Iterable[Passage],
+    rarity: Callable[[Iterable[str]], Mapping[str, float]],
+    *,
+    preferred: frozenset[str] = frozenset(),
+) -> list[_Candidate]:
+    """The best sentences of the passages. Pure; the same passages in any order give the same result."""
+    weights = _weights(set(asked_terms(question)), rarity)
+    if not weights:
+        return []
+    candidates = [candidate for passage in passages for candidate in _candidates(passage, weights)]
+    candidates.sort(
+        key=lambda each: (-each.score, each.passage.path not in preferred, each.passage.path, each.sentence)
+    )
+    return _distinct(candidates)
+
+
+def _weights(asked: set[str], rarity: Callable[[Iterable[str]], Mapping[str, float]]) -> dict[str, float]:
+    """How much each word of the question counts; together 1. Nothing where the vault knows none of them."""
+    known = rarity(asked)
+    unknown = UNKNOWN * max(known.values(), default=0.0)
+    weights = {term: known.get(term, unknown) for term in sorted(asked)}
+    total = sum(weights.values())
+    return {term: weight / total for term, weight in weights.items()} if total else {}
+
+
+def _candidates(passage: Passage, weights: Mapping[str, float]) -> list[_Candidate]:
+    frame = weights.keys() & set(terms(" ".join((passage.title, *passage.heading_path))))
+    said = sentences(passage.text)
+    held = [weights.keys() & set(terms(sentence)) for sentence in said]
+    surroundings = sum(weights[term] for term in frame.union(*held))
+    if surroundings < ENOUGH:
+        return []
+    found = []
+    for index, sentence in enumerate(said):
+        beside = held[index].union(*held[max(0, index - 1) : index + 2])
+        share = sum(
+            weight * _worth(term in held[index], term in frame, term in beside) for term, weight in weights.items()
+        )
+        if held[index]:
+            score = (share + SURROUNDINGS * surroundings) / (1 + SURROUNDINGS)
+            found.append(_Candidate(sentence, passage, score))
+    return found
+
+
+def _worth(in_sentence: bool, in_frame: bool, beside: bool) -> float:
+    return 1.0 if in_sentence else max(FRAME * in_frame, BESIDE * beside)
+
+
+def _distinct(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """The first of each wording, down to the score where it is no longer worth the reader's time."""
+    kept: dict[str, _Candidate] = {}
+    for candidate in candidates:
+        if candidate.score < NEAR_THE_BEST * candidates[0].score or len(kept) == MOST:
+            break
+        kept.setdefault(" ".join(terms(candidate.sentence)), candidate)
+    return list(kept.values())
+
+
+def _evidence(library: Library, candidate: _Candidate) -> Evidence:
+    passage = candidate.passage
+    return Evidence(
+        sentence=candidate.sentence,
+        relative_path=passage.path,
+        title=passage.title,
+        wikilink=library.link_to(passage.path),
+        heading=passage.heading_path[-1] if passage.heading_path else "",
+        lines=_lines(library, candidate),
+        score=round(candidate.score, 4),
+    )
+
+
+def _lines(library: Library, candidate: _Candidate) -> LineRange:
+    """Where the sentence stands in the file: exact as long as the file is the one that was indexed."""
+    passage = candidate.passage
+    lines = library.read(passage.path).splitlines()
+    block = "\n".join(lines[passage.first_line - 1 : passage.last_line])
+    place = block.find(candidate.sentence)
+    if place < 0:
+        return LineRange(first=passage.first_line, last=passage.last_line)
+    first = passage.first_line + block.count("\n", 0, place)
+    return LineRange(first=first, last=first + candidate.sentence.count("\n"))
