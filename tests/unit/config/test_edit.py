@@ -1,0 +1,203 @@
+"""Changing a file by command: the value changes, everything else stays."""
+
+import resource
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.config.edit import set_value, unset
+from zkchat.config.load import load
+from zkchat.errors import ConfigError, StorageError
+
+COMMENTED = """\
+# my settings
+model = "quote"  # no server at home
+
+[context]
+# the big machine
+max_tokens = 16384
+threshold = 0.5
+
+[ui]
+color = "never"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config.toml"
+
+
+def test_a_file_and_its_folder_are_made_when_needed(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "zkchat" / "config.toml"
+    set_value(file, "context.max_tokens", "4096")
+    assert tomllib.loads(file.read_text()) == {"context": {"max_tokens": 4096}}
+
+
+def test_comments_and_order_survive(file: Path) -> None:
+    file.write_text(COMMENTED)
+    set_value(file, "context.max_tokens", "8192")
+    assert file.read_text() == COMMENTED.replace("16384", "8192")
+
+
+def test_a_new_top_level_setting_does_not_fall_into_a_section(file: Path) -> None:
+    file.write_text('[ui]\ncolor = "never"\n')
+    set_value(file, "model", "quote")
+    assert tomllib.loads(file.read_text()) == {"model": "quote", "ui": {"color": "never"}}
+
+
+def test_a_list_is_written_as_a_list(file: Path) -> None:
+    assert set_value(file, "vault.exclude", "Archive/**, *.tmp.md") == ["Archive/**", "*.tmp.md"]
+    assert tomllib.loads(file.read_text()) == {"vault": {"exclude": ["Archive/**", "*.tmp.md"]}}
+
+
+def test_line_ends_of_windows_stay(file: Path) -> None:
+    file.write_bytes(b'# mine\r\nmodel = "a"\r\n')
+    set_value(file, "model", "b")
+    assert file.read_bytes() == b'# mine\r\nmodel = "b"\r\n'
+
+
+def test_permissions_stay(file: Path) -> None:
+    file.write_text("")
+    file.chmod(0o640)
+    set_value(file, "model", "quote")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_nothing_is_left_beside_the_file(file: Path) -> None:
+    set_value(file, "model", "quote")
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "says"),
+    [
+        ("context.max_tokens", "many", 'must be a whole number of at least 256, but it is the text "many"'),
+        ("context.max_tokens", "300", "leaves nothing of"),
+        ("ui.color", "red", 'must be "auto", "always" or "never"'),
+        ("context.max_token", "4096", "Unknown setting 'context.max_token'"),
+        ("context", "4096", "Unknown setting 'context'"),
+    ],
+)
+def test_what_is_not_valid_is_not_written(file: Path, key: str, text: str, says: str) -> None:
+    file.write_text(COMMENTED)
+    with pytest.raises(ConfigError) as caught:
+        set_value(file, key, text)
+    assert says in caught.value.message
+    assert file.read_text() == COMMENTED
+
+
+def test_a_key_is_never_written_where_its_name_belongs(file: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        set_value(file, "openai.api_key_env", "sk-secret")
+    assert "sk-secret" not in caught.value.message
+    assert not file.exists()
+
+
+def test_a_value_must_fit_the_others_of_the_file(file: Path) -> None:
+    set_value(file, "context.tools_share", "0.1")
+    set_value(file, "context.messages_share", "0.8")
+    with pytest.raises(ConfigError, match="add up to"):
+        set_value(file, "context.system_share", "0.2")
+
+
+def test_other_mistakes_in_the_file_do_not_stand_in_the_way(file: Path) -> None:
+    file.write_text('mistake = 1\n[ui]\ncolor = "red"\n')
+    set_value(file, "model", "quote")
+    set_value(file, "ui.color", "auto")
+    assert unset(file, "mistake")
+    assert load(file, None, {}, {}, lambda _: False).settings.model == "quote"
+
+
+def test_a_value_where_the_section_belongs_is_told_with_the_way_out(file: Path) -> None:
+    file.write_text("context = 5\n")
+    with pytest.raises(ConfigError, match="'context' in the file is not a section") as caught:
+        set_value(file, "context.max_tokens", "4096")
+    assert caught.value.hint == "Run: zkchat config unset context"
+    assert unset(file, "context")
+    assert file.read_text() == ""
+
+
+def test_a_broken_file_is_told_and_left_alone(file: Path) -> None:
+    file.write_text("model = \n")
+    with pytest.raises(ConfigError, match="is broken at line 1"):
+        set_value(file, "model", "quote")
+    assert file.read_text() == "model = \n"
+
+
+def test_unset_removes_a_setting_and_keeps_the_comments_around_it(file: Path) -> None:
+    file.write_text(COMMENTED)
+    assert unset(file, "context.max_tokens")
+    assert file.read_text() == COMMENTED.replace("max_tokens = 16384\n", "")
+
+
+def test_unset_of_what_is_not_set_changes_nothing(file: Path) -> None:
+    assert not unset(file, "model")
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("key", ["context", "nonsense"])
+def test_unset_of_what_is_no_setting_is_refused(file: Path, key: str) -> None:
+    file.write_text(COMMENTED)
+    with pytest.raises(ConfigError, match=f"Unknown setting '{key}'"):
+        unset(file, key)
+    assert file.read_text() == COMMENTED
+
+
+def test_a_file_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(StorageError, match="could not be written"):
+        set_value(tmp_path / "taken" / "config.toml", "model", "quote")
+
+
+def test_a_write_that_fails_halfway_leaves_the_old_file_and_nothing_else(file: Path) -> None:
+    file.write_text(COMMENTED)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8, hard))
+    try:
+        with pytest.raises(StorageError, match="could not be written"):
+            set_value(file, "model", "another")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert file.read_text() == COMMENTED
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+LAYOUTS = [
+    "",
+    "# only a comment",
+    COMMENTED,
+    'context = {threshold = 0.5}  # inline\nmodel = "x"\n',
+    "context.threshold = 0.5\ncontext.reserve_tokens = 100 # dotted\n",
+    "[ui]\n\n# about the context\n[context]\n\n[vault] # at the end\nexclude = [\n  'a', # one\n]",
+    "[context]\n[ui]\ncolor = 'auto'\n[openai]\nbase_url = ''\n",
+]
+CHANGES = [
+    ("model", "ollama:qwen3:8b"),
+    ("context.max_tokens", "4096"),
+    ("context.threshold", "0.9"),
+    ("vault.exclude", "a,b"),
+    ("ui.color", "always"),
+    ("ollama.host", "http://h:1"),
+]
+
+
+@given(layout=st.sampled_from(LAYOUTS), changes=st.lists(st.sampled_from(CHANGES), max_size=6))
+@settings(deadline=None, max_examples=80)
+def test_any_changes_to_any_layout_change_what_they_name_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, layout: str, changes: list[tuple[str, str]]
+) -> None:
+    file = tmp_path_factory.mktemp("edit") / "config.toml"
+    file.write_text(layout)
+    expected = tomllib.loads(layout)
+    for key, text in changes:
+        value = set_value(file, key, text)
+        *section, name = key.split(".")
+        (expected.setdefault(section[0], {}) if section else expected)[name] = value
+    assert tomllib.loads(file.read_text()) == expected
+    kept = [line.partition("#")[2] for line in layout.splitlines() if "#" in line and "'a'" not in line]
+    assert [comment for comment in kept if comment not in file.read_text()] == []

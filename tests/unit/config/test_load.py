@@ -1,0 +1,352 @@
+"""Five layers, each value with its origin, each mistake with a way out."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.config.load import FlagValue, Loaded, Origin, flat, from_text, load, nested, vault_requests
+from zkchat.config.schema import FIELDS, Settings
+from zkchat.errors import ConfigError
+
+
+class Place:
+    """A user's and a vault's settings file in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.user = folder / "home" / "config.toml"
+        self.vault = folder / "vault" / ".zkchat" / "config.toml"
+        self.user.parent.mkdir()
+        self.vault.parent.mkdir(parents=True)
+
+    def load(
+        self,
+        variables: Mapping[str, str] | None = None,
+        flags: Mapping[str, FlagValue] | None = None,
+        trusted: Callable[[str], bool] = lambda _: False,
+    ) -> Loaded:
+        return load(self.user, self.vault, variables or {}, flags or {}, trusted)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_without_files_everything_is_the_default(place: Place) -> None:
+    loaded = place.load()
+    assert loaded.settings == Settings()
+    assert set(loaded.origins.values()) == {Origin("default")}
+    assert loaded.origins.keys() == FIELDS.keys()
+    assert loaded.warnings == ()
+
+
+def test_without_a_vault_the_users_file_counts(place: Place) -> None:
+    place.user.write_text('model = "quote"')
+    assert load(place.user, None, {}, {}, lambda _: False).settings.model == "quote"
+
+
+def test_each_layer_wins_over_the_ones_before_it(place: Place) -> None:
+    layers: list[tuple[str, dict[str, str], dict[str, FlagValue]]] = [
+        ("", {}, {}),
+        ("user", {}, {}),
+        ("vault", {}, {}),
+        ("variable", {"ZKCHAT_MODEL": "variable"}, {}),
+        ("flag", {"ZKCHAT_MODEL": "variable"}, {"model": "flag"}),
+    ]
+    for model, variables, flags in layers:
+        if model == "user":
+            place.user.write_text('model = "user"')
+        if model == "vault":
+            place.vault.write_text('model = "vault"')
+        loaded = place.load(variables, flags, trusted=lambda _: True)
+        assert loaded.settings.model == model
+        assert loaded.origins["model"].layer == (model or "default")
+
+
+def test_a_layer_changes_only_what_it_names(place: Place) -> None:
+    place.user.write_text("[context]\nmax_tokens = 4096\nthreshold = 0.5")
+    place.vault.write_text("[context]\nthreshold = 0.7")
+    loaded = place.load()
+    assert (loaded.settings.context.max_tokens, loaded.settings.context.threshold) == (4096, 0.7)
+    assert loaded.origins["context.max_tokens"] == Origin("user", str(place.user))
+    assert loaded.origins["context.threshold"] == Origin("vault", str(place.vault))
+    assert loaded.origins["context.reserve_tokens"] == Origin("default")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "key", "value"),
+    [
+        ("ZKCHAT_CONTEXT__MAX_TOKENS", "4096", "context.max_tokens", 4096),
+        ("ZKCHAT_CONTEXT__THRESHOLD", "0.5", "context.threshold", 0.5),
+        ("ZKCHAT_MODEL", "1234", "model", "1234"),
+        ("ZKCHAT_UI__COLOR", "never", "ui.color", "never"),
+        ("ZKCHAT_VAULT__EXCLUDE", "Archive/**, *.tmp.md", "vault.exclude", ["Archive/**", "*.tmp.md"]),
+        ("ZKCHAT_VAULT__EXCLUDE", '["a, b", "c"]', "vault.exclude", ["a, b", "c"]),
+    ],
+)
+def test_a_variable_is_read_as_what_the_setting_takes(
+    place: Place, name: str, text: str, key: str, value: object
+) -> None:
+    loaded = place.load({name: text, "HOME": "/home/me"})
+    assert from_text(key, text) == value
+    assert loaded.origins[key] == Origin("variable", name)
+
+
+def test_flags_take_texts_and_typed_values_and_none_for_not_given(place: Place) -> None:
+    loaded = place.load(flags={"context.max_tokens": "4096", "ui.references_shown": 3, "model": None})
+    assert loaded.settings.context.max_tokens == 4096
+    assert loaded.settings.ui.references_shown == 3
+    assert loaded.origins["model"] == Origin("default")
+    assert loaded.origins["ui.references_shown"].layer == "flag"
+
+
+def test_an_empty_variable_counts_as_not_set(place: Place) -> None:
+    assert place.load({"ZKCHAT_CONTEXT__MAX_TOKENS": ""}).settings.context.max_tokens is None
+
+
+def test_the_variable_that_names_the_vault_is_no_setting(place: Place) -> None:
+    loaded = place.load({"ZKCHAT_VAULT": "/notes", "ZKCHAT_CONTEXT": "x", "ZKCHAT_SOMETHING_ELSE": "1"})
+    assert loaded.settings == Settings()
+    assert loaded.warnings == ()
+
+
+def test_a_variable_that_is_nearly_a_setting_gets_a_warning(place: Place) -> None:
+    assert place.load({"ZKCHAT_MODLE": "quote"}).warnings == (
+        "The variable ZKCHAT_MODLE is no setting. Did you mean ZKCHAT_MODEL?",
+    )
+
+
+def test_an_unknown_setting_is_named_with_its_file_and_the_nearest_valid_one(place: Place) -> None:
+    place.user.write_text("[context]\nmax_token = 5")
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert caught.value.message == f"Unknown setting 'context.max_token' in {place.user}."
+    assert caught.value.hint == "Did you mean 'context.max_tokens'?"
+
+
+def test_a_setting_outside_its_section_is_led_to_it(place: Place) -> None:
+    place.user.write_text("max_tokens = 4096")
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert caught.value.hint == "Did you mean 'context.max_tokens'?"
+
+
+def test_an_unknown_setting_in_a_variable_names_the_variable(place: Place) -> None:
+    with pytest.raises(ConfigError) as caught:
+        place.load({"ZKCHAT_CONTEXT__MAX_TOKEN": "5"})
+    assert "in the variable ZKCHAT_CONTEXT__MAX_TOKEN." in caught.value.message
+    assert caught.value.hint == "Did you mean 'context.max_tokens'?"
+
+
+def test_a_setting_like_no_other_is_led_to_the_list(place: Place) -> None:
+    place.user.write_text("qqq = 1")
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert caught.value.hint == "All settings: zkchat config show"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("context.max_tokens = 'many'", 'must be a whole number of at least 256, but it is the text "many".'),
+        ("context.max_tokens = '4096'", 'must be a whole number of at least 256, but it is the text "4096".'),
+        ("context.max_tokens = true", "must be a whole number of at least 256, but it is true."),
+        ("context.max_tokens = 10", "must be a whole number of at least 256, but it is 10."),
+        ("context.threshold = nan", "must be a number above 0 and up to 1, but it is nan."),
+        ("context.threshold = [1]", "must be a number above 0 and up to 1, but it is a list."),
+        ("context.threshold = {a = 1}", "must be a number above 0 and up to 1, but it is a table."),
+        ("model = 2026-03-01", "must be a text, but it is 2026-03-01."),
+        ("vault.exclude = 'a'", 'must be a list of texts, but it is the text "a".'),
+        ("vault.exclude = ['a', 7]", "must be a list of texts, but it holds 7."),
+        ("ui.color = 'red'", 'must be "auto", "always" or "never", but it is the text "red".'),
+        ("ollama.host = 'localhost'", "must be an address that begins with http:// or https://, but it is"),
+    ],
+)
+def test_a_wrong_value_is_told_with_what_is_expected_and_what_was_found(place: Place, line: str, says: str) -> None:
+    place.user.write_text(line)
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    key = line.partition(" ")[0]
+    assert caught.value.message.startswith(f"'{key}' in {place.user} ")
+    assert says in caught.value.message
+    assert caught.value.hint == f"Change it, or go back to the default: zkchat config unset {key} --scope user"
+
+
+def test_a_wrong_variable_is_named_with_its_way_out(place: Place) -> None:
+    with pytest.raises(ConfigError) as caught:
+        place.load({"ZKCHAT_CONTEXT__MAX_TOKENS": "many"})
+    assert "in the variable ZKCHAT_CONTEXT__MAX_TOKENS must be a whole number" in caught.value.message
+    assert caught.value.hint == "Change the variable, or remove it: unset ZKCHAT_CONTEXT__MAX_TOKENS"
+
+
+def test_a_list_in_a_variable_that_is_no_list_is_refused(place: Place) -> None:
+    with pytest.raises(ConfigError, match="must be a list of texts"):
+        place.load({"ZKCHAT_VAULT__EXCLUDE": "[oops"})
+
+
+def test_a_wrong_flag_is_told_as_such(place: Place) -> None:
+    with pytest.raises(ConfigError, match=r"'ui\.color' on the command line must be"):
+        place.load(flags={"ui.color": "red"})
+
+
+def test_a_key_put_where_its_name_belongs_is_never_repeated(place: Place) -> None:
+    place.user.write_text('[openai]\napi_key_env = "sk-secret"')
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert "never the key itself" in caught.value.message
+    assert "sk-secret" not in f"{caught.value.message} {caught.value.hint} {caught.value.__cause__}"
+
+
+def test_a_wrong_value_that_a_later_layer_replaces_does_no_harm(place: Place) -> None:
+    place.user.write_text("model = 5")
+    assert place.load({"ZKCHAT_MODEL": "quote"}).settings.model == "quote"
+
+
+def test_shares_above_the_whole_window_are_refused_together(place: Place) -> None:
+    place.user.write_text("[context]\nmessages_share = 0.8")
+    with pytest.raises(ConfigError, match=r"add up to 1\.2, which is more than the whole window") as caught:
+        place.load()
+    assert "zkchat config show" in caught.value.hint
+
+
+def test_a_reserve_as_large_as_the_window_is_refused(place: Place) -> None:
+    place.user.write_text("[context]\nmax_tokens = 512")
+    with pytest.raises(ConfigError, match=r"'context\.reserve_tokens' \(512\) leaves nothing"):
+        place.load()
+
+
+def test_a_broken_file_is_named_with_its_line(place: Place) -> None:
+    place.user.write_text('model = "quote"\n[context\nmax_tokens = 5')
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert caught.value.message.startswith(f"{place.user} is broken at line 2: ")
+    assert "move the file away" in caught.value.hint
+
+
+def test_a_file_that_breaks_off_is_named_too(place: Place) -> None:
+    place.user.write_text("model =")
+    with pytest.raises(ConfigError, match="is broken at its end: Invalid value"):
+        place.load()
+
+
+def test_a_file_nested_beyond_all_reason_is_broken_and_no_crash(place: Place) -> None:
+    place.vault.write_text("model = " + "[" * 50_000)
+    with pytest.raises(ConfigError, match="is broken at some place"):
+        place.load()
+
+
+def test_a_file_that_is_no_utf_8_is_refused(place: Place) -> None:
+    place.user.write_bytes(b'model = "caf\xe9"')
+    with pytest.raises(ConfigError, match="is not a UTF-8 text"):
+        place.load()
+
+
+def test_a_byte_order_mark_does_no_harm(place: Place) -> None:
+    place.user.write_text('model = "quote"', encoding="utf-8-sig")
+    assert place.load().settings.model == "quote"
+
+
+def test_a_value_where_a_section_belongs_is_told(place: Place) -> None:
+    place.user.write_text("context = 5")
+    with pytest.raises(ConfigError, match=r"'context' in .* is a section") as caught:
+        place.load()
+    assert caught.value.hint == "Write [context] and its settings below."
+
+
+def test_an_unreadable_file_is_left_out_with_a_warning(place: Place) -> None:
+    place.user.mkdir()
+    loaded = place.load()
+    assert loaded.settings == Settings()
+    assert loaded.warnings == (f"{place.user} cannot be read: Is a directory. Its settings are left out.",)
+
+
+def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(place: Place) -> None:
+    place.vault.write_text('model = "openai:x"\n[ui]\ncolor = "never"\n[ollama]\nhost = "http://evil.example"')
+    loaded = place.load()
+    assert loaded.settings.ollama.host == "http://127.0.0.1:11434"
+    assert loaded.origins["ollama.host"] == Origin("default")
+    assert loaded.settings.model == ""
+    assert loaded.settings.ui.color == "never"
+    assert loaded.warnings == (
+        f"Left out of {place.vault} until you approve: model, ollama.host. "
+        "To see and approve what the vault asks for: zkchat config trust",
+    )
+
+
+def test_a_vault_cannot_take_away_the_users_own_endpoint(place: Place) -> None:
+    place.user.write_text('[ollama]\nhost = "http://mine:1"')
+    place.vault.write_text('[ollama]\nhost = "http://evil.example"')
+    assert place.load().settings.ollama.host == "http://mine:1"
+
+
+def test_a_quoted_key_does_not_get_around_trust(place: Place) -> None:
+    place.vault.write_text('"ollama.host" = "http://evil.example"')
+    assert place.load().settings.ollama.host == "http://127.0.0.1:11434"
+
+
+def test_approved_endpoints_of_a_vault_count(place: Place) -> None:
+    place.vault.write_text('[ollama]\nhost = "http://ours:1"')
+    loaded = place.load(trusted=lambda _: True)
+    assert loaded.settings.ollama.host == "http://ours:1"
+    assert loaded.origins["ollama.host"].layer == "vault"
+    assert loaded.warnings == ()
+
+
+def test_approval_is_asked_about_the_values_and_not_about_the_rest_of_the_file(place: Place) -> None:
+    asked: list[str] = []
+
+    def remember(digest: str) -> bool:
+        asked.append(digest)
+        return True
+
+    for text in (
+        '[ollama]\nhost = "http://a:1"',
+        '# comment\n[ollama]\nhost = "http://a:1"\n[ui]\ncolor = "never"',
+        '[ollama]\nhost = "http://b:1"',
+        '[ui]\ncolor = "never"',
+    ):
+        place.vault.write_text(text)
+        place.load(trusted=remember)
+    first, same, other = asked
+    assert first == same != other
+
+
+def test_a_vaults_file_that_links_out_of_the_vault_is_not_followed(place: Place) -> None:
+    outside = place.user.parent / "outside.toml"
+    outside.write_text('model = "outside"')
+    place.vault.symlink_to(outside)
+    loaded = place.load()
+    assert loaded.settings.model == ""
+    assert loaded.warnings == (f"{place.vault} leads out of the vault, so its settings are left out.",)
+    assert vault_requests(place.vault) == {}
+
+
+@pytest.mark.parametrize(
+    ("origin", "place"),
+    [
+        (Origin("default"), "by default"),
+        (Origin("user", "/u.toml"), "in /u.toml"),
+        (Origin("variable", "ZKCHAT_MODEL"), "in the variable ZKCHAT_MODEL"),
+        (Origin("flag"), "on the command line"),
+    ],
+)
+def test_an_origin_reads_as_a_place(origin: Origin, place: str) -> None:
+    assert origin.place == place
+
+
+@given(st.dictionaries(st.sampled_from(sorted(FIELDS)), st.integers() | st.text()))
+@settings(deadline=None, max_examples=50)
+def test_nesting_and_flattening_undo_each_other(values: dict[str, object]) -> None:
+    assert dict(flat(nested(values), Origin("flag"))) == values
+
+
+@given(st.sampled_from(sorted(FIELDS)), st.text() | st.just("\udcff"))
+@settings(deadline=None, max_examples=100)
+def test_any_text_in_any_variable_gives_settings_or_a_config_error(key: str, text: str) -> None:
+    variable = "ZKCHAT_" + key.upper().replace(".", "__")
+    with suppress(ConfigError):
+        load(Path("/nowhere/config.toml"), None, {variable: text}, {}, lambda _: False)

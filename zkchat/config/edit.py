@@ -1,0 +1,82 @@
+"""Changing one setting in a settings file; comments, order and everything else in it stay."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from zkchat.config.atomic import write_atomically
+from zkchat.config.load import Origin, from_text, key_of, nested, read_table, sentence, unknown
+from zkchat.config.schema import FIELDS, SECTIONS, Settings
+from zkchat.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
+
+def set_value(file: Path, key: str, text: str) -> object:
+    """Write a setting, given as text, and return its value. Nothing is written unless it is valid.
+
+    Other mistakes in the file do not stand in the way: they may be what the user is about to correct.
+    """
+    if key not in FIELDS:
+        raise unknown(key)
+    value = from_text(key, text)
+    _check(read_table(file), key, value)
+    document = _document(file)
+    section, _, name = key.rpartition(".")
+    if section:
+        document.setdefault(section, {})[name] = value
+    else:
+        document[name] = value
+    _write(file, document)
+    return value
+
+
+def unset(file: Path, key: str) -> bool:
+    """Remove a setting from the file; whether it was there. Unknown settings can be removed too, if they are."""
+    found = _lookup(read_table(file), key)
+    if found is None or (key in SECTIONS and isinstance(found, Mapping)):
+        if key not in FIELDS:
+            raise unknown(key)
+        return False
+    document = _document(file)
+    *sections, name = key.split(".")
+    within = document
+    for section in sections:
+        within = within[section]
+    del within[name]
+    _write(file, document)
+    return True
+
+
+def _check(table: Mapping[str, object], key: str, value: object) -> None:
+    section = key.rpartition(".")[0]
+    if section and not isinstance(table.get(section, {}), Mapping):
+        raise ConfigError(f"'{section}' in the file is not a section.", hint=f"Run: zkchat config unset {section}")
+    others = {known: found for known in FIELDS if (found := _lookup(table, known)) is not None}
+    try:
+        Settings.model_validate(nested(others | {key: value}))
+    except ValidationError as error:
+        for problem in error.errors():
+            if key_of(problem) in (key, None):
+                raise sentence(problem, {key: Origin("flag")}) from None
+
+
+def _lookup(table: Mapping[str, object], key: str) -> object:
+    found: object = table
+    for name in key.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
+
+def _document(file: Path) -> "TOMLDocument":
+    import tomlkit
+
+    # Bytes, because reading as text would turn the line ends of Windows into others.
+    return tomlkit.parse(file.read_bytes().decode("utf-8-sig") if file.exists() else "")
+
+
+def _write(file: Path, document: "TOMLDocument") -> None:
+    write_atomically(file, document.as_string(), mode=0o644)

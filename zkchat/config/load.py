@@ -1,0 +1,272 @@
+"""Settings from their five layers, each value with its origin: defaults < user < vault < variables < flags.
+
+Everything comes in as an argument: nothing here looks at the process.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final, Literal, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from zkchat.config import trust
+from zkchat.config.schema import FIELDS, SECTIONS, Settings, Unrepeatable, expected
+from zkchat.errors import ConfigError
+
+Layer = Literal["default", "user", "vault", "variable", "flag"]
+FlagValue = str | int | float | bool | Sequence[str] | None
+
+PREFIX: Final = "ZKCHAT_"
+NOT_SETTINGS: Final = frozenset({"ZKCHAT_VAULT"})
+"""Variables that mean something else; `ZKCHAT_VAULT` names the vault."""
+
+
+class UnreadableFile(ConfigError):
+    """A settings file is there, but the system does not let us read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    layer: Layer
+    where: str = ""
+    """The file or the variable; empty for defaults and flags."""
+
+    @property
+    def place(self) -> str:
+        """To be read after a value or a key: `in /home/me/.config/zkchat/config.toml`."""
+        match self.layer:
+            case "default":
+                return "by default"
+            case "flag":
+                return "on the command line"
+            case "variable":
+                return f"in the variable {self.where}"
+            case _:
+                return f"in {self.where}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    settings: Settings
+    origins: Mapping[str, Origin]
+    """For every setting, where its value comes from."""
+    warnings: tuple[str, ...] = ()
+
+
+def load(
+    user_file: Path,
+    vault_file: Path | None,
+    variables: Mapping[str, str],
+    flags: Mapping[str, FlagValue],
+    trusted: Callable[[str], bool],
+) -> Loaded:
+    """The settings in force. `trusted` says whether the user approved the sensitive values with this digest.
+
+    Raises `ConfigError` for a broken file, an unknown setting or a wrong value; what can be passed over is a warning.
+    """
+    values: dict[str, object] = {}
+    origins = dict.fromkeys(FIELDS, Origin("default"))
+    warnings: list[str] = []
+    layers = (
+        _from_file(Origin("user", str(user_file)), user_file, warnings),
+        _from_vault(vault_file, trusted, warnings) if vault_file else (),
+        _from_variables(variables, warnings),
+        _from_flags(flags),
+    )
+    for layer in layers:
+        for key, value, origin in layer:
+            values[key], origins[key] = value, origin
+    try:
+        settings = Settings.model_validate(nested(values))
+    except ValidationError as error:
+        raise sentence(error.errors()[0], origins) from None
+    return Loaded(settings=settings, origins=origins, warnings=tuple(warnings))
+
+
+_Found = Iterator[tuple[str, object, Origin]]
+
+
+def _from_file(origin: Origin, file: Path, warnings: list[str]) -> _Found:
+    try:
+        table = read_table(file)
+    except UnreadableFile as error:
+        warnings.append(f"{error.message} Its settings are left out.")
+        return
+    for key, value in flat(table, origin):
+        yield key, value, origin
+
+
+def _from_vault(file: Path, trusted: Callable[[str], bool], warnings: list[str]) -> _Found:
+    if leads_out(file):
+        warnings.append(f"{file} leads out of the vault, so its settings are left out.")
+        return
+    found = list(_from_file(Origin("vault", str(file)), file, warnings))
+    sensitive = trust.sensitive({key: value for key, value, _ in found})
+    ignored = sensitive if sensitive and not trusted(trust.digest(sensitive)) else {}
+    if ignored:
+        warnings.append(
+            f"Left out of {file} until you approve: {', '.join(ignored)}. "
+            "To see and approve what the vault asks for: zkchat config trust"
+        )
+    yield from (each for each in found if each[0] not in ignored)
+
+
+def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found:
+    for name, text in sorted(variables.items()):
+        # An empty variable is the shell's way to say "not set".
+        if not name.startswith(PREFIX) or name in NOT_SETTINGS or not text:
+            continue
+        origin = Origin("variable", name)
+        key = name.removeprefix(PREFIX).lower().replace("__", ".")
+        if key in FIELDS:
+            yield key, from_text(key, text), origin
+        elif "." in key:
+            raise unknown(key, origin)
+        elif close := get_close_matches(key, [key for key in FIELDS if "." not in key], n=1):
+            warnings.append(f"The variable {name} is no setting. Did you mean {PREFIX}{close[0].upper()}?")
+
+
+def _from_flags(flags: Mapping[str, FlagValue]) -> _Found:
+    for key, value in flags.items():
+        if value is not None:
+            yield key, from_text(key, value) if isinstance(value, str) else value, Origin("flag")
+
+
+def vault_requests(file: Path) -> dict[str, object]:
+    """What a vault's file asks for that needs the user's approval."""
+    return {} if leads_out(file) else trust.sensitive(dict(flat(read_table(file), Origin("vault", str(file)))))
+
+
+def leads_out(vault_file: Path) -> bool:
+    """Whether a vault's settings file is a link to somewhere outside the vault, which is never followed."""
+    return not vault_file.resolve().is_relative_to(vault_file.parent.parent.resolve())
+
+
+def read_table(file: Path) -> dict[str, object]:
+    """The file as TOML; empty if there is none. Raises `ConfigError` if it is broken."""
+    try:
+        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise UnreadableFile(f"{file} cannot be read: {error.strerror}.", hint="Look at its permissions.") from error
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file} is not a UTF-8 text.", hint="Save it as UTF-8, or move it away.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        what, line = _what_and_line(str(error))
+        raise ConfigError(
+            f"{file} is broken at {line}: {what}.",
+            hint="Correct it, or move the file away to start from the defaults.",
+        ) from None
+
+
+def _what_and_line(message: str) -> tuple[str, str]:
+    # Before Python 3.14 the place stands in the message only.
+    match = re.fullmatch(r"(.*) \(at (?:(line \d+), column \d+|end of document)\)", message, re.DOTALL)
+    return (match[1], match[2] or "its end") if match else (message, "some place")
+
+
+def flat(table: Mapping[str, object], origin: Origin, prefix: str = "") -> Iterator[tuple[str, object]]:
+    """The settings of a table by their dotted keys. Raises `ConfigError` for what is no setting."""
+    for name, value in table.items():
+        key = prefix + name
+        if key in SECTIONS:
+            if not isinstance(value, Mapping):
+                raise ConfigError(
+                    f"'{key}' {origin.place} is a section.", hint=f"Write [{key}] and its settings below."
+                )
+            yield from flat(value, origin, f"{key}.")
+        elif key in FIELDS:
+            yield key, value
+        else:
+            raise unknown(key, origin)
+
+
+def nested(values: Mapping[str, object]) -> dict[str, object]:
+    """The inverse of `flat`."""
+    table: dict[str, object] = {}
+    for key, value in values.items():
+        section, _, name = key.rpartition(".")
+        within = table.setdefault(section, {}) if section else table
+        assert isinstance(within, dict)
+        within[name] = value
+    return table
+
+
+def from_text(key: str, text: str) -> object:
+    """A value as a variable, a flag or a command gives it, read as what the setting takes.
+
+    A list is a TOML array or separated by commas. What cannot be read stays a text, for validation to refuse.
+    """
+    annotation = FIELDS[key].annotation
+    assert annotation is not None
+    if get_origin(annotation) is not tuple:
+        try:
+            return TypeAdapter[object](annotation).validate_python(text)
+        except ValidationError:
+            return text
+    if not text.strip().startswith("["):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    try:
+        return tomllib.loads(f"list = {text}")["list"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def unknown(key: str, origin: Origin | None = None) -> ConfigError:
+    """The error for a setting that does not exist, with the nearest one that does."""
+    same_name = [known for known in FIELDS if known.rpartition(".")[2] == key.rpartition(".")[2]]
+    nearest = same_name or get_close_matches(key, FIELDS, n=1)
+    return ConfigError(
+        f"Unknown setting '{key}'{f' {origin.place}' if origin else ''}.",
+        hint=f"Did you mean '{nearest[0]}'?" if nearest else "All settings: zkchat config show",
+    )
+
+
+def key_of(problem: ErrorDetails) -> str | None:
+    """The setting that a validation problem is about; None if it is about several together."""
+    section_or_key, *rest = (str(part) for part in problem["loc"])
+    key = ".".join([section_or_key, *rest[:1]])
+    return next((known for known in (section_or_key, key) if known in FIELDS), None)
+
+
+def sentence(problem: ErrorDetails, origins: Mapping[str, Origin]) -> ConfigError:
+    """A validation problem as the user is told it."""
+    key = key_of(problem)
+    if key is None:
+        return ConfigError(str(problem["ctx"]["error"]), hint="Where each value comes from: zkchat config show")
+    found = "."
+    if not any(isinstance(mark, Unrepeatable) for mark in FIELDS[key].metadata):
+        verb = "holds" if isinstance(problem["loc"][-1], int) else "is"
+        found = f", but it {verb} {_in_words(problem['input'])}."
+    origin = origins[key]
+    return ConfigError(f"'{key}' {origin.place} must be {expected(key)}{found}", hint=_way_out(key, origin))
+
+
+def _in_words(value: object) -> str:
+    match value:
+        case str():
+            return f'the text "{value}"'
+        case bool():
+            return str(value).lower()
+        case list():
+            return "a list"
+        case dict():
+            return "a table"
+        case _:
+            return str(value)
+
+
+def _way_out(key: str, origin: Origin) -> str:
+    match origin.layer:
+        case "variable":
+            return f"Change the variable, or remove it: unset {origin.where}"
+        case "user" | "vault":
+            return f"Change it, or go back to the default: zkchat config unset {key} --scope {origin.layer}"
+        case _:
+            return "What each setting takes: docs/configuration.md"
