@@ -217,7 +217,7 @@ class TestTrust:
         assert desk.types("get", "ollama.host").out == "http://127.0.0.1:11434\n"
 
     def test_a_vault_that_asks_for_nothing_needs_no_approval(self, desk: Desk) -> None:
-        desk.vault_file.write_text('model = "quote"\n')
+        desk.vault_file.write_text('[ui]\ncolor = "never"\n')
         assert "needs your approval" in desk.types("trust").out
 
     def test_setting_an_endpoint_for_the_vault_leads_to_its_approval(self, desk: Desk) -> None:

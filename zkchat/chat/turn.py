@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from zkchat.chat.journal import Journal
@@ -47,16 +47,21 @@ class Turn:
     shares: Shares
     now: Callable[[], datetime]
     new_id: Callable[[], str]
+    told: set[str] = field(default_factory=set)
+    """Warnings about notes that the user has seen."""
 
     async def run(self, text: str) -> AsyncGenerator[Event, None]:
         """Everything that happens, as it happens. Ends with `TurnFinished` or `TurnFailed`, unless it is cancelled."""
         references: tuple[DocumentReference, ...] = ()
         try:
-            for warning in self._refresh():
-                yield warning
+            for odd_note in self._refresh():
+                yield odd_note
             references = linked(self.library, text)
-        except (VaultError, StorageError) as error:
-            # Without the vault's index there are no links, but still a model to talk to.
+        except (StorageError, VaultError) as error:
+            if self.provider.info.needs_notes:
+                yield _failed(error)
+                return
+            # Without the vault there are no links, but still a model to talk to.
             yield Warned(text=f"Links and search do not work now. {error.message}", hint=error.hint)
         if references:
             yield LinksResolved(references=references)
@@ -65,7 +70,7 @@ class Turn:
             user = self._user_message(text, references, budget)
             assembled = self._assemble(user, budget)
         except ZkchatError as error:
-            yield TurnFailed(text=error.message, hint=error.hint, exit_code=error.exit_code)
+            yield _failed(error)
             return
         if warning := self._store_opening(user):
             yield warning
@@ -80,8 +85,19 @@ class Turn:
                 yield event
 
     def _refresh(self) -> list[Warned]:
+        """Bring the index up to date. What is wrong with a note is told once in a conversation."""
         refreshed = self.library.refresh()
-        return [Warned(text=f"{warning.path}: {warning.text}") for warning in refreshed.warnings]
+        texts = [f"{warning.path}: {warning.text}" for warning in refreshed.warnings]
+        warnings = [Warned(text=text) for text in texts if text not in self.told]
+        self.told.update(texts)
+        if not self.library.note_count():
+            empty = VaultError(
+                "There are no Markdown notes here.", hint="Name the folder of your notes: --vault FOLDER"
+            )
+            if self.provider.info.needs_notes:
+                raise empty
+            warnings.append(Warned(text=empty.message, hint=empty.hint))
+        return warnings
 
     def _user_message(self, text: str, references: tuple[DocumentReference, ...], budget: Budget) -> ChatMessage:
         own = self.tokenizer.count(text)
@@ -162,7 +178,7 @@ class Turn:
             message = self._close(exchange, assembled, error=error.message)
             if warning := self.journal.append(MessageEntry(message=message)):
                 yield warning
-            yield TurnFailed(text=error.message, hint=error.hint, exit_code=error.exit_code, message=message)
+            yield _failed(error, message)
             return
         except (asyncio.CancelledError, GeneratorExit):
             self.journal.append(MessageEntry(message=self._close(exchange, assembled, error="Stopped.")))
@@ -202,6 +218,10 @@ class Turn:
             ]
         except (VaultError, StorageError):
             return []
+
+
+def _failed(error: ZkchatError, message: ChatMessage | None = None) -> TurnFailed:
+    return TurnFailed(text=error.message, hint=error.hint, exit_code=error.exit_code, message=message)
 
 
 def _title(text: str) -> str:

@@ -50,6 +50,8 @@ class ModelInfo(Value):
     context_limit: int | None = None
     calls_tools: bool = False
     """Whether tools are worth offering. A model without them is handed evidence instead."""
+    needs_notes: bool = False
+    """Whether it can say nothing but what the notes say."""
     on_this_machine: bool = False
     tokenizer: str = ""
     """The encoding that counts for it; without one, counts are estimates and are shown as such."""
@@ -80,6 +82,8 @@ class Finish(Value):
     kind: Literal["finish"] = "finish"
     reason: FinishReason = "stop"
     usage: TokenUsage | None = None
+    warning: str = ""
+    """What the user should know of this answer, such as that the server did not read the whole prompt."""
 
 
 ModelChunk = TextChunk | ThinkingChunk | ToolRequested | Finish

@@ -16,7 +16,7 @@ MOST_QUOTES = 5
 class Quote:
     """Deterministic: the same notes and the same question give the same answer."""
 
-    info = ModelInfo(provider="quote", id="", calls_tools=False, on_this_machine=True)
+    info = ModelInfo(provider="quote", id="", needs_notes=True, on_this_machine=True)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         quotes = request.evidence[:MOST_QUOTES]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 
 from zkchat.chat.conversation import Conversation
-from zkchat.model.events import Event
+from zkchat.render.presenter import Presenter
 
 HELP = """\
 Write a question; [[wikilinks]] name notes of your vault.
@@ -18,9 +18,9 @@ async def converse(
     *,
     read: Callable[[], Awaitable[str]],
     tell: Callable[[str], None],
-    show_turn: Callable[[], Callable[[Event], None]],
+    presenter: Callable[[], Presenter],
 ) -> None:
-    """Until the user leaves. `read` raises EOFError at the end; `show_turn` gives each turn its own presenter."""
+    """Until the user leaves. `read` raises EOFError at the end; `presenter` makes a new one for each turn."""
     while True:
         try:
             text = (await read()).strip()
@@ -34,13 +34,15 @@ async def converse(
         if text.startswith("/"):
             tell(HELP if text == "/help" else f"There is no command {text.split()[0]}. /help lists what there is.")
         elif text:
-            await _turn(conversation, text, show_turn())
+            await _turn(conversation, text, presenter())
 
 
-async def _turn(conversation: Conversation, text: str, show: Callable[[Event], None]) -> None:
-    task = asyncio.ensure_future(_play(conversation, text, show))
+async def _turn(conversation: Conversation, text: str, presenter: Presenter) -> None:
+    task = asyncio.ensure_future(_play(conversation, text, presenter))
     loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # Windows: there Ctrl-C ends the program, with the answer kept as far as it came
+    with suppress(
+        NotImplementedError
+    ):  # Windows: there Ctrl-C ends the program, with the answer kept as far as it came
         loop.add_signal_handler(signal.SIGINT, task.cancel)
     try:
         with suppress(asyncio.CancelledError):
@@ -50,7 +52,10 @@ async def _turn(conversation: Conversation, text: str, show: Callable[[Event], N
             loop.remove_signal_handler(signal.SIGINT)
 
 
-async def _play(conversation: Conversation, text: str, show: Callable[[Event], None]) -> None:
-    async with aclosing(conversation.say(text)) as events:
-        async for event in events:
-            show(event)
+async def _play(conversation: Conversation, text: str, presenter: Presenter) -> None:
+    try:
+        async with aclosing(conversation.say(text)) as events:
+            async for event in events:
+                presenter.show(event)
+    finally:
+        presenter.close()

@@ -11,11 +11,14 @@ from zkchat.model.note import Passage
 from zkchat.model.reference import Evidence, LineRange
 from zkchat.vault import wikilink
 from zkchat.vault.library import Library
+from zkchat.vault.parse import parse_note
 from zkchat.vault.sentences import sentences
 from zkchat.vault.terms import asked_terms, terms
 
 PASSAGES = 12
 MOST = 5
+BEGINNING = 3
+"""Sentences of a note that is asked for as a whole."""
 # The shares below were chosen on vault-fixtures/garden-questions.json; benchmarks/retrieval/quote.py measures them.
 FRAME = 0.6
 """What a word of the question is worth in title or headings, against 1 in the sentence itself."""
@@ -27,6 +30,8 @@ UNKNOWN = 0.5
 """The weight of a word that the vault never uses, against that of the rarest it does."""
 ENOUGH = 0.36
 """The least share of the question that a passage must meet; below it the vault is silent."""
+LEAST_WORDS = 3
+"""A sentence of fewer words, links aside, only points elsewhere."""
 NEAR_THE_BEST = 0.6
 """Others are shown only if they score at least this share of the best."""
 
@@ -39,21 +44,42 @@ class _Candidate:
 
 
 def evidence_for(library: Library, question: str, linked: Sequence[tuple[str, str]]) -> list[Evidence]:
-    """At most five sentences. `linked` are the notes (path and heading) that the question names: they come first."""
-    asked = _words_of(question)
-    passages = library.search(asked, limit=PASSAGES) if asked else []
+    """At most five sentences. `linked` are the notes (path and heading) that the question names.
+
+    They are searched in any case; a question of nothing but links is answered by how their notes begin.
+    """
+    asked = _without_links(question)  # links are looked up, not searched for
+    if not asked_terms(asked):
+        begun = [candidate for path, anchor in linked for candidate in _beginning(library, path, anchor)]
+        return [_evidence(library, candidate) for candidate in begun[:MOST]]
     within = [path for path, _ in linked]
-    if within:
-        passages = [*library.search(asked, limit=PASSAGES, within=within), *passages]
+    passages = library.search(asked, limit=PASSAGES, within=within) if within else []
+    passages += library.search(asked, limit=PASSAGES)
     ranked = rank(asked, passages, library.rarity, preferred=frozenset(within))
     return [_evidence(library, candidate) for candidate in ranked]
 
 
-def _words_of(question: str) -> str:
-    """The question without its links: they are looked up, not searched for."""
-    for link in reversed(wikilink.scan(question)):
-        question = question[: link.start] + " " + question[link.end :]
-    return " ".join(question.split())
+def _beginning(library: Library, path: str, anchor: str) -> list[_Candidate]:
+    text = library.section(path, anchor)
+    body = text[parse_note(path, text).body_start :]
+    passage = Passage(
+        path=path,
+        title=library.title(path),
+        heading_path=(anchor,) if anchor else (),
+        text=body,
+        first_line=1,
+        last_line=library.read(path).count("\n") + 1,
+        score=1.0,
+        snippet="",
+        why="linked",
+    )
+    return [_Candidate(sentence, passage, 1.0) for sentence in sentences(body)[:BEGINNING]]
+
+
+def _without_links(text: str) -> str:
+    for link in reversed(wikilink.scan(text)):
+        text = text[: link.start] + " " + text[link.end :]
+    return " ".join(text.split())
 
 
 def rank(
@@ -96,10 +122,15 @@ def _candidates(passage: Passage, weights: Mapping[str, float]) -> list[_Candida
         share = sum(
             weight * _worth(term in held[index], term in frame, term in beside) for term, weight in weights.items()
         )
-        if held[index]:
+        if held[index] and _says_something(sentence):
             score = (share + SURROUNDINGS * surroundings) / (1 + SURROUNDINGS)
             found.append(_Candidate(sentence, passage, score))
     return found
+
+
+def _says_something(sentence: str) -> bool:
+    """Whether it does more than point elsewhere: "See also [[Compost]]." answers nothing."""
+    return len(terms(_without_links(sentence))) >= LEAST_WORDS
 
 
 def _worth(in_sentence: bool, in_frame: bool, beside: bool) -> float:

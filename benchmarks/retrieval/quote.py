@@ -1,0 +1,60 @@
+"""How well `quote` answers: vault-fixtures/garden-questions.json over vault-fixtures/garden.
+
+    python benchmarks/retrieval/quote.py [--misses]
+
+Prints the share of questions whose answering sentence is quoted first, or at all, beside a floor that quotes the first
+sentences of the best passages; and how often questions that the vault does not answer are left unanswered.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.evidence import MOST, evidence_for
+from zkchat.vault.library import Library
+from zkchat.vault.sentences import sentences
+
+FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
+Quoter = Callable[[Library, str], list[str]]
+
+
+def quote(library: Library, question: str) -> list[str]:
+    return [evidence.sentence for evidence in evidence_for(library, question, [])]
+
+
+def first_sentences(library: Library, question: str) -> list[str]:
+    return [said for passage in library.search(question, limit=MOST) for said in sentences(passage.text)[:1]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--misses", action="store_true", help="list the questions that go wrong")
+    show_misses = parser.parse_args().misses
+    questions = json.loads((FIXTURES / "garden-questions.json").read_text())
+    answered = [each for each in questions if each["path"]]
+    silent = [each for each in questions if not each["path"]]
+    with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
+        library = Library(VaultFiles(FIXTURES / "garden", exclude=(), max_note_bytes=5_000_000), index)
+        library.refresh()
+        print(f"{'':34}{'first':>8}{f'in {MOST}':>8}{'silent when it should be':>28}")
+        for name, quoter in {"quote": quote, "floor: first sentences": first_sentences}.items():
+            first = shown = 0
+            for each in answered:
+                found = [
+                    each["answer_contains"] in " ".join(said.split()) for said in quoter(library, each["question"])
+                ]
+                first += found[:1] == [True]
+                shown += any(found)
+                if show_misses and quoter is quote and not any(found):
+                    print(f"  missed: {each['question']}  ({quoter(library, each['question'])[:1]})")
+            quiet = sum(not quoter(library, each["question"]) for each in silent)
+            print(f"{name:34}{first:>5}/{len(answered)}{shown:>5}/{len(answered)}{quiet:>25}/{len(silent)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import GARDEN, World
+from zkchat.errors import ExitCode
+
+SLEEP = "# Sleep\n\nAdults need seven to nine hours of sleep. Dreams come late.\n"
+
+
+@pytest.fixture
+def slept(world: World) -> World:
+    world.note("Sleep.md", SLEEP)
+    world.note("Coffee.md", "# Coffee\n\nGrind the beans right before brewing.\n")
+    return world
+
+
+def test_on_a_terminal_the_answer_comes_with_its_documents_and_the_context(slept: World) -> None:
+    result = slept.run("ask", "How many hours of sleep do adults need?", terminal=True)
+    assert result.code == 0
+    assert "Adults need seven to nine hours of sleep." in result.out
+    assert "Referenced Documents" in result.out
+    assert "Sleep.md" in result.out
+    assert "8,192" in result.out
+
+
+def test_in_a_pipe_there_is_the_answer_alone(slept: World) -> None:
+    result = slept.run("ask", "How many hours of sleep do adults need?")
+    assert result.code == 0
+    assert result.out == (
+        "No model is set up, so zkchat quotes your notes:\n"
+        "\n> Adults need seven to nine hours of sleep.\n>\n> — [[Sleep]]\n"
+    )
+    assert result.err == ""
+
+
+def test_json_is_one_object_with_everything(slept: World) -> None:
+    result = slept.run("ask", "How many hours of sleep, says [[Sleep]]?", "--json")
+    assert result.code == 0
+    value = result.json
+    assert {"answer", "references", "usage", "context", "session", "message", "model"} <= value.keys()
+    assert "seven to nine" in value["answer"]
+    (reference,) = value["references"]
+    assert (reference["relative_path"], reference["reference_type"], reference["cited"]) == ("Sleep.md", "direct", True)
+    assert value["model"] == "quote"
+    assert [item["type"] for item in value["context"]["items"]][:2] == ["system", "message"]
+
+
+def test_piped_text_is_added_to_the_question(slept: World) -> None:
+    model = slept.script([{"text": "ok"}])
+    result = slept.run("ask", "Summarise:", "--model", model, "--json", stdin="line one\n")
+    shown = slept.run("sessions", "show", result.json["session"], "--json").json
+    assert "Summarise:\n\nline one" in json.dumps(shown, ensure_ascii=False).replace("\\n", "\n")
+
+
+def test_the_question_may_come_from_the_pipe_alone(slept: World) -> None:
+    assert "seven to nine" in slept.run("ask", stdin="How many hours of sleep do adults need?").out
+
+
+def test_without_a_question_the_way_to_ask_is_shown(slept: World) -> None:
+    result = slept.run("ask")
+    assert result.code == ExitCode.USAGE
+    assert "zkchat ask" in result.err
+
+
+def test_a_question_the_notes_do_not_answer_is_said_and_exits_with_no_answer(slept: World) -> None:
+    result = slept.run("ask", "Who won the chess championship?")
+    assert result.code == ExitCode.NO_ANSWER
+    assert "hold nothing on this" in result.out
+
+
+def test_the_last_session_is_continued(slept: World) -> None:
+    model = slept.script([{"text": "one"}], [{"text": "two"}])
+    first = slept.run("ask", "First?", "--model", model, "--json").json
+    second = slept.run("ask", "Second?", "--model", model, "--continue", "--json").json
+    assert (first["answer"], second["answer"]) == ("one", "two")
+    assert first["session"] == second["session"]
+    named = slept.run("ask", "Third?", "--model", model, "--session", first["session"][:6], "--json")
+    assert named.code == ExitCode.MODEL  # the script has no third answer
+    assert named.json["session"] == first["session"]
+
+
+def test_continue_without_a_session_begins_one(slept: World) -> None:
+    assert slept.run("ask", "How much sleep do adults need?", "--continue").code == 0
+
+
+def test_a_missing_session_is_a_sentence(slept: World) -> None:
+    result = slept.run("ask", "x", "--session", "nosuch")
+    assert result.code == ExitCode.SESSION
+    assert "nosuch" in result.err
+    assert "zkchat sessions list" in result.err
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(world: World) -> None:
+    result = world.run("ask", "x", "--vault", str(world.root / "nowhere"))
+    assert result.code == ExitCode.VAULT
+    assert "nowhere" in result.err
+    assert "--vault" in result.err
+
+
+def test_a_file_is_no_vault(world: World) -> None:
+    result = world.run("ask", "x", "--vault", str(world.note("a.md", "x")))
+    assert result.code == ExitCode.VAULT
+
+
+def test_an_empty_vault_is_a_sentence(world: World) -> None:
+    result = world.run("ask", "How much sleep?")
+    assert result.code == ExitCode.VAULT
+    assert "There are no Markdown notes" in result.err
+    assert "--vault" in result.err
+
+
+def test_a_model_can_be_talked_to_in_an_empty_vault_with_a_warning(world: World) -> None:
+    result = world.run("ask", "Hello?", "--model", world.script([{"text": "hi"}]))
+    assert (result.code, result.out) == (0, "hi\n")
+    assert "There are no Markdown notes" in result.err
+
+
+def test_a_broken_config_is_a_sentence(slept: World) -> None:
+    config = slept.home / ".config" / "zkchat" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[context\n")
+    result = slept.run("ask", "x")
+    assert result.code == ExitCode.CONFIG
+    assert "config.toml" in result.err
+
+
+def test_a_note_that_is_not_utf8_is_a_warning_and_still_answers(slept: World) -> None:
+    slept.note("Latin.md", "# Caf\xe9\n\nTea in the caf\xe9 costs two euros.\n".encode("latin-1"))
+    result = slept.run("ask", "How much does tea cost in euros?")
+    assert result.code == 0
+    assert "two euros" in result.out
+    assert "Latin.md" in result.err
+
+
+def test_a_note_that_cannot_be_read_is_a_warning_and_the_rest_answers(slept: World) -> None:
+    (slept.vault / "Loop.md").symlink_to(slept.vault / "Loop.md")
+    slept.note("Big.md", "x" * 6_000_000)
+    result = slept.run("ask", "How many hours of sleep do adults need?")
+    assert result.code == 0
+    assert "Big.md" in result.err
+
+
+def test_an_unknown_model_is_a_sentence(slept: World) -> None:
+    result = slept.run("ask", "x", "--model", "gpt-9")
+    assert result.code == ExitCode.CONFIG
+    assert "gpt-9" in result.err
+
+
+def test_a_failing_model_keeps_the_question_and_what_arrived(slept: World) -> None:
+    model = slept.script([{"text": "It is "}, {"error": "The server fell over.", "hint": "Start it."}])
+    result = slept.run("ask", "What is it?", "--model", model)
+    assert result.code == ExitCode.MODEL
+    assert result.out.strip() == "It is"
+    assert "The server fell over." in result.err
+    (session,) = slept.run("sessions", "list", "--json").json
+    shown = json.dumps(slept.run("sessions", "show", session["id"], "--json").json)
+    assert "What is it?" in shown
+    assert '"unfinished"' in shown
+
+
+def test_broken_and_ambiguous_links_are_shown_and_the_turn_goes_on(slept: World) -> None:
+    slept.note("a/Twin.md", "one")
+    slept.note("b/Twin.md", "two")
+    result = slept.run("ask", "How many hours of sleep? [[Slep]] [[Twin]]", terminal=True)
+    assert result.code == 0
+    assert "[[Slep]]" in result.out
+    assert "Sleep" in result.out
+    assert "b/Twin.md" in result.out
+
+
+def test_tools_of_a_scripted_model_bring_their_documents(slept: World) -> None:
+    model = slept.script(
+        [{"tool": "find_excerpts", "arguments": {"query": "hours of sleep"}}, {"tool": "nonsense", "arguments": "{"}],
+        [{"tool": "read_document", "arguments": {"relative_path": "Coffee.md"}}],
+        [{"text": "Seven, says [[Sleep]]."}],
+    )
+    value = slept.run("ask", "How long?", "--model", model, "--json").json
+    assert value["answer"] == "Seven, says [[Sleep]]."
+    rows = {row["relative_path"]: (row["via"], row["cited"]) for row in value["references"]}
+    assert rows == {"Sleep.md": ("find_excerpts", True), "Coffee.md": ("read_document", False)}
+
+
+def test_a_model_cannot_read_outside_the_vault(slept: World) -> None:
+    (slept.root / "secret.md").write_text("the secret")
+    model = slept.script(
+        [{"tool": "read_document", "arguments": {"relative_path": "../secret.md"}}], [{"text": "done"}]
+    )
+    slept.run("ask", "x", "--model", model)
+    session = slept.run("sessions", "list", "--json").json[0]["id"]
+    assert "the secret" not in slept.run("sessions", "show", session, "--json").out
+
+
+def test_nothing_is_written_into_the_notes_and_what_is_written_is_private(slept: World) -> None:
+    before = {path: path.read_bytes() for path in slept.vault.rglob("*.md")}
+    slept.run("ask", "How many hours of sleep?")
+    assert {path: path.read_bytes() for path in slept.vault.rglob("*.md")} == before
+    databases = list(slept.home.rglob("*.db"))
+    assert {"sessions.db", "index.db"} <= {path.name for path in databases}
+    for path in databases:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_read_only_vault_works(slept: World) -> None:
+    # Root may write everywhere, so the marker's place is taken by a file instead of a folder.
+    (slept.vault / ".zkchat").write_text("")
+    assert slept.run("ask", "How many hours of sleep do adults need?").code == 0
+    assert len(slept.run("sessions", "list", "--json").json) == 1
+
+
+@pytest.mark.parametrize("question", ["[/INST] [bold]x", "\x1b]0;evil\x07sleep hours", "[[" * 500, "", "   "])
+def test_odd_questions_never_end_in_a_traceback(slept: World, question: str) -> None:
+    result = slept.run("ask", question, terminal=True)
+    assert result.code in set(ExitCode) - {ExitCode.BUG}
+    assert "\x1b]0" not in result.out + result.err
+
+
+def test_the_demo_of_the_readme_answers(world: World) -> None:
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
+    question = makefile.split('zkchat ask "')[1].split('"')[0]
+    result = world.run("ask", question, "--vault", str(GARDEN), "--model", "quote", terminal=True)
+    assert result.code == 0
+    assert "The title of an evergreen note should be a statement" in result.out
+    assert "Referenced Documents" in result.out

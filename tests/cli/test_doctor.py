@@ -1,0 +1,74 @@
+import socket
+from pathlib import Path
+
+from tests.support.world import World
+from zkchat.errors import ExitCode
+
+
+def test_a_sound_installation_has_no_problems(world: World) -> None:
+    world.note("a.md", "hello")
+    result = world.run("doctor")
+    assert result.code == 0
+    for subject in ("Python", "packages", "SQLite", "terminal", "settings", "vault", "sessions", "model", "Ollama"):
+        assert subject in result.out
+    assert "1 notes" in result.out
+    assert "Everything needed is there." in result.out
+
+
+def test_a_vault_that_is_not_there_is_a_problem_with_a_way_out(world: World) -> None:
+    result = world.run("doctor", "--vault", "nowhere")
+    assert result.code == ExitCode.VAULT
+    assert "--vault" in result.out
+    assert "problems found" in result.out
+
+
+def test_broken_settings_are_a_problem_and_the_rest_is_still_examined(world: World) -> None:
+    config = world.home / ".config" / "zkchat" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("colour = 1")
+    result = world.run("doctor")
+    assert result.code == ExitCode.CONFIG
+    assert "colour" in result.out
+    assert "SQLite" in result.out
+
+
+def test_empty_vaults_untrusted_settings_and_odd_notes_are_warnings(world: World) -> None:
+    (world.vault / ".zkchat").mkdir()
+    (world.vault / ".zkchat" / "config.toml").write_text('model = "openai:x"')
+    findings = world.run("doctor", "--json").json
+    warnings = [finding["text"] for finding in findings if finding["state"] == "warning"]
+    assert any("no Markdown notes" in text for text in warnings)
+    assert any("until you approve: model" in text for text in warnings)
+    world.note("bad.md", b"caf\xe9")
+    assert any("bad.md" in finding["text"] for finding in world.run("doctor", "--json").json)
+
+
+def test_an_unknown_model_is_a_problem(world: World) -> None:
+    result = world.run("doctor", "--model", "gpt-9")
+    assert result.code == ExitCode.CONFIG
+    assert "gpt-9" in result.out
+
+
+def test_an_ollama_server_that_listens_is_seen(world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        world.variables["ZKCHAT_OLLAMA__HOST"] = f"http://127.0.0.1:{server.getsockname()[1]}"
+        assert "answers at" in world.run("doctor").out
+    assert "does not answer at" in world.run("doctor").out
+
+
+def test_a_key_is_seen_and_never_shown(world: World) -> None:
+    world.variables["OPENAI_API_KEY"] = "sk-canary"
+    result = world.run("doctor")
+    assert "a key is in $OPENAI_API_KEY" in result.out
+    assert "sk-canary" not in result.out + result.err
+
+
+def test_the_packages_it_looks_for_are_those_that_the_project_needs() -> None:
+    import tomllib
+
+    from packaging.requirements import Requirement
+
+    from zkchat.cli.doctor import PACKAGES
+
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert sorted(Requirement(line).name for line in project["dependencies"]) == sorted(PACKAGES)

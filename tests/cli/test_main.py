@@ -1,0 +1,114 @@
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import GARDEN, World
+from zkchat.cli import chat
+from zkchat.cli.common import Process
+from zkchat.cli.main import app, run
+from zkchat.errors import ExitCode
+from zkchat.version import __version__
+
+
+def test_version_is_printed_by_both_ways(world: World) -> None:
+    assert world.run("--version").out == f"zkchat {__version__}\n"
+    fast = subprocess.run([sys.executable, "-m", "zkchat", "--version"], capture_output=True, text=True, check=True)
+    assert fast.stdout == f"zkchat {__version__}\n"
+
+
+def test_help_teaches_how_to_begin(world: World) -> None:
+    text = world.run("--help").out
+    for word in ("ask", "chat", "sessions", "config", "doctor", "Start here"):
+        assert word in text
+
+
+def test_without_a_command_the_help_is_shown(world: World) -> None:
+    result = world.run()
+    assert "Usage: zkchat" in result.out + result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("aks", "x"), "Did you mean 'ask'?"),
+        (("ask", "--modle", "x"), "--modle"),
+        (("sessions", "show"), "zkchat sessions show --help"),
+    ],
+)
+def test_wrong_use_is_a_sentence_with_the_way_to_the_help(world: World, arguments: tuple[str, ...], said: str) -> None:
+    result = world.run(*arguments)
+    assert result.code == ExitCode.USAGE
+    assert said in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_bug_is_told_in_a_sentence_and_kept_in_a_private_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> str:
+        key = "sk-canary"
+        raise RuntimeError(f"lost {len(key)}")
+
+    monkeypatch.setattr(chat, "_question", broken)
+    result = world.run("ask", "x")
+    assert result.code == ExitCode.BUG
+    assert "That is a bug: RuntimeError: lost 9" in result.err
+    (report,) = world.home.rglob("crash.txt")
+    assert "RuntimeError" in report.read_text()
+    assert "sk-canary" not in report.read_text().replace('key = "sk-canary"', "")
+    assert report.stat().st_mode & 0o077 == 0
+
+
+def test_a_bug_is_told_also_where_nothing_can_be_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> str:
+        raise RuntimeError("lost")
+
+    monkeypatch.setattr(chat, "_question", broken)
+    (world.home / ".cache").write_text("a file where a folder should be")
+    result = world.run("ask", "x")
+    assert result.code == ExitCode.BUG
+    assert "could not be written" in result.err
+
+
+def test_ctrl_c_has_its_own_exit_code(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(chat, "_question", stopped)
+    assert world.run("ask", "x").code == ExitCode.INTERRUPTED
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    command = f'{sys.executable} -m zkchat config show --vault "{GARDEN}" | head -1; exit ${{PIPESTATUS[0]}}'
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_broken_pipe_in_memory_is_no_error_either(world: World) -> None:
+    class Gone(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    environment = world.environment()
+    environment = type(environment)(**{**vars(environment), "stdout": Gone()})
+    assert run(["config", "path"], environment) == ExitCode.OK
+
+
+def test_a_question_is_asked_only_on_a_terminal(world: World) -> None:
+    assert not Process(world.environment(stdin="y\n")).confirm("Sure?")
+    environment = world.environment(terminal=True)
+    environment.stdin.write("Yes\n")
+    environment.stdin.seek(0)
+    assert Process(environment).confirm("Sure?")
+    assert isinstance(environment.stderr, io.StringIO)
+    assert environment.stderr.getvalue() == "Sure? [y/N] "
+
+
+def test_every_command_has_a_help_line(world: World) -> None:
+    assert app.registered_commands
+    for command in app.registered_commands:
+        assert command.callback is not None
+        assert (command.callback.__doc__ or "").strip()

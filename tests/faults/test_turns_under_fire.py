@@ -1,0 +1,26 @@
+"""PROMISE F: a message shown as sent is never lost, whenever the process is killed."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+KILLS = 110
+SCRIPT = Path(__file__).parent / "turns_under_fire.py"
+
+
+def test_no_message_shown_as_sent_is_lost_however_the_process_is_killed(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, str(SCRIPT), str(tmp_path), str(KILLS), "20260301"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    report = json.loads(run.stdout)
+    assert report["kills"] == KILLS
+    assert report["sent"] > KILLS / 3  # else the kills came too early to prove anything
+    assert report["unfinished"] > 0  # and some came in the middle of an answer
+    assert (report["lost"], report["unsound"], report["not_resumed"]) == (0, 0, 0)
+    assert report["sessions"] == 1

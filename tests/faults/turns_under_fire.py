@@ -1,0 +1,125 @@
+"""Run turns in child processes that are killed at random moments, and look at what is left on disk.
+
+    python tests/faults/turns_under_fire.py FOLDER KILLS SEED
+
+Everything is imported once and each child is forked, so that a hundred kills take seconds. Prints one JSON object.
+"""
+
+import asyncio
+import io
+import json
+import os
+import random
+import signal
+import sqlite3
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+from zkchat import app
+from zkchat.environment import Environment
+from zkchat.model.events import PromptReady, TextDelta, TurnFinished
+from zkchat.model.session import messages_of
+
+ANSWER = [
+    [{"thinking": "Let me look."}, {"tool": "find_excerpts", "arguments": {"query": "sleep"}}],
+    [{"text": "Seven "}, {"delay": 0.01}, {"text": "hours, "}, {"delay": 0.25}, {"text": "says [[Sleep]]."}],
+]
+
+
+def environment(folder: Path) -> Environment:
+    return Environment(
+        stdin=io.StringIO(),
+        stdout=io.StringIO(),
+        stderr=io.StringIO(),
+        variables={},
+        cwd=folder / "vault",
+        home=folder / "home",
+    )
+
+
+def options(folder: Path) -> app.ConversationOptions:
+    return app.ConversationOptions(vault=folder / "vault", model=f"scripted:{folder / 'play.json'}", continue_last=True)
+
+
+def talk(folder: Path, turns: int, acknowledge: int) -> None:
+    """Take turns, and say on the pipe what was shown to the user, as soon as it was shown."""
+    with app.open_conversation(environment(folder), options(folder)) as opened:
+
+        async def turn() -> None:
+            async for event in opened.conversation.say("How long do people sleep? [[Sleep]]"):
+                if isinstance(event, PromptReady):
+                    os.write(acknowledge, f"sent {event.message_id}\n".encode())
+                elif isinstance(event, TurnFinished):
+                    os.write(acknowledge, f"done {event.message.id}\n".encode())
+                elif isinstance(event, TextDelta):
+                    os.write(acknowledge, b"text\n")
+
+        for _ in range(turns):
+            asyncio.run(turn())
+
+
+def one_child(folder: Path, moment: float) -> list[str]:
+    """The lines that a child acknowledged before it was killed."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        talk(folder, 50, write)
+        os._exit(0)
+    os.close(write)
+    time.sleep(moment)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(read) as lines:
+        return lines.read().splitlines()
+
+
+def prepare(folder: Path) -> None:
+    (folder / "vault").mkdir(parents=True)
+    (folder / "vault" / "Sleep.md").write_text("# Sleep\n\nAdults need seven hours of sleep.\n")
+    (folder / "play.json").write_text(json.dumps({"context_limit": 2500, "answers": ANSWER * 100}))
+
+
+def main() -> None:
+    folder, kills, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    chance = random.Random(seed)
+    for world in ("warm", "fire"):
+        prepare(folder / world)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    talk(folder / "warm", 1, nowhere)  # so that every module is loaded before the first child is forked
+    folder = folder / "fire"
+    report = {"kills": 0, "sent": 0, "answered": 0, "lost": 0, "unsound": 0, "not_resumed": 0, "unfinished": 0}
+    shown: set[str] = set()
+    for _ in range(kills):
+        lines = one_child(folder, chance.uniform(0.0, 0.35))
+        report["kills"] += 1
+        sent = {line.split()[1] for line in lines if line.startswith("sent")}
+        answered = {line.split()[1] for line in lines if line.startswith("done")}
+        report["sent"] += len(sent)
+        report["answered"] += len(answered)
+        shown |= sent | answered
+        (database,) = (folder / "home").rglob("sessions.db") if shown else (None,)
+        if database is None:
+            continue
+        with closing(sqlite3.connect(database)) as connection:
+            report["unsound"] += connection.execute("PRAGMA integrity_check").fetchone() != ("ok",)
+        with app.open_sessions(environment(folder), folder / "vault") as store:
+            stored = {id_ for session in store.sessions() for id_ in messages_of(store.entries(session.id))}
+        report["lost"] += len(shown - stored)
+        read, write = os.pipe()
+        talk(folder, 1, write)
+        os.close(write)
+        with os.fdopen(read) as resumed:
+            report["not_resumed"] += "done" not in resumed.read()
+    with app.open_sessions(environment(folder), folder / "vault") as store:
+        report["sessions"] = len(store.sessions())
+        for session in store.sessions():
+            messages = messages_of(store.entries(session.id)).values()
+            report["unfinished"] += sum(message.status == "unfinished" for message in messages)
+    sys.stdout.write(json.dumps(report) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""A user with an empty home and a vault, who calls zkchat in this process."""
+
+import io
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from zkchat.environment import Environment
+
+GARDEN = Path(__file__).parents[2] / "vault-fixtures" / "garden"
+
+
+class Terminal(io.StringIO):
+    """A stream in memory that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass
+class World:
+    root: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.home.mkdir(exist_ok=True)
+        self.vault.mkdir(exist_ok=True)
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def vault(self) -> Path:
+        return self.root / "vault"
+
+    def note(self, path: str, text: str | bytes) -> Path:
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        return file
+
+    def script(self, *answers: list[dict[str, Any]], **more: Any) -> str:
+        """Write a script and return the name of the model that plays it."""
+        file = self.root / "play.json"
+        file.write_text(json.dumps({"answers": answers, **more}))
+        return f"scripted:{file}"
+
+    def environment(self, *, stdin: str | None = None, terminal: bool = False, cwd: Path | None = None) -> Environment:
+        stream = Terminal if terminal else io.StringIO
+        return Environment(
+            stdin=Terminal() if stdin is None else io.StringIO(stdin),
+            stdout=stream(),
+            stderr=stream(),
+            variables={"TERM": "xterm-256color", "LANG": "C.UTF-8", "COLUMNS": "100", **self.variables},
+            cwd=cwd or self.vault,
+            home=self.home,
+        )
+
+    def run(self, *arguments: str, stdin: str | None = None, terminal: bool = False, cwd: Path | None = None) -> Result:
+        from zkchat.cli.main import run
+
+        environment = self.environment(stdin=stdin, terminal=terminal, cwd=cwd)
+        code = run(arguments, environment)
+        assert isinstance(environment.stdout, io.StringIO)
+        assert isinstance(environment.stderr, io.StringIO)
+        return Result(code, environment.stdout.getvalue(), environment.stderr.getvalue())

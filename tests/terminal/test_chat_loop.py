@@ -1,0 +1,91 @@
+"""`zkchat chat` on a real terminal."""
+
+import os
+import sys
+from collections.abc import Iterator
+
+import pexpect
+import pytest
+
+from tests.support.world import World
+
+
+@pytest.fixture
+def chat(world: World) -> Iterator[pexpect.spawn]:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep.\n")
+    slow = [{"text": "Counting "}, *[step for n in range(200) for step in ({"delay": 0.05}, {"text": f"sheep {n}, "})]]
+    world.script(slow, [{"text": "Awake again."}])
+    child = spawn(world, "--model", f"scripted:{world.root / 'play.json'}")
+    yield child
+    child.close(force=True)
+
+
+def spawn(world: World, *arguments: str) -> pexpect.spawn:
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "zkchat", "chat", "--vault", str(world.vault), *arguments],
+        env={**os.environ, "HOME": str(world.home), "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"},
+        dimensions=(24, 80),
+        encoding="utf-8",
+        timeout=20,
+    )
+    child.expect("you ›")
+    return child
+
+
+def messages(world: World) -> list[tuple[str, str]]:
+    (session,) = world.run("sessions", "list", "--json").json
+    shown = world.run("sessions", "show", session["id"], "--json").json
+    return [(message["role"], message["status"]) for message in shown["messages"]]
+
+
+def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: pexpect.spawn, world: World) -> None:
+    chat.sendline("Tell me of [[Sleep]]")
+    chat.expect("sheep 3")
+    chat.sendintr()
+    chat.expect("you ›")
+    chat.sendline("Are you there?")
+    chat.expect("Awake again")
+    chat.expect("you ›")
+    chat.sendeof()
+    chat.expect(pexpect.EOF)
+    chat.wait()
+    assert chat.exitstatus == 0
+    assert messages(world) == [
+        ("user", "complete"),
+        ("assistant", "unfinished"),
+        ("user", "complete"),
+        ("assistant", "complete"),
+    ]
+
+
+def test_commands_of_the_plain_loop(chat: pexpect.spawn) -> None:
+    chat.sendline("/help")
+    chat.expect("wikilinks")
+    chat.sendline("/nonsense")
+    chat.expect("There is no command /nonsense")
+    chat.sendintr()
+    chat.expect("Ctrl-D leaves")
+    chat.sendline("/quit")
+    chat.expect(pexpect.EOF)
+
+
+def test_a_chat_is_continued(world: World) -> None:
+    world.note("Sleep.md", "Adults need seven hours of sleep.\n")
+    world.script([{"text": "one"}], [{"text": "two"}])
+    name = f"scripted:{world.root / 'play.json'}"
+    for answer in ("one", "two"):
+        child = spawn(world, "--model", name, "--continue")
+        child.sendline("Hello?")
+        child.expect(answer)
+        child.expect("you ›")
+        child.sendline("/quit")
+        child.expect(pexpect.EOF)
+        child.close()
+    assert len(messages(world)) == 4
+
+
+def test_without_a_terminal_lines_are_read_as_they_are(world: World) -> None:
+    model = world.script([{"text": "one"}], [{"text": "two"}])
+    result = world.run("chat", "--model", model, stdin="First?\n\nSecond?\n")
+    assert (result.code, result.out) == (0, "one\ntwo\n")

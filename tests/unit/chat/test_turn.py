@@ -1,0 +1,335 @@
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import aclosing
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from tests.support.libraries import library_of
+from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.journal import Journal
+from zkchat.chat.tool_loop import MOST_ROUNDS
+from zkchat.chat.turn import Turn
+from zkchat.context.budget import Shares
+from zkchat.context.tokens import Estimate
+from zkchat.errors import ExitCode, StorageFull
+from zkchat.model.context import TokenUsage
+from zkchat.model.events import (
+    Event,
+    LinksResolved,
+    PromptReady,
+    ReferenceFound,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    UsageReported,
+    Warned,
+)
+from zkchat.model.message import ChatMessage, EvidencePart, FilePart, ToolResultPart
+from zkchat.model.session import TitleEntry, messages_of, thread_of
+from zkchat.ports import ModelProvider
+from zkchat.providers.quote import Quote
+from zkchat.providers.scripted import Script, Scripted
+from zkchat.tools.explore import explore_tools
+from zkchat.tools.registry import Toolbox
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Sleep.md": "# Sleep\n\nAdults need seven hours.\n\n## Naps\n\nTwenty minutes at most.\n",
+    "Coffee.md": "# Coffee\n\nGrind late.\n",
+    "Long.md": "# Long\n\n" + "A long sentence about nothing in particular. " * 2000,
+}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+@pytest.fixture
+def store() -> SessionsInMemory:
+    return SessionsInMemory()
+
+
+E = TypeVar("E")
+Answers = list[list[dict[str, Any]]]
+
+
+def scripted(answers: Answers, **more: Any) -> Scripted:
+    return Scripted(Script.model_validate({"answers": answers, **more}))
+
+
+def conversation(library: Library, store: SessionsInMemory, provider: ModelProvider, **shares: Any) -> Conversation:
+    numbers = count(1)
+    turn = Turn(
+        journal=Journal(store, None, lambda: NOON),
+        library=library,
+        provider=provider,
+        tokenizer=Estimate(),
+        tools=Toolbox(explore_tools(library)),
+        shares=Shares(**shares),
+        now=lambda: NOON,
+        new_id=lambda: f"m{next(numbers)}",
+    )
+    return Conversation(turn)
+
+
+def say(talk: Conversation, text: str) -> list[Event]:
+    async def collect() -> list[Event]:
+        return [event async for event in talk.say(text)]
+
+    return asyncio.run(collect())
+
+
+def finished(events: list[Event]) -> TurnFinished:
+    assert isinstance(events[-1], TurnFinished), events[-1]
+    return events[-1]
+
+
+def of_kind(events: list[Event], kind: type[E]) -> list[E]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def stored(store: SessionsInMemory) -> list[ChatMessage]:
+    ((_, entries),) = store.rows.items()
+    return thread_of(entries)
+
+
+def test_the_users_message_is_on_disk_before_the_request_leaves(library: Library, store: SessionsInMemory) -> None:
+    seen: list[list[str]] = []
+
+    class Watching(Scripted):
+        async def stream(self, request):  # type: ignore[no-untyped-def]
+            seen.append([message.text for message in stored(store)])
+            async for chunk in super().stream(request):
+                yield chunk
+
+    say(conversation(library, store, Watching(Script.model_validate({"answers": [[{"text": "hi"}]]}))), "Hello!")
+    assert seen == [["Hello!"]]
+
+
+def test_the_events_of_a_turn_come_in_order(library: Library, store: SessionsInMemory) -> None:
+    answers: Answers = [
+        [{"thinking": "hm"}, {"tool": "find_excerpts", "arguments": {"query": "hours adults"}}],
+        [{"text": "Seven."}, {"finish": "stop", "usage": {"prompt_tokens": 7}}],
+    ]
+    events = say(conversation(library, store, scripted(answers)), "How long, says [[Sleep]]?")
+    assert [type(event) for event in events if not isinstance(event, ReferenceFound)] == [
+        LinksResolved,
+        PromptReady,
+        ThinkingDelta,
+        ToolStarted,
+        ToolFinished,
+        TextDelta,
+        UsageReported,
+        TurnFinished,
+    ]
+    assert finished(events).message.usage == TokenUsage(prompt_tokens=7)
+
+
+def test_every_step_of_a_turn_is_a_message_of_the_thread(library: Library, store: SessionsInMemory) -> None:
+    answers: Answers = [[{"tool": "find_excerpts", "arguments": {"query": "naps"}}], [{"text": "Twenty minutes."}]]
+    say(conversation(library, store, scripted(answers)), "How long?")
+    assert [(message.role, message.status) for message in stored(store)] == [
+        ("user", "complete"),
+        ("assistant", "complete"),
+        ("tool", "complete"),
+        ("assistant", "complete"),
+    ]
+    assert len({message.session_id for message in stored(store)}) == 1
+
+
+def test_a_session_is_titled_by_its_first_message(library: Library, store: SessionsInMemory) -> None:
+    talk = conversation(library, store, scripted([[{"text": "a"}], [{"text": "b"}]]))
+    say(talk, "What do my notes\nsay about " + "sleep " * 30)
+    say(talk, "And then?")
+    titles = [entry.body.title for entry in store.rows[talk.session_id] if isinstance(entry.body, TitleEntry)]
+    assert len(titles) == 1
+    assert titles[0].startswith("What do my notes say about sleep")
+    assert titles[0].endswith("…")
+    assert [message.text for message in talk.messages][-2:] == ["And then?", "b"]
+
+
+def test_a_linked_section_goes_into_the_request_and_a_long_note_is_pointed_to(
+    library: Library, store: SessionsInMemory
+) -> None:
+    provider = scripted([[{"text": "ok"}]])
+    say(conversation(library, store, provider), "Compare [[Sleep#Naps]] with [[Long]] and [[Nowhere]].")
+    user = stored(store)[0]
+    assert [part.name for part in user.parts if isinstance(part, FilePart)] == ["Sleep.md#Naps"]
+    (request,) = provider.requests
+    sent = request.messages[-1].text
+    assert "Twenty minutes at most." in sent
+    assert "Adults need" not in sent
+    assert "read_document gives the text" in sent
+    assert "[[Nowhere]]: there is no such note" in sent
+    assert sum("Compare" in message.text for message in request.messages) == 1
+
+
+def test_an_earlier_turn_is_sent_again_word_for_word(library: Library, store: SessionsInMemory) -> None:
+    provider = scripted([[{"text": "one"}], [{"text": "two"}]])
+    talk = conversation(library, store, provider)
+    say(talk, "See [[Coffee]].")
+    say(talk, "Go on.")
+    first, second = provider.requests
+    assert second.messages[: len(first.messages)] == first.messages
+
+
+def test_a_model_without_tools_is_handed_evidence(library: Library, store: SessionsInMemory) -> None:
+    provider = scripted([[{"text": "Seven, says [[Sleep]]."}]], calls_tools=False)
+    events = say(conversation(library, store, provider), "How many hours do adults need?")
+    (request,) = provider.requests
+    assert request.tools == ()
+    assert request.evidence[0].sentence == "Adults need seven hours."
+    assert any(isinstance(part, EvidencePart) for part in stored(store)[0].parts)
+    (reference, *_) = finished(events).message.references
+    assert (reference.relative_path, reference.via, reference.cited) == ("Sleep.md", "evidence", True)
+
+
+def test_quote_abstains_with_an_event_that_says_so(library: Library, store: SessionsInMemory) -> None:
+    assert finished(say(conversation(library, store, Quote()), "Who won at chess?")).abstained
+
+
+def test_a_document_that_only_the_answer_names_is_in_the_ledger(library: Library, store: SessionsInMemory) -> None:
+    answers: Answers = [[{"text": "See [[Coffee]], [[Invented]] and [[https://example.org]]."}]]
+    message = finished(say(conversation(library, store, scripted(answers)), "What now?")).message
+    assert [(row.wikilink, row.status, row.via, row.cited) for row in message.references] == [
+        ("[[Coffee]]", "resolved", "answer", True),
+        ("[[Invented]]", "missing", "answer", True),
+    ]
+
+
+def test_a_failing_model_leaves_the_question_and_what_arrived(library: Library, store: SessionsInMemory) -> None:
+    provider = scripted([[{"text": "It is"}, {"error": "Gone.", "hint": "Wait."}], [{"text": "Back."}]])
+    talk = conversation(library, store, provider)
+    events = say(talk, "What is it?")
+    failed = events[-1]
+    assert isinstance(failed, TurnFailed)
+    assert (failed.text, failed.hint, failed.exit_code) == ("Gone.", "Wait.", ExitCode.MODEL)
+    assert [(message.text, message.status) for message in stored(store)] == [
+        ("What is it?", "complete"),
+        ("It is", "unfinished"),
+    ]
+    assert finished(say(talk, "Again?")).message.text == "Back."
+
+
+def test_a_model_that_fails_before_its_first_word_leaves_an_error(library: Library, store: SessionsInMemory) -> None:
+    say(conversation(library, store, scripted([[{"error": "Gone."}]])), "What is it?")
+    assert [(message.status, message.error) for message in stored(store)][-1] == ("error", "Gone.")
+
+
+def test_a_stream_without_an_end_is_a_cut_answer(library: Library, store: SessionsInMemory) -> None:
+    events = say(conversation(library, store, scripted([[{"text": "half"}]], cut=True)), "Well?")
+    assert isinstance(events[-1], TurnFailed)
+    assert "cut off" in events[-1].text
+    assert stored(store)[-1].status == "unfinished"
+
+
+@pytest.mark.parametrize("leave", ["close", "cancel"])
+def test_a_stopped_answer_is_kept_as_unfinished(library: Library, store: SessionsInMemory, leave: str) -> None:
+    talk = conversation(library, store, scripted([[{"text": "one "}, {"text": "two"}, {"delay": 30}]]))
+
+    async def listen(heard: Callable[[Event], None]) -> None:
+        async with aclosing(talk.say("Count!")) as events:
+            async for event in events:
+                heard(event)
+                if leave == "close" and event == TextDelta(text="two"):
+                    return
+
+    async def stop() -> None:
+        heard: list[Event] = []
+        task = asyncio.create_task(listen(heard.append))
+        while not task.done() and TextDelta(text="two") not in heard:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(stop())
+    assert [(message.text, message.status, message.error) for message in stored(store)][-1] == (
+        "one two",
+        "unfinished",
+        "Stopped.",
+    )
+
+
+def test_an_endless_tool_loop_is_ended_by_asking_without_tools(library: Library, store: SessionsInMemory) -> None:
+    call = [{"tool": "find_excerpts", "arguments": {"query": "sleep"}}]
+    provider = scripted([call] * (MOST_ROUNDS + 1))
+    events = say(conversation(library, store, provider), "Loop!")
+    assert isinstance(events[-1], TurnFinished)
+    assert [bool(request.tools) for request in provider.requests] == [True] * MOST_ROUNDS + [False]
+    assert len(of_kind(events, ToolFinished)) == MOST_ROUNDS
+
+
+def test_results_of_tools_are_bounded_by_the_room_that_is_left(library: Library, store: SessionsInMemory) -> None:
+    read = {"tool": "read_document", "arguments": {"relative_path": "Long.md"}}
+    provider = scripted([[read, read, read], [{"text": "ok"}]], context_limit=3000)
+    say(conversation(library, store, provider), "Read!")
+    results = [part for message in stored(store) for part in message.parts if isinstance(part, ToolResultPart)]
+    assert all(part.text.endswith("no room for more.)") for part in results)
+    sizes = [len(part.text) for part in results]
+    assert sizes == sorted(sizes, reverse=True)
+    last = provider.requests[-1]
+    assert sum(Estimate().count(message.text) for message in last.messages) < 3000 - 512
+
+
+def test_messages_that_no_longer_fit_are_told(library: Library, store: SessionsInMemory) -> None:
+    provider = scripted([[{"text": "x" * 2000}]] * 6, calls_tools=False)
+    talk = conversation(library, store, provider, max_tokens=2000)
+    told = [of_kind(say(talk, f"Turn {n}?"), Warned) for n in range(6)]
+    assert told[0] == []
+    assert "older messages do not fit" in told[-1][0].text
+
+
+def test_a_message_over_the_window_fails_before_anything_is_stored(library: Library, store: SessionsInMemory) -> None:
+    (event,) = say(conversation(library, store, scripted([])), "word " * 20_000)
+    assert isinstance(event, TurnFailed)
+    assert event.exit_code == ExitCode.USAGE
+    assert store.rows == {}
+
+
+def test_a_full_disk_is_told_and_the_conversation_goes_on(library: Library, store: SessionsInMemory) -> None:
+    store.full = True
+    answers: Answers = [[{"tool": "find_excerpts", "arguments": {"query": "naps"}}], [{"text": "one"}], [{"text": "2"}]]
+    talk = conversation(library, store, scripted(answers))
+    events = say(talk, "First?")
+    assert all("not saved" in warning.text for warning in of_kind(events, Warned))
+    assert finished(events).message.text == "one"
+    say(talk, "Second?")
+    assert [message.text for message in talk.messages if message.role == "user"] == ["First?", "Second?"]
+
+
+def test_without_an_index_a_model_still_answers_and_quote_says_why_not(
+    library: Library, store: SessionsInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StorageFull("No room for the index.")
+
+    monkeypatch.setattr(library, "refresh", full)
+    events = say(conversation(library, store, scripted([[{"text": "hi"}]])), "Hello [[Sleep]]")
+    assert "Links and search do not work now. No room for the index." in of_kind(events, Warned)[0].text
+    assert finished(events).message.text == "hi"
+    (failed,) = say(conversation(library, SessionsInMemory(), Quote()), "Hello")
+    assert isinstance(failed, TurnFailed)
+
+
+def test_what_is_wrong_with_a_note_is_told_once(library: Library, store: SessionsInMemory, tmp_path: Path) -> None:
+    talk = conversation(library, store, scripted([[{"text": "a"}], [{"text": "b"}]]))
+    (tmp_path / "vault" / "Odd.md").write_bytes(b"caf\xe9")
+    assert "Odd.md" in of_kind(say(talk, "One?"), Warned)[0].text
+    (tmp_path / "vault" / "Odd.md").write_bytes(b"caf\xe9!")
+    assert of_kind(say(talk, "Two?"), Warned) == []
+
+
+def test_the_record_of_the_request_stays_with_the_answer(library: Library, store: SessionsInMemory) -> None:
+    message = finished(say(conversation(library, store, scripted([[{"text": "ok"}]])), "See [[Coffee]].")).message
+    assert message.request_context is not None
+    assert [item.type for item in message.request_context.items] == ["system", "tool", "tool", "message", "reference"]
+    assert messages_of(store.rows["s1"])[message.id].request_context == message.request_context

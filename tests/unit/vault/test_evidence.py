@@ -1,0 +1,95 @@
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.support.libraries import library_of
+from zkchat.model.note import Passage
+from zkchat.model.reference import LineRange
+from zkchat.vault.evidence import MOST, evidence_for, rank
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Sleep.md": "# Sleep\n\nAdults need seven to nine hours. Dreams come late in the night.\n\n## Naps\n\n"
+    "See also [[Coffee]].\nKeep them under twenty minutes, or you wake up groggy.\n",
+    "Coffee.md": "---\ntags: [drink]\n---\n# Coffee\n\nCaffeine keeps half of its strength for six hours.\n"
+    "A cup at four is still at work at ten.\n",
+    "茶.md": "# 茶\n\n绿茶用八十度的水泡两分钟。红茶用开水。\n",
+    "Copy.md": "Caffeine keeps half of its strength for six hours.\n",
+}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+def found(library: Library, question: str, *linked: str) -> list[str]:
+    return [each.sentence for each in evidence_for(library, question, [(path, "") for path in linked])]
+
+
+def test_the_sentence_that_answers_comes_first_with_its_place(library: Library) -> None:
+    best = evidence_for(library, "How long does caffeine keep its strength?", [])[0]
+    assert best.sentence == "Caffeine keeps half of its strength for six hours."
+    assert (best.relative_path, best.wikilink, best.lines) == ("Coffee.md", "[[Coffee]]", LineRange(first=6, last=6))
+
+
+def test_the_same_wording_is_quoted_once(library: Library) -> None:
+    sentences = found(library, "How long does caffeine keep its strength?")
+    assert len(sentences) == len(set(sentences))
+
+
+def test_heading_and_title_count_for_a_sentence_that_does_not_repeat_them(library: Library) -> None:
+    assert found(library, "How many minutes should naps be?")[0].startswith("Keep them under twenty minutes")
+
+
+def test_a_sentence_that_only_points_elsewhere_answers_nothing(library: Library) -> None:
+    assert "See also [[Coffee]]." not in found(library, "coffee naps")
+
+
+def test_languages_without_spaces_are_understood(library: Library) -> None:
+    assert found(library, "绿茶用多少度的水？")[0] == "绿茶用八十度的水泡两分钟。"
+
+
+@pytest.mark.parametrize("question", ["Who won the chess championship?", "???", "[[Nowhere]]"])
+def test_the_vault_is_silent_on_what_it_does_not_hold(library: Library, question: str) -> None:
+    assert found(library, question) == []
+
+
+def test_a_linked_note_is_searched_even_if_others_fit_better(library: Library) -> None:
+    assert "Copy.md" in {each.relative_path for each in evidence_for(library, "caffeine strength", [("Copy.md", "")])}
+
+
+def test_a_question_that_is_only_links_is_answered_by_how_they_begin(library: Library) -> None:
+    found = evidence_for(library, "[[Coffee]] [[Sleep#Naps]]?", [("Coffee.md", ""), ("Sleep.md", "Naps")])
+    assert [(each.sentence, each.lines.first) for each in found] == [
+        ("Caffeine keeps half of its strength for six hours.", 6),
+        ("A cup at four is still at work at ten.", 7),
+        ("See also [[Coffee]].", 9),
+        ("Keep them under twenty minutes, or you wake up groggy.", 10),
+    ]
+
+
+def passage(path: str, text: str) -> Passage:
+    return Passage(
+        path=path, title=path, heading_path=(), text=text, first_line=1, last_line=9, score=1.0, snippet="", why="text"
+    )
+
+
+def test_the_order_of_passages_does_not_matter() -> None:
+    passages = [
+        passage(f"{n}.md", f"Bees number {n} sleep at night. Bees dance. Night falls on bees.") for n in range(9)
+    ]
+    shuffled = list(passages)
+    Random(7).shuffle(shuffled)
+
+    def equal(terms: object) -> dict[str, float]:
+        return dict.fromkeys(terms, 1.0) if isinstance(terms, set) else {}
+
+    first = rank("When do bees sleep?", passages, equal)
+    assert [(each.sentence, each.passage.path) for each in first] == [
+        (each.sentence, each.passage.path) for each in rank("When do bees sleep?", shuffled, equal)
+    ]
+    assert len(first) == MOST

@@ -1,0 +1,264 @@
+"""The composition root: the one room that knows which adapters there are, and puts the pieces together."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zkchat.environment import Environment
+from zkchat.errors import StorageError, StorageTooNew, VaultError
+
+if TYPE_CHECKING:
+    from zkchat.chat.conversation import Conversation
+    from zkchat.config.load import Loaded
+    from zkchat.config.schema import Settings
+    from zkchat.context.budget import Shares
+    from zkchat.model.events import Warned
+    from zkchat.model.reference import DocumentReference
+    from zkchat.model.session import Session
+    from zkchat.ports import ModelProvider, SessionStore
+    from zkchat.storage.locations import Locations
+    from zkchat.storage.sessions import SqliteSessions
+    from zkchat.vault.library import Library
+
+MARKERS = (".zkchat", ".obsidian")
+"""Folders that say: this is a vault."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paths:
+    """Where things are for one vault. Nothing of it needs to exist but the vault."""
+
+    vault: Path
+    user_config: Path
+    vault_config: Path
+    data: Path
+    cache: Path
+    trust: Path
+
+    @property
+    def vault_key(self) -> str:
+        """What an approval is remembered under: a vault that moves asks again."""
+        return str(self.vault)
+
+
+def paths(environment: Environment, vault: Path | None) -> Paths:
+    """Raises `VaultError` if the folder is not there. Works while the settings are broken."""
+    root = find_vault(environment, vault)
+    return Paths(
+        vault=root,
+        user_config=environment.config_dir / "config.toml",
+        vault_config=root / ".zkchat" / "config.toml",
+        data=environment.data_dir,
+        cache=environment.cache_dir,
+        trust=environment.data_dir / "trust.json",
+    )
+
+
+def find_vault(environment: Environment, vault: Path | None) -> Path:
+    """The folder that was named, else the nearest marked parent of the current folder, else that folder itself."""
+    named = vault or (
+        Path(environment.variables["ZKCHAT_VAULT"]) if environment.variables.get("ZKCHAT_VAULT") else None
+    )
+    if named is None:
+        here = environment.cwd.resolve()
+        marked = (folder for folder in (here, *here.parents) if any((folder / name).is_dir() for name in MARKERS))
+        return next(marked, here)
+    root = (environment.cwd / _at_home(named, environment.home)).resolve()
+    if not root.is_dir():
+        what = "is a file, not a folder" if root.exists() else "is not there"
+        raise VaultError(f"The vault {root} {what}.", hint="Name the folder of your notes: --vault FOLDER")
+    return root
+
+
+def _at_home(path: Path, home: Path) -> Path:
+    """`~/notes` from a variable or a quoted flag, which no shell has expanded."""
+    return home.joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) else path
+
+
+def load_settings(environment: Environment, where: Paths, *, model: str | None = None) -> "Loaded":
+    from zkchat.config.load import load
+    from zkchat.config.trust import TrustStore
+
+    store = TrustStore(where.trust)
+    return load(
+        where.user_config,
+        where.vault_config,
+        environment.variables,
+        {"model": model},
+        lambda digest: store.is_trusted(where.vault_key, digest),
+    )
+
+
+def create_provider(environment: Environment, settings: "Settings") -> "ModelProvider":
+    from zkchat.providers.registry import DEFAULT, create
+
+    return create(settings.model or DEFAULT, folder=environment.cwd)
+
+
+@contextmanager
+def open_sessions(environment: Environment, vault: Path | None) -> Iterator["SqliteSessions"]:
+    """The session store of a vault, for commands that need nothing else."""
+    where = paths(environment, vault)
+    with _sessions(environment, where, load_settings(environment, where).settings) as (store, _):
+        yield store
+
+
+@contextmanager
+def open_library(environment: Environment, vault: Path | None) -> Iterator[tuple[Paths, "Library"]]:
+    """The notes of a vault, for commands that need nothing else."""
+    where = paths(environment, vault)
+    with _library(environment, where, load_settings(environment, where).settings) as library:
+        yield where, library
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationOptions:
+    vault: Path | None = None
+    model: str | None = None
+    session: str | None = None
+    continue_last: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """A conversation ready for its first turn, and what the user should know before it."""
+
+    conversation: "Conversation"
+    library: "Library"
+    paths: Paths
+    settings: "Settings"
+    warnings: tuple["Warned", ...]
+
+    @property
+    def greeting(self) -> list[str]:
+        model = self.conversation.model
+        chosen = f"{model.name} (no model: your notes are quoted)" if model.provider == "quote" else model.name
+        return [
+            f"zkchat · {self.paths.vault.name} · {self.library.note_count():,} notes · {chosen}",
+            "Ask, with [[wikilinks]] if you like. /help for help, Ctrl-D to leave.",
+        ]
+
+    def address_of(self, reference: "DocumentReference") -> str | None:
+        """Where a click on a reference leads: into Obsidian if the vault is used with it, else to the file."""
+        from urllib.parse import quote
+
+        if reference.relative_path is None:
+            return None
+        file = self.paths.vault / reference.relative_path
+        if (self.paths.vault / ".obsidian").is_dir():
+            return f"obsidian://open?path={quote(str(file), safe='')}"
+        return file.as_uri()
+
+
+@contextmanager
+def open_conversation(environment: Environment, options: ConversationOptions) -> Iterator[Opened]:
+    """Everything a conversation needs, closed again at the end."""
+    from zkchat.chat.conversation import Conversation
+    from zkchat.chat.journal import Journal
+    from zkchat.chat.turn import Turn
+    from zkchat.context.tokens import tokenizer_for
+    from zkchat.model.events import Warned
+    from zkchat.tools.explore import explore_tools
+    from zkchat.tools.registry import Toolbox
+
+    where = paths(environment, options.vault)
+    loaded = load_settings(environment, where, model=options.model)
+    provider = create_provider(environment, loaded.settings)
+    with ExitStack() as stack:
+        store, notices = _store_or_none(stack, environment, where, loaded.settings)
+        session = _session(store, options)
+        library = stack.enter_context(_library(environment, where, loaded.settings))
+        turn = Turn(
+            journal=Journal(store, session, environment.now),
+            library=library,
+            provider=provider,
+            tokenizer=tokenizer_for(provider.info.tokenizer),
+            tools=Toolbox(explore_tools(library)),
+            shares=_shares(loaded.settings),
+            now=environment.now,
+            new_id=environment.new_id,
+        )
+        conversation = Conversation(turn)
+        unsaved = conversation.resume() if session else None
+        told = [Warned(text=text) for text in (*loaded.warnings, *notices)]
+        yield Opened(
+            conversation=conversation,
+            library=library,
+            paths=where,
+            settings=loaded.settings,
+            warnings=(*told, unsaved) if unsaved else tuple(told),
+        )
+
+
+def _store_or_none(
+    stack: ExitStack, environment: Environment, where: Paths, settings: "Settings"
+) -> tuple["SessionStore", tuple[str, ...]]:
+    """A conversation goes on without its store; the first turn says that it is not saved."""
+    from zkchat.storage.unsaved import UnsavedSessions
+
+    try:
+        return stack.enter_context(_sessions(environment, where, settings))
+    except StorageTooNew:
+        raise
+    except StorageError as error:
+        return UnsavedSessions(error), ()
+
+
+def _session(store: "SessionStore", options: ConversationOptions) -> "Session | None":
+    if options.session is not None:
+        return store.find(options.session)
+    return next(iter(store.sessions()), None) if options.continue_last else None
+
+
+def _shares(settings: "Settings") -> "Shares":
+    from zkchat.context.budget import Shares
+
+    context = settings.context
+    return Shares(
+        max_tokens=context.max_tokens,
+        reserve=context.reserve_tokens,
+        system=context.system_share,
+        tools=context.tools_share,
+        messages=context.messages_share,
+        threshold=context.threshold,
+    )
+
+
+@contextmanager
+def _sessions(
+    environment: Environment, where: Paths, settings: "Settings"
+) -> Iterator[tuple["SqliteSessions", tuple[str, ...]]]:
+    from zkchat.storage.rescue import open_sessions as open_store
+
+    opened = open_store(
+        _locations(environment, where, settings).sessions, now=environment.now, new_id=environment.new_id
+    )
+    with opened.store as store:
+        yield store, opened.notices
+
+
+@contextmanager
+def _library(environment: Environment, where: Paths, settings: "Settings") -> Iterator["Library"]:
+    from contextlib import closing
+
+    from zkchat.storage.note_index import SqliteNoteIndex
+    from zkchat.storage.vault_files import VaultFiles
+    from zkchat.vault.library import Library
+
+    files = VaultFiles(where.vault, exclude=settings.vault.exclude, max_note_bytes=settings.vault.max_note_bytes)
+    with closing(SqliteNoteIndex(_locations(environment, where, settings).index)) as index:
+        yield Library(files, index)
+
+
+def _locations(environment: Environment, where: Paths, settings: "Settings") -> "Locations":
+    from zkchat.storage.locations import claim
+
+    return claim(
+        where.vault,
+        data_dir=where.data,
+        cache_dir=where.cache,
+        new_id=environment.new_id,
+        in_vault=settings.storage.location == "vault",
+    )

@@ -1,0 +1,150 @@
+"""`zkchat doctor`: what is installed, reachable and wrong, and what to do about it."""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
+from zkchat.environment import Environment
+from zkchat.errors import ExitCode, ZkchatError
+
+PACKAGES = (
+    "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "python-frontmatter", "pyyaml",
+    "numpy", "pyromark", "snowballstemmer", "tomlkit",
+)  # fmt: skip
+MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    subject: str
+    state: Literal["ok", "warning", "problem"]
+    text: str
+    hint: str = ""
+    exit_code: int = ExitCode.OK
+
+
+def doctor(vault: VaultOption = None, model: ModelOption = None, json_output: JsonOption = False) -> int:
+    """Check the installation, the vault, the settings and the models, and say what to do about each problem."""
+    here = process()
+    findings = list(_examine(here.environment, vault, model))
+    if json_output:
+        here.json([asdict(finding) for finding in findings])
+    else:
+        _print(here, findings)
+    return next((finding.exit_code for finding in findings if finding.state == "problem"), ExitCode.OK)
+
+
+def _print(here: Process, findings: list[Finding]) -> None:
+    for finding in findings:
+        here.out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}")
+        if finding.hint:
+            here.out(f"  {'':<10} → {finding.hint}")
+    problems = sum(finding.state == "problem" for finding in findings)
+    here.out(f"\n{problems} problem{'s' * (problems != 1)} found." if problems else "\nEverything needed is there.")
+
+
+def _examine(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
+    yield Finding("Python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
+    yield _packages()
+    yield _sqlite()
+    yield _terminal(environment)
+    yield from _guarded("settings", lambda: _settings(environment, vault))
+    yield from _guarded("vault", lambda: _vault(environment, vault))
+    yield from _guarded("sessions", lambda: _sessions(environment, vault))
+    yield from _guarded("model", lambda: _models(environment, vault, model))
+
+
+def _guarded(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    try:
+        yield from look()
+    except ZkchatError as error:
+        yield Finding(subject, "problem", error.message, error.hint, error.exit_code)
+
+
+def _packages() -> Finding:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found, missing = [], []
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return Finding(
+            "packages", "problem", f"missing: {', '.join(missing)}", "Install zkchat again.", exit_code=ExitCode.BUG
+        )
+    return Finding("packages", "ok", ", ".join(found))
+
+
+def _sqlite() -> Finding:
+    import sqlite3
+
+    if sqlite3.sqlite_version_info < (3, 35):
+        text = f"SQLite {sqlite3.sqlite_version} is too old"
+        return Finding("SQLite", "problem", text, "Use a Python built with 3.35 or newer.", ExitCode.STORAGE)
+    return Finding("SQLite", "ok", sqlite3.sqlite_version)
+
+
+def _terminal(environment: Environment) -> Finding:
+    import shutil
+
+    size = shutil.get_terminal_size()
+    encoding = environment.stdout.encoding or "unknown"
+    kind = "a terminal" if environment.stdout_is_tty else "no terminal (answers are printed plain)"
+    text = f"{kind}, {size.columns} columns, {encoding}, TERM={environment.variables.get('TERM', 'unset')}"
+    if "utf" not in encoding.lower():
+        return Finding("terminal", "warning", text, "Set LANG to a UTF-8 locale, else letters of your notes are lost.")
+    return Finding("terminal", "ok", text)
+
+
+def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+    from zkchat import app
+
+    loaded = app.load_settings(environment, app.paths(environment, vault))
+    changed = sum(origin.layer != "default" for origin in loaded.origins.values())
+    yield Finding("settings", "ok", f"{changed} set, the rest are defaults")
+    for warning in loaded.warnings:
+        yield Finding("settings", "warning", warning)
+
+
+def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+    from zkchat import app
+
+    with app.open_library(environment, vault) as (where, library):
+        library.refresh()
+        count, odd = library.note_count(), library.warnings()
+        if not count:
+            yield Finding("vault", "warning", f"{where.vault} holds no Markdown notes", "Name another with --vault.")
+        else:
+            yield Finding("vault", "ok", f"{where.vault}, {count:,} notes")
+        for warning in odd[:10]:
+            yield Finding("vault", "warning", f"{warning.path}: {warning.text}")
+        if len(odd) > 10:
+            yield Finding("vault", "warning", f"… and {len(odd) - 10:,} more notes like these")
+
+
+def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+    from zkchat import app
+
+    with app.open_sessions(environment, vault) as store:
+        yield Finding("sessions", "ok", f"{len(store.sessions()):,} kept")
+
+
+def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
+    from zkchat import app
+    from zkchat.providers.reach import answers
+
+    settings = app.load_settings(environment, app.paths(environment, vault), model=model).settings
+    provider = app.create_provider(environment, settings)
+    chosen = "no model: sentences of your notes are quoted" if provider.info.provider == "quote" else "ready"
+    yield Finding("model", "ok", f"{provider.info.name} ({chosen})")
+    there = answers(settings.ollama.host)
+    yield Finding("Ollama", "ok", f"{'answers' if there else 'does not answer'} at {settings.ollama.host}")
+    key = settings.openai.api_key_env in environment.variables
+    yield Finding("OpenAI", "ok", f"{'a key is' if key else 'no key'} in ${settings.openai.api_key_env}")

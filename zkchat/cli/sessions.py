@@ -1,0 +1,191 @@
+"""`zkchat sessions`: the conversations of a vault, listed, shown, renamed, deleted."""
+
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, assert_never
+
+import typer
+
+from zkchat.cli.common import JsonOption, VaultOption, YesOption, process
+
+if TYPE_CHECKING:
+    from zkchat.model.message import ChatMessage, Part
+
+app = typer.Typer(help="List, show, rename and delete conversations.", no_args_is_help=True)
+
+
+class Role(StrEnum):
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+SessionArgument = Annotated[
+    str, typer.Argument(metavar="SESSION", help="Its id, the beginning of its id, or its title.", show_default=False)
+]
+
+
+@app.command(name="list")
+def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """List the sessions of the vault, the last used first."""
+    from zkchat import app as composition
+
+    here = process()
+    with composition.open_sessions(here.environment, vault) as store:
+        sessions = store.sessions()
+    if json_output:
+        here.json(sessions)
+        return
+    if not sessions:
+        here.note("There are no sessions in this vault yet. Start one: zkchat chat")
+    for session in sessions:
+        used, title = _local(session.updated_at), session.title or "(untitled)"
+        here.out(f"{session.id}  {used}  {session.message_count:>5} messages  {title}")
+
+
+@app.command()
+def show(
+    session: SessionArgument,
+    last: Annotated[
+        int | None, typer.Option("--last", min=1, metavar="N", help="Only the newest N messages.", show_default=False)
+    ] = None,
+    role: Annotated[Role | None, typer.Option("--role", help="Only messages of this role.", show_default=False)] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="Up to this day or time, e.g. 2026-03-01T18:00.")
+    ] = None,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show the messages of a session, or some of them."""
+    from zkchat import app as composition
+    from zkchat.model.session import messages_of
+    from zkchat.ports import EntryFilter
+
+    here = process()
+    wanted = EntryFilter(
+        last=last,
+        role=role.value if role else None,
+        since=_time("--since", since, time.min),
+        until=_time("--until", until, time.max),
+    )
+    with composition.open_sessions(here.environment, vault) as store:
+        found = store.find(session)
+        messages = list(messages_of(store.entries(found.id, wanted)).values())
+    if json_output:
+        here.json({"session": found, "messages": messages})
+        return
+    here.out(f"{found.title or '(untitled)'}  {found.id}")
+    for message in messages:
+        here.out("")
+        for line in _lines(message):
+            here.out(line)
+
+
+@app.command()
+def rename(
+    session: SessionArgument,
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.", show_default=False)],
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Give a session another title."""
+    from zkchat import app as composition
+    from zkchat.errors import UsageError
+    from zkchat.model.session import TitleEntry
+
+    here = process()
+    words = " ".join(title.split())
+    if not words:
+        raise UsageError("The new title is empty.", hint="Write at least one character.")
+    with composition.open_sessions(here.environment, vault) as store:
+        found = store.find(session)
+        store.append(found.id, [TitleEntry(title=words)])
+        renamed = store.get(found.id)
+    if json_output:
+        here.json(renamed)
+    else:
+        here.out(f"{renamed.id} is now called: {renamed.title}")
+
+
+@app.command()
+def delete(
+    session: SessionArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
+) -> None:
+    """Delete a session with all its messages, for good."""
+    from zkchat import app as composition
+    from zkchat.errors import UsageError
+
+    here = process()
+    with composition.open_sessions(here.environment, vault) as store:
+        found = store.find(session)
+        name = f"{found.id} ({found.title or 'untitled'}, {found.message_count} messages)"
+        if not yes and not here.confirm(f"Delete {name} for good?"):
+            raise UsageError(
+                f"Nothing was deleted: {name} is still there.", hint="To delete without being asked: --yes"
+            )
+        store.delete(found.id)
+    if json_output:
+        here.json({"deleted": found})
+    else:
+        here.out(f"Deleted {name}.")
+
+
+def _time(option: str, text: str | None, time_of_day: time) -> datetime | None:
+    """A point in time as the user writes it, in local time unless it says otherwise; a day begins or ends as asked."""
+    from zkchat.errors import UsageError
+
+    if text is None:
+        return None
+    try:
+        return datetime.combine(date.fromisoformat(text), time_of_day).astimezone()
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"{option} {text!r} is not a time.", hint="Write a day or a time: 2026-03-01 or 2026-03-01T18:00"
+        ) from error
+
+
+def _local(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _lines(message: "ChatMessage") -> Iterator[str]:
+    state = "" if message.status == "complete" else f"  ({message.status})"
+    yield f"[{message.role}]  {_local(message.created_at)}  {message.id}{state}"
+    yield from (line for part in message.parts if (line := _shown(part)))
+    if message.error:
+        yield message.error
+
+
+def _shown(part: "Part") -> str:
+    """A part in plain words. What the model thought and was handed is left to `--json`."""
+    from zkchat.model import message as parts
+
+    match part:
+        case parts.TextPart():
+            text = part.text
+        case parts.ThinkingPart() | parts.EvidencePart():
+            text = ""
+        case parts.ToolCallPart():
+            text = f"→ {part.name} {part.arguments}"
+        case parts.ToolResultPart():
+            text = f"← {part.name}{' failed' if part.failed else ''}: {part.text}"
+        case parts.FilePart() | parts.ImagePart():
+            text = f"[{part.name}]"
+        case parts.CompactionPart():
+            freed = part.tokens_before - part.tokens_after
+            archived = f"{len(part.archived)} messages archived, ~{freed:,} tokens freed"
+            text = f"Context compacted #{part.number}: {archived}\n{part.summary}"
+        case parts.UnknownPart():
+            text = f"[{part.kind}]"
+        case _:
+            assert_never(part)
+    return text
