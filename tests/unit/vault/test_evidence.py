@@ -67,8 +67,8 @@ def test_a_question_that_is_only_links_is_answered_by_how_they_begin(library: Li
     assert [(each.sentence, each.lines.first) for each in found] == [
         ("Caffeine keeps half of its strength for six hours.", 6),
         ("A cup at four is still at work at ten.", 7),
-        ("See also [[Coffee]].", 9),
-        ("Keep them under twenty minutes, or you wake up groggy.", 10),
+        ("See also [[Coffee]].", 7),
+        ("Keep them under twenty minutes, or you wake up groggy.", 8),
     ]
 
 
