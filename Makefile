@@ -27,7 +27,13 @@ demo: $(VENV)/.runtime ## set up and answer a question over vault-fixtures/garde
 	@$(BIN)/zkchat ask "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]." --vault vault-fixtures/garden --model quote
 
 test: $(VENV)/.dev ## set up and run the tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --cov --cov-report=
+
+# The inside is held to more than the rest: it is pure, so nothing stands in a test's way.
+coverage: test
+	@$(BIN)/coverage report --fail-under=90
+	@$(BIN)/coverage report --fail-under=95 --include='zkchat/model/*,zkchat/context/*,zkchat/chat/*,zkchat/vault/*' > /dev/null \
+		|| { echo "Branch coverage of model, context, chat and vault is below 95 %." >&2; exit 1; }
 
 check: format-check lint types contracts coverage ## everything CI runs
 
@@ -46,6 +52,9 @@ types: $(VENV)/.dev
 
 contracts: $(VENV)/.dev
 	@$(BIN)/lint-imports
+
+bench: $(VENV)/.dev ## run the benchmarks, one table each
+	@for file in benchmarks/*/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 lock: ## compile the hashed requirements anew (needs uv)
 	@uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade -o requirements.lock

@@ -14,7 +14,7 @@ PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "python-frontmatter", "pyyaml",
     "numpy", "pyromark", "snowballstemmer", "tomlkit",
 )  # fmt: skip
-MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
+MARKS = {"ok": "✓", "absent": "·", "warning": "!", "problem": "✗"}
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Finding:
     """One thing that was looked at."""
 
     subject: str
-    state: Literal["ok", "warning", "problem"]
+    state: Literal["ok", "absent", "warning", "problem"]
     text: str
     hint: str = ""
     exit_code: int = ExitCode.OK
@@ -145,6 +145,14 @@ def _models(environment: Environment, vault: Path | None, model: str | None) -> 
     chosen = "no model: sentences of your notes are quoted" if provider.info.provider == "quote" else "ready"
     yield Finding("model", "ok", f"{provider.info.name} ({chosen})")
     there = answers(settings.ollama.host)
-    yield Finding("Ollama", "ok", f"{'answers' if there else 'does not answer'} at {settings.ollama.host}")
+    yield Finding(
+        "Ollama",
+        "ok" if there else "absent",
+        f"{'answers' if there else 'does not answer'} at {settings.ollama.host}",
+    )
     key = settings.openai.api_key_env in environment.variables
-    yield Finding("OpenAI", "ok", f"{'a key is' if key else 'no key'} in ${settings.openai.api_key_env}")
+    yield Finding(
+        "OpenAI",
+        "ok" if key else "absent",
+        f"{'a key is' if key else 'no key'} in ${settings.openai.api_key_env}",
+    )

@@ -32,7 +32,7 @@ ENOUGH = 0.36
 """The least share of the question that a passage must meet; below it the vault is silent."""
 LEAST_WORDS = 3
 """A sentence of fewer words, links aside, only points elsewhere."""
-NEAR_THE_BEST = 0.6
+NEAR_THE_BEST = 0.7
 """Others are shown only if they score at least this share of the best."""
 
 

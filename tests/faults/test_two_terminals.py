@@ -1,0 +1,54 @@
+"""PROMISE G: two terminals in one vault just work."""
+
+import os
+import subprocess
+import sys
+
+from tests.support.world import World
+
+TURNS = 40
+TALK = """
+import asyncio, io, sys
+from pathlib import Path
+from zkchat import app
+from zkchat.environment import Environment
+from zkchat.model.events import TurnFinished, Warned
+
+folder, script, turns = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+environment = Environment(
+    stdin=io.StringIO(), stdout=io.StringIO(), stderr=io.StringIO(),
+    variables={}, cwd=folder / "vault", home=folder / "home",
+)
+options = app.ConversationOptions(model=script, continue_last=True)
+with app.open_conversation(environment, options) as opened:
+    async def turn(number):
+        async for event in opened.conversation.say(f"Question {number}?"):
+            if isinstance(event, Warned):
+                sys.exit(f"warned: {event.text}")
+            if isinstance(event, TurnFinished):
+                print(event.message.parent_id, event.message.id, flush=True)
+    for number in range(turns):
+        asyncio.run(turn(number))
+"""
+
+
+def test_two_processes_write_to_one_session_and_nothing_is_lost(world: World) -> None:
+    world.note("Sleep.md", "Adults need seven hours of sleep.\n")
+    model = world.script(*[[{"text": "Seven "}, {"delay": 0.02}, {"text": "hours."}]] * (4 * TURNS))
+    world.run("ask", "First?", "--model", model)  # so that both continue the same session
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", TALK, str(world.root), model, str(TURNS)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "HOME": str(world.home)},
+        )
+        for _ in range(2)
+    ]
+    told = [child.communicate(timeout=120) for child in children]
+    assert [(child.returncode, errors) for child, (_, errors) in zip(children, told, strict=True)] == [(0, ""), (0, "")]
+    shown = {id_ for output, _ in told for id_ in output.split()}
+    assert len(shown) == 2 * 2 * TURNS
+    (session,) = world.run("sessions", "list", "--json").json
+    assert session["message_count"] == 2 + len(shown)
