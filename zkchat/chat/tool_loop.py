@@ -26,6 +26,9 @@ from zkchat.tools.registry import Toolbox
 
 MOST_ROUNDS = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
+MOST_FAILED_ROUNDS = 2
+"""And after so many in a row in which no call worked."""
+REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
 
 @dataclass
@@ -40,6 +43,9 @@ class Exchange:
     draft: Draft | None = None
     calls: list[ToolCallPart] = field(default_factory=list)
     finish: Finish | None = None
+    made: set[tuple[str, str]] = field(default_factory=set)
+    """Name and arguments of every call so far."""
+    failed_rounds: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +60,12 @@ class ToolLoop:
     async def run(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
         """Stream until the model gives no more tool calls; `exchange.draft` then holds the answer."""
         for round_ in range(MOST_ROUNDS + 1):
-            if round_ == MOST_ROUNDS:
+            if round_ == MOST_ROUNDS or exchange.failed_rounds == MOST_FAILED_ROUNDS:
                 exchange.request = exchange.request.model_copy(update={"tools": ()})
             async with aclosing(self._ask(exchange)) as events:
                 async for event in events:
                     yield event
-            if not exchange.calls or round_ == MOST_ROUNDS:
+            if not (exchange.calls and exchange.request.tools):
                 return
             async with aclosing(self._use_tools(exchange)) as events:
                 async for event in events:
@@ -117,12 +123,13 @@ class ToolLoop:
         results: list[ToolResultPart] = []
         for call in exchange.calls:
             yield ToolStarted(call_id=call.call_id, name=call.name, arguments=call.arguments)
-            outcome = await self.tools.call(call)
+            outcome = await self._outcome(call, exchange)
             for reference in outcome.references:
                 exchange.ledger.add(reference)
                 yield ReferenceFound(reference=reference)
             results.append(self._bounded(call, outcome, exchange))
             yield ToolFinished(call_id=call.call_id, name=call.name, summary=outcome.summary, failed=outcome.failed)
+        exchange.failed_rounds = exchange.failed_rounds + 1 if all(result.failed for result in results) else 0
         answered = ChatMessage(
             id=self.new_id(),
             session_id=self.journal.session_id,
@@ -137,6 +144,13 @@ class ToolLoop:
             yield warning
         exchange.parent_id = answered.id
         exchange.request = _grown(exchange.request, step, answered)
+
+    async def _outcome(self, call: ToolCallPart, exchange: Exchange) -> ToolOutcome:
+        """A call that was made before in this turn is not run again, nor its result sent twice."""
+        if (call.name, call.arguments) in exchange.made:
+            return ToolOutcome(text=REPEATED, summary="same as before", failed=True)
+        exchange.made.add((call.name, call.arguments))
+        return await self.tools.call(call)
 
     def _bounded(self, call: ToolCallPart, outcome: ToolOutcome, exchange: Exchange) -> ToolResultPart:
         """At most half of the room that is left, so that further calls and the answer still fit."""

@@ -1,77 +1,191 @@
 """Tools that read the vault. Each returns text for the model and the documents it came from."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from zkchat.context.documents import wrapped
-from zkchat.model.note import Passage
+from zkchat.errors import NoteNotFound
+from zkchat.model.index import StoredLink
+from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved
 from zkchat.model.reference import DocumentReference, LineRange
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.vault import wikilink
 from zkchat.vault.library import Library
 
 PAGE = 8000
 """Characters of a document given at once."""
+MOST_LINKS = 50
+
+# Models that learned other tools call the same thing by other names.
+NotePath = Annotated[
+    str,
+    Field(
+        description="Path of the note inside the vault, e.g. Ideas/Naming.md; its title or [[link]] is understood too",
+        min_length=1,
+        validation_alias=AliasChoices(
+            "relative_path", "path", "note", "file", "link", "wikilink", "document", "title", "name"
+        ),
+    ),
+]
+Query = Annotated[
+    str,
+    Field(
+        description="What to look for, in the words that notes would use",
+        min_length=1,
+        validation_alias=AliasChoices("query", "q", "text", "search"),
+    ),
+]
+Limit = Annotated[int, Field(description="How many at most", ge=1, le=20)]
 
 
 class ReadDocument(Arguments):
-    relative_path: Annotated[str, Field(description="Path of the note inside the vault, e.g. Ideas/Naming.md")]
+    relative_path: NotePath
     offset: Annotated[int, Field(description="Character to start at; for long documents", ge=0)] = 0
 
 
-class FindExcerpts(Arguments):
-    query: Annotated[str, Field(description="What to look for, in the words that notes would use", min_length=1)]
-    limit: Annotated[int, Field(description="How many passages at most", ge=1, le=20)] = 5
+class OneNote(Arguments):
+    relative_path: NotePath
 
 
-def explore_tools(library: Library) -> list[Tool]:
-    def read_document(wanted: ReadDocument) -> ToolOutcome:
-        text = library.read(wanted.relative_path)
-        page = text[wanted.offset : wanted.offset + PAGE]
-        end = wanted.offset + len(page)
-        more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
-        reference = DocumentReference(
-            wikilink=library.link_to(wanted.relative_path),
-            relative_path=wanted.relative_path,
-            reference_type="search",
-            via="read_document",
-            title=library.title(wanted.relative_path),
-            included=True,
-        )
-        return ToolOutcome(
-            text=wrapped(wanted.relative_path, page) + (more if end < len(text) else ""),
-            references=(reference,),
-            summary=f"{len(page):,} characters",
-        )
+class Find(Arguments):
+    query: Query
+    limit: Limit = 5
 
-    def find_excerpts(wanted: FindExcerpts) -> ToolOutcome:
-        passages = library.search(wanted.query, limit=wanted.limit)
-        if not passages:
-            return ToolOutcome(text="No passage matches. Try other words.", summary="nothing found")
-        return ToolOutcome(
-            text="\n\n".join(wrapped(passage.path, passage.text) for passage in passages),
-            references=tuple(found(library, passage, via="find_excerpts") for passage in passages),
-            summary=f"{len(passages)} passage{'s' if len(passages) > 1 else ''}",
-        )
 
-    return [
-        FunctionTool("read_document", "Read a note of the vault.", ReadDocument, read_document),
-        FunctionTool("find_excerpts", "Find passages of notes on a subject.", FindExcerpts, find_excerpts),
+class ResolveWikilink(Arguments):
+    wikilink: Annotated[
+        str,
+        Field(
+            description="The link, e.g. [[Naming#Titles]]", validation_alias=AliasChoices("wikilink", "link", "text")
+        ),
     ]
 
 
-def found(library: Library, passage: Passage, *, via: str) -> DocumentReference:
-    """A passage as a reference to its note."""
-    return DocumentReference(
-        wikilink=library.link_to(passage.path),
-        relative_path=passage.path,
-        reference_type="search",
-        via=via,
-        title=passage.title,
-        anchor=passage.heading_path[-1] if passage.heading_path else "",
-        lines=LineRange(first=passage.first_line, last=passage.last_line),
-        snippet=passage.snippet,
-        score=passage.score,
-        included=True,
-    )
+def explore_tools(library: Library) -> list[Tool]:
+    """One row for each tool."""
+    explore = _Explore(library)
+    return [
+        FunctionTool("read_document", "Read a note of the vault, in pages.", ReadDocument, explore.read_document),
+        FunctionTool("find_excerpts", "Find passages of notes on a subject.", Find, explore.find_excerpts),
+        FunctionTool("find_documents", "Find whole notes on a subject.", Find, explore.find_documents),
+        FunctionTool(
+            "resolve_wikilink", "Find the note that a [[link]] leads to.", ResolveWikilink, explore.resolve_wikilink
+        ),
+        FunctionTool("find_backlinks", "List the notes that link to a note.", OneNote, explore.find_backlinks),
+        FunctionTool("find_forward_links", "List the notes that a note links to.", OneNote, explore.find_forward_links),
+    ]
+
+
+class _Explore:
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def read_document(self, wanted: ReadDocument) -> ToolOutcome:
+        path = self._path(wanted.relative_path)
+        text = self._library.section(path)
+        page = text[wanted.offset : wanted.offset + PAGE]
+        end = wanted.offset + len(page)
+        more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
+        return ToolOutcome(
+            text=wrapped(path, page) + (more if end < len(text) else ""),
+            references=(self._reference(path, via="read_document", included=True),),
+            summary=f"{len(page):,} characters",
+        )
+
+    def find_excerpts(self, wanted: Find) -> ToolOutcome:
+        return self._found(self._library.search(wanted.query, limit=wanted.limit), "find_excerpts", "passage")
+
+    def find_documents(self, wanted: Find) -> ToolOutcome:
+        return self._found(self._library.documents(wanted.query, limit=wanted.limit), "find_documents", "note")
+
+    def _found(self, passages: Sequence[Passage], via: str, what: str) -> ToolOutcome:
+        if not passages:
+            return ToolOutcome(text="Nothing matches. Try other words.", summary="nothing found")
+        return ToolOutcome(
+            text="\n\n".join(wrapped(passage.path, passage.text) for passage in passages),
+            references=tuple(self._passage(passage, via) for passage in passages),
+            summary=_counted(len(passages), what),
+        )
+
+    def resolve_wikilink(self, wanted: ResolveWikilink) -> ToolOutcome:
+        link = _link(wanted.wikilink)
+        found = self._library.resolve(link)
+        if not isinstance(found, Resolved | Ambiguous):
+            return ToolOutcome(text=self._missing(wanted.wikilink), summary="no such note")
+        others = found.others if isinstance(found, Ambiguous) else ()
+        reference = self._reference(found.path, via="resolve_wikilink")
+        return ToolOutcome(
+            text=f"{wanted.wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else ""),
+            references=(reference.model_copy(update={"anchor": link.anchor, "candidates": others}),),
+            summary=found.path,
+        )
+
+    def find_backlinks(self, wanted: OneNote) -> ToolOutcome:
+        path = self._path(wanted.relative_path)
+        links = self._library.links_to(path)
+        return self._links(links, [link.source for link in links], "find_backlinks")
+
+    def find_forward_links(self, wanted: OneNote) -> ToolOutcome:
+        path = self._path(wanted.relative_path)
+        links = [link for link in self._library.links_from(path) if isinstance(link.resolution, Resolved | Ambiguous)]
+        targets = [link.resolution.path for link in links if isinstance(link.resolution, Resolved | Ambiguous)]
+        return self._links(links, targets, "find_forward_links")
+
+    def _links(self, links: Sequence[StoredLink], ends: Sequence[str], via: str) -> ToolOutcome:
+        lines = [
+            f"- {end} (by {link.link.text} in {link.source}, line {link.link.line})"
+            for link, end in zip(links, ends, strict=True)
+        ]
+        if not lines:
+            return ToolOutcome(text="There are none.", summary="none")
+        more = [f"(and {len(lines) - MOST_LINKS} more)"] if len(lines) > MOST_LINKS else []
+        paths = list(dict.fromkeys(ends))[:MOST_LINKS]
+        return ToolOutcome(
+            text="\n".join([*lines[:MOST_LINKS], *more]),
+            references=tuple(self._reference(path, via=via) for path in paths),
+            summary=_counted(len(lines), "link"),
+        )
+
+    def _path(self, named: str) -> str:
+        """The note that a model means by a path, a title or a link. Only what is in the index can be named."""
+        found = self._library.resolve(_link(named))
+        if isinstance(found, Resolved | Ambiguous):
+            return found.path
+        raise NoteNotFound(self._missing(named))
+
+    def _missing(self, named: str) -> str:
+        found = self._library.resolve(_link(named))
+        close = [f"[[{name}]]" for name in found.suggestions] if isinstance(found, Missing) else []
+        return f"There is no note '{named}'." + (f" Closest: {', '.join(close)}." if close else "")
+
+    def _reference(self, path: str, *, via: str, included: bool = False) -> DocumentReference:
+        return DocumentReference(
+            wikilink=self._library.link_to(path),
+            relative_path=path,
+            reference_type="search",
+            via=via,
+            title=self._library.title(path),
+            included=included,
+        )
+
+    def _passage(self, passage: Passage, via: str) -> DocumentReference:
+        return self._reference(passage.path, via=via, included=True).model_copy(
+            update={
+                "anchor": passage.heading_path[-1] if passage.heading_path else "",
+                "lines": LineRange(first=passage.first_line, last=passage.last_line),
+                "snippet": passage.snippet,
+                "score": passage.score,
+            }
+        )
+
+
+def _link(named: str) -> Link:
+    links = wikilink.scan(named)
+    return links[0] if links else Link(text=named, target=named.strip())
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
 
 from zkchat.errors import ZkchatError
 from zkchat.model.message import ToolCallPart
@@ -15,7 +15,7 @@ from zkchat.ports import Tool, ToolOutcome
 
 
 class Arguments(BaseModel):
-    """Base of every tool's arguments; unknown ones are ignored."""
+    """Base of every tool's arguments; unknown ones are ignored, and the model is told."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -38,13 +38,16 @@ class FunctionTool(Generic[A]):
 
     async def call(self, arguments: str) -> ToolOutcome:
         try:
-            return self.run(self.arguments.model_validate(json.loads(arguments or "{}")))
-        except json.JSONDecodeError as error:
+            given = json.loads(arguments or "{}")
+            outcome = self.run(self.arguments.model_validate(given))
+        except (json.JSONDecodeError, RecursionError) as error:
             return failure(f"The arguments are not valid JSON ({error}). Call {self.name} again with valid JSON.")
         except ValidationError as error:
             return failure(f"{_complaint(error)} Call {self.name} again with arguments that fit its schema.")
         except ZkchatError as error:
             return failure(f"{error.message} {error.hint}".strip())
+        ignored = sorted(given.keys() - _names(self.arguments))
+        return replace(outcome, text=f"{outcome.text}\n(Ignored: {', '.join(ignored)}.)") if ignored else outcome
 
 
 def failure(text: str) -> ToolOutcome:
@@ -55,6 +58,14 @@ def _complaint(error: ValidationError) -> str:
     return " ".join(
         f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {item['msg']}." for item in error.errors()
     )
+
+
+def _names(arguments: type[Arguments]) -> set[str]:
+    names = set(arguments.model_fields)
+    for field in arguments.model_fields.values():
+        if isinstance(field.validation_alias, AliasChoices):
+            names.update(choice for choice in field.validation_alias.choices if isinstance(choice, str))
+    return names
 
 
 class Toolbox:

@@ -11,7 +11,7 @@ from tests.support.libraries import library_of
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
-from zkchat.chat.tool_loop import MOST_ROUNDS
+from zkchat.chat.tool_loop import MOST_FAILED_ROUNDS, MOST_ROUNDS, REPEATED
 from zkchat.chat.turn import Turn
 from zkchat.context.budget import Shares
 from zkchat.context.tokens import Estimate
@@ -260,24 +260,40 @@ def test_a_stopped_answer_is_kept_as_unfinished(library: Library, store: Session
 
 
 def test_an_endless_tool_loop_is_ended_by_asking_without_tools(library: Library, store: SessionsInMemory) -> None:
-    call = [{"tool": "find_excerpts", "arguments": {"query": "sleep"}}]
-    provider = scripted([call] * (MOST_ROUNDS + 1))
+    calls = [[{"tool": "find_excerpts", "arguments": {"query": f"sleep {n}"}}] for n in range(MOST_ROUNDS + 1)]
+    provider = scripted(calls)
     events = say(conversation(library, store, provider), "Loop!")
     assert isinstance(events[-1], TurnFinished)
     assert [bool(request.tools) for request in provider.requests] == [True] * MOST_ROUNDS + [False]
     assert len(of_kind(events, ToolFinished)) == MOST_ROUNDS
 
 
+def test_a_repeated_call_is_not_run_again(library: Library, store: SessionsInMemory) -> None:
+    call = {"tool": "find_excerpts", "arguments": {"query": "adults"}}
+    provider = scripted([[call, call], [{"text": "ok"}]])
+    events = say(conversation(library, store, provider), "Again!")
+    assert [event.summary for event in of_kind(events, ToolFinished)] == ["1 passage", "same as before"]
+    assert provider.requests[-1].messages[-1].text == REPEATED
+    assert finished(events).message.references[0].hits == 1
+
+
+def test_a_model_that_only_makes_bad_calls_is_asked_for_its_answer(library: Library, store: SessionsInMemory) -> None:
+    bad: Answers = [[{"tool": "find_excerpts", "arguments": "{" * n}] for n in range(1, 4)]
+    provider = scripted([*bad[:MOST_FAILED_ROUNDS], [{"text": "I give up."}]])
+    assert finished(say(conversation(library, store, provider), "Try!")).message.text == "I give up."
+    assert [bool(request.tools) for request in provider.requests] == [True, True, False]
+
+
 def test_results_of_tools_are_bounded_by_the_room_that_is_left(library: Library, store: SessionsInMemory) -> None:
-    read = {"tool": "read_document", "arguments": {"relative_path": "Long.md"}}
-    provider = scripted([[read, read, read], [{"text": "ok"}]], context_limit=3000)
+    pages = [{"tool": "read_document", "arguments": {"relative_path": "Long.md", "offset": n * 8000}} for n in range(3)]
+    provider = scripted([pages, [{"text": "ok"}]], context_limit=4000)
     say(conversation(library, store, provider), "Read!")
     results = [part for message in stored(store) for part in message.parts if isinstance(part, ToolResultPart)]
     assert all(part.text.endswith("no room for more.)") for part in results)
     sizes = [len(part.text) for part in results]
     assert sizes == sorted(sizes, reverse=True)
     last = provider.requests[-1]
-    assert sum(Estimate().count(message.text) for message in last.messages) < 3000 - 512
+    assert sum(Estimate().count(message.text) for message in last.messages) < 4000 - 512
 
 
 def test_messages_that_no_longer_fit_are_told(library: Library, store: SessionsInMemory) -> None:
@@ -331,5 +347,7 @@ def test_what_is_wrong_with_a_note_is_told_once(library: Library, store: Session
 def test_the_record_of_the_request_stays_with_the_answer(library: Library, store: SessionsInMemory) -> None:
     message = finished(say(conversation(library, store, scripted([[{"text": "ok"}]])), "See [[Coffee]].")).message
     assert message.request_context is not None
-    assert [item.type for item in message.request_context.items] == ["system", "tool", "tool", "message", "reference"]
+    kinds = [item.type for item in message.request_context.items]
+    assert list(dict.fromkeys(kinds)) == ["system", "tool", "message", "reference"]
+    assert [item.name for item in message.request_context.items][-1] == "Coffee.md"
     assert messages_of(store.rows["s1"])[message.id].request_context == message.request_context

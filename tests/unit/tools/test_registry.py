@@ -1,6 +1,8 @@
 import asyncio
+from typing import Annotated
 
 import pytest
+from pydantic import AliasChoices, Field
 
 from zkchat.errors import NoteNotFound
 from zkchat.model.message import ToolCallPart
@@ -9,7 +11,7 @@ from zkchat.tools.registry import Arguments, FunctionTool, Toolbox
 
 
 class Wanted(Arguments):
-    name: str
+    name: Annotated[str, Field(validation_alias=AliasChoices("name", "who"))]
     times: int = 1
 
 
@@ -26,8 +28,16 @@ def call(arguments: str, name: str = "greet") -> ToolOutcome:
     return asyncio.run(BOX.call(ToolCallPart(call_id="1", name=name, arguments=arguments)))
 
 
-def test_valid_arguments_reach_the_function_and_unknown_ones_are_ignored() -> None:
-    assert call('{"name": "Ada", "mood": "fine"}') == ToolOutcome(text="hello Ada ")
+def test_valid_arguments_reach_the_function() -> None:
+    assert call('{"name": "Ada", "times": 2}') == ToolOutcome(text="hello Ada hello Ada ")
+
+
+def test_unknown_arguments_are_ignored_and_the_model_is_told() -> None:
+    assert call('{"name": "Ada", "mood": "fine"}').text == "hello Ada \n(Ignored: mood.)"
+
+
+def test_another_name_of_an_argument_is_understood() -> None:
+    assert call('{"who": "Ada"}') == ToolOutcome(text="hello Ada ")
 
 
 @pytest.mark.parametrize(
