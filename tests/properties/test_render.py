@@ -1,0 +1,335 @@
+"""What others wrote never acts on the terminal, is never markup, and looks the same however it arrives."""
+
+import io
+import json
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.screens import (
+    Clock,
+    a_usage,
+    an_answer,
+    drawn,
+    on_screen,
+    streamed,
+    terminal,
+    what_acts_on_a_terminal,
+    without_sequences,
+    written,
+)
+from zkchat.model.events import (
+    Compacted,
+    Event,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    Warned,
+)
+from zkchat.model.message import CompactionPart
+from zkchat.model.reference import DocumentReference
+from zkchat.render.door import error_lines, shown
+from zkchat.render.panels import references_panel
+from zkchat.render.presenter import JsonPresenter, PlainPresenter, Presenter
+from zkchat.render.screen import RichPresenter
+
+ESC, BEL, ST = "\x1b", "\x07", "\x1b\\"
+PAYLOADS = [
+    f"{ESC}]0;title{BEL}",
+    f"{ESC}]2;title{ST}",
+    f"{ESC}]8;;file:///etc/passwd{ST}click{ESC}]8;;{ST}",
+    f"{ESC}]8;;obsidian://open?append=x{BEL}click",
+    f"{ESC}]50;font{BEL}",
+    f"{ESC}]52;c;cm0gLXJm{BEL}",
+    f"{ESC}]1337;File=inline=1:AAAA{BEL}",
+    f"{ESC}]4;1;rgb:ff/00/00{ST}",
+    f"{ESC}]10;?{BEL}",
+    f"{ESC}]777;notify;a;b{BEL}",
+    f"{ESC}P+q544e{ST}",
+    f"{ESC}P$qm{ST}",
+    f"{ESC}_Gf=100;AAAA{ST}",
+    f"{ESC}^privacy{ST}",
+    f"{ESC}Xstart of string{ST}",
+    f"{ESC}[2J{ESC}[H",
+    f"{ESC}[3J",
+    f"{ESC}[31mred{ESC}[0m",
+    f"{ESC}[8mhidden",
+    f"{ESC}[1A{ESC}[2Koverwritten",
+    f"{ESC}[?1049h",
+    f"{ESC}[?25l",
+    f"{ESC}[?2004l",
+    f"{ESC}[6n",
+    f"{ESC}[c",
+    f"{ESC}[21t",
+    f"{ESC}[5i",
+    f"{ESC}c",
+    f"{ESC}#8",
+    f"{ESC}(0qqq",
+    f"{ESC}7{ESC}8",
+    f"{ESC}",
+    "\x9b31m",
+    "\x9d0;title\x9c",
+    "\x90q\x9c",
+    "\x9f\x9c",
+    "\x85\x84\x8d",
+    "safe text\rEVIL",
+    "rm\x08\x08ls",
+    "a\x00b\x01c\x02",
+    "\x0e\x0f\x0b\x0c",
+    "\x7f\x7f",
+    "user\u202egpj.exe",
+    "\u2066a\u2069\u2067b\u2069",
+    "\u200e\u200f\u061c",
+    "\u202aa\u202bb\u202cc\u202d",
+    "tags\U000e0001\U000e0041\U000e007f",
+    "\ud800 \udfff \ud83d",
+    "&#27;[31m &#x1b;]0;x&#7;",
+    "&#x202e;gnp &#8238; &lrm; &rlm;",
+    "&#155;31m &#x9b;2J &#13;EVIL",
+    "`\x1b[31m` **\x9b1m** [\x1b](\x1b) <\x1b://x>",
+    "```\x1b]0;x\x07\n\x1b[2J\n```\x9b",
+    "| \x1b[2J | \x9b |\n|---|---|\n| \x1b]0;t\x07 | \u202e |",
+    '[text](http://a\x1b]8;;b\x07 "\x1b[2J") ![\x1b[1m](\x9b.png)',
+    "[[\x1b[31mNote|\x9b\u202e]]",
+    "two\nlines\x0b\x0cmore\x85\u2028and\u2029more",
+    f"{ESC}[38;2;1;2;3m\x1b[K\x1b[5;5H",
+    f"half {ESC}",
+    f"]0;continued{BEL}",
+]
+
+
+def in_answer(text: str) -> list[Event]:
+    return [TextDelta(text=text), TextDelta(text=text)]
+
+
+def in_thinking(text: str) -> list[Event]:
+    return [ThinkingDelta(text=text)]
+
+
+def in_reference(text: str) -> list[Event]:
+    reference = DocumentReference(
+        wikilink=text,
+        relative_path=text,
+        reference_type="search",
+        status="ambiguous",
+        via=text,
+        title=text,
+        anchor=text,
+        anchor_found=False,
+        candidates=(text, text),
+        snippet=text,
+        summary=text,
+    )
+    broken = DocumentReference(wikilink=text, status="missing", candidates=(text,))
+    return [TurnFinished(message=an_answer("", reference, broken), usage=a_usage())]
+
+
+def in_tool_name(text: str) -> list[Event]:
+    return [ToolStarted(call_id=text, name=text, arguments="{}"), ToolFinished(call_id="other", name=text, summary="")]
+
+
+def in_tool_arguments(text: str) -> list[Event]:
+    return [ToolStarted(call_id="1", name="find", arguments=text)]
+
+
+def in_tool_result(text: str) -> list[Event]:
+    return [ToolFinished(call_id="1", name="find", summary=text, failed=True)]
+
+
+def in_warning(text: str) -> list[Event]:
+    return [Warned(text=text, hint=text)]
+
+
+def in_error(text: str) -> list[Event]:
+    return [TurnFailed(text=text, hint=text)]
+
+
+def in_model_name(text: str) -> list[Event]:
+    message = an_answer().model_copy(update={"model": text, "provider": text, "id": text, "session_id": text})
+    return [TurnFinished(message=message, usage=a_usage())]
+
+
+def in_compaction(text: str) -> list[Event]:
+    part = CompactionPart(number=1, summary=text, strategy=text, archived=(text,))
+    return [Compacted(message=an_answer().model_copy(update={"parts": (part,)}))]
+
+
+SINKS = [
+    in_answer,
+    in_thinking,
+    in_reference,
+    in_tool_name,
+    in_tool_arguments,
+    in_tool_result,
+    in_warning,
+    in_error,
+    in_model_name,
+    in_compaction,
+]
+
+
+def on_terminals(events: list[Event]) -> str:
+    """What the presenters for people write of these events, one after the other."""
+    out, console, clock = io.StringIO(), terminal(), Clock()
+    presenters: list[Presenter] = [
+        RichPresenter(console, console, clock=clock),
+        RichPresenter(console, console, clock=clock, thinking="full"),
+        PlainPresenter(out, out, details=True),
+    ]
+    for presenter in presenters:
+        for event in events:
+            clock.now += 1
+            presenter.show(event)
+        presenter.close()
+    return written(console) + out.getvalue()
+
+
+def as_json(events: list[Event]) -> str:
+    out = io.StringIO()
+    presenter = JsonPresenter(out)
+    for event in events:
+        presenter.show(event)
+    presenter.close()
+    return out.getvalue()
+
+
+def any_chunks(text: str, cuts: list[int]) -> list[str]:
+    places = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
+    return [text[start:end] for start, end in pairwise(places)]
+
+
+CUTS = st.lists(st.integers(0, 10_000), max_size=30)
+ANY_TEXT = st.text(st.characters(), max_size=60)
+HOSTILE_TEXT = st.lists(st.sampled_from([*PAYLOADS, "word ", "\n", "\n\n", "- ", "**", "|", "[["]), max_size=8).map(
+    "".join
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(ANY_TEXT, min_size=10, max_size=10), CUTS)
+def test_the_door_lets_nothing_through_that_acts_and_knows_no_chunks(texts: list[str], cuts: list[int]) -> None:
+    for text in texts:
+        assert what_acts_on_a_terminal(shown(text)) == set()
+        assert "".join(map(shown, any_chunks(text, cuts))) == shown(text)
+        assert shown(shown(text)) == shown(text)
+
+
+@pytest.mark.parametrize("payload", PAYLOADS, ids=ascii)
+@pytest.mark.parametrize("sink", SINKS, ids=lambda sink: sink.__name__)
+def test_a_payload_writes_what_its_picture_would_write_and_nothing_else(
+    payload: str, sink: Callable[[str], list[Event]]
+) -> None:
+    """So every sequence that is written with it is one of ours, which needs no payload to be written."""
+    text = on_terminals(sink(payload))
+    assert text == on_terminals(sink(shown(payload)))
+    assert what_acts_on_a_terminal(text) == set()
+
+
+@pytest.mark.parametrize("sink", SINKS, ids=lambda sink: sink.__name__)
+def test_json_is_printable_and_holds_the_payload_as_it_was(sink: Callable[[str], list[Event]]) -> None:
+    for payload in PAYLOADS:
+        text = as_json(sink(payload))
+        assert set(text) <= {chr(code) for code in range(0x20, 0x7F)} | {"\n"}
+        assert json.loads(text)
+
+
+def test_entities_make_no_sequences() -> None:
+    assert "\x1b[31m" not in streamed(["&#27;[31m &#x1b;[31m &#155;31m &#x9b;31m"], color="never")
+
+
+def test_no_error_of_the_command_line_acts_on_the_terminal() -> None:
+    assert [payload for payload in PAYLOADS if what_acts_on_a_terminal(error_lines(payload, payload))] == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(HOSTILE_TEXT | ANY_TEXT, CUTS, st.sampled_from([in_answer, in_thinking]))
+def test_no_random_text_acts_on_the_terminal_in_any_chunks(
+    text: str, cuts: list[int], sink: Callable[[str], list[Event]]
+) -> None:
+    events = [event for chunk in any_chunks(text, cuts) for event in sink(chunk)]
+    assert what_acts_on_a_terminal(on_terminals(events)) == set()
+
+
+MARKUP = st.lists(
+    st.sampled_from(
+        ["[/x]", "[link=file:///x]", "[bold]", "[/]", "[[", "]]", "\\[", "[@click=a]", ":smile:", "a", "é", "{", "%s"]
+    ),
+    min_size=1,
+    max_size=8,
+).map("".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(MARKUP)
+def test_titles_are_shown_as_they_are_and_never_read_as_markup(title: str) -> None:
+    reference = DocumentReference(wikilink=title, relative_path=f"{title}.md", summary=title)
+    assert drawn(references_panel([reference]), 400).count(title) >= 3
+
+
+@settings(max_examples=100, deadline=None)
+@given(MARKUP)
+def test_no_sentence_is_read_as_markup(text: str) -> None:
+    console = terminal(400)
+    presenter = RichPresenter(console, console)
+    for event in (
+        Warned(text=text, hint=text),
+        ToolFinished(call_id="", name="find", summary=text),
+        TurnFailed(text=text),
+    ):
+        presenter.show(event)
+    presenter.close()
+    assert without_sequences(written(console)).count(text) >= 4
+
+
+LINES = """\
+# A heading
+Setext
+===
+A paragraph with **bold**, `code` and [[A link|to a note]]
+more of it
+a line that is long enough to be folded on a screen of forty columns, and on one of eighty columns as well
+- item
+- item
+* star
+  continued
+    indented
+  - inner
+1. one
+1. two
+7) seven
+```python
+```
+~~~
+x = \'\'\'
+| a | b |
+|---|--:|
+| 1 | [[X|y]] |
+---
+> quoted
+日本語のテキスト日本語のテキスト日本語のテキスト日本語のテキスト日本語のテキスト日本語のテキスト
+👍 👨‍👩‍👧 ok
+<div>
+[^1]: [[Title]]
+`open
+**open
+  ```
+-
+#
+|
+&copy; &#27;
+\\
+""".splitlines(keepends=True)
+DOCUMENTS = st.lists(st.sampled_from([*LINES, "\n", "\n", "\n", "\n"]), min_size=4, max_size=40).map("".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(DOCUMENTS, CUTS, st.sampled_from([40, 80]))
+def test_an_answer_looks_the_same_in_whatever_chunks_it_arrives(text: str, cuts: list[int], width: int) -> None:
+    whole = on_screen(streamed([text], width), width)
+    assert on_screen(streamed(any_chunks(text, cuts), width), width) == whole

@@ -1,0 +1,140 @@
+"""An answer higher than the screen: the scrollback holds each line exactly once, in order."""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.screens import Clock, Screen, in_chunks, on_screen, streamed, terminal, written
+from zkchat.render.stream import MarkdownStream
+
+COUNT = 300
+MARK = re.compile(r"line-\d{4}")
+
+
+def marks() -> Iterator[str]:
+    return (f"line-{number:04}" for number in range(COUNT))
+
+
+SECTION = """## {}
+
+{}, and [[a link]]
+
+- {}
+  - {}
+- {}
+
+```sh
+echo {}
+
+echo {}
+```
+
+| a | b |
+|---|---|
+| {} | [[X|y]] |
+| {} | b |
+
+> {}
+"""
+ANSWERS = {
+    "lines": "\n".join(marks()),
+    "paragraphs": "\n\n".join(marks()),
+    "one paragraph": " ".join(marks()),
+    "items": "\n".join(f"- {mark}" for mark in marks()),
+    "numbered items": "\n\n".join(f"1. {mark}" for mark in marks()),
+    "nested items": "- top\n" + "\n".join(f"  - {mark}" for mark in marks()),
+    "code": "```python\n" + "\n".join(f"x = '{mark}'" for mark in marks()) + "\n```",
+    "code that never ends": "~~~\n" + "\n".join(marks()),
+    "long lines of code": "```\n" + "\n".join(f"{'x' * 90} {mark}" for mark in marks()) + "\n```",
+    "table": "| a | b |\n|---|---|\n" + "\n".join(f"| {mark} | 日本 |" for mark in marks()),
+    "quote": "\n".join(f"> {mark}" for mark in marks()),
+    "wide characters": "\n\n".join(f"日本語👍🚀 {mark} 文字" for mark in marks()),
+    "everything": "\n\n".join(
+        SECTION.format(*(f"line-{number:04}" for number in range(start, start + 10))) for start in range(0, COUNT, 10)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_each_line_of_a_long_answer_is_there_exactly_once(kind: str) -> None:
+    rows = on_screen(streamed(in_chunks(ANSWERS[kind], 333)))
+    assert MARK.findall("\n".join(rows)) == list(marks())
+
+
+@pytest.mark.parametrize("sizes", [[(80, 24), (120, 24)], [(80, 24), (80, 40), (100, 40)], [(60, 12), (90, 36)]])
+@pytest.mark.parametrize("kind", ["paragraphs", "code", "everything"])
+def test_a_resize_in_the_middle_loses_and_doubles_nothing(kind: str, sizes: list[tuple[int, int]]) -> None:
+    console, clock = terminal(*sizes[0]), Clock()
+    screen, stream = Screen(*sizes[0]), MarkdownStream(console, clock=clock)
+    chunks = in_chunks(ANSWERS[kind], 333)
+    for number, chunk in enumerate(chunks):
+        size = sizes[number * len(sizes) // len(chunks)]
+        if size != console.size:
+            console.size = size
+            screen.resize(*size)
+        before = len(written(console))
+        clock.now += 1
+        stream.feed(chunk)
+        screen.write(written(console)[before:])
+    before = len(written(console))
+    stream.finish()
+    screen.write(written(console)[before:])
+    assert MARK.findall("\n".join(screen.rows)) == list(marks())
+
+
+PROGRAM = """
+import sys, time
+from pathlib import Path
+from zkchat.render.stream import MarkdownStream
+from zkchat.render.terminal import console_for
+
+answer = Path(sys.argv[1]).read_text()
+stream = MarkdownStream(console_for(sys.stdout, is_tty=True, variables={"TERM": "screen-256color"}))
+for start in range(0, len(answer), 60):
+    stream.feed(answer[start : start + 60])
+    time.sleep(0.025)
+stream.finish()
+sys.stdout.write("THE END\\n")
+"""
+
+
+@pytest.fixture
+def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """A real terminal, which folds its rows when it is made narrower."""
+    program = shutil.which("tmux")
+    if program is None:
+        pytest.skip("there is no tmux here")
+
+    def call(*arguments: str) -> str:
+        command = [program, "-S", str(tmp_path / "tmux"), "-f", "/dev/null", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
+
+    yield call
+    call("kill-server")
+
+
+def test_on_a_real_terminal_that_folds_its_rows_a_resize_loses_and_doubles_nothing(
+    tmux: Callable[..., str], tmp_path: Path
+) -> None:
+    answer = tmp_path / "answer.md"
+    words = [" ".join(list(marks())[start : start + 12]) for start in range(0, COUNT, 12)]
+    answer.write_text("\n\n".join(f"## Part\n\n{line} 日本👨‍👩‍👧❤️🇫🇷\n\n- item\n- item" for line in words))
+    (tmp_path / "program.py").write_text(PROGRAM)
+    tmux("new-session", "-d", "-x", "80", "-y", "24", "sh")
+    tmux("set-option", "-g", "history-limit", "5000")
+    tmux("respawn-pane", "-k", f"{sys.executable} {tmp_path / 'program.py'} {answer}; sleep 60")
+    shown = ""
+    sizes = iter([(50, 24), (110, 30), (37, 20), (80, 12), (60, 24)])
+    deadline = time.monotonic() + 30
+    while "THE END" not in shown and time.monotonic() < deadline:
+        time.sleep(0.3)
+        shown = tmux("capture-pane", "-p", "-J", "-S", "-")
+        if (size := next(sizes, None)) and MARK.search(shown):
+            tmux("resize-window", "-x", str(size[0]), "-y", str(size[1]))
+    assert MARK.findall(shown) == list(marks())

@@ -1,0 +1,153 @@
+"""Markdown as it looks on the screen."""
+
+import pytest
+
+from tests.support.screens import on_screen, streamed
+
+
+def shown(text: str, width: int = 80) -> list[str]:
+    return on_screen(streamed([text], width), width)
+
+
+def test_headings_paragraphs_and_quotes_stand_apart() -> None:
+    assert shown("# One\nText **bold** *slanted* ~~gone~~ `code`\n\n> quoted\n> words\n\n---\n") == [
+        "One",
+        "",
+        "Text bold slanted gone code",
+        "",
+        "▌ quoted",
+        "▌ words",
+        "",
+        "─" * 40,
+    ]
+
+
+def test_lines_break_where_the_text_breaks_them() -> None:
+    assert shown("one\ntwo<br>three\\\nfour") == ["one", "two", "three", "four"]
+
+
+def test_lists_are_indented_by_their_marks() -> None:
+    text = "- one\n- two words that need more than one row\n  - inner\n\n9. nine\n9. ten\n"
+    assert shown(text, 24) == [
+        " • one",
+        " • two words that need",
+        "   more than one row",
+        "    • inner",
+        "",
+        " 9. nine",
+        "10. ten",
+    ]
+
+
+def test_code_keeps_its_marks_its_blanks_and_its_long_lines() -> None:
+    text = "```python\ndef f():\n\n\treturn 'a very long line that is not cut'\n```\n"
+    assert shown(text, 30) == [
+        "```python",
+        "def f():",
+        "",
+        "    return 'a very long line t",
+        "hat is not cut'",
+        "```",
+    ]
+    assert "    \x1b[94mreturn\x1b[0m" in streamed([text])
+    assert "\x1b[94m" not in streamed([text], color="never")
+
+
+@pytest.mark.parametrize("text", ["```nonsense\nx\n```", "```\nx\n```", "```python\n" + "x" * 2000 + "\n```"])
+def test_code_that_no_lexer_should_touch_is_shown_as_it_is(text: str) -> None:
+    assert shown(text, 3000) == text.split("\n")
+
+
+def test_indented_code_and_code_in_lists_are_shown() -> None:
+    assert shown("    indented\n\n- item\n\n  ```sh\n  ls\n  ```\n") == [
+        "    indented",
+        "",
+        " • item",
+        "   ```sh",
+        "   ls",
+        "   ```",
+    ]
+
+
+def test_a_table_is_as_wide_as_it_needs() -> None:
+    assert shown("| Note | No |\n|:--|--:|\n| [[X|y]] | 1 |\n| 日本 | 22 |\n") == [
+        "Note      No",
+        "────────────",
+        "[[X|y]]    1",
+        "日本      22",
+    ]
+
+
+def test_a_table_too_wide_for_the_screen_folds_its_widest_column() -> None:
+    rows = shown("| a | b |\n|---|---|\n| short | many words that do not fit here |\n", 24)
+    assert rows == [
+        "a       b",
+        "────────────────────────",
+        "short   many words that",
+        "        do not fit here",
+    ]
+
+
+def test_a_table_without_rows_has_its_head() -> None:
+    assert shown("| a | b |\n|---|---|\n\n") == ["a   b", "─────"]
+
+
+def test_rows_that_come_late_are_folded_into_the_columns_of_the_first() -> None:
+    table = "| a | b |\n|---|---|\n" + "| x | y |\n" * 30 + "| longer | y |\n"
+    rows = shown(table)
+    assert rows[:3] == ["a   b", "─────", "x   y"]
+    assert rows[-6:] == ["l   y", "o", "n", "g", "e", "r"]
+
+
+def test_links_show_their_address_once_and_are_never_clickable() -> None:
+    text = "[text](obsidian://open?append=x) <https://a.b/c> ![a picture](p.png) [ref][1]\n\n[1]: https://d.e\n"
+    assert shown(text) == [
+        "text (obsidian://open?append=x) https://a.b/c a picture (p.png) [ref][1]",
+        "",
+        "[1]: https://d.e",
+    ]
+    assert "\x1b]8" not in streamed([text])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[Note]]",
+        "[[Note#Head|name]] and ![[Picture.png]]",
+        "[^1]: [[Title]]",
+        "[[my_snake_case_name]] [[*a*]] [[a]b]]",
+        "[[[x]]] \\[ [[]] [[unclosed",
+        "<div>html</div> <think>",
+        "[/INST] [link=file:///x]y[/link] :smile:",
+        "&amp;",
+    ],
+)
+def test_nothing_of_the_text_vanishes(text: str) -> None:
+    assert shown(text) == [text.replace("\\[", "[").replace("&amp;", "&")]
+
+
+def test_wikilinks_are_set_apart_and_code_is_left_alone() -> None:
+    assert "\x1b[94m[[Note|name]]\x1b[0m" in streamed(["see [[Note|name]]"])
+    assert shown("`[[a|b]]`\n\n```\n[[a|b]]\n```\n\n- x\n\n  ```\n  [[a|b]]\n  ```\n") == [
+        "[[a|b]]",
+        "",
+        "```",
+        "[[a|b]]",
+        "```",
+        "",
+        " • x",
+        "   ```",
+        "   [[a|b]]",
+        "   ```",
+    ]
+
+
+def test_rows_have_nothing_to_copy_behind_their_words() -> None:
+    text = streamed(["para\n\n- item\n\n> quote\n\n```\ncode\n```\n\n| a | b |\n|--|--|\n| c | d |\n"], color="never")
+    assert [row for row in text.split("\n") if row.endswith(" ")] == []
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+def test_the_narrowest_screen_is_no_error(width: int) -> None:
+    text = "# h\n\npara [[x]]\n\n- a\n  - b\n    - c\n\n> > q\n\n| a | b |\n|--|--|\n| c | d |\n\n```py\nx\n```\n"
+    assert on_screen(streamed([text], width), width)

@@ -1,0 +1,65 @@
+"""The consoles that everything is drawn on, made for the terminal at hand."""
+
+import os
+from collections.abc import Mapping
+from typing import Final, TextIO
+
+from rich.console import Console
+from rich.theme import Theme
+
+from zkchat.render.door import never_fail_to_encode
+
+_THEME: Final = Theme(
+    {
+        "markdown.h1": "bold underline",
+        "markdown.h2": "bold",
+        "markdown.h3": "bold italic",
+        "markdown.h4": "italic",
+        "markdown.code": "cyan",
+        "markdown.wikilink": "bright_blue",
+        "markdown.block_quote": "italic",
+        "markdown.item.bullet": "bold",
+        "markdown.item.number": "bold",
+        "markdown.table.border": "dim",
+    }
+)
+
+
+class _PatientConsole(Console):
+    """A console whose reader may go away: `zkchat … | head` is not an error."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
+def console_for(
+    stream: TextIO,
+    *,
+    is_tty: bool,
+    variables: Mapping[str, str],
+    color: str = "auto",
+    width: int | None = None,
+) -> Console:
+    """A console that takes no text for markup, and draws only what this terminal can show.
+
+    `color` is `auto`, `always` or `never`. The console is interactive, so that things may be redrawn on it, only
+    where the cursor can be moved.
+    """
+    never_fail_to_encode(stream)
+    term = variables.get("TERM", "" if os.name == "posix" else "windows").lower()
+    moves = is_tty and term not in {"", "dumb", "unknown"}
+    console = _PatientConsole(
+        file=stream,
+        force_terminal=moves or color == "always",
+        force_jupyter=False,
+        color_system="standard" if color == "always" and not moves else "auto",
+        no_color=color == "never" or (color != "always" and bool(variables.get("NO_COLOR"))),
+        width=width,
+        theme=_THEME,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        _environ=variables,
+    )
+    console.is_interactive = moves and not console.legacy_windows
+    return console
