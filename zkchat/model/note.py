@@ -31,10 +31,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A paragraph or list item that has an id (`^id`)."""
+    """A paragraph, list item or other block that has an id (`^id`)."""
 
     id: str
     line: int
+    """Where the id stands."""
+    first_line: int = 0
+    last_line: int = 0
+    """The lines of the block itself, which may stand above its id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,8 @@ class Link:
     anchor: str = ""
     """After the first `#`, without it: `Heading`, `Heading#Sub` or `^block`."""
     display: str = ""
+    size: str = ""
+    """Of an embedded image: `300` or `300x200`."""
     syntax: LinkSyntax = "wikilink"
     embed: bool = False
     external: bool = False
@@ -84,6 +90,9 @@ class Note:
     links: tuple[Link, ...] = ()
     body_start: int = 0
     """Character offset where the frontmatter ends."""
+    line_count: int = 0
+    comments: tuple[tuple[int, int], ...] = ()
+    """Where `%% … %%` stands, as character offsets; its text is not shown to a model."""
     warnings: tuple[str, ...] = ()
 
 

@@ -1,0 +1,90 @@
+"""What holds for every text that a note may have."""
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.vault.chunker import LARGEST, sections_of
+from zkchat.vault.parse import parse_note
+from zkchat.vault.resolver import section_lines
+from zkchat.vault.wikilink import scan
+
+SETTINGS = settings(max_examples=300, deadline=None)
+
+PIECES = (
+    *("[[", "]]", "[", "]", "|", "#", "^", "!", "(", ")", "\\", "`", "``", "```", "$", "$$", "%%", "*", "_", "~~"),
+    *("\n", "\n\n", "\r\n", "\r", " ", "\t", "    ", "\u00a0", "\u2028", "\x0c", "\0", "\ufeff", "\ud800"),
+    *("a", "b c", "é", "e\u0301", "笔记", "\U0001f600", "\u200d", "# ", "## ", "===\n", "---\n", "> ", "- ", "1. "),
+    *("<!--", "-->", "<div>", "</div>", "<b>", "&amp;", "| a | b |\n|---|---|\n", "[x](n.md)", "[r]: x.md\n", "[^1]: "),
+    *("#tag", " ^id", "title: ", "aliases: [a]\n", "tags: ", "{", "}", "&a ", "*a ", "? ", '"', "'", "https://x.y"),
+)
+fragments = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+bodies = st.one_of(fragments, st.text(max_size=200))
+texts = st.one_of(
+    bodies,
+    st.builds("---\n{}\n---\n{}".format, bodies, bodies),
+    st.builds("\ufeff---\r\n{}\r\n---\r\n{}".format, bodies, bodies),
+)
+
+
+def line_of(text: str, offset: int) -> int:
+    return text[:offset].replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+
+
+@SETTINGS
+@given(texts)
+def test_no_text_makes_the_parser_raise_and_every_place_is_true(text: str) -> None:
+    note = parse_note("folder/n.md", text)
+
+    assert note.title
+    for link in note.links:
+        assert text[link.start : link.end] == link.text
+        assert link.line == line_of(text, link.start)
+        assert bool(link.in_frontmatter) <= (link.end <= note.body_start)
+    for heading in note.headings:
+        assert heading.line == line_of(text, heading.start)
+        first, last = section_lines(note, heading.text) or (1, 1)
+        assert 1 <= first <= last <= note.line_count
+    for block in note.blocks:
+        assert 1 <= block.first_line <= block.last_line <= note.line_count
+    for start, end in note.comments:
+        assert text[start : start + 2] == text[end - 2 : end] == "%%"
+
+
+@SETTINGS
+@given(bodies)
+def test_a_message_is_read_like_the_body_of_a_note(text: str) -> None:
+    note = parse_note("n.md", f"\n{text}")
+
+    assert [(link.target, link.anchor, link.start) for link in note.links] == [
+        (link.target, link.anchor, link.start + 1) for link in scan(text) if not text.startswith("\ufeff")
+    ] or text.startswith("\ufeff")
+
+
+@SETTINGS
+@given(texts)
+def test_every_visible_character_of_the_body_is_in_exactly_one_section(text: str) -> None:
+    note = parse_note("n.md", text)
+    hidden = {offset for start, end in note.comments for offset in range(start, end)}
+
+    sections = sections_of(note, text)
+
+    expected = (text[at] for at in range(note.body_start, len(text)) if at not in hidden)
+    assert "".join("".join(section.text.split()) for section in sections) == "".join("".join(expected).split())
+    for before, after in pairwise(sections):
+        assert before.end <= after.start
+    for section in sections:
+        assert section.text.strip()
+        assert section.first_line == line_of(text, section.start)
+        assert section.last_line == line_of(text, section.end)
+
+
+@SETTINGS
+@given(
+    st.lists(st.sampled_from(["word ", "词", "é", "\n", "\n\n", ". ", "x" * 50, "词" * 50]), max_size=300).map("".join)
+)
+def test_no_section_is_larger_than_it_may_be(text: str) -> None:
+    for section in sections_of(parse_note("n.md", text), text):
+        wide = section.text.count("词")
+        assert wide + (len(section.text) - wide) / 4 <= LARGEST

@@ -1,0 +1,123 @@
+"""Cut a note into sections that are small enough to be passages."""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from zkchat.model.note import Heading, Note, Section
+from zkchat.vault.markdown import Lines, Span, flatten
+
+LARGEST = 400
+"""Tokens of a section, by estimate: a CJK character is one, of other text four characters are."""
+
+_ROOM = 4 * LARGEST
+_CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_LINE = re.compile(r"\n")
+_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
+_WORD = re.compile(r"\s")
+_BLANK_LINES = re.compile(r"(?:[ \t]*+\n)*+")
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_LONGEST_CHARACTER = 32
+"""Code points that are kept together as one; more of them are no character but an attack."""
+
+
+def sections_of(note: Note, text: str) -> list[Section]:
+    """The note's body from heading to heading. Every character that is not blank or in a comment is in one section."""
+    flat = flatten(text)
+    lines = Lines(flat)
+    sections = []
+    for heading_path, region in _regions(note, len(text)):
+        for piece in _pieces(flat, *region):
+            start, end = _trimmed(flat, *piece)
+            shown = _without_comments(text, start, end, note.comments)
+            if shown:
+                section = Section(
+                    heading_path=heading_path,
+                    text=shown,
+                    start=start,
+                    end=end,
+                    first_line=lines.at(start),
+                    last_line=lines.at(end),
+                )
+                sections.append(section)
+    return sections
+
+
+def _regions(note: Note, length: int) -> Iterator[tuple[tuple[str, ...], Span]]:
+    start = note.body_start
+    above: list[Heading] = []
+    for heading in note.headings:
+        yield tuple(title.text for title in above), (start, heading.start)
+        above = [*(title for title in above if title.level < heading.level), heading]
+        start = heading.start
+    yield tuple(title.text for title in above), (start, length)
+
+
+def _pieces(flat: str, start: int, end: int) -> Iterator[Span]:
+    while start < end:
+        stop = _reach(flat, start, end)
+        if stop < end:
+            stop = _best_cut(flat, start, stop)
+        yield start, stop
+        start = stop
+
+
+def _reach(flat: str, start: int, end: int) -> int:
+    """How far a section that begins at `start` may go."""
+    window = flat[start : min(end, start + _ROOM)]
+    heavy_at_most = (len(window.encode()) - len(window)) // 2  # a CJK character takes three bytes or four
+    if len(window) + 3 * heavy_at_most <= _ROOM:
+        return start + len(window)
+    extra = 0
+    for match in _CJK.finditer(window):
+        if match.end() + extra + 3 > _ROOM:
+            return start + min(match.start(), _ROOM - extra)
+        extra += 3
+    return start + min(len(window), _ROOM - extra)
+
+
+def _best_cut(flat: str, start: int, stop: int) -> int:
+    """The last good place to cut in the second half of the section."""
+    half = (start + stop) // 2
+    for pattern in (_PARAGRAPH, _LINE, _SENTENCE, _WORD):
+        places = [match.end() for match in pattern.finditer(flat, half, stop)]
+        if places:
+            return places[-1]
+    for cut in range(stop, max(half, stop - _LONGEST_CHARACTER), -1):
+        if not _joined(flat[cut - 1], flat[cut]):
+            return cut
+    return stop
+
+
+def _joined(before: str, after: str) -> bool:
+    """Whether two code points are shown as one character."""
+    return (
+        unicodedata.combining(after) > 0
+        or after in "\u200d\ufe0e\ufe0f"
+        or before == "\u200d"
+        or ord(after) in _SKIN_TONES
+    )
+
+
+def _trimmed(flat: str, start: int, end: int) -> Span:
+    """Without blank lines before and space after."""
+    blank = _BLANK_LINES.match(flat, start, end)
+    start = blank.end() if blank else start
+    return start, start + len(flat[start:end].rstrip())
+
+
+def _without_comments(text: str, start: int, end: int, comments: tuple[Span, ...]) -> str:
+    if not comments:
+        return text[start:end]
+    pieces = []
+    position = start
+    index = bisect_right(comments, start, key=lambda comment: comment[1])
+    while index < len(comments) and comments[index][0] < end:
+        opening, closing = comments[index]
+        pieces.append(text[position:opening])
+        position = closing
+        index += 1
+    pieces.append(text[position:end])
+    return "".join(pieces).strip()

@@ -1,0 +1,241 @@
+"""What Markdown makes of a text: where code, formulas, headings, hyperlinks and blocks stand, in character offsets."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyromark
+    from pyromark.event import Range
+    from pyromark.event import _LinkData as LinkData
+    from pyromark.event import _Tag as Tag
+
+Span = tuple[int, int]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PIPED = re.compile(r"\[\[[^\[\]\n|]*\|[^\[\]\n]*\]\]")
+_ESCAPED = re.compile(r"\\[\\\[!#%^]")
+_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
+_STRIDE = 256
+"""Bytes between two known character counts."""
+
+_OPAQUE = {"CodeBlock", "HtmlBlock"}
+_CONTAINERS = {"BlockQuote", "Item", "FootnoteDefinition"}
+_BLOCKS = {"Paragraph", "Heading", "List", "Table"} | _OPAQUE | _CONTAINERS
+_WANTED = {"Heading", "Link", "Image"} | _OPAQUE | _CONTAINERS
+_AUTOMATIC = ("Autolink", "Email")
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A heading outside quotes and lists, with its text as it is written."""
+
+    text: str
+    level: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hyperlink:
+    """`[label](address)`, `![label](address)` or `[label][reference]`."""
+
+    label: str
+    address: str
+    image: bool
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Outline:
+    code: list[Span] = field(default_factory=list)
+    """Code, HTML and the addresses of hyperlinks: nothing in there is a wikilink or a tag."""
+    formulas: list[Span] = field(default_factory=list)
+    titles: list[Title] = field(default_factory=list)
+    hyperlinks: list[Hyperlink] = field(default_factory=list)
+    blocks: list[Span] = field(default_factory=list)
+    """In order of their beginnings, each before the blocks inside it. Left empty where no block can have an id."""
+
+
+def flatten(text: str) -> str:
+    """The text with `\\n` as its only line end and no byte order mark or lone surrogate; every offset stays true."""
+    if text.startswith("\ufeff"):
+        text = " " + text[1:]
+    if "\r" in text:
+        text = text.replace("\r\n", " \n").replace("\r", "\n")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = _SURROGATE.sub("\ufffd", text)
+    return text
+
+
+class Lines:
+    """Line numbers of offsets, counted from 1. Asked in rising order, it reads the text once."""
+
+    def __init__(self, flat: str) -> None:
+        self._flat = flat
+        self._offset = 0
+        self._line = 1
+
+    def at(self, offset: int) -> int:
+        if offset >= self._offset:
+            self._line += self._flat.count("\n", self._offset, offset)
+        else:
+            self._line -= self._flat.count("\n", offset, self._offset)
+        self._offset = offset
+        return self._line
+
+
+def blank(flat: str, spans: Iterable[Span]) -> str:
+    """The text with NULs in the spans, which must be in order. A line end that closes a span stays."""
+    pieces: list[str] = []
+    position = 0
+    for start, end in spans:
+        stop = end - (flat[end - 1] == "\n")
+        if stop > position:
+            pieces += (flat[position:start], "\0" * (stop - max(start, position)))
+            position = stop
+    pieces.append(flat[position:])
+    return "".join(pieces)
+
+
+def blank_escapes(flat: str) -> str:
+    """The text with NULs for each character that a backslash robs of its meaning."""
+    return _ESCAPED.sub("\0\0", flat) if "\\" in flat else flat
+
+
+def plain(markdown: str) -> str:
+    """Markdown as it reads on one line: without emphasis, backticks or addresses."""
+    pieces = []
+    for event in _parser().events(markdown):
+        if isinstance(event, str):
+            pieces.append(" ")
+        elif "Text" in event:
+            pieces.append(event["Text"])
+        elif "Code" in event:
+            pieces.append(event["Code"])
+        elif "InlineMath" in event:
+            pieces.append(event["InlineMath"])
+    return " ".join("".join(pieces).split())
+
+
+def outline(flat: str) -> Outline:
+    """Read a flattened text, in time proportional to its length, whatever it holds.
+
+    Of all Markdown only a table can say more than is written: its short rows are filled up with empty cells.
+    """
+    found = _Reader(flat).read(_parser(), at_most=3 * len(flat) + _STRIDE)
+    return found or _Reader(flat).read(_parser(tables=False)) or Outline()
+
+
+class _Reader:
+    def __init__(self, flat: str) -> None:
+        self._flat = flat
+        self._at = int if flat.isascii() else _character_offsets(flat.encode())
+        self._found = Outline()
+        self._has_ids = "^" in flat
+        self._wanted = _WANTED | _BLOCKS if self._has_ids else _WANTED
+        self._nested_until = 0
+
+    def read(self, parser: "pyromark.Markdown", at_most: float = inf) -> Outline | None:
+        """None if there is more than so much to be read."""
+        found = self._found
+        events = parser.events_with_range(_without_piped_links(self._flat), merge_text=True)
+        for number, (event, place) in enumerate(events):
+            if number > at_most:
+                return None
+            if "Text" in event or "End" in event or isinstance(event, str):
+                continue
+            if "Start" in event:
+                tag = event["Start"]
+                kind = tag if isinstance(tag, str) else next(iter(tag))
+                if kind in self._wanted:
+                    self._open(kind, tag, place)
+            elif "Code" in event or "InlineHtml" in event:
+                found.code.append(self._span(place))
+            elif "InlineMath" in event or "DisplayMath" in event:
+                span = self._span(place)
+                if not self._flat[span[1] : span[1] + 1].isdigit():  # `$5 … $6` are prices
+                    found.formulas.append(span)
+        found.code.sort()
+        return found
+
+    def _span(self, place: "Range") -> Span:
+        return self._at(place["start"]), self._at(place["end"])
+
+    def _open(self, kind: str, tag: "Tag", place: "Range") -> None:
+        span = self._span(place)
+        if self._has_ids and kind in _BLOCKS:
+            self._found.blocks.append(span)
+        if kind in _OPAQUE:
+            self._found.code.append(span)
+        elif kind in _CONTAINERS:
+            self._nested_until = max(self._nested_until, span[1])
+        elif isinstance(tag, str):
+            return
+        elif "Heading" in tag:
+            self._title(int(tag["Heading"]["level"][1]), span)
+        elif "Link" in tag:
+            self._hyperlink(tag["Link"], span, image=False)
+        elif "Image" in tag:
+            self._hyperlink(tag["Image"], span, image=True)
+
+    def _title(self, level: int, span: Span) -> None:
+        start, end = span
+        if start >= self._nested_until:
+            self._found.titles.append(Title(_title_text(self._flat[start:end]), level, start))
+
+    def _hyperlink(self, link: "LinkData", span: Span, *, image: bool) -> None:
+        if link["link_type"] in _AUTOMATIC or not link["dest_url"]:
+            return
+        start, end = span
+        if self._flat.startswith("[]", end):  # the parser leaves these out
+            end += 2
+        inline = link["link_type"] == "Inline"
+        label_end = self._flat.rfind("](" if inline else "][", start, end)
+        if label_end < 0:
+            label_end = end - 1
+        if inline:
+            self._found.code.append((label_end + 1, end))
+        label = self._flat[start + 1 + image : label_end]
+        self._found.hyperlinks.append(Hyperlink(label, link["dest_url"], image, start, end))
+
+
+def _without_piped_links(flat: str) -> str:
+    """The pipe of a wikilink ends no table cell, whether it is escaped or not."""
+    return _PIPED.sub(lambda match: match[0].replace("|", "/"), flat) if "|" in flat else flat
+
+
+def _title_text(source: str) -> str:
+    lines = source.rstrip().split("\n")
+    if len(lines) > 1:  # underlined
+        return " ".join("\n".join(lines[:-1]).split())
+    text = source.lstrip("#").strip()
+    without_closing = text.rstrip("#")
+    return without_closing.rstrip() if without_closing[-1:] in {"", " ", "\t"} else text
+
+
+def _character_offsets(data: bytes) -> Callable[[int], int]:
+    """From byte offsets of a UTF-8 text to character offsets."""
+    counts = [0]
+    for start in range(0, len(data), _STRIDE):
+        counts.append(counts[-1] + len(data[start : start + _STRIDE].translate(None, _CONTINUATION_BYTES)))
+
+    def at(offset: int) -> int:
+        step = offset // _STRIDE
+        return counts[step] + len(data[step * _STRIDE : offset].translate(None, _CONTINUATION_BYTES))
+
+    return at
+
+
+@cache
+def _parser(*, tables: bool = True) -> "pyromark.Markdown":
+    import pyromark
+
+    options = pyromark.Options
+    wanted = options.ENABLE_FOOTNOTES | options.ENABLE_TASKLISTS | options.ENABLE_STRIKETHROUGH | options.ENABLE_MATH
+    return pyromark.Markdown(options=wanted | options.ENABLE_TABLES if tables else wanted)

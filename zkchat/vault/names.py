@@ -1,0 +1,84 @@
+"""Names: when two are the same, and which ones look alike."""
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from heapq import nsmallest
+
+_SPACES = {0xA0: " ", 0x202F: " "}
+_ENOUGH = 4_000
+"""Names that share a piece with the one asked for. Those of rare pieces come first, so that the best are among them."""
+_SHORTLIST = 60
+_LONGEST = 200
+"""Characters of a name that are compared; no file name is longer."""
+_ALIKE = 0.6
+
+
+def name_key(name: str) -> str:
+    """The same for names that differ only in case, in Unicode normal form or in the kind of space."""
+    if name.isascii():
+        return name.lower()
+    composed = unicodedata.normalize("NFC", name.translate(_SPACES))
+    return unicodedata.normalize("NFC", composed.casefold())
+
+
+class SimilarNames:
+    """Names by their pieces of three letters, to find those that look like another one.
+
+    Every other piece of a name is enough, since all pieces of the one asked for are looked up.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._uses: Counter[str] = Counter()
+        self._by_piece: defaultdict[str, list[str]] = defaultdict(list)
+        for name in names:
+            self.add(name)
+
+    def add(self, name: str) -> None:
+        self._uses[name] += 1
+        if self._uses[name] == 1:
+            for piece in _pieces(_beginning(name), step=2):
+                self._by_piece[piece].append(name)
+
+    def discard(self, name: str) -> None:
+        self._uses[name] -= 1
+        if self._uses[name] == 0:
+            del self._uses[name]
+            for piece in _pieces(_beginning(name), step=2):
+                self._by_piece[piece].remove(name)
+
+    def closest(self, name: str, limit: int) -> tuple[str, ...]:
+        """The names most like this one, best first, and none that is not like it."""
+        import difflib
+
+        key = _beginning(name)
+        matcher = difflib.SequenceMatcher(autojunk=False, b=key)
+        likeness: dict[str, float] = {}
+        for candidate in self._shortlist(key):
+            matcher.set_seq1(_beginning(candidate))
+            likeness[candidate] = matcher.ratio() + (0.3 if key in _beginning(candidate) else 0.0)
+        alike: dict[str, str] = {}
+        for candidate in sorted(likeness, key=lambda candidate: (-likeness[candidate], candidate)):
+            if likeness[candidate] >= _ALIKE:
+                alike.setdefault(name_key(candidate), candidate)
+        return tuple(alike.values())[:limit]
+
+    def _shortlist(self, key: str) -> list[str]:
+        shared: Counter[str] = Counter()
+        looked_at = 0
+        for _, piece in sorted((len(self._by_piece.get(piece, ())), piece) for piece in _pieces(key)):
+            names = self._by_piece.get(piece, ())
+            if looked_at and looked_at + len(names) > _ENOUGH:
+                break
+            shared.update(names)
+            looked_at += len(names)
+        return nsmallest(_SHORTLIST, shared, key=lambda name: (-shared[name], abs(len(name) - len(key)), name))
+
+
+def _beginning(name: str) -> str:
+    return name_key(name[:_LONGEST])
+
+
+def _pieces(key: str, step: int = 1) -> set[str]:
+    padded = f" {key} "
+    return {padded[start : start + 3] for start in range(0, len(padded) - 2, step)}
