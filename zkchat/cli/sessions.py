@@ -1,7 +1,7 @@
 """`zkchat sessions`: the conversations of a vault, listed, shown, renamed, deleted."""
 
 from collections.abc import Iterator
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, assert_never
 
@@ -142,11 +142,9 @@ def _time(option: str, text: str | None, time_of_day: time) -> datetime | None:
     if text is None:
         return None
     try:
-        return datetime.combine(date.fromisoformat(text), time_of_day).astimezone()
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(text).astimezone()
+        day_alone = len(text) <= len("2026-03-01")
+        at = datetime.combine(date.fromisoformat(text), time_of_day) if day_alone else datetime.fromisoformat(text)
+        return at.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise UsageError(
             f"{option} {text!r} is not a time.", hint="Write a day or a time: 2026-03-01 or 2026-03-01T18:00"

@@ -150,26 +150,53 @@ def orphans_of(entries: Iterable[Entry]) -> list[ChatMessage]:
 
 
 def head_of(entries: Iterable[Entry]) -> str | None:
-    """The message after which the conversation continues: the last one written, unless a branch was begun since."""
+    """The message after which the conversation continues: the newest one, unless a branch was begun since.
+
+    A message that is stored again, say by another process that finishes it late, does not move the head.
+    """
     head: str | None = None
+    seen: set[str] = set()
     for entry in entries:
         body = entry.body
-        if isinstance(body, MessageEntry):
-            head = body.message.id
-        elif isinstance(body, DraftEntry | HeadEntry):
+        if isinstance(body, HeadEntry):
             head = body.message_id
+        elif isinstance(body, MessageEntry | DraftEntry):
+            message_id = body.message.id if isinstance(body, MessageEntry) else body.message_id
+            head = head if message_id in seen else message_id
+            seen.add(message_id)
     return head
 
 
 def thread_of(entries: Iterable[Entry]) -> list[ChatMessage]:
-    """The conversation as it stands: the messages from the first to the head, along their parents."""
+    """The conversation as it stands: the messages from the first to the head, along their parents.
+
+    Where damage took a parent away, the message that was stored before stands in for it.
+    """
     kept = list(entries)
     messages = messages_of(kept)
+    before = dict(zip(messages, [None, *messages], strict=False))
     thread: list[ChatMessage] = []
     seen: set[str] = set()
     current = messages.get(head_of(kept) or "")
     while current is not None and current.id not in seen:
         seen.add(current.id)
         thread.append(current)
-        current = messages.get(current.parent_id or "")
+        parent = current.parent_id
+        current = messages.get((parent if parent is None or parent in messages else before[current.id]) or "")
     return thread[::-1]
+
+
+def sessions_called(name: str, sessions: Iterable[Session]) -> list[Session]:
+    """Those that a name can mean, exactly one if it is clear: by id, the beginning of an id, title, title in any case."""
+    known, wanted = list(sessions), name.strip()
+    if not wanted:
+        return []
+    ways = (
+        [session for session in known if session.id == wanted],
+        [session for session in known if session.id.startswith(wanted)],
+        [session for session in known if session.title == wanted],
+        [session for session in known if session.title.casefold() == wanted.casefold()],
+    )
+    clear = (called for called in ways if len(called) == 1)
+    several = (called for called in ways if called)
+    return next(clear, None) or next(several, [])

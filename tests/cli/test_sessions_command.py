@@ -1,0 +1,187 @@
+"""`zkchat sessions`, from the command line to the disk."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.world import World
+from zkchat import app
+from zkchat.errors import ExitCode
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    EvidencePart,
+    FilePart,
+    Part,
+    Role,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+)
+from zkchat.model.session import MessageEntry
+from zkchat.storage.sessions import SqliteSessions
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@contextmanager
+def store_of(world: World) -> Iterator[SqliteSessions]:
+    with app.open_sessions(world.environment(), world.vault) as store:
+        yield store
+
+
+def message(id_: str, *parts: Part, role: Role = "user") -> MessageEntry:
+    return MessageEntry(message=ChatMessage(id=id_, role=role, parts=parts, created_at=NOON))
+
+
+@pytest.fixture
+def talk(world: World) -> str:
+    """A session called Sleep with two questions and two answers; returns its id."""
+    with store_of(world) as store:
+        session = store.create("Sleep")
+        for number in (1, 3):
+            store.append(session.id, [message(f"m{number}", TextPart(text=f"Question {number}?"))])
+            store.append(
+                session.id, [message(f"m{number + 1}", TextPart(text=f"Answer {number + 1}."), role="assistant")]
+            )
+        return session.id
+
+
+def test_a_vault_without_sessions_says_how_to_start_one(world: World) -> None:
+    result = world.run("sessions", "list")
+    assert (result.code, result.out) == (ExitCode.OK, "")
+    assert "zkchat chat" in result.err
+    assert world.run("sessions", "list", "--json").json == []
+
+
+def test_the_list_shows_id_count_and_title(world: World, talk: str) -> None:
+    with store_of(world) as store:
+        store.create()
+    lines = world.run("sessions", "list").out.splitlines()
+    assert "(untitled)" in lines[0]
+    assert lines[1].startswith(talk)
+    assert lines[1].endswith("4 messages  Sleep")
+
+
+def test_the_list_is_json_for_scripts(world: World, talk: str) -> None:
+    (session,) = world.run("sessions", "list", "--json").json
+    assert (session["id"], session["title"], session["message_count"]) == (talk, "Sleep", 4)
+
+
+def test_a_session_is_shown_message_by_message(world: World, talk: str) -> None:
+    shown = world.run("sessions", "show", "sleep").out
+    assert shown.index("Question 1?") < shown.index("Answer 2.") < shown.index("Question 3?") < shown.index("Answer 4.")
+    assert "[user]" in shown
+    assert "[assistant]" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--last", "1"], ["m4"]),
+        (["--role", "user"], ["m1", "m3"]),
+        (["--role", "assistant", "--last", "1"], ["m4"]),
+        (["--since", "2999-01-01"], []),
+        (["--until", "2020-01-01T10:00"], []),
+        (["--since", "2020-01-01", "--until", "2999-12-31T00:00:00Z"], ["m1", "m2", "m3", "m4"]),
+    ],
+)
+def test_a_part_of_a_session_can_be_shown(world: World, talk: str, options: list[str], expected: list[str]) -> None:
+    shown = world.run("sessions", "show", talk[:5], "--json", *options).json
+    assert [message["id"] for message in shown["messages"]] == expected
+    assert shown["session"]["id"] == talk
+
+
+def test_a_day_counts_whole_at_both_ends(world: World, talk: str) -> None:
+    with store_of(world) as store:
+        day = f"{store.get(talk).created_at.astimezone():%Y-%m-%d}"
+    assert len(world.run("sessions", "show", talk, "--json", "--since", day, "--until", day).json["messages"]) == 4
+
+
+@pytest.mark.parametrize("time", ["yesterday", "2026-13-01", "", "0001-01-01T00:00+23:00"])
+def test_a_time_that_is_none_gets_an_example(world: World, talk: str, time: str) -> None:
+    result = world.run("sessions", "show", talk, "--since", time)
+    assert result.code == ExitCode.USAGE
+    assert f"--since '{time}' is not a time." in result.err
+    assert "2026-03-01" in result.err
+
+
+def test_every_part_of_a_message_is_shown_in_its_way(world: World) -> None:
+    parts: tuple[Part, ...] = (
+        ThinkingPart(text="secret thoughts"),
+        EvidencePart(evidence=()),
+        ToolCallPart(call_id="c", name="read_document", arguments='{"path": "Sleep.md"}'),
+        ToolResultPart(call_id="c", name="read_document", text="No such note.", failed=True),
+        FilePart(name="plan.txt", text="…"),
+        CompactionPart(number=1, summary="They slept.", archived=("a", "b"), tokens_before=5000, tokens_after=200),
+        UnknownPart.model_validate({"kind": "hologram"}),
+        TextPart(text="Done."),
+    )
+    with store_of(world) as store:
+        session = store.create("Parts")
+        broken = ChatMessage(
+            id="m2", role="assistant", created_at=NOON + timedelta(hours=1), status="error", error="The line was cut."
+        )
+        store.append(session.id, [message("m1", *parts, role="assistant"), MessageEntry(message=broken)])
+    shown = world.run("sessions", "show", "Parts").out
+    assert shown.splitlines()[3:-3] == [
+        '→ read_document {"path": "Sleep.md"}',
+        "← read_document failed: No such note.",
+        "[plan.txt]",
+        "Context compacted #1: 2 messages archived, ~4,800 tokens freed",
+        "They slept.",
+        "[hologram]",
+        "Done.",
+    ]
+    assert shown.splitlines()[-2].endswith("m2  (error)")
+    assert shown.splitlines()[-1] == "The line was cut."
+
+
+def test_nothing_in_a_message_acts_on_the_terminal(world: World) -> None:
+    with store_of(world) as store:
+        session = store.create("\x1b]0;title\x07")
+        store.append(session.id, [message("m1", TextPart(text="\x1b[2J"))])
+    shown = world.run("sessions", "show", session.id).out + world.run("sessions", "list").out
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+
+
+def test_a_session_gets_another_title(world: World, talk: str) -> None:
+    result = world.run("sessions", "rename", talk, "  Sleep \n and dreams ")
+    assert result.out == f"{talk} is now called: Sleep and dreams\n"
+    assert world.run("sessions", "rename", "sleep and dreams", "Dreams", "--json").json["title"] == "Dreams"
+
+
+def test_a_title_needs_a_character(world: World, talk: str) -> None:
+    result = world.run("sessions", "rename", talk, "   ")
+    assert result.code == ExitCode.USAGE
+    assert "The new title is empty." in result.err
+
+
+def test_a_session_is_deleted_on_the_users_word(world: World, talk: str) -> None:
+    result = world.run("sessions", "delete", "Sleep", "--yes")
+    assert result.out == f"Deleted {talk} (Sleep, 4 messages).\n"
+    assert world.run("sessions", "list", "--json").json == []
+
+
+def test_a_script_learns_what_was_deleted(world: World, talk: str) -> None:
+    assert world.run("sessions", "delete", talk, "--yes", "--json").json["deleted"]["id"] == talk
+
+
+def test_nothing_is_deleted_without_a_yes(world: World, talk: str) -> None:
+    result = world.run("sessions", "delete", talk, stdin="")
+    assert result.code == ExitCode.USAGE
+    assert "Nothing was deleted" in result.err
+    assert "--yes" in result.err
+    assert len(world.run("sessions", "list", "--json").json) == 1
+
+
+@pytest.mark.parametrize("command", [["show", "nap"], ["rename", "nap", "x"], ["delete", "nap", "--yes"]])
+def test_a_session_that_is_not_there_gets_a_sentence_and_a_way_out(world: World, talk: str, command: list[str]) -> None:
+    result = world.run("sessions", *command)
+    assert result.code == ExitCode.SESSION
+    assert "There is no session 'nap'." in result.err

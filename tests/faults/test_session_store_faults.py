@@ -1,0 +1,231 @@
+"""PROMISES F, G and H for the session store: kills, crowds, full disks and damage."""
+
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from zkchat.errors import StorageDamaged
+from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.session import MessageEntry
+from zkchat.storage.rescue import Opened, open_sessions
+from zkchat.storage.sessions import SqliteSessions
+
+COMMON = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from zkchat.environment import random_id, utc_now
+from zkchat.errors import StorageFull
+from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.session import MessageEntry
+from zkchat.storage.rescue import open_sessions
+
+path = Path(sys.argv[1])
+
+def open_store():
+    return open_sessions(path, now=utc_now, new_id=random_id).store
+
+def message(text):
+    parts = (TextPart(text=text),)
+    return MessageEntry(message=ChatMessage(id=random_id(), role="user", parts=parts, created_at=utc_now()))
+"""
+
+WRITE_TO_TWO_SESSIONS = """
+with open_store() as store:
+    own = store.create("own")
+    for number in range(50):
+        for session_id in (own.id, sys.argv[2]):
+            store.append(session_id, [message(f"{number} of {os.getpid()}")])
+"""
+
+KILL_WRITERS = """
+chance = random.Random(20260301)
+for _ in range(40):
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with open_store() as store:
+            session = (store.sessions() or [store.create("Under fire")])[0]
+            while True:
+                entries = store.append(session.id, [message("x" * chance.randrange(9000)) for _ in range(3)])
+                os.write(write, "".join(f"{entry.body.message.id}\\n" for entry in entries).encode())
+    os.close(write)
+    time.sleep(chance.uniform(0.0, 0.08))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(read) as acknowledged:
+        print(json.dumps(acknowledged.read().split()))
+"""
+
+FILL_THE_DISK = """
+import resource
+with open_store() as store:
+    session = store.create("Filling")
+    limit = path.with_name("sessions.db-wal").stat().st_size + 400_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    stored, told = 0, ""
+    try:
+        while True:
+            store.append(session.id, [message("x" * 9000)])
+            stored += 1
+    except Exception as error:
+        told = type(error).__name__
+    kept = len(store.entries(session.id))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    store.append(session.id, [message("room again")])
+    print(json.dumps([told, stored, kept, store.get(session.id).message_count]))
+"""
+
+
+def start(code: str, *arguments: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", COMMON + code, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def output_of(process: "subprocess.Popen[str]") -> str:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return out
+
+
+NUMBERS = count(1)
+
+
+def open_here(path: Path) -> Opened:
+    return open_sessions(path, now=lambda: datetime.now(UTC), new_id=lambda: f"s{next(NUMBERS):06}")
+
+
+def integrity_of(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        return str(connection.execute("PRAGMA integrity_check").fetchone()[0])
+
+
+def test_eight_processes_write_a_hundred_messages_each_and_none_is_refused_or_lost(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    with open_here(path).store as store:
+        shared = store.create("Shared").id
+    for process in [start(WRITE_TO_TWO_SESSIONS, str(path), shared) for _ in range(8)]:
+        output_of(process)
+    with open_here(path).store as store:
+        assert [entry.sequence for entry in store.entries(shared)[1:]] == list(range(2, 402))
+        assert Counter(session.message_count for session in store.sessions()) == {400: 1, 50: 8}
+
+
+def test_eight_processes_that_meet_on_a_new_vault_all_get_in(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "sessions.db"
+    for process in [start('open_store().create("mine")', str(path)) for _ in range(8)]:
+        output_of(process)
+    opened = open_here(path)
+    with opened.store as store:
+        assert len(store.sessions()) == 8
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_what_a_killed_writer_had_acknowledged_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    acknowledged = [json.loads(line) for line in output_of(start(KILL_WRITERS, str(path))).splitlines()]
+    assert len(acknowledged) == 40
+    assert sum(map(len, acknowledged)) > 100  # else the kills came too early to prove anything
+    assert integrity_of(path) == "ok"
+    with open_here(path).store as store:
+        (session,) = store.sessions()
+        entries = [entry for entry in store.entries(session.id) if isinstance(entry.body, MessageEntry)]
+    stored = {entry.body.message.id for entry in entries if isinstance(entry.body, MessageEntry)}
+    assert {id_ for ids in acknowledged for id_ in ids} <= stored
+    assert len(stored) % 3 == 0  # an append is there whole or not at all
+    assert [entry.sequence for entry in entries] == list(range(2, len(entries) + 2))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits on file sizes")
+def test_a_full_disk_is_told_keeps_what_was_there_and_later_messages_are_stored(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    told, stored, kept, after = json.loads(output_of(start(FILL_THE_DISK, str(path))))
+    assert told == "StorageFull"
+    assert stored > 3
+    assert (kept, after) == (1 + stored, stored + 1)  # the title and the messages; the messages and the last one
+    assert integrity_of(path) == "ok"
+
+
+def message(number: int, text: str) -> MessageEntry:
+    return MessageEntry(
+        message=ChatMessage(id=f"m{number}", role="user", parts=(TextPart(text=text),), created_at=datetime.now(UTC))
+    )
+
+
+@pytest.fixture(scope="module")
+def victims(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """One and the same store, closed properly, and as a killed process leaves it."""
+    folder = tmp_path_factory.mktemp("victims")
+    chance = random.Random(1)
+    path = folder / "open" / "sessions.db"
+    with open_here(path).store as store:
+        for name in ("Sleep", "Plans", "Reading"):
+            session = store.create(name)
+            for number in range(20):
+                store.append(session.id, [message(number, "wörd " * chance.randrange(1500))])
+        shutil.copytree(path.parent, folder / "killed")
+    shutil.rmtree(path.parent / "backups")
+    return {"closed": path.parent, "killed": folder / "killed"}
+
+
+def corrupt(data: bytearray, chance: random.Random) -> None:
+    match chance.choice(["ranges", "ranges", "header", "cut", "zeroed", "emptied"]):
+        case "ranges":
+            for _ in range(chance.randint(1, 4)):
+                length = chance.choice([1, 8, 100, 4096, 20_000])
+                start = chance.randrange(len(data))
+                data[start : start + length] = chance.randbytes(min(length, len(data) - start))
+        case "header":
+            start, length = chance.randrange(100), chance.randint(1, 16)
+            data[start : start + length] = chance.randbytes(length)
+        case "cut":
+            del data[chance.randrange(len(data)) :]
+        case "zeroed":
+            length = chance.choice([16, 100, 4096, 16_384])
+            data[:length] = bytes(length)
+        case "emptied":
+            data.clear()
+
+
+def use(store: SqliteSessions) -> None:
+    """What a chat does with its store: it lists, reads, and writes a new session."""
+    for session in store.sessions():
+        store.entries(session.id)
+    new = store.create("After the damage")
+    store.append(new.id, [message(1, "It works.")])
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_whatever_happens_to_the_file_the_chat_starts_and_the_file_is_kept(
+    seed: int, victims: dict[str, Path], tmp_path: Path
+) -> None:
+    chance = random.Random(seed)
+    folder = tmp_path / "store"
+    shutil.copytree(victims[chance.choice(["closed", "killed"])], folder)
+    path = folder / "sessions.db"
+    data = bytearray(path.read_bytes())
+    corrupt(data, chance)
+    path.write_bytes(data)
+    opened = open_here(path)
+    kept_at_once = list(folder.glob("*.damaged-*Z"))
+    assert [file.read_bytes() for file in kept_at_once] == [bytes(data)] * len(opened.notices)
+    try:
+        with opened.store as store:
+            use(store)
+    except StorageDamaged:  # it showed only when the row was read: the next opening sees to it
+        opened = open_here(path)
+        assert len(opened.notices) == 1
+        assert len(list(folder.glob("*.damaged-*Z*"))) > len(kept_at_once)
+        with opened.store as store:
+            use(store)
+    with open_here(path).store as store:
+        assert ("After the damage", 1) in [(session.title, session.message_count) for session in store.sessions()]

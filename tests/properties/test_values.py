@@ -1,0 +1,128 @@
+"""Every value that is stored or printed comes back from its JSON as it was."""
+
+import inspect
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from zkchat.model import context, events, message, prompt, reference, session
+from zkchat.model.events import Event
+from zkchat.model.message import ChatMessage, Part, UnknownPart
+from zkchat.model.session import Entry, EntryBody, UnknownEntry
+from zkchat.model.value import Value
+
+# What a file can hold: no half surrogates, and no number that JSON does not have.
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+times = st.datetimes(
+    min_value=datetime(1970, 1, 2),
+    max_value=datetime(2200, 1, 1),
+    timezones=st.sampled_from([UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-3, minutes=-30))]),
+)
+jsons = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | texts,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
+    max_leaves=4,
+)
+PLAIN: dict[Any, st.SearchStrategy[Any]] = {
+    NoneType: st.none(),
+    bool: st.booleans(),
+    int: st.integers(1, 10),
+    float: st.floats(allow_nan=False, allow_infinity=False),
+    str: texts,
+    datetime: times,
+    Any: jsons,
+}
+
+
+def of_type(annotation: Any) -> st.SearchStrategy[Any]:
+    """Anything that a field of this type may hold."""
+    arguments = get_args(annotation)
+    builders: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
+        Literal: lambda: st.sampled_from(arguments),
+        Annotated: lambda: of_type(arguments[0]),
+        Union: lambda: st.one_of([of_type(argument) for argument in arguments]),
+        UnionType: lambda: st.one_of([of_type(argument) for argument in arguments]),
+        tuple: lambda: st.lists(of_type(arguments[0]), max_size=2).map(tuple),
+        dict: lambda: st.dictionaries(texts, of_type(arguments[1]), max_size=2),
+    }
+    plain = PLAIN.get(annotation)
+    return plain if plain is not None else builders.get(get_origin(annotation), lambda: of_value(annotation))()
+
+
+@cache
+def of_value(value_type: type[Value]) -> st.SearchStrategy[Any]:
+    if issubclass(value_type, UnknownPart | UnknownEntry):
+        return of_the_future(value_type)
+    fields = {name: of_type(field.annotation) for name, field in value_type.model_fields.items()}
+    return st.fixed_dictionaries(fields).map(value_type.model_validate)
+
+
+def of_the_future(value_type: type[Value]) -> st.SearchStrategy[Any]:
+    """A kind that nobody knows, with fields of its own."""
+    names = texts.map(lambda name: f"future {name}")
+    return st.builds(
+        lambda kind, fields: value_type.model_validate({**fields, "kind": kind}),
+        names,
+        st.dictionaries(names, jsons, max_size=2),
+    )
+
+
+VALUES = sorted(
+    {
+        value
+        for module in (context, events, message, prompt, reference, session)
+        for _, value in inspect.getmembers(module, inspect.isclass)
+        if issubclass(value, Value) and value is not Value
+    },
+    key=lambda value: value.__name__,
+)
+
+some = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+more = settings(some, max_examples=50)
+
+
+@pytest.mark.parametrize("value_type", VALUES, ids=lambda value: value.__name__)
+@given(data=st.data())
+@some
+def test_a_value_comes_back_from_its_json(value_type: type[Value], data: st.DataObject) -> None:
+    value = data.draw(of_value(value_type))
+    assert value_type.model_validate_json(value.model_dump_json()) == value
+    assert value_type.model_validate(json.loads(value.model_dump_json())) == value
+
+
+@pytest.mark.parametrize("union", [Part, EntryBody, Event], ids=["Part", "EntryBody", "Event"])
+@given(data=st.data())
+@more
+def test_one_of_several_comes_back_as_the_same_one(union: Any, data: st.DataObject) -> None:
+    adapter: TypeAdapter[Value] = TypeAdapter(union)
+    value = data.draw(of_type(union))
+    back = adapter.validate_json(adapter.dump_json(value))
+    assert (type(back), back) == (type(value), value)
+
+
+@pytest.mark.parametrize("value_type", [ChatMessage, Entry], ids=["ChatMessage", "Entry"])
+@given(data=st.data(), unknown=st.dictionaries(texts.map(lambda name: f"future {name}"), jsons, max_size=3))
+@some
+def test_unknown_fields_are_passed_over(value_type: type[Value], data: st.DataObject, unknown: dict[str, Any]) -> None:
+    value = data.draw(of_value(value_type))
+    assert value_type.model_validate({**json.loads(value.model_dump_json()), **unknown}) == value
+
+
+@pytest.mark.parametrize("value_type", VALUES, ids=lambda value: value.__name__)
+@given(data=st.data())
+@settings(some, max_examples=3)
+def test_missing_fields_take_their_defaults(value_type: type[Value], data: st.DataObject) -> None:
+    fields = value_type.model_fields
+    required = {name for name, field in fields.items() if field.is_required()}
+    written = data.draw(of_value(value_type)).model_dump(mode="json", include=required)
+    value = value_type.model_validate(written)
+    for name in fields.keys() - required:
+        assert getattr(value, name) == fields[name].get_default(call_default_factory=True)

@@ -1,0 +1,104 @@
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import ValidationError
+
+from zkchat.model.context import BudgetUse, ContextUsage
+from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, UnknownPart
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.reference import DocumentReference, LineRange
+from zkchat.model.session import Entry, UnknownEntry
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def test_a_message_of_an_older_file_loads_with_what_it_has() -> None:
+    message = ChatMessage.model_validate_json('{"id": "m1", "role": "user", "created_at": "2026-03-01T12:00:00Z"}')
+    assert (message.created_at, message.status, message.priority, message.parts) == (NOON, "complete", 5, ())
+
+
+def test_a_message_of_a_newer_file_keeps_the_parts_that_we_do_not_know() -> None:
+    written = {
+        "id": "m1",
+        "role": "user",
+        "created_at": "2026-03-01T12:00:00Z",
+        "mood": "cheerful",
+        "parts": [{"kind": "text", "text": "Look: "}, {"kind": "hologram", "metres": [1, 2]}],
+    }
+    message = ChatMessage.model_validate(written)
+    assert message.text == "Look: "
+    assert isinstance(message.parts[1], UnknownPart)
+    assert message.model_dump(mode="json")["parts"] == written["parts"]
+
+
+def test_an_entry_of_a_newer_file_is_kept_as_it_is() -> None:
+    body = {"kind": "telepathy", "strength": 3}
+    entry = Entry.model_validate({"session_id": "s", "sequence": 1, "at": NOON, "body": body})
+    assert isinstance(entry.body, UnknownEntry)
+    assert entry.model_dump(mode="json")["body"] == body
+
+
+def test_what_was_said_is_the_text_without_thinking_and_tools() -> None:
+    message = ChatMessage(
+        id="m1",
+        role="assistant",
+        created_at=NOON,
+        parts=(
+            ThinkingPart(text="hm "),
+            TextPart(text="Eight "),
+            ToolCallPart(call_id="c", name="read_document", arguments="{}"),
+            ThinkingPart(text="yes"),
+            TextPart(text="hours."),
+        ),
+    )
+    assert (message.text, message.thinking) == ("Eight hours.", "hm yes")
+
+
+@pytest.mark.parametrize("priority", [0, 11])
+def test_priorities_run_from_one_to_ten(priority: int) -> None:
+    with pytest.raises(ValidationError):
+        ChatMessage(id="m1", role="user", created_at=NOON, priority=priority)
+
+
+def test_values_do_not_change() -> None:
+    with pytest.raises(ValidationError):
+        setattr(TextPart(text="a"), "text", "b")  # noqa: B010 - mypy knows it and forbids the plain way
+
+
+def test_two_references_to_a_document_become_one_that_is_counted() -> None:
+    found = DocumentReference(
+        wikilink="[[Sleep]]",
+        relative_path="Sleep.md",
+        reference_type="search",
+        via="find_excerpts",
+        score=0.9,
+        snippet="eight hours",
+        lines=LineRange(first=3, last=4),
+        title="Sleep",
+    )
+    linked = DocumentReference(wikilink="[[sleep#Need]]", relative_path="Sleep.md", anchor="Need", cited=True)
+    for merged in (found.merged_with(linked), linked.merged_with(found)):
+        assert (merged.wikilink, merged.reference_type, merged.hits) == ("[[sleep#Need]]", "direct", 2)
+        assert (merged.score, merged.snippet, merged.lines) == (0.9, "eight hours", LineRange(first=3, last=4))
+        assert (merged.title, merged.anchor, merged.cited, merged.included) == ("Sleep", "Need", True, False)
+
+
+def test_of_two_finds_the_better_one_gives_the_place() -> None:
+    worse = DocumentReference(wikilink="[[A]]", reference_type="search", score=0.2, snippet="worse")
+    better = DocumentReference(wikilink="[[A]]", reference_type="search", score=0.8, snippet="better")
+    assert worse.merged_with(better).snippet == better.merged_with(worse).snippet == "better"
+
+
+def test_usage_adds_up_and_what_is_left_is_never_negative() -> None:
+    usage = ContextUsage(system=10, tools=20, messages=30, memory=5, references=15, window=100, reserve=10)
+    assert (usage.total, usage.available) == (80, 10)
+    assert ContextUsage(messages=500, window=100).available == 0
+
+
+def test_a_share_of_nothing_is_empty() -> None:
+    assert (BudgetUse(used=3, limit=4).percent, BudgetUse(used=3).percent) == (75.0, 0.0)
+
+
+def test_a_model_is_named_by_its_provider_and_id() -> None:
+    assert ModelInfo(provider="ollama", id="qwen3:8b").name == "ollama:qwen3:8b"
+    assert ModelInfo(provider="quote", id="").name == "quote"

@@ -1,0 +1,236 @@
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from zkchat.errors import StorageError
+from zkchat.storage.locations import Locations, claim, locate
+
+
+def numbered_ids() -> Callable[[], str]:
+    numbers = count(1)
+    return lambda: f"vault{next(numbers):03}"
+
+
+@dataclass
+class Home:
+    """A user's folders, and vaults in them."""
+
+    root: Path
+    new_id: Callable[[], str]
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def cache(self) -> Path:
+        return self.root / "cache"
+
+    def vault(self, name: str) -> Path:
+        folder = self.root / name
+        folder.mkdir()
+        return folder
+
+    def claim(self, vault: Path, *, in_vault: bool = False) -> Locations:
+        return claim(vault, data_dir=self.data, cache_dir=self.cache, new_id=self.new_id, in_vault=in_vault)
+
+    def locate(self, vault: Path, *, in_vault: bool = False) -> Locations:
+        return locate(vault, data_dir=self.data, cache_dir=self.cache, in_vault=in_vault)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path, numbered_ids())
+
+
+def id_of(vault: Path) -> str:
+    return (vault / ".zkchat" / "vault-id").read_text().strip()
+
+
+def lock_up(vault: Path) -> None:
+    """Make it impossible to write an id there, whoever the user is."""
+    (vault / ".zkchat").write_text("a file where a folder should be")
+
+
+def test_databases_live_outside_the_vault_under_its_id(home: Home) -> None:
+    vault = home.vault("notes")
+    places = home.claim(vault)
+    assert places.sessions == home.data / "vaults" / "vault001" / "sessions.db"
+    assert places.index == home.cache / "vaults" / "vault001" / "index.db"
+    assert id_of(vault) == "vault001"
+    assert [file.name for file in (vault / ".zkchat").iterdir()] == ["vault-id"]
+
+
+def test_looking_writes_nothing(home: Home) -> None:
+    vault = home.vault("notes")
+    places = home.locate(vault)
+    assert not places.sessions.exists()
+    assert [file.name for file in home.root.rglob("*")] == ["notes"]
+
+
+def test_looking_finds_what_was_claimed(home: Home) -> None:
+    vault = home.vault("notes")
+    assert home.claim(vault) == home.locate(vault) == home.claim(vault)
+
+
+def test_two_vaults_have_two_places(home: Home) -> None:
+    assert home.claim(home.vault("work")) != home.claim(home.vault("private"))
+
+
+def test_a_moved_vault_keeps_its_sessions(home: Home) -> None:
+    vault = home.vault("notes")
+    places = home.claim(vault)
+    moved = vault.rename(home.root / "renamed")
+    assert home.locate(moved) == places
+    assert home.claim(moved) == places
+
+
+def test_a_new_vault_in_the_place_of_a_moved_one_begins_anew(home: Home) -> None:
+    vault = home.vault("notes")
+    places = home.claim(vault)
+    moved = vault.rename(home.root / "renamed")
+    assert home.claim(home.vault("notes")) != places
+    assert home.claim(moved) == places
+
+
+def test_a_copied_vault_gets_places_of_its_own_and_the_original_keeps_its_own(home: Home) -> None:
+    vault = home.vault("notes")
+    places = home.claim(vault)
+    copy = home.root / "copy"
+    shutil.copytree(vault, copy)
+    assert home.locate(copy) != places
+    assert id_of(copy) == "vault001"  # looking wrote nothing
+    copied = home.claim(copy)
+    assert copied.sessions == home.data / "vaults" / "vault002" / "sessions.db"
+    assert home.locate(copy) == copied
+    assert home.claim(vault) == places
+
+
+def test_a_copy_whose_original_is_gone_is_a_moved_vault(home: Home) -> None:
+    vault = home.vault("notes")
+    places = home.claim(vault)
+    copy = home.root / "copy"
+    shutil.copytree(vault, copy)
+    shutil.rmtree(vault)
+    assert home.claim(copy) == places
+
+
+def test_a_vault_reached_over_a_link_is_the_same_vault(home: Home) -> None:
+    vault = home.vault("notes")
+    link = home.root / "link"
+    link.symlink_to(vault)
+    assert home.claim(vault) == home.claim(link) == home.locate(link)
+    assert id_of(vault) == "vault001"
+
+
+def test_a_vault_that_cannot_be_written_is_known_by_its_path(home: Home) -> None:
+    vault, other = home.vault("notes"), home.vault("other")
+    lock_up(vault)
+    lock_up(other)
+    places = home.claim(vault)
+    assert places.sessions.parent.name.startswith("path-")
+    assert places == home.locate(vault) == home.claim(vault)
+    assert places != home.claim(other)
+
+
+def test_a_vault_that_can_be_written_again_keeps_what_was_stored_meanwhile(home: Home) -> None:
+    vault = home.vault("notes")
+    lock_up(vault)
+    home.claim(vault).sessions.write_text("talks")
+    (vault / ".zkchat").unlink()
+    assert home.claim(vault).sessions.read_text() == "talks"
+    assert id_of(vault)
+
+
+def test_nothing_is_written_where_a_link_leads_out_of_the_vault(home: Home) -> None:
+    vault, elsewhere = home.vault("notes"), home.vault("elsewhere")
+    (vault / ".zkchat").symlink_to(elsewhere)
+    assert home.claim(vault).sessions.parent.name.startswith("path-")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_an_id_that_leads_nowhere_is_left_alone(home: Home) -> None:
+    vault = home.vault("notes")
+    (vault / ".zkchat").mkdir()
+    (vault / ".zkchat" / "vault-id").symlink_to(home.root / "nowhere")
+    assert home.claim(vault).sessions.parent.name.startswith("path-")
+    assert not (home.root / "nowhere").exists()
+
+
+def test_a_vault_from_another_machine_keeps_its_id(home: Home) -> None:
+    vault = home.vault("notes")
+    (vault / ".zkchat").mkdir()
+    (vault / ".zkchat" / "vault-id").write_text("fromafar\n")
+    assert home.claim(vault).sessions == home.data / "vaults" / "fromafar" / "sessions.db"
+
+
+@pytest.mark.parametrize(
+    "nonsense", ["", "../../../etc", "a/b", "short", "UPPER-CASE", "path-0123456789abcdef", "ä" * 12]
+)
+def test_an_id_that_is_none_is_replaced(home: Home, nonsense: str) -> None:
+    vault = home.vault("notes")
+    (vault / ".zkchat").mkdir()
+    (vault / ".zkchat" / "vault-id").write_text(nonsense)
+    assert home.claim(vault).sessions == home.data / "vaults" / "vault001" / "sessions.db"
+
+
+def test_of_two_processes_that_give_an_id_at_once_one_wins_for_both(home: Home) -> None:
+    vault = home.vault("notes")
+
+    def slow_id() -> str:
+        home.claim(vault)  # the other process comes in between
+        return "toolate1"
+
+    places = claim(vault, data_dir=home.data, cache_dir=home.cache, new_id=slow_id)
+    assert places.sessions.parent.name == id_of(vault) == "vault001"
+
+
+def test_a_file_system_without_links_is_no_obstacle(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, target: Path) -> None:
+        raise PermissionError("links are not for this file system")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    vault = home.vault("notes")
+    home.claim(vault)
+    assert id_of(vault) == "vault001"
+
+
+def test_the_path_is_noted_anew_only_when_it_changed(home: Home) -> None:
+    vault = home.vault("notes")
+    record = home.claim(vault).sessions.with_name("vault-path")
+    before = record.stat().st_ino
+    home.claim(vault)
+    assert (record.read_text(), record.stat().st_ino) == (str(vault), before)
+
+
+def test_folders_of_ours_are_for_their_owner_alone(home: Home) -> None:
+    places = home.claim(home.vault("notes"))
+    assert [folder.stat().st_mode & 0o777 for folder in (places.sessions.parent, home.data)] == [0o700, 0o700]
+
+
+def test_databases_in_the_vault_stay_out_of_its_history(home: Home) -> None:
+    vault = home.vault("notes")
+    places = home.claim(vault, in_vault=True)
+    assert places == Locations(sessions=vault / ".zkchat" / "sessions.db", index=vault / ".zkchat" / "index.db")
+    assert places == home.locate(vault, in_vault=True)
+    ignored = (vault / ".zkchat" / ".gitignore").read_text().splitlines()
+    assert ignored[1:] == ["/sessions.db*", "/index.db*", "/backups/"]
+    assert not home.data.exists()
+
+
+def test_what_the_user_ignores_stays(home: Home) -> None:
+    vault = home.vault("notes")
+    (vault / ".zkchat").mkdir()
+    (vault / ".zkchat" / ".gitignore").write_text("*\n")
+    home.claim(vault, in_vault=True)
+    assert (vault / ".zkchat" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_folder_for_data_that_cannot_be_used_is_named(home: Home) -> None:
+    home.data.write_text("a file")
+    with pytest.raises(StorageError, match="vault-path cannot be used"):
+        home.claim(home.vault("notes"))

@@ -1,0 +1,354 @@
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
+from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.session import MessageEntry, TitleEntry, messages_of
+from zkchat.storage.database import backups_of
+from zkchat.storage.rescue import Opened, open_sessions, stored_rows
+from zkchat.storage.sessions import SqliteSessions
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+KEPT = "sessions.db.damaged-20260301T120000Z"
+NUMBERS = count(1)
+
+
+def new_id() -> str:
+    return f"s{next(NUMBERS):05}"
+
+
+def open_at(path: Path, now: datetime = NOON) -> Opened:
+    return open_sessions(path, now=lambda: now, new_id=new_id)
+
+
+def message(number: int, size: int = 300) -> MessageEntry:
+    text = f"message {number} " + "wörd " * (size // 5)
+    return MessageEntry(
+        message=ChatMessage(id=f"m{number}", role="user", parts=(TextPart(text=text),), created_at=NOON)
+    )
+
+
+def texts(store: SqliteSessions) -> dict[str, list[str]]:
+    """The first words of all messages by session title."""
+    return {
+        session.title: [" ".join(found.text.split()[:2]) for found in messages_of(store.entries(session.id)).values()]
+        for session in store.sessions()
+    }
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Two sessions, closed properly, with rows in one page and rows that fill many."""
+    path = tmp_path / "sessions.db"
+    with open_at(path).store as store:
+        short, long = store.create("Short"), store.create("Long")
+        for number in range(6):
+            store.append(short.id, [message(number)])
+            store.append(long.id, [message(number, size=20_000)])
+    shutil.rmtree(tmp_path / "backups")
+    return path
+
+
+@pytest.fixture
+def killed(path: Path, tmp_path: Path) -> Path:
+    """The same as a process leaves it that was killed after another message: that one is in the log alone."""
+    copy = tmp_path / "killed" / "sessions.db"
+    copy.parent.mkdir()
+    with open_at(path).store as store:
+        store.append(store.find("Short").id, [message(6)])
+        for suffix in ("", "-wal", "-shm"):
+            shutil.copy(path.with_name(path.name + suffix), copy.with_name(copy.name + suffix))
+    return copy
+
+
+ALL = {"Short": [f"message {number}" for number in range(6)], "Long": [f"message {number}" for number in range(6)]}
+ALL_AND_THE_LAST = ALL | {"Short": [f"message {number}" for number in range(7)]}
+
+
+def overwrite(path: Path, start: int, content: bytes) -> bytes:
+    data = bytearray(path.read_bytes())
+    data[start : start + len(content)] = content
+    path.write_bytes(data)
+    return bytes(data)
+
+
+def test_a_new_store_opens_in_silence(tmp_path: Path) -> None:
+    opened = open_at(tmp_path / "new" / "sessions.db")
+    with opened.store as store:
+        assert (store.sessions(), opened.notices) == ([], ())
+    assert {file.name: file.stat().st_mode & 0o777 for file in (tmp_path / "new").iterdir()} == {
+        "sessions.db": 0o600,
+        "sessions.db.lock": 0o600,
+    }
+
+
+def test_a_sound_store_opens_in_silence(path: Path) -> None:
+    opened = open_at(path)
+    with opened.store as store:
+        assert (texts(store), opened.notices) == (ALL, ())
+
+
+def test_after_a_kill_everything_is_there(killed: Path) -> None:
+    opened = open_at(killed)
+    with opened.store as store:
+        assert (texts(store), opened.notices) == (ALL_AND_THE_LAST, ())
+
+
+def test_a_second_terminal_opens_beside_the_first(path: Path) -> None:
+    with open_at(path).store as first, open_at(path).store as second:
+        session = first.create("From the first")
+        assert second.get(session.id) == session
+
+
+def test_garbage_in_the_header_is_noticed_the_file_kept_and_every_message_saved(path: Path) -> None:
+    damaged = overwrite(path, 0, b"garbage!" * 512)
+    opened = open_at(path)
+    with opened.store as store:
+        assert texts(store) == ALL
+        assert store.append(store.find("Short").id, [message(7)])
+    kept = path.with_name(KEPT)
+    assert opened.notices == (
+        f"{path} was damaged. 2 sessions with 12 messages could be saved; the damaged file is kept as {kept}.",
+    )
+    assert kept.read_bytes() == damaged
+
+
+def test_the_next_start_after_a_rescue_is_silent(path: Path) -> None:
+    overwrite(path, 0, b"garbage!" * 512)
+    open_at(path).store.close()
+    opened = open_at(path)
+    opened.store.close()
+    assert opened.notices == ()
+
+
+def test_sequence_numbers_times_and_ids_survive_a_rescue(path: Path) -> None:
+    with open_at(path).store as store:
+        session = store.find("Long")
+        before = store.entries(session.id)
+    overwrite(path, 0, bytes(4096))
+    with open_at(path).store as store:
+        assert store.entries(session.id) == before
+        assert store.get(session.id) == session
+
+
+def test_the_damaged_log_is_kept_with_its_file(killed: Path) -> None:
+    damaged = overwrite(killed, 20 * 4096, b"\xff" * 4096), killed.with_name("sessions.db-wal").read_bytes()
+    with open_at(killed).store as store:
+        assert texts(store)["Short"] == ALL_AND_THE_LAST["Short"]
+    kept = killed.with_name(KEPT), killed.with_name(f"{KEPT}-wal")
+    assert tuple(file.read_bytes() for file in kept) == damaged
+
+
+def test_a_file_cut_to_nothing_is_damage_and_its_log_is_saved(killed: Path) -> None:
+    killed.write_bytes(b"")
+    opened = open_at(killed)
+    with opened.store as store:
+        assert "message 6" in texts(store)["Short"]
+    assert "was damaged" in opened.notices[0]
+    assert killed.with_name(f"{KEPT}-wal").exists()
+
+
+def test_a_log_whose_file_was_deleted_is_saved(killed: Path) -> None:
+    killed.unlink()
+    with open_at(killed).store as store:
+        assert "message 6" in texts(store)["Short"]
+
+
+def test_a_file_that_was_deleted_on_purpose_is_no_damage(path: Path) -> None:
+    path.unlink()
+    opened = open_at(path)
+    with opened.store as store:
+        assert (store.sessions(), opened.notices) == ([], ())
+
+
+def test_what_is_lost_in_the_file_comes_from_the_backup(path: Path) -> None:
+    with open_at(path, NOON - timedelta(days=2)).store as store:
+        store.append(store.find("Short").id, [message(6)])
+    assert backups_of(path)
+    path.write_bytes(b"")
+    with open_at(path).store as store:
+        assert texts(store) == ALL_AND_THE_LAST
+
+
+def test_a_session_that_was_deleted_stays_deleted(path: Path) -> None:
+    older = path.parent / "backups" / "restored-by-hand.db"
+    older.parent.mkdir()
+    shutil.copy(path, older)
+    with_all = older.read_bytes()
+    with open_at(path).store as store:
+        store.delete(store.find("Long").id)
+    older.write_bytes(with_all)
+    overwrite(path, 0, bytes(100))
+    with open_at(path).store as store:
+        assert texts(store) == {"Short": ALL["Short"]}
+    overwrite(path, 0, bytes(100))
+    with open_at(path, NOON + timedelta(hours=1)).store as store:
+        assert texts(store) == {"Short": ALL["Short"]}
+
+
+def test_a_session_whose_own_row_is_lost_is_made_from_its_entries(path: Path) -> None:
+    overwrite(path, page_of(path, "sessions"), bytes(4096))
+    opened = open_at(path)
+    with opened.store as store:
+        assert texts(store) == ALL
+    assert len(opened.notices) == 1
+
+
+def page_of(path: Path, table: str) -> int:
+    """Where the root page of a table or an index begins."""
+    with closing(sqlite3.connect(path)) as connection:
+        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema"))
+    return int(roots[table] - 1) * 4096
+
+
+def test_rows_that_were_overwritten_are_left_out(path: Path) -> None:
+    page = page_of(path, "sessions")
+    data = bytearray(path.read_bytes()[page : page + 4096])
+    first, second = (int.from_bytes(data[place : place + 2]) for place in (8, 10))
+    data[first : first + 3] = b"\xff\xff\xff"  # a row longer than the file
+    data[second + 20 : second + 40] = b"?" * 20  # a time that is none
+    overwrite(path, page, bytes(data))
+    with open_at(path).store as store:
+        assert texts(store) == ALL
+
+
+def test_two_rescues_in_one_second_keep_two_files(path: Path) -> None:
+    first = overwrite(path, 0, b"1" * 4096)
+    open_at(path).store.close()
+    second = overwrite(path, 0, b"2" * 4096)
+    open_at(path).store.close()
+    kept = path.with_name(KEPT), path.with_name(f"{KEPT}-2")
+    assert tuple(file.read_bytes() for file in kept) == (first, second)
+
+
+def test_damage_that_shows_later_is_rescued_at_the_next_opening(path: Path) -> None:
+    overwrite(path, path.read_bytes().index(b"message 3 "), b'"\xff')
+    opened = open_at(path)
+    with opened.store as store, pytest.raises(StorageDamaged):
+        texts(store)
+    assert opened.notices == ()
+    again = open_at(path)
+    with again.store as store:
+        assert sum(len(messages) for messages in texts(store).values()) == 11
+    assert "2 sessions with 11 messages could be saved" in again.notices[0]
+    assert not path.with_name("sessions.db.suspect").exists()
+
+
+def test_a_wrong_suspicion_is_dropped(path: Path) -> None:
+    path.with_name("sessions.db.suspect").touch()
+    opened = open_at(path)
+    with opened.store as store:
+        assert (texts(store), opened.notices) == (ALL, ())
+    assert not path.with_name("sessions.db.suspect").exists()
+
+
+def test_an_index_that_lost_its_rows_is_noticed_when_suspected(path: Path) -> None:
+    leaf_without_a_row = bytes([0x0A, 0, 0, 0, 0, 0x10, 0, 0])
+    overwrite(path, page_of(path, "entries_by_message"), leaf_without_a_row)
+    path.with_name("sessions.db.suspect").touch()
+    opened = open_at(path)
+    with opened.store as store:
+        assert texts(store) == ALL
+    assert len(opened.notices) == 1
+
+
+def test_a_rescue_that_was_killed_before_it_began_to_build_is_finished(path: Path) -> None:
+    damaged = overwrite(path, 0, bytes(4096))
+    path.rename(path.with_name("sessions.db.rescuing"))
+    path.with_name("sessions.db.rescued").write_text("half of it")
+    opened = open_at(path)
+    with opened.store as store:
+        assert texts(store) == ALL
+    assert len(opened.notices) == 1
+    assert path.with_name(KEPT).read_bytes() == damaged
+
+
+def test_a_rescue_that_was_killed_before_it_moved_the_log_is_finished(killed: Path) -> None:
+    killed.rename(killed.with_name("sessions.db.rescuing"))
+    with open_at(killed).store as store:
+        assert texts(store) == ALL_AND_THE_LAST
+    assert killed.with_name(f"{KEPT}-wal").exists()
+
+
+def test_a_rescue_that_was_killed_at_its_very_end_is_finished(path: Path) -> None:
+    path.with_name("sessions.db.rescuing").write_text("the damaged file")
+    opened = open_at(path)
+    with opened.store as store:
+        assert texts(store) == ALL
+    assert path.with_name(KEPT).read_text() == "the damaged file"
+    assert "2 sessions with 12 messages" in opened.notices[0]
+
+
+def test_one_session_with_one_message_is_counted_in_the_singular(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    with open_at(path).store as store:
+        store.append(store.create().id, [message(1)])
+    overwrite(path, 0, bytes(100))
+    opened = open_at(path)
+    opened.store.close()
+    assert "1 session with 1 message could be saved" in opened.notices[0]
+
+
+def test_a_store_of_a_newer_zkchat_is_no_damage(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE from_the_future (x)")
+        connection.execute("PRAGMA user_version = 2")
+    before = path.read_bytes()
+    with pytest.raises(StorageTooNew):
+        open_at(path)
+    assert path.read_bytes() == before
+    assert list(path.parent.glob("*.damaged-*")) == []
+
+
+def test_a_process_that_had_the_damaged_file_open_is_told_to_open_the_new_one(path: Path) -> None:
+    with open_at(path).store as other:
+        session = other.find("Short")
+        path.with_name("sessions.db.suspect").touch()
+        overwrite(path, 4096 * 3, b"\xff" * 4096)
+        open_at(path).store.close()
+        with pytest.raises(StorageDamaged):
+            other.append(session.id, [TitleEntry(title="Into the void")])
+    with open_at(path).store as store:
+        assert store.get(session.id).title == "Short"
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="cannot be used"):
+        open_at(tmp_path / "file" / "sessions.db")
+
+
+def test_every_row_that_sqlite_reads_is_found_in_the_pages_too(path: Path) -> None:
+    with open_at(path).store as store:
+        store.delete(store.create("Deleted").id)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = [
+            row for name in ("sessions", "entries", "doomed") for row in connection.execute(f"SELECT * FROM {name}")
+        ]
+    assert len(rows) == 2 + 14 + 1
+    assert sorted(stored_rows(path), key=repr) == sorted(rows, key=repr)
+
+
+def test_numbers_of_every_width_are_read_from_the_pages(tmp_path: Path) -> None:
+    numbers = [0, 1, 2, -1, 127, 128, -32768, 2**23 - 1, -(2**31), 2**40, -(2**47), 2**62, -(2**63)]
+    values = [*numbers, None, "", "x" * 9000, "y" * 4061, "y" * 4062]
+    rows = [(number, value) for number, value in zip([*numbers, 3, 4, 5, 6, 7], values, strict=True)]
+    path = tmp_path / "numbers.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE numbers (number INTEGER PRIMARY KEY, value)")
+        connection.executemany("INSERT INTO numbers VALUES (?, ?)", rows)
+    assert {value for _, value in stored_rows(path)} == set(values)
+
+
+def test_values_that_no_table_of_ours_holds_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE things (x)")
+        connection.executemany("INSERT INTO things VALUES (?)", [(1.5,), (b"blob",), ("text",)])
+    assert list(stored_rows(path)) == [("text",)]

@@ -1,0 +1,446 @@
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import count
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull
+from zkchat.model.message import ChatMessage, Role, Status, TextPart
+from zkchat.model.session import (
+    DraftEntry,
+    Entry,
+    EntryBody,
+    HeadEntry,
+    ItemsEntry,
+    MessageEntry,
+    PinEntry,
+    RestoreEntry,
+    TitleEntry,
+    UnknownEntry,
+    messages_of,
+    orphans_of,
+    thread_of,
+)
+from zkchat.ports import EntryFilter, SessionStore
+from zkchat.storage.database import backups_of, open_database
+from zkchat.storage.sessions import SqliteSessions
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class Clock:
+    """A minute passes with every look."""
+
+    def __init__(self) -> None:
+        self.time = NOON
+
+    def __call__(self) -> datetime:
+        self.time += timedelta(minutes=1)
+        return self.time
+
+
+class Ids:
+    def __init__(self, *ids: str) -> None:
+        self._ids = iter(ids)
+        self._more = count(1)
+
+    def __call__(self) -> str:
+        return next(self._ids, None) or f"s{next(self._more):03}"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "sessions.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteSessions]:
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as opened:
+        yield opened
+
+
+def message(
+    id_: str, text: str = "", role: Role = "user", parent: str | None = None, status: Status = "complete"
+) -> MessageEntry:
+    return MessageEntry(
+        message=ChatMessage(
+            id=id_, parent_id=parent, role=role, parts=(TextPart(text=text),), created_at=NOON, status=status
+        )
+    )
+
+
+def ids(entries: list[Entry]) -> list[str]:
+    return [entry.body.message.id for entry in entries if isinstance(entry.body, MessageEntry)]
+
+
+def test_the_store_keeps_the_promise_of_the_port(store: SqliteSessions) -> None:
+    port: SessionStore = store
+    assert port.sessions() == []
+
+
+def test_what_was_appended_is_there_for_the_next_process(path: Path, store: SqliteSessions) -> None:
+    session = store.create("Sleep")
+    written = store.append(session.id, [message("m1", "How long?"), message("m2", "Eight hours.", "assistant")])
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as other:
+        assert other.entries(session.id)[1:] == written
+        assert other.find("Sleep").message_count == 2
+
+
+def test_an_entry_of_every_kind_comes_back_as_it_was(store: SqliteSessions) -> None:
+    bodies: list[EntryBody] = [
+        message("m1"),
+        DraftEntry(message_id="m2", parent_id="m1", text="Ei", thinking="hm"),
+        TitleEntry(title="Näme"),
+        HeadEntry(message_id="m1"),
+        HeadEntry(message_id=None),
+        PinEntry(message_id="m1", pinned=False),
+        ItemsEntry(),
+        RestoreEntry(compaction_id="m1"),
+        UnknownEntry.model_validate({"kind": "from the future", "with": ["what", "ever"]}),
+    ]
+    session = store.create()
+    store.append(session.id, bodies)
+    assert [entry.body for entry in store.entries(session.id)] == bodies
+
+
+def test_an_entry_that_only_a_newer_zkchat_understands_is_kept_and_passed_over(
+    path: Path, store: SqliteSessions
+) -> None:
+    session = store.create()
+    store.append(session.id, [message("m1")])
+    body = '{"kind": "message", "message": {"id": "m2", "role": "oracle", "created_at": "2026-03-01T12:00:00Z"}}'
+    add_by_hand(path, session.id, 2, "message", body)
+    entries = store.entries(session.id)
+    assert ids(entries) == ["m1"]
+    assert "oracle" in entries[1].model_dump_json()
+
+
+def add_by_hand(path: Path, session_id: str, sequence: int, kind: str, body: str | bytes, role: str = "user") -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, NULL, NULL, '2026-03-01T12:00:00+00:00', ?)",
+            (session_id, sequence, kind, role, f"by hand {sequence}", body),
+        )
+
+
+def test_half_a_surrogate_pair_costs_a_character_and_not_the_message(store: SqliteSessions) -> None:
+    session = store.create()
+    written = store.append(session.id, [message("m1", "an \ud83d emoji"), TitleEntry(title="\udc00")])
+    assert store.entries(session.id) == written
+    assert messages_of(written)["m1"].text == "an \ufffd emoji"
+    assert store.get(session.id).title == "\ufffd"
+
+
+def test_appending_nothing_to_a_session_changes_nothing(store: SqliteSessions) -> None:
+    session = store.create()
+    assert store.append(session.id, []) == []
+    assert store.entries(session.id) == []
+
+
+def test_sequence_numbers_run_from_one_in_every_session(store: SqliteSessions) -> None:
+    first, second = store.create(), store.create("with a title")
+    store.append(first.id, [message("m1"), message("m2")])
+    store.append(second.id, [message("m3")])
+    store.append(first.id, [message("m4")])
+    assert [entry.sequence for entry in store.entries(first.id)] == [1, 2, 3]
+    assert [entry.sequence for entry in store.entries(second.id)] == [1, 2]
+
+
+def test_the_list_shows_the_last_used_first_with_title_times_and_count(store: SqliteSessions) -> None:
+    old, new = store.create("Old"), store.create("New")
+    store.append(old.id, [message("m1"), message("m2")])
+    store.append(old.id, [TitleEntry(title="Old and renamed")])
+    listed = store.sessions()
+    assert [(session.title, session.message_count) for session in listed] == [("Old and renamed", 2), ("New", 0)]
+    assert listed[0].created_at == old.created_at
+    assert listed[0].updated_at > new.updated_at
+
+
+def test_a_message_that_is_stored_again_counts_once_and_the_last_one_holds(store: SqliteSessions) -> None:
+    session = store.create()
+    store.append(session.id, [message("m1"), message("m2", "Ei", "assistant", "m1", "unfinished")])
+    store.append(session.id, [message("m2", "Eight.", "assistant", "m1")])
+    assert store.get(session.id).message_count == 2
+    assert [found.text for found in thread_of(store.entries(session.id))] == ["", "Eight."]
+
+
+def test_an_answer_whose_writer_died_can_be_kept_and_be_finished_after_all(store: SqliteSessions) -> None:
+    session = store.create()
+    drafts = [DraftEntry(message_id="m2", parent_id="m1", text=text) for text in ("Eight ", "hours")]
+    store.append(session.id, [message("m1"), *drafts])
+    orphans = orphans_of(store.entries(session.id))
+    store.append(session.id, [MessageEntry(message=orphan) for orphan in orphans])
+    assert [(orphan.text, orphan.status) for orphan in orphans] == [("Eight hours", "unfinished")]
+    assert orphans_of(store.entries(session.id)) == []
+    store.append(session.id, [message("m2", "Eight hours, says [[Sleep]].", "assistant", "m1")])
+    assert thread_of(store.entries(session.id))[-1].text == "Eight hours, says [[Sleep]]."
+    assert store.get(session.id).message_count == 2
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE entries SET body = '{}'",
+        "DELETE FROM entries",
+        "DELETE FROM sessions",
+        "INSERT INTO entries SELECT * FROM entries",
+    ],
+)
+def test_the_database_itself_refuses_to_change_history(path: Path, store: SqliteSessions, statement: str) -> None:
+    session = store.create("Kept")
+    before = store.entries(session.id)
+    with closing(open_database(path, synchronous="FULL")) as connection, pytest.raises(sqlite3.IntegrityError):
+        connection.execute(statement)
+    assert store.entries(session.id) == before
+
+
+def test_a_deleted_session_is_gone_and_the_others_stay(store: SqliteSessions) -> None:
+    doomed, other = store.create("Doomed"), store.create("Other")
+    store.append(other.id, [message("m1")])
+    store.delete(doomed.id)
+    assert [session.title for session in store.sessions()] == ["Other"]
+    assert ids(store.entries(other.id)) == ["m1"]
+    for use in (store.get, store.entries, store.delete):
+        with pytest.raises(SessionNotFound):
+            use(doomed.id)
+    with pytest.raises(SessionNotFound):
+        store.append(doomed.id, [message("m2")])
+
+
+def test_the_words_of_a_deleted_session_are_in_no_file_any_more(path: Path) -> None:
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
+        doomed, other = store.create("Doomed"), store.create("Other")
+        store.append(doomed.id, [message(f"m{number}", "a secret " * 1000) for number in range(20)])
+        store.append(other.id, [message("m1", "harmless")])
+    (copy,) = backups_of(path)
+    (copy.parent / "sessions-unreadable.db").write_text("no database")
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
+        store.delete(doomed.id)
+        assert not [file for file in path.parent.rglob("*") if file.is_file() and b"a secret" in file.read_bytes()]
+    with SqliteSessions(copy, now=Clock(), new_id=Ids()) as copied:
+        assert [session.title for session in copied.sessions()] == ["Other"]
+
+
+@pytest.fixture
+def talk(store: SqliteSessions) -> str:
+    """Six messages in turns, one a minute from 12:03 on, with other things between them."""
+    session = store.create("Talk")
+    for number in range(1, 7):
+        role: Role = "user" if number % 2 else "assistant"
+        store.append(session.id, [message(f"m{number}", role=role), PinEntry(message_id=f"m{number}")])
+    return session.id
+
+
+def test_the_last_messages_are_found_without_the_rest(store: SqliteSessions, talk: str) -> None:
+    entries = store.entries(talk, EntryFilter(last=2))
+    assert [type(entry.body) for entry in entries] == [MessageEntry, MessageEntry]
+    assert ids(entries) == ["m5", "m6"]
+
+
+def test_more_messages_than_there_are_give_all_of_them(store: SqliteSessions, talk: str) -> None:
+    assert len(store.entries(talk, EntryFilter(last=100))) == 6
+    assert store.entries(store.create().id, EntryFilter(last=100)) == []
+
+
+def test_a_message_that_was_stored_twice_is_one_of_the_last_once(store: SqliteSessions, talk: str) -> None:
+    store.append(talk, [message("m6", "longer", "assistant")])
+    assert list(messages_of(store.entries(talk, EntryFilter(last=2)))) == ["m5", "m6"]
+
+
+def test_an_answer_that_is_still_arriving_is_one_of_the_last(store: SqliteSessions, talk: str) -> None:
+    store.append(talk, [DraftEntry(message_id="m7", text="Ei"), DraftEntry(message_id="m7", text="ght")])
+    messages = messages_of(store.entries(talk, EntryFilter(last=2)))
+    assert [found.text for found in messages.values()] == ["", "Eight"]
+
+
+def test_messages_of_one_role_are_found_alone(store: SqliteSessions, talk: str) -> None:
+    assert ids(store.entries(talk, EntryFilter(role="assistant"))) == ["m2", "m4", "m6"]
+    assert ids(store.entries(talk, EntryFilter(role="user", last=2))) == ["m3", "m5"]
+
+
+def test_a_stretch_of_time_includes_both_its_ends(store: SqliteSessions, talk: str) -> None:
+    whole = store.entries(talk)
+    stretch = EntryFilter(since=whole[3].at, until=whole[7].at)
+    assert ids(store.entries(talk, stretch)) == ["m2", "m3", "m4"]
+    assert [entry.sequence for entry in store.entries(talk, stretch)] == [4, 5, 6, 7, 8, 9]
+
+
+def test_times_of_any_zone_are_compared_as_times(store: SqliteSessions, talk: str) -> None:
+    tokyo = store.entries(talk)[-1].at.astimezone(timezone(timedelta(hours=9)))
+    assert ids(store.entries(talk, EntryFilter(since=tokyo))) == ["m6"]
+
+
+def test_what_is_not_wanted_is_not_even_looked_at(path: Path, store: SqliteSessions, talk: str) -> None:
+    add_by_hand(path, talk, 0, "message", "unreadable", role="tool")
+    assert ids(store.entries(talk, EntryFilter(last=6))) == ["m1", "m2", "m3", "m4", "m5", "m6"]
+    assert len(store.entries(talk, EntryFilter(role="user"))) == 3
+    with pytest.raises(StorageDamaged):
+        store.entries(talk)
+
+
+@pytest.mark.parametrize("body", ["no JSON", b"\xff\xfe", '{"kind": "message"', b"\x00\x01"])
+def test_an_entry_that_makes_no_sense_is_damage_and_marked_for_the_next_start(
+    path: Path, store: SqliteSessions, body: str | bytes
+) -> None:
+    session = store.create()
+    add_by_hand(path, session.id, 1, "message", body)
+    with pytest.raises(StorageDamaged, match=r"sessions\.db is damaged"):
+        store.entries(session.id)
+    assert path.with_name("sessions.db.suspect").exists()
+
+
+def test_a_session_that_makes_no_sense_is_damage(path: Path, store: SqliteSessions) -> None:
+    session = store.create()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE sessions SET created_at = 'yesterday'")
+    with pytest.raises(StorageDamaged):
+        store.get(session.id)
+    with pytest.raises(StorageDamaged):
+        store.sessions()
+
+
+def test_tables_that_are_not_ours_are_damage(path: Path, store: SqliteSessions) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TRIGGER entries_stay")
+    with pytest.raises(StorageDamaged):
+        SqliteSessions(path, now=Clock(), new_id=Ids())
+
+
+def test_a_message_that_went_into_a_file_no_longer_there_is_not_taken_for_stored(
+    path: Path, store: SqliteSessions
+) -> None:
+    session = store.create()
+    path.rename(path.with_name("elsewhere.db"))
+    with pytest.raises(StorageDamaged):
+        store.append(session.id, [message("m1")])
+
+
+NAMED = ("k3abcdefgh12", "k3xyzdefgh34", "m7abcdefgh56", "p9abcdefgh78", "q1abcdefgh90")
+TITLES = ("Sleep", "Plans", "plans", "Evergreen notes", "m7")
+
+
+@pytest.fixture
+def named(path: Path) -> Iterator[SqliteSessions]:
+    with SqliteSessions(path, now=Clock(), new_id=Ids(*NAMED)) as store:
+        for title in TITLES:
+            store.create(title)
+        yield store
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("k3abcdefgh12", "Sleep"),
+        ("k3x", "Plans"),
+        ("p9", "Evergreen notes"),
+        ("Sleep", "Sleep"),
+        ("sleep", "Sleep"),
+        ("Plans", "Plans"),
+        ("plans", "plans"),
+        (" evergreen NOTES ", "Evergreen notes"),
+        ("m7", "plans"),  # the beginning of an id goes before a title
+    ],
+)
+def test_a_session_is_found_by_id_beginning_or_title(named: SqliteSessions, name: str, title: str) -> None:
+    assert named.find(name).title == title
+
+
+@pytest.mark.parametrize("name", ["k3", "PLANS"])
+def test_a_name_that_fits_several_lists_them(named: SqliteSessions, name: str) -> None:
+    with pytest.raises(SessionNotFound, match=r"could be any of 2 sessions") as raised:
+        named.find(name)
+    assert "k3xyzdefgh34 (Plans)" in raised.value.hint
+
+
+def test_a_name_that_is_almost_right_gets_the_closest(named: SqliteSessions) -> None:
+    with pytest.raises(SessionNotFound, match="There is no session 'evergeen note'") as raised:
+        named.find("evergeen note")
+    assert raised.value.hint == "Closest: p9abcdefgh78 (Evergreen notes)."
+
+
+@pytest.mark.parametrize("name", ["", "   ", "something else"])
+def test_a_name_that_fits_nothing_says_where_to_look(named: SqliteSessions, name: str) -> None:
+    with pytest.raises(SessionNotFound) as raised:
+        named.find(name)
+    assert "zkchat sessions list" in raised.value.hint
+
+
+def test_a_session_without_a_title_is_listed_as_such(path: Path) -> None:
+    with SqliteSessions(path, now=Clock(), new_id=Ids("aa1", "aa2")) as store:
+        store.create()
+        store.create()
+        with pytest.raises(SessionNotFound) as raised:
+            store.find("aa")
+    assert "aa1 (untitled)" in raised.value.hint
+
+
+def test_threads_may_share_a_store(store: SqliteSessions) -> None:
+    session = store.create()
+
+    def write(name: str) -> None:
+        for number in range(10):
+            store.append(session.id, [message(f"{name}{number}")])
+
+    threads = [Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [entry.sequence for entry in store.entries(session.id)] == list(range(1, 41))
+    assert store.get(session.id).message_count == 40
+
+
+def test_a_full_disk_takes_nothing_of_an_append_and_later_ones_work(path: Path, store: SqliteSessions) -> None:
+    session = store.create()
+    store.append(session.id, [message("m1", "before")])
+    limit(store, pages=20)
+    with pytest.raises(StorageFull):
+        store.append(session.id, [message("m2"), message("m3", "x" * 200_000)])
+    assert ids(store.entries(session.id)) == ["m1"]
+    limit(store, pages=1_000_000)
+    store.append(session.id, [message("m4", "after")])
+    assert [found.text for found in messages_of(store.entries(session.id)).values()] == ["before", "after"]
+
+
+def limit(store: SqliteSessions, *, pages: int) -> None:
+    """Make the disk as small as that, for this store."""
+    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def test_every_append_is_synced_to_disk(store: SqliteSessions) -> None:
+    assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_a_clean_close_leaves_a_copy_of_what_was_written(path: Path) -> None:
+    clock = Clock()
+    with SqliteSessions(path, now=clock, new_id=Ids()) as store:
+        session = store.create("Copied")
+    (copy,) = backups_of(path)
+    with SqliteSessions(copy, now=clock, new_id=Ids()) as copied:
+        assert copied.get(session.id).title == "Copied"
+
+
+def test_a_close_without_a_write_leaves_no_copy(path: Path) -> None:
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
+        assert store.sessions() == []
+    assert backups_of(path) == []
+
+
+def test_a_copy_that_cannot_be_made_does_not_disturb_the_close(path: Path) -> None:
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
+        store.create("Stored")
+        (path.parent / "backups").write_text("in the way")
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
+        assert store.find("Stored").title == "Stored"
+
+
+def test_a_closed_store_says_so(path: Path) -> None:
+    store = SqliteSessions(path, now=Clock(), new_id=Ids())
+    store.close()
+    store.close()
+    with pytest.raises(StorageError, match="closed"):
+        store.sessions()

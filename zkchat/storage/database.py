@@ -1,0 +1,257 @@
+"""SQLite files: opening, writing, migrating and backing them up, and what their faults mean. No table is known here."""
+
+import errno
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from zkchat.errors import StorageDamaged, StorageError, StorageFull, StorageTooNew
+
+Synchronous = Literal["FULL", "NORMAL"]
+"""FULL: a commit survives a power cut (some milliseconds each). NORMAL: it survives a crash of the program."""
+
+Step = Sequence[str]
+"""The statements that lead from one version of a schema to the next."""
+
+BUSY_SECONDS = 10.0
+
+PAGE_SIZE = 4096
+
+
+def open_database(path: Path, *, synchronous: Synchronous) -> sqlite3.Connection:
+    """Open or create a database that several processes may use at once, readable by its owner alone.
+
+    Transactions are begun by `transaction`, never implicitly. The connection may pass between threads as long as
+    only one of them uses it at a time.
+    """
+    with guarded(path):
+        make_private(path.parent)
+        if not path.exists():
+            path.touch(mode=0o600)
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+            _use_wal(connection)
+            connection.execute(f"PRAGMA synchronous = {synchronous}")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """Open an existing database so that not a byte of it, or of its write-ahead log, changes."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+
+def make_private(folder: Path) -> None:
+    """Create a folder, and those above it that are missing, for its owner alone."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    # Processes that meet on a new file refuse each other this switch at once, whatever the busy time-out says.
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if _code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing. The right to write is taken at the beginning, so that no other writer can get in between."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk has already rolled back
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+        raise
+
+
+def migrate(connection: sqlite3.Connection, steps: Sequence[Step], *, backup: Path | None) -> None:
+    """Bring the schema to version `len(steps)`. A database that holds something is first copied to `backup`."""
+    if _version_of(connection) == len(steps):
+        return
+    with transaction(connection):
+        version = _version_of(connection)  # again: another process may have migrated while we waited
+        if not 0 <= version <= len(steps):
+            raise _beyond(connection, version, steps)
+        if 0 < version < len(steps) and backup is not None:
+            back_up(_file_of(connection), backup)
+        try:
+            for step in steps[version:]:
+                for statement in step:
+                    connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if _code_of(error) != sqlite3.SQLITE_ERROR:
+                raise
+            raise damaged(_file_of(connection)) from error  # its tables are not those of its version
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
+
+
+def has_schema(connection: sqlite3.Connection, steps: Sequence[Step]) -> bool:
+    """Whether everything that the steps make is there, word for word."""
+    return _schema_after(steps) <= _schema_of(connection)
+
+
+def _schema_after(steps: Sequence[Step]) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as ideal:
+        migrate(ideal, steps, backup=None)
+        return _schema_of(ideal)
+
+
+def _schema_of(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    return set(connection.execute("SELECT name, sql FROM sqlite_schema"))
+
+
+def _version_of(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _file_of(connection: sqlite3.Connection) -> Path:
+    return Path(connection.execute("PRAGMA database_list").fetchone()[2])
+
+
+def _beyond(connection: sqlite3.Connection, version: int, steps: Sequence[Step]) -> StorageError:
+    path = _file_of(connection)
+    if not 0 < version < 1000 or _schema_of(connection) == _schema_after(steps):
+        return damaged(path)  # nobody is that far ahead, or ahead with the same tables: the number is garbage
+    return StorageTooNew(
+        f"{path} was written by a newer zkchat (version {version} of its tables; this one knows {len(steps)}).",
+        hint="Update zkchat, or set XDG_DATA_HOME to start with an empty folder.",
+    )
+
+
+def back_up(source: Path, target: Path) -> None:
+    """Copy a database that may be in use to `target`, which is then either the whole copy or what it was before."""
+    with guarded(target):
+        make_private(target.parent)
+        part = target.with_name(f"{target.stem}.part-{os.getpid()}")
+        try:
+            part.touch(mode=0o600)
+            # A reader of its own: SQLite refuses to copy through a connection that is writing.
+            with closing(open_for_reading(source)) as original, closing(sqlite3.connect(part)) as copy:
+                original.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file, whoever opens it
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def backups_of(path: Path) -> list[Path]:
+    """The daily copies of a database, the newest first."""
+    return sorted((path.parent / "backups").glob(f"{path.stem}-*Z.db"), reverse=True)
+
+
+def back_up_daily(path: Path, *, at: datetime) -> None:
+    """Copy a database unless that was done within a day; keep the three newest copies.
+
+    A copy that is not sound is not kept, for it would push out a good one; then the database is damaged.
+    """
+    day = timedelta(days=1)
+    # A copy from a future that a wrong clock made does not count.
+    if any(_backup(path, at - day) < copy < _backup(path, at + day) for copy in backups_of(path)):
+        return
+    copy = _backup(path, at)
+    back_up(path, copy)
+    if not is_sound(copy):
+        copy.unlink()
+        raise damaged(path)
+    torn = [part for part in copy.parent.glob(f"{path.stem}-*.part-*") if part < _backup(path, at - day)]
+    for outdated in (*backups_of(path)[3:], *torn):
+        outdated.unlink(missing_ok=True)
+
+
+def _backup(path: Path, at: datetime) -> Path:
+    return path.parent / "backups" / f"{path.stem}-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
+
+
+def is_sound(path: Path) -> bool:
+    """Whether SQLite finds the file in order, its indexes included. It is only read."""
+    try:
+        with closing(open_for_reading(path)) as connection:
+            return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    except sqlite3.DatabaseError as error:
+        if isinstance(_named(error, path), StorageDamaged):
+            return False
+        raise
+
+
+@contextmanager
+def guarded(path: Path) -> Iterator[None]:
+    """Turn every fault of SQLite and of the file system into a `StorageError` that names the file and a way out."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise _named(error, path) from error
+
+
+def _named(error: sqlite3.Error | OSError, path: Path) -> StorageError:
+    code = _code_of(error)
+    if code == sqlite3.SQLITE_FULL or _means_no_room(error):
+        return StorageFull(
+            f"The disk is full, or over your quota: {path} could not be written.",
+            hint="Free some space; what was stored before is safe.",
+        )
+    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or _means_damage(error, path):
+        return damaged(path)
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return StorageError(
+            f"{path} is in use: another program has been writing to it for too long.",
+            hint="Close that program, or try again.",
+        )
+    return StorageError(
+        f"{path} cannot be used: {error}.",
+        hint="Check that you may read and write the file and its folder, and that the disk has room.",
+    )
+
+
+def damaged(path: Path) -> StorageDamaged:
+    """The error to raise for a file whose contents make no sense."""
+    return StorageDamaged(
+        f"{path} is damaged.", hint="Start zkchat again: it keeps the damaged file and saves what can be read."
+    )
+
+
+def _code_of(error: BaseException) -> int | None:
+    """The primary result code; None for an error that did not come from SQLite itself."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code & 0xFF if isinstance(code, int) else None
+
+
+def _means_no_room(error: BaseException) -> bool:
+    # SQLite knows a full disk, and calls a quota or a limit a write that failed.
+    refused = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_WRITE
+    return refused or getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+def _means_damage(error: BaseException, path: Path) -> bool:
+    """Faults that a sound file never gives, though SQLite has other words for them."""
+    match getattr(error, "sqlite_errorcode", None):
+        case sqlite3.SQLITE_READONLY:  # if we may write it, its header claims a format that is not for writing
+            return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+        case (
+            sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+            | sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+            | sqlite3.SQLITE_CONSTRAINT_UNIQUE
+        ):
+            return True  # we write what fits: an index must have lost a row
+        case _:
+            return str(error).startswith(("Could not decode to UTF-8", "unsupported file format"))

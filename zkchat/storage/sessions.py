@@ -1,0 +1,340 @@
+"""Sessions in SQLite: append-only, safe with two processes, on disk when `append` returns (SPEC 2.6)."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import RLock
+from typing import Final, NamedTuple, Self, assert_never
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, from_json
+
+from zkchat.errors import SessionNotFound, StorageDamaged, StorageError
+from zkchat.model.session import (
+    DraftEntry,
+    Entry,
+    EntryBody,
+    HeadEntry,
+    ItemsEntry,
+    MessageEntry,
+    PinEntry,
+    RestoreEntry,
+    Session,
+    TitleEntry,
+    UnknownEntry,
+    sessions_called,
+)
+from zkchat.ports import EntryFilter
+from zkchat.storage.database import back_up_daily, damaged, guarded, has_schema, migrate, open_database, transaction
+
+STEPS: Final = (
+    (
+        """CREATE TABLE sessions (
+            id TEXT PRIMARY KEY, title TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+            message_count INTEGER NOT NULL)""",
+        """CREATE TABLE entries (
+            session_id TEXT NOT NULL REFERENCES sessions (id), sequence INTEGER NOT NULL, kind TEXT NOT NULL,
+            role TEXT, message_id TEXT, parent_id TEXT, title TEXT, at TEXT NOT NULL, body TEXT NOT NULL,
+            UNIQUE (session_id, sequence))""",
+        """CREATE INDEX entries_by_message ON entries (session_id, message_id, sequence, kind, role, at)
+            WHERE message_id IS NOT NULL""",
+        # The sessions that the user deleted: their entries may go, and no rescue brings them back.
+        "CREATE TABLE doomed (session_id TEXT PRIMARY KEY, at TEXT NOT NULL)",
+        """CREATE TRIGGER entries_stay_as_written BEFORE UPDATE ON entries
+            BEGIN SELECT RAISE (ABORT, 'entries are append-only'); END""",
+        """CREATE TRIGGER entries_stay BEFORE DELETE ON entries
+            WHEN NOT EXISTS (SELECT 1 FROM doomed WHERE session_id = OLD.session_id)
+            BEGIN SELECT RAISE (ABORT, 'entries are append-only'); END""",
+        """CREATE TRIGGER sessions_follow_entries AFTER INSERT ON entries BEGIN
+            UPDATE sessions SET
+                updated_at = MAX (updated_at, NEW.at),
+                title = COALESCE (NEW.title, title),
+                message_count = message_count + (NEW.kind = 'message' AND NOT EXISTS (
+                    SELECT 1 FROM entries WHERE session_id = NEW.session_id AND message_id = NEW.message_id
+                        AND kind = 'message' AND sequence <> NEW.sequence))
+            WHERE id = NEW.session_id; END""",
+    ),
+)
+
+# Without the index: where that is damaged, a session is still found.
+_SESSIONS = "SELECT id, title, created_at, updated_at, message_count FROM sessions NOT INDEXED"
+
+_ENTRIES = """
+    SELECT session_id, sequence, kind, role, message_id, parent_id, title, at, body
+    FROM entries WHERE session_id = :session
+        AND (:role IS NULL OR role = :role)
+        AND (:since IS NULL OR at >= :since)
+        AND (:until IS NULL OR at <= :until)
+    ORDER BY sequence"""
+
+_LAST_MESSAGES = """
+    WITH newest AS (
+        SELECT message_id, MIN (sequence) AS first FROM entries
+        WHERE session_id = :session AND message_id IS NOT NULL AND kind IN ('message', 'draft')
+            AND (:role IS NULL OR role = :role)
+            AND (:since IS NULL OR at >= :since)
+            AND (:until IS NULL OR at <= :until)
+        GROUP BY message_id ORDER BY first DESC LIMIT :last)
+    SELECT session_id, sequence, kind, role, message_id, parent_id, title, at, body
+    FROM entries WHERE session_id = :session AND sequence >= (SELECT MIN (first) FROM newest)
+        AND message_id IN (SELECT message_id FROM newest) AND kind IN ('message', 'draft')
+        AND (:role IS NULL OR role = :role)
+        AND (:since IS NULL OR at >= :since)
+        AND (:until IS NULL OR at <= :until)
+    ORDER BY sequence"""
+
+
+class EntryRow(NamedTuple):
+    """An entry as it lies in its table."""
+
+    session_id: str
+    sequence: int
+    kind: str
+    role: str | None
+    message_id: str | None
+    parent_id: str | None
+    title: str | None
+    at: str
+    body: str
+
+
+class SqliteSessions:
+    """The sessions of one vault. Threads may share it; processes open their own."""
+
+    def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
+        self._path = path
+        self._now = now
+        self._new_id = new_id
+        self._lock = RLock()
+        self._written = False
+        self._connection = open_database(path, synchronous="FULL")
+        try:
+            with guarded(path):
+                backup = path.parent / "backups" / f"{path.stem}.before-version-{len(STEPS)}.db"
+                migrate(self._connection, STEPS, backup=backup)
+                if not has_schema(self._connection, STEPS):
+                    raise damaged(path)
+                self._connection.execute("PRAGMA secure_delete = ON")  # deleted is deleted
+                self._identity = _identity_of(path)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database and, once a day, leave a copy of it in `backups/`."""
+        with self._lock:
+            if self._written:
+                self._written = False
+                with suppress(StorageError), self._reading():  # all is stored; the next close tries again
+                    back_up_daily(self._path, at=self._now())
+            self._connection.close()
+
+    def create(self, title: str = "") -> Session:
+        session_id, at = self._new_id(), stamp(self._now())
+        with self._writing() as connection:
+            insert_session(connection, (session_id, "", at, at))
+            insert_entries(connection, [_row(session_id, 1, at, TitleEntry(title=title))] if title else [])
+        return self.get(session_id)
+
+    def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
+        """Add entries in order, all or none; they are on disk when this returns."""
+        at = stamp(self._now())
+        with self._writing() as connection:
+            self.get(session_id)
+            (following,) = connection.execute(
+                "SELECT COALESCE (MAX (sequence), 0) + 1 FROM entries WHERE session_id = ?", (session_id,)
+            ).fetchone()
+            rows = [_row(session_id, place, at, body) for place, body in enumerate(bodies, start=following)]
+            insert_entries(connection, rows)
+        return [entry_of(row) for row in rows]
+
+    def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
+        """The entries that all conditions of the filter let through, in order.
+
+        `role` and `last` leave only messages and drafts, and `last` counts a message once, however often it was
+        stored. What is not wanted is not read.
+        """
+        self.get(session_id)
+        wanted = wanted or EntryFilter()
+        parameters = {
+            "session": session_id,
+            "role": wanted.role,
+            "since": stamp(wanted.since) if wanted.since else None,
+            "until": stamp(wanted.until) if wanted.until else None,
+            "last": wanted.last,
+        }
+        with self._reading() as connection:
+            statement = _ENTRIES if wanted.last is None else _LAST_MESSAGES
+            return [entry_of(EntryRow(*row)) for row in connection.execute(statement, parameters)]
+
+    def sessions(self) -> list[Session]:
+        """All of them, the last used first."""
+        with self._reading() as connection:
+            rows = connection.execute(f"{_SESSIONS} ORDER BY updated_at DESC, rowid DESC")
+            return [session_of(row) for row in rows]
+
+    def get(self, session_id: str) -> Session:
+        with self._reading() as connection:
+            row = connection.execute(f"{_SESSIONS} WHERE id = ?", (session_id,)).fetchone()
+            if row is None:
+                raise _no_session(session_id)
+            return session_of(row)
+
+    def find(self, name: str) -> Session:
+        """By id, the beginning of an id, or title. Raises `SessionNotFound` with the closest ones as a hint."""
+        sessions = self.sessions()
+        called = sessions_called(name, sessions)
+        if len(called) != 1:
+            raise _ambiguous(name, called) if called else _no_session(name, sessions)
+        return called[0]
+
+    def delete(self, session_id: str) -> None:
+        """Remove a session for good, from the copies too."""
+        self.get(session_id)
+        with self._writing() as connection:
+            _erase(connection, session_id, stamp(self._now()))
+        with self._reading() as connection:
+            connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
+        for copy in (self._path.parent / "backups").glob("*.db"):
+            # A copy that cannot be opened is no reason to keep the session.
+            with suppress(StorageError), guarded(copy), closing(sqlite3.connect(copy)) as connection, connection:
+                connection.execute("PRAGMA secure_delete = ON")
+                _erase(connection, session_id, stamp(self._now()))
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection for one thread at a time. A file found damaged is marked for the next start."""
+        try:
+            with self._lock, guarded(self._path):
+                yield self._connection
+        except (UnreadableRow, StorageDamaged) as error:
+            with suppress(OSError):
+                suspicion_of(self._path).touch(mode=0o600)
+            raise damaged(self._path) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._reading() as connection:
+            with transaction(connection):
+                yield connection
+            self._written = True
+            if _identity_of(self._path) != self._identity:
+                raise damaged(self._path)  # what was just written is in a file that was set aside, or deleted
+
+
+class UnreadableRow(ValueError):
+    """A row that SQLite gave back and that makes no sense."""
+
+
+def suspicion_of(path: Path) -> Path:
+    """The file that says: these sessions were seen damaged, look at every row."""
+    return path.with_name(f"{path.name}.suspect")
+
+
+def stamp(at: datetime) -> str:
+    """A time as it is stored: in UTC and always as long, so that times sort as text."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def insert_session(connection: sqlite3.Connection, row: tuple[str, str, str, str]) -> None:
+    """Add a session: id, title, created, updated. Its entries bring the rest."""
+    connection.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, 0)", row)
+
+
+def insert_entries(connection: sqlite3.Connection, rows: Iterable[EntryRow]) -> None:
+    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def insert_doomed(connection: sqlite3.Connection, times: Mapping[str, str]) -> None:
+    """Note that these sessions were deleted, and when."""
+    connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?, ?)", times.items())
+
+
+def session_of(row: Sequence[object]) -> Session:
+    try:
+        return Session.model_validate(dict(zip(Session.model_fields, row, strict=True)))
+    except ValueError as error:
+        raise UnreadableRow from error
+
+
+def entry_of(row: EntryRow) -> Entry:
+    """The entry of a row; what a newer zkchat wrote in a way that we do not understand comes as an unknown one."""
+    try:
+        body = from_json(row.body)
+        place = {"session_id": row.session_id, "sequence": row.sequence, "at": row.at}
+        try:
+            return Entry.model_validate({**place, "body": body})
+        except ValidationError:
+            return Entry.model_validate({**place, "body": {"kind": "unreadable", "original": body}})
+    except (ValueError, TypeError) as error:
+        raise UnreadableRow from error
+
+
+def _row(session_id: str, sequence: int, at: str, body: EntryBody) -> EntryRow:
+    try:
+        text = body.model_dump_json()
+    except PydanticSerializationError:
+        # Half of a surrogate pair, which UTF-8 cannot hold: better one replaced character than a lost message.
+        text = json.dumps(body.model_dump(mode="json"), ensure_ascii=False)
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        body = type(body).model_validate_json(text)
+    return EntryRow(session_id, sequence, body.kind, *_columns_of(body), at, text)
+
+
+def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, str | None]:
+    """Role, message id, parent id and title, where there are any: what SQL needs to know of a body."""
+    match body:
+        case MessageEntry(message=message):
+            return message.role, message.id, message.parent_id, None
+        case DraftEntry():
+            return "assistant", body.message_id, body.parent_id, None
+        case HeadEntry() | PinEntry():
+            return None, body.message_id, None, None
+        case TitleEntry():
+            return None, None, None, body.title
+        case ItemsEntry() | RestoreEntry() | UnknownEntry():
+            return None, None, None, None
+        case _:
+            assert_never(body)
+
+
+def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:
+    insert_doomed(connection, {session_id: at})
+    connection.execute("DELETE FROM entries WHERE session_id = ?", (session_id,))
+    connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+
+
+def _identity_of(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _no_session(name: str, sessions: Sequence[Session] = ()) -> SessionNotFound:
+    from difflib import get_close_matches
+
+    names = {session.title.casefold(): session for session in sessions} | {s.id: s for s in sessions}
+    closest = [names[match] for match in get_close_matches(name.casefold(), names, n=3, cutoff=0.5)]
+    hint = f"Closest: {_listed(closest)}." if closest else "zkchat sessions list shows those that are there."
+    return SessionNotFound(f"There is no session {name!r}.", hint=hint)
+
+
+def _ambiguous(name: str, sessions: Sequence[Session]) -> SessionNotFound:
+    return SessionNotFound(
+        f"{name!r} could be any of {len(sessions)} sessions.", hint=f"Say which one by its id: {_listed(sessions[:5])}."
+    )
+
+
+def _listed(sessions: Iterable[Session]) -> str:
+    return ", ".join(f"{session.id} ({session.title or 'untitled'})" for session in sessions)
