@@ -1,15 +1,32 @@
 """What the inside asks of the outside. Adapters implement these; nothing inside names an adapter."""
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from zkchat.model.index import (
+    CatalogRow,
+    IndexBatch,
+    IndexCounts,
+    KnownNote,
+    NoteFilter,
+    Segment,
+    SegmentHead,
+    StoredLink,
+    StoredSection,
+    TermPostings,
+    TextLookup,
+)
 from zkchat.model.message import Role
-from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.model.note import FileStamp, NoteWarning, Resolution
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, ToolSpec
 from zkchat.model.reference import DocumentReference
 from zkchat.model.session import Entry, EntryBody, Session
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class ModelProvider(Protocol):
@@ -30,6 +47,22 @@ class Tokenizer(Protocol):
         ...
 
     def count(self, text: str) -> int: ...
+
+
+class Embedder(Protocol):
+    """Texts as directions, near each other where the texts are near in meaning. Every thread may use it."""
+
+    @property
+    def name(self) -> str:
+        """Model and method: vectors of different names cannot be compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """A row of length 1 for each text; of length 0 for a text of which nothing is known."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +94,109 @@ class NoteFiles(Protocol):
 
     def read(self, path: str) -> str:
         """The text of a note. Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`."""
+        ...
+
+    def read_whole(self, path: str) -> tuple[str, bool]:
+        """The same, and whether every byte of it was text; what is none is shown as U+FFFD."""
+        ...
+
+
+class NoteIndex(Protocol):
+    """What is known of a vault's notes: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.
+
+    Every thread may use it. Each method sees, or makes, one consistent state.
+    """
+
+    def generation(self) -> int:
+        """A number that grows whenever notes change, whoever changed them."""
+        ...
+
+    def counts(self) -> IndexCounts: ...
+
+    def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        """By path: size and time of the notes as they were last read, and whether those can be trusted."""
+        ...
+
+    def known(self, path: str) -> KnownNote | None: ...
+
+    def copies(self) -> list[list[str]]:
+        """Notes with the same text, those of one text together. Empty ones are no copies of each other."""
+        ...
+
+    def attachments(self) -> set[str]: ...
+
+    def catalog(self) -> list[CatalogRow]:
+        """Notes and attachments, as links look for them."""
+        ...
+
+    def warnings(self) -> list[NoteWarning]: ...
+
+    def reserve_sections(self, count: int) -> int:
+        """The first of so many numbers that no section has, or will have."""
+        ...
+
+    def apply(self, batch: IndexBatch) -> int:
+        """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
+        ...
+
+    def is_complete(self) -> bool:
+        """False while a refresh is under way, and after one that was interrupted."""
+        ...
+
+    def finish(self) -> None: ...
+
+    def notes_to_resolve(self, limit: int) -> list[str]:
+        """Notes whose links may lead elsewhere now, some of them."""
+        ...
+
+    def links_from(self, paths: Sequence[str]) -> list[StoredLink]: ...
+
+    def links_to(self, path: str) -> list[StoredLink]: ...
+
+    def doubtful_links(self) -> list[StoredLink]:
+        """Those that lead nowhere, to one of several files, or to a place that the note does not have."""
+        ...
+
+    def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
+        """Which note leads to which other one, each pair once: all of them, or those that some notes are part of."""
+        ...
+
+    def store_resolutions(
+        self, generation: int, sources: Sequence[str], resolutions: Iterable[tuple[int, Resolution]]
+    ) -> bool:
+        """What the links of these notes lead to, by the links' numbers. Refused if notes changed since `generation`."""
+        ...
+
+    def look_up(self, terms: Collection[str], known: int | None) -> TextLookup:
+        """Where terms stand; the segments themselves only if they are not of the generation `known`."""
+        ...
+
+    def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
+        """Those that are still there, in no particular order."""
+        ...
+
+    def section_ranges(self, wanted: NoteFilter) -> list[tuple[int, int]]:
+        """First section and count for each note that the filter lets through, the last changed first."""
+        ...
+
+    def segment_sizes(self) -> dict[int, int]:
+        """How many slots each segment has."""
+        ...
+
+    def segment_heads(self) -> list[SegmentHead]: ...
+
+    def dead_sections(self) -> list[int]: ...
+
+    def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
+        """Those that are there, with their postings, and the dead sections."""
+        ...
+
+    def replace_segments(self, old: Sequence[int], new: Segment, dropped: Sequence[int]) -> None:
+        """Put one segment in the place of several, unless somebody else already did; `dropped` are gone from it."""
+        ...
+
+    def reset(self) -> None:
+        """Throw everything away."""
         ...
 
 

@@ -1,0 +1,321 @@
+import sqlite3
+import stat
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from zkchat.errors import StorageDamaged, StorageError
+from zkchat.model.index import CatalogRow, IndexBatch, IndexedNote, KnownNote, NoteFilter, Segment
+from zkchat.model.note import (
+    Ambiguous,
+    Block,
+    External,
+    FileStamp,
+    Heading,
+    Link,
+    Missing,
+    Note,
+    NoteWarning,
+    Resolution,
+    Resolved,
+    Section,
+)
+from zkchat.storage import note_rows
+from zkchat.storage.note_index import SqliteNoteIndex
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "index.db"
+
+
+@pytest.fixture
+def index(path: Path) -> Iterator[SqliteNoteIndex]:
+    with closing(SqliteNoteIndex(path)) as opened:
+        yield opened
+
+
+LINK = Link(text="[[b#H|x]]", target="b", anchor="H", display="x", start=3, end=12, line=2, in_frontmatter="up")
+NOTE = Note(
+    path="a.md",
+    title="Title",
+    aliases=("One", "Zwei, drei"),
+    tags=("Plant/Herb", "plant/herb"),
+    headings=(Heading(text="H", level=2, line=3, start=20),),
+    blocks=(Block(id="b1", line=4, first_line=3, last_line=4),),
+    links=(LINK,),
+    warnings=("Odd.",),
+)
+
+
+def stored(note: Note, first_section: int = 0, sections: int = 0, **stamp: int) -> IndexedNote:
+    return IndexedNote(
+        stamp=FileStamp(path=note.path, size=stamp.get("size", 1), modified_ns=stamp.get("modified_ns", 1)),
+        digest=b"digest",
+        note=note,
+        first_section=first_section,
+        sections=[section(f"text {number} of {note.path}") for number in range(sections)],
+        link_keys=frozenset(link.target for link in note.links),
+    )
+
+
+def section(text: str) -> Section:
+    return Section(heading_path=("A", "B"), text=text, start=0, end=9, first_line=1, last_line=2)
+
+
+def segment(*terms: str, slots: int = 1) -> Segment:
+    return Segment(
+        slots=slots,
+        sections=b"s" * slots,
+        lengths=b"l",
+        names=b"n",
+        postings=[(term, f"{term} sections".encode(), f"{term} names".encode()) for term in terms],
+    )
+
+
+def counts_of(index: SqliteNoteIndex) -> tuple[int, int, int]:
+    counts = index.counts()
+    return counts.notes, counts.links, counts.sections
+
+
+def test_a_note_comes_back_as_it_was_stored(index: SqliteNoteIndex) -> None:
+    index.apply(IndexBatch(notes=[stored(NOTE, sections=2, size=7, modified_ns=8)], added_files=["x.png"]))
+    assert index.known("a.md") == KnownNote(
+        digest=b"digest", title="Title", aliases=NOTE.aliases, headings=NOTE.headings, blocks=NOTE.blocks
+    )
+    assert index.known("b.md") is None
+    assert index.stamps() == {"a.md": (7, 8, True)}
+    assert index.attachments() == {"x.png"}
+    assert index.catalog() == [
+        CatalogRow(path="a.md", title="Title", aliases=NOTE.aliases),
+        CatalogRow(path="x.png"),
+    ]
+    assert index.warnings() == [NoteWarning(path="a.md", text="Odd.")]
+    assert counts_of(index) == (1, 1, 2)
+    (link,) = index.links_from(["a.md"])
+    assert (link.source, link.link, link.resolution) == ("a.md", LINK, None)
+
+
+def test_sections_come_back_with_their_note(index: SqliteNoteIndex) -> None:
+    first = index.reserve_sections(2)
+    index.apply(IndexBatch(notes=[stored(NOTE, first_section=first, sections=2)]))
+    (found,) = index.sections([first + 1, first + 99])
+    assert (found.id, found.path, found.title, found.aliases) == (first + 1, "a.md", "Title", NOTE.aliases)
+    assert (found.heading_path, found.text) == (("A", "B"), "text 1 of a.md")
+    assert (found.first_line, found.last_line) == (1, 2)
+
+
+def test_numbers_of_sections_are_never_given_twice(path: Path, index: SqliteNoteIndex) -> None:
+    first = index.reserve_sections(10)
+    with closing(SqliteNoteIndex(path)) as other:
+        assert other.reserve_sections(1) == first + 10
+
+
+def test_a_new_version_of_a_note_takes_the_place_of_the_old(index: SqliteNoteIndex) -> None:
+    index.apply(IndexBatch(notes=[stored(NOTE, first_section=1, sections=2)]))
+    index.apply(IndexBatch(notes=[stored(Note(path="a.md", title="New"), first_section=3, sections=1)]))
+    assert counts_of(index) == (1, 0, 1)
+    assert index.warnings() == []
+    assert index.sections([1, 2]) == []
+    assert index.dead_sections() == [1, 2]
+    assert index.section_ranges(NoteFilter(tags=("plant",))) == []
+
+
+def test_a_removed_note_leaves_nothing_but_dead_sections(index: SqliteNoteIndex) -> None:
+    index.apply(IndexBatch(notes=[stored(NOTE, first_section=1, sections=2)], added_files=["x.png"]))
+    index.apply(IndexBatch(removed=["a.md", "never.md"], removed_files=["x.png"]))
+    assert counts_of(index) == (0, 0, 0)
+    assert index.catalog() == []
+    assert index.dead_sections() == [1, 2]
+
+
+def test_a_stamp_changes_without_the_note(index: SqliteNoteIndex) -> None:
+    index.apply(IndexBatch(notes=[stored(NOTE)]))
+    index.apply(IndexBatch(restamped=[FileStamp(path="a.md", size=3, modified_ns=4, settled=False)]))
+    assert index.stamps() == {"a.md": (3, 4, False)}
+    assert index.known("a.md") is not None
+
+
+RESOLUTIONS: list[Resolution] = [
+    Resolved(path="b.md", via="alias", anchor_found=False, line=None),
+    Resolved(path="b.md", via="name", line=7),
+    Ambiguous(path="b.md", via="name", others=("c/b.md", "d/b.md"), line=2),
+    Missing(target="b"),
+    External(address="https://x.y"),
+]
+
+
+@pytest.mark.parametrize("resolution", RESOLUTIONS)
+def test_what_a_link_leads_to_comes_back(index: SqliteNoteIndex, resolution: Resolution) -> None:
+    generation = index.apply(IndexBatch(notes=[stored(NOTE)]))
+    (link,) = index.links_from(["a.md"])
+    assert index.notes_to_resolve(9) == ["a.md"]
+    assert index.store_resolutions(generation, ["a.md"], [(link.id, resolution)])
+    assert index.notes_to_resolve(9) == []
+    assert index.links_from(["a.md"])[0].resolution == resolution
+    leads_to_b = isinstance(resolution, Resolved | Ambiguous)
+    assert [each.source for each in index.links_to("b.md")] == (["a.md"] if leads_to_b else [])
+
+
+def test_resolutions_of_an_earlier_generation_are_refused(index: SqliteNoteIndex) -> None:
+    generation = index.apply(IndexBatch(notes=[stored(NOTE)]))
+    index.apply(IndexBatch(added_files=["b.png"]))
+    assert not index.store_resolutions(generation, ["a.md"], [])
+    assert index.notes_to_resolve(9) == ["a.md"]
+
+
+def test_a_touched_key_asks_for_the_links_that_look_for_it(index: SqliteNoteIndex) -> None:
+    other = Note(path="o.md", title="O", links=(Link(text="[[z]]", target="z"),))
+    generation = index.apply(IndexBatch(notes=[stored(NOTE), stored(other)]))
+    index.store_resolutions(generation, ["a.md", "o.md"], [])
+    index.apply(IndexBatch(added_files=["b"], touched_keys=frozenset({"b"})))
+    assert index.notes_to_resolve(9) == ["a.md"]
+
+
+def test_notes_pass_a_filter_the_last_changed_first(index: SqliteNoteIndex) -> None:
+    def note(path: str, *tags: str) -> Note:
+        return Note(path=path, title=path, tags=tags)
+
+    index.apply(
+        IndexBatch(
+            notes=[
+                stored(note("a.md", "Plant"), 1, 1, modified_ns=1),
+                stored(note("Sub/b.md", "plant/herb", "green"), 2, 3, modified_ns=10**18),
+                stored(note("c.md", "planet"), 5, 1, modified_ns=5),
+            ]
+        )
+    )
+    ranges = {
+        NoteFilter(): [(2, 3), (5, 1), (1, 1)],
+        NoteFilter(tags=("PLANT",)): [(2, 3), (1, 1)],
+        NoteFilter(tags=("plant", "green")): [(2, 3)],
+        NoteFilter(tags=("plan",)): [],
+        NoteFilter(paths=("SUB/", "b")): [(2, 3)],
+        NoteFilter(after=datetime.fromtimestamp(10**9)): [(2, 3)],
+        NoteFilter(after=datetime.fromtimestamp(10**9 + 1)): [],
+        NoteFilter(within=frozenset({"c.md", "x.md"})): [(5, 1)],
+        NoteFilter(within=frozenset()): [],
+    }
+    assert {wanted: index.section_ranges(wanted) for wanted in ranges} == ranges
+
+
+def test_terms_are_looked_up_in_all_segments(index: SqliteNoteIndex) -> None:
+    for terms in (("a", "b"), ("b", "c")):
+        index.apply(IndexBatch(added_files=[terms[0]], segment=segment(*terms)))
+    lookup = index.look_up(["b", "c", "x"], None)
+    assert [(row.segment, row.term, row.sections, row.names) for row in lookup.postings] == [
+        (1, "b", b"b sections", b"b names"),
+        (2, "b", b"b sections", b"b names"),
+        (2, "c", b"c sections", b"c names"),
+    ]
+    assert [head.id for head in lookup.segments or ()] == [1, 2]
+    assert index.look_up(["a"], lookup.generation).segments is None
+    assert index.look_up([], None).postings == []
+
+
+def test_merged_segments_take_the_place_of_the_old_ones_once(index: SqliteNoteIndex) -> None:
+    for name in "xyz":
+        index.apply(IndexBatch(added_files=[name], segment=segment(name)))
+    index.apply(IndexBatch(notes=[stored(NOTE, 1, 2)]))
+    index.apply(IndexBatch(removed=["a.md"]))
+    known = index.look_up([], None).generation
+    parts, dead = index.load_segments([1, 2])
+    assert [(head.id, [row.term for row in rows]) for head, rows in parts] == [(1, ["x"]), (2, ["y"])]
+    assert dead == [1, 2]
+    index.replace_segments([1, 2], segment("x", "y", slots=2), [1])
+    assert index.segment_sizes() == {3: 1, 4: 2}
+    assert index.dead_sections() == [2]
+    assert index.look_up(["x"], known).segments is not None
+    index.replace_segments([1, 2], segment("x", slots=7), [2])
+    index.replace_segments([3, 4], segment(slots=0), [2])
+    assert index.segment_sizes() == {}
+
+
+def test_a_refresh_is_complete_only_when_it_was_finished(index: SqliteNoteIndex) -> None:
+    assert not index.is_complete()
+    index.finish()
+    assert index.is_complete()
+    index.apply(IndexBatch(added_files=["x"]))
+    assert not index.is_complete()
+
+
+def test_a_batch_takes_effect_whole_or_not_at_all(index: SqliteNoteIndex) -> None:
+    generation = index.generation()
+    broken = Segment(slots=1, sections=b"", lengths=b"", names=b"", postings=[("a", b"", b""), ("a", b"", b"")])
+    with pytest.raises(StorageError):
+        index.apply(IndexBatch(notes=[stored(NOTE)], added_files=["x.png"], segment=broken))
+    assert counts_of(index) == (0, 0, 0)
+    assert index.attachments() == set()
+    assert index.generation() == generation
+
+
+def test_the_file_is_for_its_owner_alone(path: Path, index: SqliteNoteIndex) -> None:
+    index.finish()
+    if sys.platform != "win32":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_an_index_of_another_version_is_begun_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(SqliteNoteIndex(path)) as index:
+        index.apply(IndexBatch(notes=[stored(NOTE)]))
+        generation = index.generation()
+    for version in (note_rows.VERSION + 1, note_rows.VERSION):
+        with closing(sqlite3.connect(path)) as database:
+            database.execute(f"PRAGMA user_version = {version + 5}")
+        with closing(SqliteNoteIndex(path)) as index:
+            assert counts_of(index) == (0, 0, 0)
+            assert index.generation() != generation
+
+
+@pytest.mark.parametrize("content", [b"this is no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000, b"x"])
+def test_a_file_that_is_no_index_is_begun_anew(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with closing(SqliteNoteIndex(path)) as index:
+        assert counts_of(index) == (0, 0, 0)
+        index.apply(IndexBatch(notes=[stored(NOTE)]))
+        assert index.counts().notes == 1
+
+
+def test_values_that_are_no_values_of_ours_are_damage(path: Path, index: SqliteNoteIndex) -> None:
+    index.apply(IndexBatch(notes=[stored(NOTE)]))
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE notes SET headings = '[broken'")
+        database.execute("UPDATE links SET link = '[[1, 2]]'")
+        database.commit()
+    with pytest.raises(StorageDamaged):
+        index.known("a.md")
+    with pytest.raises(StorageDamaged):
+        index.links_from(["a.md"])
+
+
+def test_reset_throws_everything_away(path: Path, index: SqliteNoteIndex) -> None:
+    index.apply(IndexBatch(notes=[stored(NOTE)]))
+    index.reset()
+    assert not path.exists()
+    assert counts_of(index) == (0, 0, 0)
+
+
+def test_readers_do_not_wait_for_a_writer(path: Path, index: SqliteNoteIndex) -> None:
+    index.apply(IndexBatch(notes=[stored(NOTE)]))
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("DELETE FROM notes")
+        assert index.counts().notes == 1
+        writer.execute("ROLLBACK")
+
+
+def test_threads_use_the_index_at_once(index: SqliteNoteIndex) -> None:
+    def write(number: int) -> int:
+        index.apply(IndexBatch(notes=[stored(Note(path=f"{number}.md", title="T"), number * 10, 2)]))
+        return index.counts().notes
+
+    with ThreadPoolExecutor(4) as threads:
+        assert max(threads.map(write, range(24))) == 24
+    assert counts_of(index) == (24, 0, 48)

@@ -1,0 +1,212 @@
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.memory_files import MemoryFiles
+from zkchat.errors import NoteNotFound, OutsideVault, StorageDamaged
+from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Resolved
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.library import Library
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as opened:
+        yield opened
+
+
+def library_of(index: SqliteNoteIndex, **notes: str) -> tuple[Library, MemoryFiles]:
+    files = MemoryFiles(**notes)
+    library = Library(files, index)
+    library.refresh()
+    return library, files
+
+
+def link(target: str, anchor: str = "") -> Link:
+    return Link(text=f"[[{target}]]", target=target, anchor=anchor)
+
+
+def test_links_are_resolved_against_the_vault_as_it_is(index: SqliteNoteIndex) -> None:
+    library, files = library_of(index, Naming="# Naming things", a="x")
+    assert library.resolve(link("naming")) == Resolved(path="Naming.md", via="name")
+    assert library.resolve(link("Naming things")) == Resolved(path="Naming.md", via="title")
+    assert library.resolve(link(""), "a.md") == Resolved(path="a.md", via="self")
+    files.write("sub/Naming.md", "x")
+    files.remove("a.md")
+    library.refresh()
+    assert library.resolve(link("naming")) == Ambiguous(path="Naming.md", via="name", others=("sub/Naming.md",))
+    assert isinstance(library.resolve(link("a")), Missing)
+
+
+def test_a_broken_link_comes_with_the_closest_names(index: SqliteNoteIndex) -> None:
+    library, _ = library_of(index, Evergreen="x", Other="y")
+    found = library.resolve(link("Evergren"))
+    assert isinstance(found, Missing)
+    assert found.suggestions[0] == "Evergreen"
+
+
+def test_links_in_both_directions_are_known(index: SqliteNoteIndex) -> None:
+    library, _ = library_of(index, a="[[b]]\n\n[[c]]", b="[[a]]", c="")
+    assert [stored.link.target for stored in library.links_from("a.md")] == ["b", "c"]
+    assert [(stored.source, stored.link.line) for stored in library.links_to("c.md")] == [("a.md", 3)]
+
+
+def test_the_shortest_link_that_leads_to_a_note_is_given(index: SqliteNoteIndex) -> None:
+    library, _ = library_of(index, **{"sub/Alone": "x", "one/Twin": "x", "two/Twin": "x"})
+    assert library.link_to("sub/Alone.md") == "[[Alone]]"
+    assert library.link_to("two/Twin.md") == "[[two/Twin]]"
+    assert library.link_to("media/picture.png") == "[[media/picture.png]]"
+
+
+def test_titles_are_known_and_guessed_for_others(index: SqliteNoteIndex) -> None:
+    library, _ = library_of(index, a="# The title")
+    assert library.title("a.md") == "The title"
+    assert library.title("sub/unknown.md") == "unknown"
+
+
+def test_a_note_is_read_as_it_is_now(index: SqliteNoteIndex) -> None:
+    library, files = library_of(index, a="old")
+    files.write("a.md", "new")
+    assert library.read("a.md") == "new"
+
+
+def test_a_note_that_is_not_there_comes_with_the_closest_names(index: SqliteNoteIndex) -> None:
+    library, _ = library_of(index, Evergreen="x", note="y")
+    with pytest.raises(NoteNotFound) as missing:
+        library.read("Evergren.md")
+    assert missing.value.hint == "Closest: [[Evergreen]]."
+    with pytest.raises(NoteNotFound) as missing:
+        library.read("sub/note.md")
+    assert missing.value.hint == "Closest: [[note]]."
+    with pytest.raises(NoteNotFound) as missing:
+        library.read("qqqq.md")
+    assert missing.value.hint == ""
+
+
+def test_what_is_outside_the_vault_stays_there(tmp_path: Path, index: SqliteNoteIndex) -> None:
+    library = Library(VaultFiles(tmp_path, exclude=(), max_note_bytes=10), index)
+    with pytest.raises(OutsideVault):
+        library.read("../x.md")
+
+
+SECTIONS = """---
+title: T
+---
+intro %% secret %%
+
+# One
+
+first
+
+## Inner
+
+inner %%
+long secret
+%% text
+
+# Two
+
+a block
+of lines ^b1
+
+last
+"""
+
+
+@pytest.mark.parametrize(
+    ("anchor", "text"),
+    [
+        ("One", "# One\n\nfirst\n\n## Inner\n\ninner \n\n text\n\n"),
+        ("One#Inner", "## Inner\n\ninner \n\n text\n\n"),
+        ("^b1", "a block\nof lines ^b1\n"),
+    ],
+)
+def test_a_section_is_what_stands_under_its_heading_without_comments(
+    index: SqliteNoteIndex, anchor: str, text: str
+) -> None:
+    library, _ = library_of(index, a=SECTIONS)
+    assert library.section("a.md", anchor) == text
+
+
+def test_the_whole_note_is_given_where_no_place_is_asked_for_or_it_is_not_there(index: SqliteNoteIndex) -> None:
+    library, _ = library_of(index, a=SECTIONS)
+    whole = library.section("a.md")
+    assert whole == library.section("a.md", "Nowhere")
+    assert whole.startswith("---\ntitle: T\n---\nintro \n")
+    assert "secret" not in whole
+    assert whole.count("\n") == SECTIONS.count("\n")
+
+
+def test_warnings_are_all_there_is_to_say_and_a_refresh_tells_only_the_news(index: SqliteNoteIndex) -> None:
+    library, files = library_of(index, a="---\nx: [\n---\n", b="fine")
+    files.unlisted = [NoteWarning(path="pipe.md", text="It is not a regular file.")]
+    assert [warning.path for warning in library.refresh().warnings] == ["pipe.md"]
+    assert library.refresh().warnings == ()
+    assert [warning.path for warning in library.warnings()] == ["pipe.md", "a.md"]
+    assert library.note_count() == 2
+
+
+def test_progress_is_told(index: SqliteNoteIndex) -> None:
+    heard: list[tuple[int, int]] = []
+    Library(MemoryFiles(a="x", b="y"), index).refresh(lambda done, total: heard.append((done, total)))
+    assert heard == [(1, 2), (2, 2)]
+
+
+def test_a_damaged_index_is_built_again_by_a_refresh(tmp_path: Path, index: SqliteNoteIndex) -> None:
+    library, _ = library_of(index, a="garden")
+    index.close()
+    _damage(tmp_path / "index.db")
+    library.refresh()
+    assert [passage.path for passage in library.search("garden")] == ["a.md"]
+
+
+def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, index: SqliteNoteIndex) -> None:
+    library, files = library_of(index, a="garden")
+    files.write("b.md", "the garden again")
+    index.close()
+    _damage(tmp_path / "index.db")
+    assert sorted(passage.path for passage in library.search("garden")) == ["a.md", "b.md"]
+    assert library.resolve(link("b")) == Resolved(path="b.md", via="name")
+
+
+def _damage(path: Path) -> None:
+    """Leave the header and the schema, and nothing else."""
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\x5a" * len(content[4096:])
+    path.write_bytes(content)
+
+
+def test_an_index_that_cannot_be_mended_is_an_error(tmp_path: Path) -> None:
+    class Hopeless(SqliteNoteIndex):
+        def stamps(self) -> dict[str, tuple[int, int, bool]]:
+            raise StorageDamaged("index.db is damaged.")
+
+    with closing(Hopeless(tmp_path / "index.db")) as index, pytest.raises(StorageDamaged):
+        Library(MemoryFiles(), index).refresh()
+
+
+def test_one_thread_asks_while_another_refreshes(index: SqliteNoteIndex) -> None:
+    library, files = library_of(index, **{f"n{number}": f"garden [[n{number + 1}]]" for number in range(30)})
+    failures: list[BaseException] = []
+
+    def change() -> None:
+        try:
+            for number in range(15):
+                files.write(f"m{number}.md", f"garden {number}")
+                library.refresh()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    while thread.is_alive():
+        assert len(library.search("garden", limit=5)) == 5
+        assert library.resolve(link("n1")) == Resolved(path="n1.md", via="name")
+        library.resolve(link("not there"))
+    thread.join()
+    assert failures == []
+    assert library.note_count() == 45

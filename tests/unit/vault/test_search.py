@@ -1,0 +1,267 @@
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from tests.support.memory_files import MemoryFiles
+from zkchat.model.note import Passage
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.library import Library
+
+FILLER = {f"filler {number}": f"# Filler {number}\n\nNothing to see in place {number}." for number in range(8)}
+
+
+class Vault:
+    def __init__(self, index: SqliteNoteIndex) -> None:
+        self.files = MemoryFiles()
+        self.library = Library(self.files, index)
+
+    def holds(self, **notes: str) -> "Vault":
+        for name, text in {**FILLER, **notes}.items():
+            self.files.write(f"{name}.md", text)
+        self.library.refresh()
+        return self
+
+    def find(self, query: str, **options: object) -> list[Passage]:
+        return self.library.search(query, **options)  # type: ignore[arg-type]
+
+    def paths(self, query: str, **options: object) -> list[str]:
+        return [passage.path for passage in self.find(query, **options)]
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        yield Vault(index)
+
+
+def test_a_passage_is_found_with_its_place(vault: Vault) -> None:
+    vault.holds(garden="intro\n\n# Compost\n\nWorms eat the peelings.\n\n## Heat\n\nA hot heap kills weeds.\n")
+    (passage,) = vault.find("hot heap")
+    assert passage.path == "garden.md"
+    assert passage.title == "Compost"
+    assert passage.heading_path == ("Compost", "Heat")
+    assert (passage.first_line, passage.last_line) == (7, 9)
+    assert "A hot heap kills weeds." in passage.text
+    assert passage.why == "text"
+    assert passage.score > 0
+
+
+def test_forms_of_a_word_find_each_other(vault: Vault) -> None:
+    vault.holds(a="He was naming his notes.")
+    assert vault.paths("name a note") == ["a.md"]
+
+
+def test_a_title_counts_more_than_the_text(vault: Vault) -> None:
+    vault.holds(a="# Sourdough\n\nbread", b="Some sourdough, and bread.", c="Some bread.")
+    assert vault.paths("sourdough") == ["a.md", "b.md"]
+
+
+def test_a_note_is_found_by_title_alias_heading_and_file_name_though_its_text_is_silent(vault: Vault) -> None:
+    vault.holds(
+        a="# Sourdough\n\nbread",
+        b="---\naliases: [Leaven]\n---\nbread",
+        c="bread\n\n## Starter\n\nwater",
+        Rye="",
+    )
+    assert [(found.path, found.why) for word in ("sourdough", "leaven", "starter") for found in vault.find(word)] == [
+        ("a.md", "title, heading, text"),
+        ("b.md", "alias"),
+        ("c.md", "heading, text"),
+    ]
+    assert vault.paths("rye") == ["Rye.md"]
+
+
+def test_a_question_that_names_a_note_finds_that_note_first(vault: Vault) -> None:
+    mentions = {f"m{number}": "Evergreen notes, evergreen notes and evergreen notes again." for number in range(5)}
+    vault.holds(**mentions, Evergreen="# Evergreen notes\n\nWritten to grow.\n\n## Titles\n\nStatements.")
+    assert vault.paths("what are evergreen notes", limit=2) == ["Evergreen.md", "Evergreen.md"]
+
+
+def test_rare_words_count_more_than_common_ones(vault: Vault) -> None:
+    vault.holds(a="place place place", b="a zebra in some place or other that is not like the others at all")
+    assert vault.paths("place zebra")[0] == "b.md"
+
+
+def test_short_passages_are_not_drowned_by_long_ones(vault: Vault) -> None:
+    vault.holds(long="zebra " + "and other words " * 60, short="zebra words")
+    assert vault.paths("zebra") == ["short.md", "long.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("私は東京に住んでいます", "東京"),
+        ("我喜欢喝绿茶。", "绿茶"),
+        ("黒猫が庭にいる", "猫"),
+        ("ฉันชอบกินข้าวผัด", "ข้าวผัด"),
+        ("한국어를 배우고 있습니다", "한국어"),
+        ("Кошки любят молоко", "кошка"),
+        ("Die Straße ist lang", "STRASSE straße"),
+    ],
+)
+def test_every_script_is_searched(vault: Vault, text: str, query: str) -> None:
+    vault.holds(a=text, b="別の話。", c="другое дело")
+    assert vault.paths(query)[0] == "a.md"
+
+
+def test_nothing_found_is_an_empty_list(vault: Vault) -> None:
+    vault.holds(a="text")
+    assert vault.paths("xylophone") == vault.paths("") == vault.paths("…") == []
+
+
+def test_an_empty_vault_has_nothing_to_find(vault: Vault) -> None:
+    assert vault.paths("anything") == []
+    assert vault.library.rarity(["anything"]) == {}
+
+
+def test_a_phrase_must_stand_word_for_word(vault: Vault) -> None:
+    vault.holds(
+        a="the quick brown fox",
+        b="brown and quick",
+        c="quick *brown*\nbear",
+        d="quick browns",
+        e="# Quick brown\n\nwords",
+        f="とても速い狐",
+    )
+    assert sorted(vault.paths('"quick brown"')) == ["a.md", "c.md", "e.md"]
+    assert vault.paths('"quick brown fox"') == ["a.md"]
+    assert vault.paths('"速い狐"') == ["f.md"]
+    assert vault.paths('"狐速い"') == []
+
+
+def test_a_phrase_is_looked_for_beyond_the_first_candidates(vault: Vault) -> None:
+    decoys = {f"d{number:03}": "brown quick quick brown quick"[:17] for number in range(300)}
+    vault.holds(**decoys, hit="here is some more text and then a quick brown thing, with a long tail of words")
+    assert vault.paths('"quick brown thing"', limit=1) == ["hit.md"]
+    assert vault.paths('"brown quick" -thing', limit=300) == sorted(f"{name}.md" for name in decoys)
+
+
+def test_a_word_with_a_minus_is_kept_out_in_all_its_forms(vault: Vault) -> None:
+    vault.holds(a="garden notes", b="garden drafts", c="garden, not this one", d="# Draft\n\ngarden")
+    assert sorted(vault.paths("garden -draft")) == ["a.md", "c.md"]
+    assert sorted(vault.paths('garden -"not this" -draft')) == ["a.md"]
+
+
+def test_tags_filter_with_their_children(vault: Vault) -> None:
+    vault.holds(
+        a="garden #Plant/herb", b="---\ntags: [plant]\n---\ngarden", c="garden #planet", d="garden #plant #done"
+    )
+    assert sorted(vault.paths("garden tag:plant")) == ["a.md", "b.md", "d.md"]
+    assert vault.paths("garden tag:#PLANT tag:done") == ["d.md"]
+    assert vault.paths("garden tag:nothing") == []
+
+
+def test_paths_filter_by_any_piece(vault: Vault) -> None:
+    vault.holds(**{"Journal/2024/a": "garden", "Journal/2023/b": "garden", "c": "garden"})
+    assert vault.paths("garden path:journal/2024") == ["Journal/2024/a.md"]
+    assert sorted(vault.paths("garden path:journal")) == ["Journal/2023/b.md", "Journal/2024/a.md"]
+
+
+def test_dates_filter_by_the_last_change(tmp_path: Path, vault: Vault) -> None:
+    vault.files.now = int(datetime(2024, 5, 31, 0, 0).timestamp() * 1e9) - 2
+    vault.files.write("before.md", "garden")
+    vault.files.write("after.md", "garden")
+    vault.library.refresh()
+    assert vault.paths("garden after:2024-05-31") == ["after.md"]
+    assert sorted(vault.paths("garden after:2024-05")) == ["after.md", "before.md"]
+
+
+def test_filters_alone_list_the_notes_that_fit_the_last_changed_first(vault: Vault) -> None:
+    vault.holds(a="one #x\n\n# Two\n\ntext", b="three #x", c="four")
+    found = vault.find("tag:x")
+    assert [(passage.path, passage.why, passage.score) for passage in found] == [
+        ("b.md", "filter", 0.0),
+        ("a.md", "filter", 0.0),
+    ]
+    assert found[1].snippet == "one #x"
+
+
+def test_a_search_can_be_kept_within_some_notes(vault: Vault) -> None:
+    vault.holds(a="garden", b="garden", c="garden")
+    assert sorted(vault.paths("garden", within=["a.md", "c.md", "nowhere.md"])) == ["a.md", "c.md"]
+    assert vault.paths("garden", within=[]) == []
+    assert vault.paths("", within=["a.md"]) == []
+
+
+def test_documents_are_distinct_notes_by_their_best_passage(vault: Vault) -> None:
+    many = "\n\n".join(f"## Part {number}\n\nzebra zebra" for number in range(70))
+    vault.holds(a=many, b="one zebra among many other words of no weight at all, really")
+    found = vault.library.documents("zebra", limit=5)
+    assert [passage.path for passage in found] == ["a.md", "b.md"]
+    assert len(vault.library.documents("zebra", limit=1)) == 1
+
+
+def test_equal_passages_come_in_the_order_of_their_paths(vault: Vault) -> None:
+    vault.holds(**dict.fromkeys("ebdac", "same zebra text"))
+    assert vault.paths("zebra", limit=3) == ["a.md", "b.md", "c.md"]
+
+
+def test_a_change_is_found_after_the_next_refresh(vault: Vault) -> None:
+    vault.holds(a="garden", b="zebra")
+    assert vault.paths("zebra") == ["b.md"]
+    vault.files.write("a.md", "a zebra in the garden")
+    vault.files.remove("b.md")
+    vault.library.refresh()
+    assert vault.paths("zebra") == ["a.md"]
+    assert len(vault.paths("garden")) == 1
+
+
+def test_a_snippet_shows_the_words_around_the_match(vault: Vault) -> None:
+    vault.holds(a="word " * 200 + "then a zebra crosses the quiet street " + "tail " * 100)
+    (found,) = vault.find("zebra street", limit=1)
+    assert "a zebra crosses the quiet street" in found.snippet
+    assert found.snippet.startswith("… ")
+    assert found.snippet.endswith(" …")
+    assert len(found.snippet) <= 204
+
+
+def test_a_snippet_of_a_note_found_by_its_title_is_its_beginning(vault: Vault) -> None:
+    vault.holds(Zebra="begins here " + "and goes on " * 60)
+    (found,) = vault.find("zebra")
+    assert found.snippet.startswith("begins here and goes on")
+
+
+def test_a_snippet_of_a_text_without_spaces_is_cut_too(vault: Vault) -> None:
+    vault.holds(a="あ" * 300 + "東京" + "い" * 90)
+    (found,) = vault.find("東京", limit=1)
+    assert "東京" in found.snippet
+    assert len(found.snippet) <= 204
+
+
+def test_rare_terms_have_a_higher_rarity(vault: Vault) -> None:
+    vault.holds(a="zebra")
+    rarity = vault.library.rarity(["zebra", "place", "unknown"])
+    assert rarity.keys() == {"zebra", "place"}
+    assert rarity["zebra"] > rarity["place"] > 0
+
+
+def test_a_search_sees_what_another_process_indexed(tmp_path: Path) -> None:
+    with (
+        closing(SqliteNoteIndex(tmp_path / "index.db")) as ours,
+        closing(SqliteNoteIndex(tmp_path / "index.db")) as theirs,
+    ):
+        here, there = Vault(ours).holds(a="garden"), Vault(theirs)
+        assert here.paths("zebra") == []
+        there.files = here.files
+        there.library = Library(here.files, theirs)
+        here.files.write("b.md", "zebra")
+        there.library.refresh()
+        assert here.paths("zebra") == ["b.md"]
+
+
+def test_times_on_disk_are_what_after_looks_at(tmp_path: Path) -> None:
+    from zkchat.storage.vault_files import VaultFiles
+
+    root = tmp_path / "vault"
+    root.mkdir()
+    for name, day in (("old", datetime(2023, 1, 1)), ("new", datetime(2024, 1, 1))):
+        (root / f"{name}.md").write_text("garden")
+        os.utime(root / f"{name}.md", (day.timestamp(), day.timestamp()))
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        library = Library(VaultFiles(root, exclude=(), max_note_bytes=1000), index)
+        library.refresh()
+        assert [found.path for found in library.search("garden after:2024")] == ["new.md"]

@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from zkchat.vault.similarity import Sections, Vectors, common_direction, nearest, packed, stretched, unpacked
+
+DIMENSIONS = 32
+SHARED = np.eye(DIMENSIONS, dtype=np.float32)[0]
+NO_DIRECTION = np.zeros(DIMENSIONS, dtype=np.float32)
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def some_vectors(count: int, *, seed: int = 1, shared: float = 0) -> Vectors:
+    """Of length 1, in all directions; with a part that all of them share."""
+    vectors = np.random.default_rng(seed).standard_normal((count, DIMENSIONS)) + shared * SHARED
+    return unit(vectors)
+
+
+def unit(vectors: NDArray[np.floating]) -> Vectors:
+    of_length_one: Vectors = (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
+    return of_length_one
+
+
+def without(vectors: Vectors, common: Vectors) -> Vectors:
+    return unit(vectors - np.outer(vectors @ common, common))
+
+
+@settings(max_examples=50, deadline=None)
+@given(seeds)
+def test_packing_keeps_directions(seed: int) -> None:
+    vectors = some_vectors(20, seed=seed)
+    again = unpacked(packed(vectors), DIMENSIONS)
+    assert np.all(np.sum(unit(again) * vectors, axis=1) > 0.999)
+
+
+def test_a_packed_number_takes_one_byte() -> None:
+    assert len(packed(some_vectors(3))) == 3 * DIMENSIONS
+
+
+def test_packing_keeps_what_is_unknown_unknown() -> None:
+    assert not unpacked(packed(np.zeros((2, DIMENSIONS), dtype=np.float32)), DIMENSIONS).any()
+
+
+def test_nothing_can_be_packed_too() -> None:
+    nothing = np.zeros((0, DIMENSIONS), dtype=np.float32)
+    assert unpacked(packed(nothing), DIMENSIONS).shape == nothing.shape
+
+
+def test_what_all_sections_share_is_found() -> None:
+    assert abs(common_direction(some_vectors(3000, shared=5)) @ SHARED) > 0.99
+
+
+def test_the_common_direction_does_not_depend_on_lengths_or_on_unknown_sections() -> None:
+    vectors = some_vectors(200, shared=3)
+    longer = vectors * np.linspace(1, 100, len(vectors), dtype=np.float32)[:, None]
+    with_gaps = np.concatenate([np.zeros((50, DIMENSIONS), dtype=np.float32), longer])
+    assert abs(common_direction(with_gaps) @ common_direction(vectors)) > 0.9999
+
+
+def test_few_sections_have_nothing_in_common() -> None:
+    vectors = some_vectors(15, shared=5)
+    unknown = np.zeros((1000, DIMENSIONS), dtype=np.float32)
+    assert not common_direction(np.concatenate([vectors, unknown])).any()
+
+
+def test_no_sections_have_nothing_in_common() -> None:
+    assert not common_direction(np.zeros((0, DIMENSIONS), dtype=np.float32)).any()
+
+
+def test_the_sample_is_left_as_it_was() -> None:
+    vectors = some_vectors(100) * np.float32(7)
+    before = vectors.copy()
+    common_direction(vectors)
+    assert np.array_equal(vectors, before)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seeds, st.floats(0.5, 200))
+def test_scores_are_cosines_without_the_common_part_on_either_side(seed: int, length: float) -> None:
+    vectors = some_vectors(40, seed=seed, shared=2)
+    asked = some_vectors(1, seed=seed + 1, shared=2)[0]
+    common = common_direction(vectors)
+    scores = Sections(vectors * np.float32(length), common).scores(asked * np.float32(length))
+    expected = without(vectors, common) @ without(asked[None], common)[0]
+    assert scores.dtype == np.float32
+    assert np.allclose(scores, expected, atol=1e-4)
+
+
+def test_without_a_common_direction_scores_are_plain_cosines() -> None:
+    vectors = some_vectors(5)
+    assert np.allclose(Sections(vectors, NO_DIRECTION).scores(vectors[2]), vectors @ vectors[2], atol=1e-6)
+
+
+def test_the_common_part_no_longer_hides_what_a_section_is_about() -> None:
+    about = np.eye(DIMENSIONS, dtype=np.float32)
+    sections = unit(np.stack([10 * SHARED + about[1], 10 * SHARED + about[2], SHARED]))
+    asked = unit(10 * SHARED + about[2])
+    assert Sections(sections, SHARED).scores(asked) == pytest.approx([0, 1, 0], abs=1e-3)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seeds, st.sampled_from([0, 1, 127]))
+def test_where_a_section_or_a_question_has_nothing_of_its_own_the_score_is_zero(seed: int, length: int) -> None:
+    common, other = some_vectors(2, seed=seed)
+    nothing_own = common * np.float32(length)
+    assert Sections(np.stack([nothing_own, other]), common).scores(other) == pytest.approx([0, 1], abs=1e-5)
+    assert not Sections(np.stack([common, other]), common).scores(nothing_own).any()
+
+
+def test_stretched_scores_run_from_zero_to_one() -> None:
+    assert stretched(np.array([0.5, -0.5, 0.0], dtype=np.float32)).tolist() == [1, 0, 0.5]
+
+
+@pytest.mark.parametrize("scores", [[], [0.0], [0.3, 0.3]])
+def test_where_there_is_no_difference_nothing_stands_out(scores: list[float]) -> None:
+    assert stretched(np.array(scores, dtype=np.float32)).tolist() == [0] * len(scores)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-3, 3), max_size=30), st.integers(0, 40))
+def test_the_nearest_are_the_highest_and_of_equals_the_first(values: list[int], count: int) -> None:
+    scores = np.array(values, dtype=np.float32)
+    expected = sorted(range(len(values)), key=lambda place: -values[place])[:count]
+    assert nearest(scores, count) == expected

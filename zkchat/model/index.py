@@ -1,0 +1,149 @@
+"""What the note index keeps of a vault: the rows that go in, and those that come out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from zkchat.model.note import Block, FileStamp, Heading, Link, Note, Resolution, Section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedNote:
+    """A note as it is to be stored."""
+
+    stamp: FileStamp
+    digest: bytes
+    note: Note
+    sections: Sequence[Section] = ()
+    first_section: int = 0
+    """Sections are numbered through the vault; those of a note follow each other."""
+    link_keys: frozenset[str] = frozenset()
+    """The names by which its links look for their targets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A part of the text index, written once: what the words of some sections are, packed by `vault.postings`."""
+
+    slots: int
+    """How many sections, dead ones included."""
+    sections: bytes
+    lengths: bytes
+    names: bytes
+    postings: Sequence[tuple[str, bytes, bytes]]
+    """By term, in order: where it stands in sections, and in names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexBatch:
+    """Changes that take effect together or not at all."""
+
+    notes: Sequence[IndexedNote] = ()
+    """New, or in the place of those with the same path."""
+    restamped: Sequence[FileStamp] = ()
+    """Files whose stamp changed and whose content did not."""
+    removed: Sequence[str] = ()
+    added_files: Sequence[str] = ()
+    """Attachments; of them only the path is known."""
+    removed_files: Sequence[str] = ()
+    touched_keys: frozenset[str] = frozenset()
+    """Names that now may mean another note: links that look for them are to be resolved again."""
+    segment: Segment | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.notes or self.restamped or self.removed or self.added_files or self.removed_files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentHead:
+    """A segment without its postings."""
+
+    id: int
+    slots: int
+    sections: bytes
+    lengths: bytes
+    names: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermPostings:
+    segment: int
+    term: str
+    sections: bytes
+    names: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextLookup:
+    """Where some terms stand, and, unless the asker has them, the segments that the answer refers to."""
+
+    generation: int
+    postings: Sequence[TermPostings]
+    segments: Sequence[SegmentHead] | None = None
+    dead: Sequence[int] = ()
+    """Sections that are still in a segment, but not in the vault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogRow:
+    """What is needed to resolve links to a file."""
+
+    path: str
+    title: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNote:
+    """What is needed to see whether a note changed, and to find places in it."""
+
+    digest: bytes
+    title: str
+    aliases: tuple[str, ...] = ()
+    headings: tuple[Heading, ...] = ()
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredLink:
+    """A link with the note it stands in and what it leads to; None until it was resolved."""
+
+    id: int
+    source: str
+    link: Link
+    resolution: Resolution | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSection:
+    id: int
+    path: str
+    title: str
+    aliases: tuple[str, ...]
+    heading_path: tuple[str, ...]
+    first_line: int
+    last_line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteFilter:
+    """Which notes a search may look at. Empty: all."""
+
+    tags: tuple[str, ...] = ()
+    """All of them, or tags below them."""
+    paths: tuple[str, ...] = ()
+    """Pieces of the path, case ignored."""
+    after: datetime | None = None
+    within: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexCounts:
+    notes: int = 0
+    links: int = 0
+    sections: int = 0
+    attachments: int = 0
+    bytes: int = 0
+    """That the index itself takes on disk."""

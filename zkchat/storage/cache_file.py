@@ -1,0 +1,119 @@
+"""A database that may be deleted at any time, because everything in it can be made again."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock, local
+
+from zkchat.errors import StorageDamaged
+from zkchat.storage.database import guarded, open_database, transaction
+
+_PAGE_CACHE_KIB = 16_384
+
+
+class CacheFile:
+    """Opened on first use. A file of another version, or that is no database, is begun anew without a word.
+
+    Each thread has its own connection, so that nobody waits for a writer in order to read.
+    """
+
+    def __init__(self, path: Path, *, schema: Sequence[str], version: int) -> None:
+        self._path = path
+        self._schema = schema
+        self._version = version
+        self._of_thread = local()
+        self._connections: list[sqlite3.Connection] = []
+        self._opening = Lock()
+
+    def close(self) -> None:
+        with self._opening:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+            self._of_thread = local()
+
+    def reset(self) -> None:
+        """Throw everything away."""
+        self.close()
+        with guarded(self._path):
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One state of the database, whatever others write meanwhile. Rows are to be understood within."""
+        with self._guarded():
+            database = self._connection()
+            database.execute("BEGIN")
+            try:
+                yield database
+            except (ValueError, TypeError, KeyError) as error:
+                raise self._damaged() from error  # what was written is not what is read
+            finally:
+                with suppress(sqlite3.Error):
+                    database.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A change that takes effect whole or not at all."""
+        with self._guarded():
+            database = self._connection()
+            with transaction(database):
+                yield database
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        with guarded(self._path):
+            try:
+                yield
+            except sqlite3.OperationalError as error:
+                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+                    raise self._damaged() from error  # our statements fit our tables: these are not ours
+                raise
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
+        if connection is None:
+            connection = self._of_thread.connection = self._opened()
+        return connection
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return self._connected()
+        except StorageDamaged:
+            self.reset()
+            return self._connected()
+
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            connection = open_database(self._path, synchronous="NORMAL")
+        except ValueError as error:  # a schema that is no text
+            raise self._damaged() from error
+        with self._opening:
+            self._connections.append(connection)
+        with self._guarded():
+            connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
+            if _version(connection) != self._version:
+                self._begin(connection)
+        return connection
+
+    def _begin(self, database: sqlite3.Connection) -> None:
+        """Put our empty tables in the place of whatever is there, under the eyes of others who have the file open."""
+        with transaction(database):
+            if _version(database) == self._version:  # another process was quicker
+                return
+            for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+                if not name.startswith("sqlite_"):
+                    database.execute(f'DROP TABLE "{name}"')
+            for statement in self._schema:
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {self._version}")
+
+    def _damaged(self) -> StorageDamaged:
+        return StorageDamaged(f"{self._path} is damaged.", hint="It is only a cache: delete it, and it comes back.")
+
+
+def _version(database: sqlite3.Connection) -> int:
+    version: int = database.execute("PRAGMA user_version").fetchone()[0]
+    return version

@@ -1,0 +1,83 @@
+"""Writing to the tables of the note index. All of it happens inside a transaction of the caller."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+
+from zkchat.errors import StorageDamaged
+from zkchat.model.index import IndexedNote, Segment
+from zkchat.storage.note_rows import note_row, packed_link, section_rows
+
+_FORGET_NOTE = (
+    "DELETE FROM links WHERE note = ?",
+    "DELETE FROM link_keys WHERE note = ?",
+    "DELETE FROM tags WHERE note = ?",
+    "DELETE FROM warnings WHERE note = ?",
+    "DELETE FROM notes WHERE id = ?",
+)
+
+
+def state(database: sqlite3.Connection, name: str) -> int:
+    row: tuple[int] | None = database.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        raise StorageDamaged("The note index is damaged.", hint="It is only a cache: delete it, and it comes back.")
+    return row[0]
+
+
+def set_state(database: sqlite3.Connection, **values: int) -> None:
+    database.executemany("UPDATE state SET value = ? WHERE name = ?", [(value, name) for name, value in values.items()])
+
+
+def remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
+    for path in paths:
+        row = database.execute("SELECT id, first_section, sections FROM notes WHERE path = ?", (path,)).fetchone()
+        if row is None:
+            continue
+        note, first, count = row
+        database.executemany("INSERT INTO dead VALUES (?)", singles(range(first, first + count)))
+        database.execute("DELETE FROM sections WHERE id >= ? AND id < ?", (first, first + count))
+        for statement in _FORGET_NOTE:
+            database.execute(statement, (note,))
+
+
+def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote]) -> None:
+    first = database.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()[0]
+    numbered = [*enumerate(notes, start=first)]
+
+    database.executemany(
+        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (note_row(number, stored) for number, stored in numbered),
+    )
+    database.executemany(
+        "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
+        (row for number, stored in numbered for row in section_rows(number, stored)),
+    )
+    database.executemany(
+        "INSERT INTO links (note, link) VALUES (?, ?)",
+        ((number, packed_link(link)) for number, stored in numbered for link in stored.note.links),
+    )
+    for statement, texts_of in _LISTS_OF_NOTE:
+        database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
+
+
+_LISTS_OF_NOTE: tuple[tuple[str, Callable[[IndexedNote], Iterable[str]]], ...] = (
+    ("INSERT INTO tags (note, tag) VALUES (?, ?)", lambda stored: {tag.casefold() for tag in stored.note.tags}),
+    ("INSERT INTO warnings (note, text) VALUES (?, ?)", lambda stored: stored.note.warnings),
+    ("INSERT INTO link_keys (note, key) VALUES (?, ?)", lambda stored: stored.link_keys),
+)
+
+
+def add_segment(database: sqlite3.Connection, segment: Segment) -> None:
+    if not segment.slots:
+        return
+    number = database.execute(
+        "INSERT INTO segments (slots, sections, lengths, names) VALUES (?, ?, ?, ?)",
+        (segment.slots, segment.sections, segment.lengths, segment.names),
+    ).lastrowid
+    database.executemany(
+        "INSERT INTO postings VALUES (?, ?, ?, ?)",
+        ((number, term, sections, names) for term, sections, names in segment.postings),
+    )
+
+
+def singles(values: Iterable[object]) -> list[tuple[object]]:
+    return [(value,) for value in values]

@@ -1,0 +1,269 @@
+"""The note index in one SQLite file, which may be deleted at any time: what is wrong with it is thrown away."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+from zkchat.model.index import (
+    CatalogRow,
+    IndexBatch,
+    IndexCounts,
+    KnownNote,
+    NoteFilter,
+    Segment,
+    SegmentHead,
+    StoredLink,
+    StoredSection,
+    TermPostings,
+    TextLookup,
+)
+from zkchat.model.note import NoteWarning, Resolution
+from zkchat.storage.cache_file import CacheFile
+from zkchat.storage.note_changes import (
+    add_notes,
+    add_segment,
+    remove_notes,
+    set_state,
+    singles,
+    state,
+)
+from zkchat.storage.note_rows import (
+    COPIES,
+    COUNTS,
+    DOUBTFUL_LINKS,
+    EDGES,
+    EDGES_TOUCHING,
+    LINKS_FROM,
+    LINKS_TO,
+    POSTINGS_OF_TERMS,
+    SCHEMA,
+    VERSION,
+    known_note,
+    link_of,
+    names_of,
+    packed_resolution,
+    section_of,
+)
+
+
+class SqliteNoteIndex:
+    """Implements `ports.NoteIndex`. Each thread has its own connection, so that nobody waits for a refresh to read."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = CacheFile(path, schema=SCHEMA, version=VERSION)
+        self._reading = self._file.reading
+        self._writing = self._file.writing
+
+    def close(self) -> None:
+        self._file.close()
+
+    def reset(self) -> None:
+        self._file.reset()
+
+    # --- what is known of notes ---
+
+    def generation(self) -> int:
+        with self._reading() as database:
+            return state(database, "generation")
+
+    def counts(self) -> IndexCounts:
+        with self._reading() as database:
+            notes, links, sections, attachments, size = database.execute(COUNTS).fetchone()
+            return IndexCounts(notes=notes, links=links, sections=sections, attachments=attachments, bytes=size)
+
+    def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        with self._reading() as database:
+            rows = database.execute("SELECT path, size, modified_ns, settled FROM notes")
+            return {path: (size, modified_ns, settled == 1) for path, size, modified_ns, settled in rows}
+
+    def known(self, path: str) -> KnownNote | None:
+        query = "SELECT digest, title, aliases, headings, blocks FROM notes WHERE path = ?"
+        with self._reading() as database:
+            row = database.execute(query, (path,)).fetchone()
+            return known_note(*row) if row else None
+
+    def copies(self) -> list[list[str]]:
+        with self._reading() as database:
+            groups = groupby(database.execute(COPIES), key=itemgetter(0))
+            return [[path for _, path in group] for _, group in groups]
+
+    def attachments(self) -> set[str]:
+        with self._reading() as database:
+            return {path for (path,) in database.execute("SELECT path FROM attachments")}
+
+    def catalog(self) -> list[CatalogRow]:
+        with self._reading() as database:
+            notes = database.execute("SELECT path, title, aliases FROM notes").fetchall()
+            attachments = database.execute("SELECT path FROM attachments").fetchall()
+            return [
+                *(CatalogRow(path=path, title=title, aliases=names_of(aliases)) for path, title, aliases in notes),
+                *(CatalogRow(path=path) for (path,) in attachments),
+            ]
+
+    def warnings(self) -> list[NoteWarning]:
+        query = "SELECT path, text FROM warnings JOIN notes ON notes.id = note ORDER BY path"
+        with self._reading() as database:
+            return [NoteWarning(path=path, text=text) for path, text in database.execute(query)]
+
+    # --- changing it ---
+
+    def reserve_sections(self, count: int) -> int:
+        with self._writing() as database:
+            first = state(database, "next_section")
+            set_state(database, next_section=first + count)
+        return first
+
+    def apply(self, batch: IndexBatch) -> int:
+        with self._writing() as database:
+            remove_notes(database, [*batch.removed, *(each.stamp.path for each in batch.notes)])
+            add_notes(database, batch.notes)
+            database.executemany(
+                "UPDATE notes SET size = ?, modified_ns = ?, settled = ? WHERE path = ?",
+                [(each.size, each.modified_ns, each.settled, each.path) for each in batch.restamped],
+            )
+            database.executemany("INSERT OR IGNORE INTO attachments VALUES (?)", singles(batch.added_files))
+            database.executemany("DELETE FROM attachments WHERE path = ?", singles(batch.removed_files))
+            database.executemany(
+                "UPDATE notes SET unresolved = 1 WHERE id IN (SELECT note FROM link_keys WHERE key = ?)",
+                singles(batch.touched_keys),
+            )
+            if batch.segment:
+                add_segment(database, batch.segment)
+            generation = state(database, "generation") + 1
+            text_generation = state(database, "text_generation") + 1
+            set_state(database, generation=generation, text_generation=text_generation, complete=0)
+            return generation
+
+    def is_complete(self) -> bool:
+        with self._reading() as database:
+            return bool(state(database, "complete"))
+
+    def finish(self) -> None:
+        with self._writing() as database:
+            set_state(database, complete=1)
+
+    # --- links ---
+
+    def notes_to_resolve(self, limit: int) -> list[str]:
+        query = "SELECT path FROM notes WHERE unresolved ORDER BY id LIMIT ?"
+        with self._reading() as database:
+            return [path for (path,) in database.execute(query, (limit,))]
+
+    def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
+        with self._reading() as database:
+            return [link_of(*row) for row in database.execute(LINKS_FROM, (json.dumps(paths),))]
+
+    def links_to(self, path: str) -> list[StoredLink]:
+        with self._reading() as database:
+            return [link_of(*row) for row in database.execute(LINKS_TO, (path,))]
+
+    def doubtful_links(self) -> list[StoredLink]:
+        with self._reading() as database:
+            return [link_of(*row) for row in database.execute(DOUBTFUL_LINKS)]
+
+    def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
+        with self._reading() as database:
+            if touching is None:
+                return database.execute(EDGES).fetchall()
+            return database.execute(EDGES_TOUCHING, {"paths": json.dumps([*touching])}).fetchall()
+
+    def store_resolutions(
+        self, generation: int, sources: Sequence[str], resolutions: Iterable[tuple[int, Resolution]]
+    ) -> bool:
+        with self._writing() as database:
+            if state(database, "generation") != generation:
+                return False
+            database.executemany(
+                "UPDATE links SET status = ?, path = ?, details = ? WHERE id = ?",
+                ((*packed_resolution(found), number) for number, found in resolutions),
+            )
+            database.executemany("UPDATE notes SET unresolved = 0 WHERE path = ?", singles(sources))
+            return True
+
+    # --- the text index ---
+
+    def look_up(self, terms: Collection[str], known: int | None) -> TextLookup:
+        with self._reading() as database:
+            generation = state(database, "text_generation")
+            segments = _segment_heads(database) if generation != known else None
+            dead = _dead_sections(database) if generation != known else []
+            postings = _postings(database.execute(POSTINGS_OF_TERMS, (json.dumps([*terms]),)))
+        return TextLookup(generation=generation, postings=postings, segments=segments, dead=dead)
+
+    def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
+        query = (
+            "SELECT sections.id, path, title, aliases, heading_path, first_line, last_line, text"
+            " FROM sections JOIN notes ON notes.id = note WHERE sections.id = ?"
+        )
+        with self._reading() as database:
+            return [section_of(row) for number in numbers for row in database.execute(query, (number,))]
+
+    def section_ranges(self, wanted: NoteFilter) -> list[tuple[int, int]]:
+        query = "SELECT path, first_section, sections FROM notes WHERE true"
+        values: list[object] = []
+        for tag in map(str.casefold, wanted.tags):
+            query += " AND id IN (SELECT note FROM tags WHERE tag = ? OR substr(tag, 1, ?) = ?)"
+            values += [tag, len(tag) + 1, f"{tag}/"]
+        if wanted.after is not None:
+            query += " AND modified_ns >= ?"
+            values.append(int(wanted.after.timestamp() * 1e9))
+        if wanted.within is not None:
+            query += " AND path IN (SELECT value FROM json_each(?))"
+            values.append(json.dumps([*wanted.within]))
+        with self._reading() as database:
+            rows = database.execute(query + " ORDER BY modified_ns DESC, path", values).fetchall()
+        pieces = [piece.casefold() for piece in wanted.paths]
+        return [(first, count) for path, first, count in rows if all(piece in path.casefold() for piece in pieces)]
+
+    def segment_sizes(self) -> dict[int, int]:
+        with self._reading() as database:
+            return dict(database.execute("SELECT id, slots FROM segments").fetchall())
+
+    def segment_heads(self) -> list[SegmentHead]:
+        with self._reading() as database:
+            return _segment_heads(database)
+
+    def dead_sections(self) -> list[int]:
+        with self._reading() as database:
+            return _dead_sections(database)
+
+    def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
+        query = "SELECT segment, term, sections, names FROM postings WHERE segment = ?"
+        with self._reading() as database:
+            heads = [head for head in _segment_heads(database) if head.id in segments]
+            parts = [(head, _postings(database.execute(query, (head.id,)))) for head in heads]
+            return parts, _dead_sections(database)
+
+    def replace_segments(self, old: Sequence[int], new: Segment, dropped: Sequence[int]) -> None:
+        with self._writing() as database:
+            present = {number for (number,) in database.execute("SELECT id FROM segments")}
+            if not present.issuperset(old):
+                return
+            database.executemany("DELETE FROM segments WHERE id = ?", singles(old))
+            database.executemany("DELETE FROM postings WHERE segment = ?", singles(old))
+            database.executemany("DELETE FROM dead WHERE section = ?", singles(dropped))
+            add_segment(database, new)
+            set_state(database, text_generation=state(database, "text_generation") + 1)
+
+
+def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
+    return [
+        SegmentHead(id=number, slots=slots, sections=sections, lengths=lengths, names=names)
+        for number, slots, sections, lengths, names in database.execute(
+            "SELECT id, slots, sections, lengths, names FROM segments ORDER BY id"
+        )
+    ]
+
+
+def _postings(rows: Iterable[tuple[int, str, bytes, bytes]]) -> list[TermPostings]:
+    return [
+        TermPostings(segment=segment, term=term, sections=sections, names=names)
+        for segment, term, sections, names in rows
+    ]
+
+
+def _dead_sections(database: sqlite3.Connection) -> list[int]:
+    return [section for (section,) in database.execute("SELECT section FROM dead ORDER BY section")]

@@ -1,0 +1,245 @@
+"""The files of a vault on disk: listed without following a way out of it, read so that no swapped link can escape."""
+
+import errno
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
+from zkchat.model.note import FileStamp, NoteWarning
+
+_LEFT_OUT = frozenset({"node_modules"})
+"""Folders that hold no notes. Hidden ones, such as `.git` and `.trash`, are known by their first letter."""
+
+_RACY_NS = 2_000_000_000
+"""File systems round times to as much as two seconds: a file changed this recently may change again unseen."""
+
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_FILE_FLAGS = _OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Opening a pipe must not wait for somebody to write into it."""
+_FOLDER_FLAGS = _OPEN_FLAGS | getattr(os, "O_DIRECTORY", 0)
+
+_LINK_MET = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+"""What opening with O_NOFOLLOW says of a symbolic link, by system."""
+
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class VaultFiles:
+    """Implements `ports.NoteFiles` for a folder."""
+
+    def __init__(self, root: Path, *, exclude: Sequence[str], max_note_bytes: int) -> None:
+        self._root = root.resolve()
+        self._excluded = _matcher(exclude)
+        self._max_note_bytes = max_note_bytes
+
+    def scan(self) -> Iterator[FileStamp | NoteWarning]:
+        if not self._root.is_dir():
+            raise VaultError(f"There is no folder {self._root}.", hint="Name the vault with --vault.")
+        now = time.time_ns()
+        folders = [("", str(self._root), False)]
+        while folders:
+            prefix, folder, linked = folders.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        path = prefix + entry.name
+                        if self._is_left_out(entry.name, path):
+                            continue
+                        found = self._found(entry, path, linked, now)
+                        if isinstance(found, str):
+                            folders.append((found, entry.path, linked or entry.is_symlink()))
+                        elif found is not None:
+                            yield found
+            except OSError as error:
+                yield NoteWarning(path=prefix.rstrip("/") or ".", text=f"The folder cannot be listed: {_why(error)}.")
+
+    def _found(
+        self, entry: os.DirEntry[str], path: str, linked: bool, now: int
+    ) -> FileStamp | NoteWarning | str | None:
+        """A file, a folder to walk (the beginning of its paths), something to report, or nothing to us."""
+        try:
+            if entry.is_file(follow_symlinks=False) and path.isascii():
+                problem = ""
+            else:
+                problem = self._problem(entry, linked)
+                if not problem and entry.is_dir():
+                    return f"{path}/"
+            if not problem:
+                status = entry.stat()
+                modified = status.st_mtime_ns
+                settled = not -_RACY_NS <= now - modified <= _RACY_NS
+                return FileStamp(path=path, size=status.st_size, modified_ns=modified, settled=settled)
+        except OSError as error:
+            problem = f"It cannot be looked at: {_why(error)}."
+        may_hold_notes = path.lower().endswith(".md") or Path(entry.path).is_dir()
+        return NoteWarning(path=_shown(path), text=problem) if may_hold_notes else None
+
+    def _problem(self, entry: os.DirEntry[str], linked: bool) -> str:
+        """Why an entry cannot be used; empty when it can."""
+        if not _is_text(entry.name):
+            return "The name is not UTF-8; rename it to use it."
+        if entry.is_symlink():
+            target = Path(os.path.realpath(entry.path))
+            if not self._holds(target):
+                return "It is a link that leads out of the vault."
+            if not target.exists():
+                return "It is a link to nothing."
+            if target.is_dir() and (linked or Path(entry.path).parent.is_relative_to(target)):
+                return "It is a link that leads round in a circle, or from one linked folder to another."
+        return "" if entry.is_dir() or entry.is_file() else "It is not a regular file."
+
+    def _holds(self, target: Path) -> bool:
+        """Whether a path without links lies in the vault, and not in a part that is left out."""
+        return target.is_relative_to(self._root) and self._counts(target.relative_to(self._root).parts)
+
+    def _counts(self, parts: Sequence[str]) -> bool:
+        return not any(self._is_left_out(part, "/".join(parts[: depth + 1])) for depth, part in enumerate(parts))
+
+    def _is_left_out(self, name: str, path: str) -> bool:
+        return name[0] == "." or name in _LEFT_OUT or self._excluded(path)
+
+    def read(self, path: str) -> str:
+        return self.read_whole(path)[0]
+
+    def read_whole(self, path: str) -> tuple[str, bool]:
+        return _decoded(self._bytes(path), path)
+
+    def _bytes(self, path: str) -> bytes:
+        parts = self._parts(path)
+        try:
+            file = self._opened(parts, path)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise NoteNotFound(f"There is no file {path} in the vault.") from error
+        except OSError as error:
+            raise NoteUnreadable(f"{path} cannot be read: {_why(error)}.", hint="Check its permissions.") from error
+        try:
+            return self._content(file, path)
+        except OSError as error:
+            raise NoteUnreadable(f"{path} cannot be read: {_why(error)}.") from error
+        finally:
+            os.close(file)
+
+    def _parts(self, path: str) -> list[str]:
+        """The components of a path that can only lead inside; a hidden or excluded file does not exist for us."""
+        parts = path.split("/")
+        if "\0" in path or path.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", path):
+            raise _outside(path)
+        if re.match(r"[A-Za-z]:([/\\]|$)", path) or (parts[0].startswith("~") and (len(parts) > 1 or path == "~")):
+            raise _outside(path)
+        if not all(parts) or not _is_text(path) or not self._counts(parts):
+            raise NoteNotFound(
+                f"There is no file {_shown(path)!r} in the vault.",
+                hint="Hidden files and those of vault.exclude do not count.",
+            )
+        return parts
+
+    def _opened(self, parts: list[str], path: str) -> int:
+        """A descriptor of the file. Links are followed only by name, once, and what they lead to holds none."""
+        try:
+            return self._walked(parts)
+        except OSError as error:
+            if error.errno not in _LINK_MET:
+                raise
+        target = Path(os.path.realpath(self._root.joinpath(*parts)))
+        if not self._holds(target):
+            raise _outside(path)
+        return self._walked(list(target.relative_to(self._root).parts))
+
+    def _walked(self, parts: list[str]) -> int:
+        """Open component by component, following no link, so that nothing can be swapped between check and use."""
+        if os.open not in os.supports_dir_fd:
+            return self._checked(parts)
+        folder = os.open(self._root, _FOLDER_FLAGS)
+        try:
+            for part in parts[:-1]:
+                inner = os.open(part, _FOLDER_FLAGS, dir_fd=folder)
+                os.close(folder)
+                folder = inner
+            return os.open(parts[-1], _FILE_FLAGS, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+    def _checked(self, parts: list[str]) -> int:
+        """The same where folders cannot be held open (Windows): whoever may make links there is an administrator."""
+        path = self._root.joinpath(*parts)
+        if not path.resolve().is_relative_to(self._root):
+            raise _outside("/".join(parts))
+        return os.open(path, _FILE_FLAGS)
+
+    def _content(self, file: int, path: str) -> bytes:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            raise NoteUnreadable(f"{path} is not a regular file.")
+        if status.st_size <= self._max_note_bytes:
+            content = _all_of(file, status.st_size, self._max_note_bytes)
+            if len(content) <= self._max_note_bytes:  # it may have grown
+                return content
+        raise NoteUnreadable(
+            f"{path} is larger than {self._max_note_bytes:,} bytes and was not read.",
+            hint="Raise vault.max_note_bytes in the settings, or split the note.",
+        )
+
+
+def _all_of(file: int, expected: int, most: int) -> bytes:
+    """The bytes of an open file; one more than `most` where there are more."""
+    content = os.read(file, expected + 1)
+    while len(content) > expected and len(content) <= most and (more := os.read(file, most + 1 - len(content))):
+        content += more
+    return content
+
+
+def _decoded(content: bytes, path: str) -> tuple[str, bool]:
+    """The text, without a byte-order mark, and whether it is what the file holds to the last byte."""
+    encoding = "utf-16" if content.startswith(_UTF16_MARKS) else "utf-8-sig"
+    if encoding != "utf-16" and b"\0" in content:
+        raise NoteUnreadable(f"{path} holds binary data.")
+    try:
+        return content.decode(encoding), True
+    except UnicodeDecodeError:
+        return content.decode(encoding, errors="replace"), False
+
+
+_GLOB = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|.", re.DOTALL)
+_GLOB_PARTS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a path is left out. As in .gitignore: a pattern without a slash means a name in any folder."""
+    expressions = [_expression(pattern.strip("/")) for pattern in patterns if pattern.strip("/")]
+    if not expressions:
+        return lambda _path: False
+    fullmatch = re.compile("|".join(expressions), re.DOTALL).fullmatch
+    return lambda path: fullmatch(path) is not None
+
+
+def _expression(pattern: str) -> str:
+    anywhere = "" if "/" in pattern else "(?:.*/)?"
+    return anywhere + "".join(_glob_part(part) for part in _GLOB.findall(pattern))
+
+
+def _glob_part(part: str) -> str:
+    if len(part) > 2 and part[0] == "[":
+        inner = re.escape(part[1:-1].removeprefix("!")).replace(r"\-", "-")
+        return f"[{'^' if part[1] == '!' else ''}{inner}]"
+    return _GLOB_PARTS.get(part) or re.escape(part)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name is free of the surrogates that stand for undecodable bytes."""
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _outside(path: str) -> OutsideVault:
+    return OutsideVault(f"{_shown(path)!r} leads out of the vault.", hint="Give a path inside the vault.")

@@ -1,0 +1,71 @@
+"""The names by which links find their targets: a catalog in step with the index, and what a change of names touches."""
+
+import re
+from threading import RLock
+
+from zkchat.model.index import IndexBatch
+from zkchat.model.note import Link, Resolution
+from zkchat.ports import NoteIndex
+from zkchat.vault.names import name_key
+from zkchat.vault.resolver import Anchors, Catalog, CatalogEntry, resolve
+
+_ID = re.compile(r"\d{8}t\d{4}|\d{8,17}")
+
+
+class LiveCatalog:
+    """Resolves links against what the index holds at the moment. Every thread may use it."""
+
+    def __init__(self, index: NoteIndex) -> None:
+        self._index = index
+        self._lock = RLock()
+        self._catalog = Catalog((), self._anchors)
+        self._generation = -1
+
+    def resolve(self, link: Link, source: str | None, *, suggestions: int = 3) -> Resolution:
+        with self._lock:
+            return resolve(self._catalog, link, source, suggestions=suggestions)
+
+    def follow(self, batch: IndexBatch, generation: int) -> None:
+        """Change as the index just did, unless others changed it too: then it is for `catch_up` to load it anew."""
+        with self._lock:
+            if self._generation != generation - 1:
+                return
+            for path in (*batch.removed, *batch.removed_files):
+                self._catalog.remove(path)
+            for note in (stored.note for stored in batch.notes):
+                self._catalog.replace(CatalogEntry(path=note.path, title=note.title, aliases=note.aliases))
+            for path in batch.added_files:
+                self._catalog.replace(CatalogEntry(path=path))
+            self._generation = generation
+
+    def catch_up(self) -> int:
+        """Be of the index's generation, which is returned."""
+        with self._lock:
+            generation = self._index.generation()
+            if self._generation != generation:
+                rows = self._index.catalog()
+                entries = (CatalogEntry(path=row.path, title=row.title, aliases=row.aliases) for row in rows)
+                self._catalog = Catalog(entries, self._anchors)
+                self._generation = generation
+            return generation
+
+    def _anchors(self, path: str) -> Anchors:
+        known = self._index.known(path)
+        return Anchors(known.headings, known.blocks) if known else Anchors()
+
+
+def keys_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> frozenset[str]:
+    """Every key by which some link may look for a file. When the file changes, those links are to be resolved again."""
+    return _keys(path) | {name_key(name) for name in (title, *aliases) if name}
+
+
+def keys_of_link(link: Link) -> frozenset[str]:
+    """The keys whose files decide what a link leads to."""
+    if link.external or not link.target:
+        return frozenset()
+    return _keys(link.target) | _keys(link.target.partition("^")[0].strip()) | {name_key(link.target)}
+
+
+def _keys(path: str) -> frozenset[str]:
+    name = name_key(path).rpartition("/")[2].removesuffix(".md")
+    return frozenset((name, *_ID.findall(name)))

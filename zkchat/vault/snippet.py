@@ -1,0 +1,66 @@
+"""The words around a match, and where the match stands."""
+
+from collections.abc import Collection
+
+from zkchat.model.index import StoredSection
+from zkchat.vault.query import parse
+from zkchat.vault.terms import asked_terms, placed_terms, terms
+
+LENGTH = 200
+_LEAD = 40
+"""Characters shown before the first match."""
+
+
+def snippet(text: str, asked: Collection[str]) -> str:
+    """A line or two of the text, where most of the terms asked for stand together."""
+    flat = " ".join(text.split())
+    if len(flat) <= LENGTH:
+        return flat
+    matches = [(start, term) for start, _, term in placed_terms(flat) if term in asked]
+    start = max(0, _densest(matches) - _LEAD) if matches else 0
+    return _cut(flat, min(start, len(flat) - LENGTH))
+
+
+def matches(text: str, query: str) -> list[tuple[int, int]]:
+    """Where the words of a search stand in a text, in order and apart from each other."""
+    asked = set(asked_terms(parse(query).ranking))
+    found: list[tuple[int, int]] = []
+    for start, end, term in placed_terms(text):
+        if term in asked:
+            begin = found.pop()[0] if found and start <= found[-1][1] else start
+            found.append((begin, end))
+    return found
+
+
+def _densest(matches: list[tuple[int, str]]) -> int:
+    """The first place from which most different terms are within reach."""
+    reach = LENGTH - _LEAD
+    best, most = 0, 0
+    for number, (start, _) in enumerate(matches):
+        near = {term for place, term in matches[number : number + LENGTH] if place < start + reach}
+        if len(near) > most:
+            best, most = start, len(near)
+    return best
+
+
+def _cut(flat: str, start: int) -> str:
+    """So many characters from about there, in whole words where there are any."""
+    end = start + LENGTH
+    if start:
+        space = flat.find(" ", start, start + _LEAD)
+        start = space + 1 if space >= 0 else start
+    if end < len(flat):
+        space = flat.rfind(" ", end - _LEAD, end)
+        end = space if space >= 0 else end
+    return f"{'… ' if start else ''}{flat[start:end]}{' …' if end < len(flat) else ''}"
+
+
+def why(section: StoredSection, asked: Collection[str]) -> str:
+    """Where the terms asked for stand: `title, text`."""
+    places = {
+        "title": section.title,
+        "alias": "\n".join(section.aliases),
+        "heading": "\n".join(section.heading_path),
+        "text": section.text,
+    }
+    return ", ".join(place for place, text in places.items() if not set(asked).isdisjoint(terms(text)))

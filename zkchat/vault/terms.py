@@ -1,0 +1,146 @@
+"""Words as the text index knows them: lower-cased, stemmed by script, and pairs of letters where no spaces are written.
+
+A term is a pure function of the word, so that a note and a question meet whatever language either is in.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from itertools import pairwise
+from threading import Lock
+
+from zkchat.vault.stop_words import STOP_WORDS
+
+UNSPACED_SCRIPTS = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d"  # Chinese, Japanese
+    "\uac00-\ud7af"  # Korean has spaces, but glues particles to its words
+    "\U00020000-\U0003ffff"
+)
+"""As a part of a regular expression: the letters of languages that put no spaces between words."""
+_WORD = re.compile(rf"[\w\u0900-\u0dff{UNSPACED_SCRIPTS}]+")
+_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_RUN = re.compile(f"[{UNSPACED_SCRIPTS}]+|[^{UNSPACED_SCRIPTS}]+")
+_POINTS = re.compile("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]")
+"""Hebrew and Arabic vowel points, which are rarely written, and the dot that lower-casing a Turkish İ leaves over."""
+
+_LONGEST = 64
+"""Letters of a word that are looked at; what is longer is data, not language."""
+
+_SCRIPTS = (
+    ("\u024f", "english"),  # Latin: English rules do no harm to its other languages, and help some
+    ("\u0370", ""),
+    ("\u03ff", "greek"),
+    ("\u052f", "russian"),
+    ("\u058f", "armenian"),
+    ("\u05ff", ""),
+    ("\u06ff", "arabic"),
+    ("\u08ff", ""),
+    ("\u097f", "hindi"),
+    ("\u0b7f", ""),
+    ("\u0bff", "tamil"),
+)
+"""The last letter of each script, in order, and the rules by which its words are stemmed."""
+
+
+_ASCII_WORDS = {code: chr(code).lower() if chr(code).isalnum() or code == ord("_") else " " for code in range(128)}
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in order, in lower case. Runs without spaces give each letter and each pair of letters."""
+    if text.isascii():
+        return text.translate(_ASCII_WORDS).split()
+    lowered = _lowered(text)
+    found = _WORD.findall(lowered)
+    if not _UNSPACED.search(lowered):
+        return found
+    return [word for each in found for run in _RUN.findall(each) for word in _letters_and_pairs(run)]
+
+
+@lru_cache(maxsize=1 << 17)
+def stem(word: str) -> str:
+    """The term that a word counts as."""
+    word = word[:_LONGEST]
+    language = next((language for last, language in _SCRIPTS if word[0] <= last), "")
+    if len(word) < 4 or not language or _NO_LANGUAGE.search(word):
+        return word
+    with _STEMMING:
+        return _stemmer(language)(word)
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text, in order."""
+    return [*map(stem, words(text))]
+
+
+def asked_terms(question: str) -> list[str]:
+    """The terms to look for: without stop words, unless there is nothing else, and without letters that pairs cover."""
+    if question.isascii():
+        return [*map(stem, _content(words(question)))]
+    content = _content(_WORD.findall(_lowered(question)))
+    return [stem(word) for each in content for run in _RUN.findall(each) for word in _pairs(run)]
+
+
+def placed_terms(text: str) -> Iterator[tuple[int, int, str]]:
+    """The terms of a text, each with the place where its word begins and ends."""
+    for match in _WORD.finditer(text):
+        for run in _RUN.finditer(text, *match.span()):
+            word = run.group()
+            if _UNSPACED.match(word):
+                for place, letter in enumerate(word, start=run.start()):
+                    end = min(place + 2, run.end())
+                    yield place, place + 1, letter
+                    yield place, end, text[place:end]
+            else:
+                yield from ((*run.span(), term) for term in terms(word))
+
+
+def spelled(text: str) -> str:
+    """The words of a text as written, between single spaces: a phrase stands in it if its spelling is part of this."""
+    return " ".join(["", *_WORD.findall(_UNSPACED.sub(r" \g<0> ", _lowered(text))), ""])
+
+
+def _lowered(text: str) -> str:
+    return _POINTS.sub("", unicodedata.normalize("NFC", text).lower())
+
+
+def _letters_and_pairs(run: str) -> list[str]:
+    return [*run, *map("".join, pairwise(run))] if _UNSPACED.match(run) else [run]
+
+
+def _pairs(run: str) -> list[str]:
+    return [*map("".join, pairwise(run))] or [run] if _UNSPACED.match(run) else [run]
+
+
+_STOP_WORDS = {language: frozenset(listed.split()) for language, listed in STOP_WORDS.items()}
+_ANY_STOP_WORD = frozenset().union(*_STOP_WORDS.values())
+
+
+def _content(words: list[str]) -> list[str]:
+    """The words that are no stop words, or all of them if there is none."""
+    if _ANY_STOP_WORD.isdisjoint(words):
+        return words
+    stop_words = _stop_words(words)
+    return [word for word in words if word not in stop_words] or words
+
+
+def _stop_words(words: list[str]) -> frozenset[str]:
+    """Those of the language that the words seem to be in. One word is no proof: `die` and `hat` are English too."""
+    counts = {language: sum(word in listed for word in words) for language, listed in _STOP_WORDS.items()}
+    likeliest = max(counts, key=counts.__getitem__)
+    return _STOP_WORDS[likeliest if counts[likeliest] > 1 else "english"]
+
+
+_NO_LANGUAGE = re.compile(r"[\d_]")
+_STEMMING = Lock()
+"""A stemmer keeps its place in the word: threads take turns."""
+
+
+@cache
+def _stemmer(language: str) -> Callable[[str], str]:
+    import snowballstemmer
+
+    stem: Callable[[str], str] = snowballstemmer.stemmer(language).stemWord
+    return stem
