@@ -12,7 +12,7 @@ from zkchat.errors import ExitCode, ZkchatError
 
 PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "python-frontmatter", "pyyaml",
-    "numpy", "pyromark", "snowballstemmer", "tomlkit",
+    "numpy", "pyromark", "markdown-it-py", "snowballstemmer", "tomlkit",
 )  # fmt: skip
 MARKS = {"ok": "✓", "absent": "·", "warning": "!", "problem": "✗"}
 
