@@ -1,0 +1,236 @@
+"""How well each part of the search finds, and all of them together, beside a plain FTS5 table as the floor.
+
+    python benchmarks/retrieval/retrieval.py [--distractors N] [--misses]
+
+The questions of queries/garden.json are asked of vault-fixtures/garden among other notes. README.md says more.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from math import log2
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.retrieval.distractors import distractors
+from zkchat.model.index import StoredSection, TermPostings
+from zkchat.providers.static_vectors import installed
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.library import Library
+from zkchat.vault.ranking import TextIndex
+from zkchat.vault.similarity import Sections, common_direction, packed, stretched, unpacked
+from zkchat.vault.terms import asked_terms
+
+FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
+QUERIES = Path(__file__).parent / "queries" / "garden.json"
+VECTORS_WEIGHT = 0.3
+SEEN = 10
+
+Scores = NDArray[np.float32]
+System = Callable[[str], Scores]
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    language: str
+    kind: str
+    places: list[tuple[str, str]]
+    """The notes that answer it, each with the heading under which the answer stands, or an empty one."""
+
+    @property
+    def paths(self) -> set[str]:
+        return {path for path, _ in self.places}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Of one question: how good the list of notes is, and whether the right section is among the first three."""
+
+    ndcg: float
+    recall: float
+    reciprocal_rank: float
+    section: bool
+
+
+class WordsAlone(TextIndex):
+    """The text index without its names."""
+
+    def _of_names(self, covered: Scores, mass: Scores, asked_mass: float) -> Scores:  # noqa: ARG002
+        return np.zeros(len(self.sections), dtype=np.float32)
+
+
+class Systems:
+    """Every way to rank the sections of one vault."""
+
+    def __init__(self, index: SqliteNoteIndex) -> None:
+        self._index = index
+        lookup = index.look_up(set(), None)
+        self._text = TextIndex(lookup.segments or (), lookup.dead)
+        self._words = WordsAlone(lookup.segments or (), lookup.dead)
+        numbers = self._text.sections.tolist()
+        stored = {section.id: section for section in index.sections(numbers)}
+        self.sections = [stored[number] for number in numbers]
+        self._embedder = installed()
+        vectors = unpacked(packed(self._embedder.embed([described(each) for each in self.sections])), 256)
+        self._near = Sections(vectors, common_direction(vectors))
+        self._plain = plain_table(self.sections)
+
+    def all(self) -> dict[str, System]:
+        return {
+            "FTS5 bm25, the floor": self.floor,
+            "names": self.names,
+            "words": self.words,
+            "text: words + names": self.text,
+            "vectors": self.vectors,
+            "hybrid: text + vectors": self.hybrid,
+        }
+
+    def floor(self, question: str) -> Scores:
+        scores = np.zeros(len(self.sections), dtype=np.float32)
+        words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question))
+        for row, score in self._plain.execute("SELECT rowid, -bm25(plain) FROM plain WHERE plain MATCH ?", (words,)):
+            scores[row] = score
+        return scores
+
+    def text(self, question: str) -> Scores:
+        return self._text.scores(*self._asked(question))
+
+    def words(self, question: str) -> Scores:
+        return self._words.scores(*self._asked(question))
+
+    def names(self, question: str) -> Scores:
+        return self.text(question) - self.words(question)
+
+    def vectors(self, question: str) -> Scores:
+        return stretched(self._near.scores(self._embedder.embed([question])[0]))
+
+    def hybrid(self, question: str) -> Scores:
+        return self.text(question) + np.float32(VECTORS_WEIGHT) * self.vectors(question)
+
+    def _asked(self, question: str) -> tuple[Counter[str], Sequence[TermPostings]]:
+        asked = Counter(asked_terms(question))
+        return asked, self._index.look_up(set(asked), None).postings
+
+
+def described(section: StoredSection) -> str:
+    """What the vector of a section is made of; its heading stands in the text."""
+    return f"{section.title}\n{section.text}"
+
+
+def plain_table(sections: Sequence[StoredSection]) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE plain USING fts5(text)")
+    rows = ((row, described(section)) for row, section in enumerate(sections))
+    connection.executemany("INSERT INTO plain (rowid, text) VALUES (?, ?)", rows)
+    return connection
+
+
+def fill(vault: Path, count: int) -> None:
+    """The garden, the library, and so many generated notes."""
+    garden, library = FIXTURES / "garden", FIXTURES / "library"
+    shutil.copytree(garden, vault)
+    shutil.copytree(library, vault / "Library")
+    (vault / "Distractors").mkdir()
+    for path, text in distractors(garden, library, count):
+        (vault / path).write_text(text, encoding="utf-8")
+
+
+def questions() -> list[Question]:
+    return [
+        Question(
+            text=each["query"],
+            language=each["language"],
+            kind=each["kind"],
+            places=[(place["path"], place.get("heading", "")) for place in each["relevant"]],
+        )
+        for each in json.loads(QUERIES.read_text(encoding="utf-8"))
+    ]
+
+
+def asked_of(system: System, sections: Sequence[StoredSection], question: Question) -> Result:
+    scores = system(question.text)
+    order = [place for place in np.argsort(-scores, kind="stable") if scores[place] > 0]
+    found = [sections[place] for place in order]
+    notes = [*dict.fromkeys(section.path for section in found)][:SEEN]
+    gains = [path in question.paths for path in notes]
+    return Result(
+        ndcg=discounted(gains) / discounted([True] * min(len(question.paths), SEEN)),
+        recall=sum(gains) / len(question.paths),
+        reciprocal_rank=1 / (gains.index(True) + 1) if any(gains) else 0,
+        section=any(answers(section, question) for section in found[:3]),
+    )
+
+
+def discounted(gains: Iterable[bool]) -> float:
+    return sum(gain / log2(place + 2) for place, gain in enumerate(gains))
+
+
+def answers(section: StoredSection, question: Question) -> bool:
+    return any(
+        section.path == path and (not heading or heading in section.heading_path) for path, heading in question.places
+    )
+
+
+def mean(values: Iterable[float]) -> float:
+    listed = [*values]
+    return sum(listed) / len(listed)
+
+
+def tables(asked: Sequence[Question], results: dict[str, list[Result]]) -> Iterator[str]:
+    yield f"{'':26}{'nDCG@10':>10}{'recall@10':>11}{'MRR@10':>9}{'section@3':>11}"
+    for name, of_all in results.items():
+        yield (
+            f"{name:26}{mean(each.ndcg for each in of_all):10.3f}{mean(each.recall for each in of_all):11.3f}"
+            f"{mean(each.reciprocal_rank for each in of_all):9.3f}{mean(each.section for each in of_all):11.3f}"
+        )
+    groups: dict[str, Callable[[Question], str]] = {
+        "language": lambda each: each.language,
+        "kind": lambda each: each.kind,
+    }
+    for title, group_of in groups.items():
+        members = Counter(map(group_of, asked))
+        yield f"\n{'nDCG@10 by ' + title:26}" + "".join(f"{f'{name} ({count})':>16}" for name, count in members.items())
+        for name, of_all in results.items():
+            means = (
+                mean(result.ndcg for question, result in zip(asked, of_all, strict=True) if group_of(question) == group)
+                for group in members
+            )
+            yield f"{name:26}" + "".join(f"{value:16.3f}" for value in means)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--distractors", type=int, default=2000)
+    parser.add_argument("--misses", action="store_true", help="list what the hybrid does not rank first")
+    wanted = parser.parse_args()
+    asked = questions()
+    with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
+        vault = Path(folder) / "vault"
+        fill(vault, wanted.distractors)
+        Library(VaultFiles(vault, exclude=(), max_note_bytes=5_000_000), index).refresh()
+        systems = Systems(index)
+        results = {
+            name: [asked_of(system, systems.sections, question) for question in asked]
+            for name, system in systems.all().items()
+        }
+    print(f"{len(asked)} questions over {len(systems.sections)} sections\n")
+    print("\n".join(tables(asked, results)))
+    if wanted.misses:
+        for question, result in zip(asked, results["hybrid: text + vectors"], strict=True):
+            if result.reciprocal_rank < 1:
+                print(f"{result.ndcg:.2f} {question.kind:11}{question.text}")
+
+
+if __name__ == "__main__":
+    main()

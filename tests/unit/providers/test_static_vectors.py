@@ -1,0 +1,173 @@
+import os
+import shutil
+import subprocess
+import sys
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.errors import ProviderError
+from zkchat.ports import Embedder
+from zkchat.providers.static_vectors import StaticVectors, installed
+
+VECTORS = Path("weights/l2_supercat_256.safetensors")
+TOKENIZER = Path("tokenizers/l2_supercat_tokenizer_config.json")
+
+INSTALLED = installed()
+SPEC = find_spec("wordllama")
+assert SPEC
+assert SPEC.origin
+FOLDER = Path(SPEC.origin).parent
+
+
+@pytest.fixture
+def embedder() -> Embedder:
+    return INSTALLED
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A folder with a tokenizer like that of the package, and no vectors yet."""
+    for file in (VECTORS, TOKENIZER):
+        (tmp_path / file).parent.mkdir()
+    shutil.copy(FOLDER / TOKENIZER, tmp_path / TOKENIZER)
+    return tmp_path
+
+
+def nearness(embedder: Embedder, one: str, other: str) -> float:
+    first, second = embedder.embed([one, other])
+    return float(first @ second)
+
+
+def test_texts_that_mean_the_same_are_nearer_than_texts_that_do_not(embedder: Embedder) -> None:
+    related = nearness(embedder, "He repaired the car in the garage.", "A mechanic fixed the vehicle.")
+    unrelated = nearness(embedder, "He repaired the car in the garage.", "The choir sang a hymn at dawn.")
+    assert related > unrelated + 0.2
+
+
+def test_every_text_has_a_row_of_its_own_whatever_stands_beside_it(embedder: Embedder) -> None:
+    together = embedder.embed(["A red kite.", "", "Ein roter Milan."])
+    assert together.shape == (3, embedder.dimensions)
+    assert together.dtype == np.float32
+    assert np.array_equal(together[2:], embedder.embed(["Ein roter Milan."]))
+
+
+def test_no_texts_give_no_rows(embedder: Embedder) -> None:
+    assert embedder.embed([]).shape == (0, embedder.dimensions)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "1984 – 2001!", "🍞", "นกกระจอกบินข้ามทุ่ง", "गौरैया खेत में उड़ती है"])
+def test_of_text_without_known_words_nothing_is_known(embedder: Embedder, text: str) -> None:
+    assert not embedder.embed([text]).any()
+
+
+@pytest.mark.parametrize("text", ["麻雀飞过田野", "齉", "スズメが飛ぶ", "Воробей летит над полем", "El gorrión vuela"])
+def test_words_of_other_languages_and_rare_ideographs_are_known(embedder: Embedder, text: str) -> None:
+    assert embedder.embed([text]).any()
+
+
+def test_capitals_do_not_matter(embedder: Embedder) -> None:
+    assert np.array_equal(*embedder.embed(["The Harbour of Lisbon", "the HARBOUR of lisbon"]))
+
+
+def test_it_does_not_matter_how_accents_are_encoded(embedder: Embedder) -> None:
+    text = "Über die Brücke von Nîmes"
+    assert np.array_equal(*embedder.embed([unicodedata.normalize(form, text) for form in ("NFC", "NFD")]))
+
+
+def test_markup_and_numbers_do_not_matter(embedder: Embedder) -> None:
+    assert np.array_equal(*embedder.embed(["- **windmill** [[canvas]] 12", "windmill canvas"]))
+
+
+def test_frequent_words_count_less_than_rare_ones(embedder: Embedder) -> None:
+    assert nearness(embedder, "the windmill and the", "windmill") > 0.9
+    assert nearness(embedder, "en la montaña de la", "montaña") > 0.75
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(), max_size=4))
+def test_whatever_the_text_its_row_has_the_length_one_or_zero(texts: list[str]) -> None:
+    lengths = np.linalg.norm(INSTALLED.embed(texts), axis=1)
+    assert np.all((lengths == 0) | (np.abs(lengths - 1) < 1e-5))
+
+
+def test_a_lone_surrogate_and_an_endless_word_are_taken_as_they_are(embedder: Embedder) -> None:
+    rows = embedder.embed(["lighthouse \ud800", "lighthouse " + "x" * 100_000])
+    assert rows.any(axis=1).all()
+
+
+def test_many_threads_get_what_one_gets() -> None:
+    texts = [f"{word} under the {other}" for word in ("boat", "lamp", "stone") for other in ("bridge", "table", "moon")]
+    fresh = StaticVectors(FOLDER)
+    with ThreadPoolExecutor(8) as threads:
+        rows = [*threads.map(lambda text: fresh.embed([text])[0], texts * 4)]
+    assert np.array_equal(np.stack(rows), np.tile(INSTALLED.embed(texts), (4, 1)))
+
+
+def run(code: str, home: Path) -> str:
+    variables = {**os.environ, "HOME": str(home)}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=variables)
+    return ran.stdout.strip()
+
+
+def test_it_needs_neither_a_network_nor_a_home(tmp_path: Path) -> None:
+    code = (
+        "import socket\n"
+        "def refuse(*_): raise AssertionError('went to the network')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "from zkchat.providers.static_vectors import installed\n"
+        "print(installed().embed(['a quiet harbour']).any())\n"
+    )
+    assert run(code, tmp_path) == "True"
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_nothing_heavy_is_loaded_before_the_first_text(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from zkchat.providers.static_vectors import installed\n"
+        "installed()\n"
+        "print({'numpy', 'tokenizers', 'wordllama', 'huggingface_hub'} & set(sys.modules))\n"
+    )
+    assert run(code, tmp_path) == "set()"
+
+
+def test_a_package_that_is_not_installed_is_named() -> None:
+    with pytest.raises(ProviderError, match="'no_such_vectors'") as raised:
+        installed("no_such_vectors")
+    assert "pip install" in raised.value.hint
+
+
+def test_a_folder_without_vectors_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ProviderError, match="no word vectors"):
+        StaticVectors(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "no JSON",
+        "{}",
+        '{"embedding.weight": {"dtype": "F32", "shape": [2, 256], "data_offsets": [0, 2048]}}',
+        '{"embedding.weight": {"dtype": "F16", "shape": [2, 64], "data_offsets": [0, 256]}}',
+        '{"embedding.weight": {"dtype": "F16", "shape": [2, 256], "data_offsets": [0, 1024]}}',
+    ],
+    ids=["rubbish", "empty", "other numbers", "other dimensions", "cut off"],
+)
+def test_vectors_that_cannot_be_used_are_an_error_with_a_way_out(package: Path, header: str) -> None:
+    (package / VECTORS).write_bytes(len(header).to_bytes(8, "little") + header.encode())
+    with pytest.raises(ProviderError, match="cannot be used") as raised:
+        StaticVectors(package).embed(["harbour"])
+    assert "pip install" in raised.value.hint
+
+
+def test_a_missing_tokenizer_library_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(ProviderError, match="tokenizers"):
+        StaticVectors(FOLDER).embed(["harbour"])

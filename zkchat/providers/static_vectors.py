@@ -1,0 +1,134 @@
+"""Vectors without a neural net: the weighted mean of the word vectors that the package `wordllama` carries.
+
+Only its two files are used, none of its code: that would look for them on the network.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from itertools import compress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zkchat.errors import ProviderError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_VECTORS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_DIMENSIONS = 256
+
+_FIRST_WORD = 259
+"""Tokens before it are controls and bytes; those from it on are in the order of how common they are."""
+_COMMON = 1e-3
+"""A token that makes up this share of all text counts half, a rare one wholly."""
+
+_SIGNS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Scripts in which a single sign means something: kana, ideographs, Hangul."""
+_WORD = re.compile(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
+_SIGN = re.compile(f"[{_SIGNS}]")
+_WORDS_REMEMBERED = 1 << 16
+
+
+class StaticVectors:
+    """Each word counts by its rarity (SIF: Arora and others, 2017). Capitals do not matter.
+
+    Words that the vocabulary knows only letter by letter, such as all of Thai and Hindi, are left out: their letters
+    say nothing about their meaning, and two texts that share letters would pass for near.
+    """
+
+    name = "wordllama-l2-256-sif"
+    dimensions = _DIMENSIONS
+
+    def __init__(self, folder: Path) -> None:
+        """Promises to read the files in this folder when the first text comes."""
+        self._folder = folder
+        if not all((folder / file).is_file() for file in (_VECTORS, _TOKENIZER)):
+            raise _unusable(f"There are no word vectors in {folder}.")
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        import numpy as np
+
+        vectors = np.zeros((len(texts), _DIMENSIONS), dtype=np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            row[:] = self._words.sum_of(text)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.where(lengths > 0, lengths, 1)
+        return vectors
+
+    @cached_property
+    def _words(self) -> "_Words":
+        try:
+            return _Words(self._folder)
+        except (ImportError, OSError, ValueError, KeyError) as error:
+            raise _unusable(f"The word vectors in {self._folder} cannot be used: {error}.") from error
+
+
+def installed(package: str = "wordllama") -> StaticVectors:
+    """The vectors of that package, wherever it is installed. Raises `ProviderError` if it is not."""
+    found = find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        raise _unusable(f"The package '{package}', which carries the word vectors, is not installed.")
+    return StaticVectors(Path(found.submodule_search_locations[0]))
+
+
+class _Words:
+    """The vocabulary: the vectors stay on disk, and only the pages that are used come into memory."""
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+        self._vectors = _mapped(folder / _VECTORS)
+        self._weights = _weights(len(self._vectors))
+        self._tokens = lru_cache(_WORDS_REMEMBERED)(self._tokenized)
+
+    def sum_of(self, text: str) -> "NDArray[np.float32]":
+        import numpy as np
+
+        words = _WORD.findall(unicodedata.normalize("NFC", text).lower())
+        tokens = np.frombuffer(b"".join(map(self._tokens, words)), dtype=np.uint16)
+        total: NDArray[np.float32] = self._weights[tokens] @ self._vectors[tokens].astype(np.float32)
+        return total
+
+    def _tokenized(self, word: str) -> bytes:
+        """The tokens of a word that say something, as numbers of 16 bits. A rare sign has none but its bytes."""
+        import numpy as np
+
+        encoded = self._tokenizer.encode(word, add_special_tokens=False)
+        pieces = [piece.strip("▁") for piece in encoded.tokens]
+        is_sign = _SIGN.match(word)
+        kept = [bool(piece) if is_sign else len(piece) > 1 and piece.isalpha() for piece in pieces]
+        return np.array([*compress(encoded.ids, kept)], dtype=np.uint16).tobytes()
+
+
+def _mapped(path: Path) -> "NDArray[np.float16]":
+    """The one matrix of a safetensors file: the length of the header, the header in JSON, the numbers."""
+    import numpy as np
+
+    with path.open("rb") as file:
+        header_length = int.from_bytes(file.read(8), "little")
+        matrix = json.loads(file.read(header_length))["embedding.weight"]
+    if matrix["dtype"] != "F16" or matrix["shape"][1:] != [_DIMENSIONS]:
+        raise ValueError(f"it holds {matrix['dtype']} numbers in the shape {matrix['shape']}")
+    start = 8 + header_length + matrix["data_offsets"][0]
+    return np.memmap(path, dtype="<f2", mode="r", offset=start, shape=tuple(matrix["shape"]))
+
+
+def _weights(tokens: int) -> "NDArray[np.float32]":
+    """By Zipf's law the share of a token in all text is about 1 / (10 × its rank)."""
+    import numpy as np
+
+    weights = np.ones(tokens, dtype=np.float32)
+    share = 1 / (10 * np.arange(1, tokens - _FIRST_WORD + 1))
+    weights[_FIRST_WORD:] = _COMMON / (_COMMON + share)
+    return weights
+
+
+def _unusable(sentence: str) -> ProviderError:
+    return ProviderError(sentence, hint="Run `pip install wordllama`; until then, search goes by words alone.")
