@@ -1,7 +1,7 @@
 """The composition root: the one room that knows which adapters there are, and puts the pieces together."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from zkchat.ports import ModelProvider, SessionStore
     from zkchat.storage.locations import Locations
     from zkchat.storage.sessions import SqliteSessions
+    from zkchat.vault.indexer import Progress, Refreshed
     from zkchat.vault.library import Library
 
 MARKERS = (".zkchat", ".obsidian")
@@ -113,12 +114,19 @@ def open_library(environment: Environment, vault: Path | None) -> Iterator[tuple
         yield where, library
 
 
+@contextmanager
+def _unseen() -> "Iterator[Progress]":
+    yield lambda _done, _total: None
+
+
 @dataclass(frozen=True, kw_only=True)
 class ConversationOptions:
     vault: Path | None = None
     model: str | None = None
     session: str | None = None
     continue_last: bool = False
+    progress: "Callable[[], AbstractContextManager[Progress]]" = _unseen
+    """What shows how far the indexing is, where there is somebody to see it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +135,8 @@ class Opened:
 
     conversation: "Conversation"
     library: "Library"
+    refresh: "Callable[[], Refreshed]"
+    """Brings the library up to date, with whatever progress was asked for."""
     paths: Paths
     settings: "Settings"
     warnings: tuple["Warned", ...]
@@ -170,9 +180,15 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         store, notices = _store_or_none(stack, environment, where, loaded.settings)
         session = _session(store, options)
         library = stack.enter_context(_library(environment, where, loaded.settings))
+
+        def refresh() -> "Refreshed":
+            with options.progress() as step:
+                return library.refresh(step)
+
         turn = Turn(
             journal=Journal(store, session, environment.now),
             library=library,
+            refresh=refresh,
             provider=provider,
             tokenizer=tokenizer_for(provider.info.tokenizer),
             tools=Toolbox(explore_tools(library)),
@@ -186,6 +202,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         yield Opened(
             conversation=conversation,
             library=library,
+            refresh=refresh,
             paths=where,
             settings=loaded.settings,
             warnings=(*told, unsaved) if unsaved else tuple(told),

@@ -30,6 +30,7 @@ from zkchat.model.session import EntryBody, MessageEntry, TitleEntry
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.evidence import evidence_for
+from zkchat.vault.indexer import Refreshed
 from zkchat.vault.library import Library
 
 TITLE_LENGTH = 60
@@ -41,6 +42,8 @@ class Turn:
 
     journal: Journal
     library: Library
+    refresh: Callable[[], Refreshed]
+    """Brings the library up to date."""
     provider: ModelProvider
     tokenizer: Tokenizer
     tools: Toolbox
@@ -86,7 +89,7 @@ class Turn:
 
     def _refresh(self) -> list[Warned]:
         """Bring the index up to date. What is wrong with a note is told once in a conversation."""
-        refreshed = self.library.refresh()
+        refreshed = self.refresh()
         texts = [f"{warning.path}: {warning.text}" for warning in refreshed.warnings]
         warnings = [Warned(text=text) for text in texts if text not in self.told]
         self.told.update(texts)

@@ -1,12 +1,13 @@
 """`zkchat ask` and `zkchat chat`: a turn, or many of them."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
+from zkchat.cli.progress import progress
 from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from zkchat.chat.conversation import Conversation
     from zkchat.model.events import Event
     from zkchat.render.presenter import Presenter
+    from zkchat.vault.indexer import Progress
 
 SessionOption = Annotated[
     str | None,
@@ -49,7 +51,9 @@ def ask(
 
     here = process()
     text = _question(here, question or [])
-    options = app.ConversationOptions(vault=vault, model=model, session=session, continue_last=continue_last)
+    options = app.ConversationOptions(
+        vault=vault, model=model, session=session, continue_last=continue_last, progress=_progress(here)
+    )
     with app.open_conversation(here.environment, options) as opened:
         presenter = _presenter(here, opened, json_output=json_output, plain=plain)
         try:
@@ -58,6 +62,10 @@ def ask(
             return asyncio.run(_one_turn(opened.conversation, text, presenter))
         finally:
             presenter.close()
+
+
+def _progress(here: Process) -> "Callable[[], AbstractContextManager[Progress]]":
+    return lambda: progress(here.environment, "Indexing notes")
 
 
 def _question(here: Process, words: list[str]) -> str:
@@ -124,9 +132,11 @@ def chat(
     from zkchat.repl.loop import converse
 
     here = process()
-    options = app.ConversationOptions(vault=vault, model=model, session=session, continue_last=continue_last)
+    options = app.ConversationOptions(
+        vault=vault, model=model, session=session, continue_last=continue_last, progress=_progress(here)
+    )
     with app.open_conversation(here.environment, options) as opened:
-        opened.library.refresh()
+        opened.refresh()
         for line in opened.greeting:
             here.note(line)
         for warning in opened.warnings:

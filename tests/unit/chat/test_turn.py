@@ -71,6 +71,7 @@ def conversation(library: Library, store: SessionsInMemory, provider: ModelProvi
     turn = Turn(
         journal=Journal(store, None, lambda: NOON),
         library=library,
+        refresh=library.refresh,
         provider=provider,
         tokenizer=Estimate(),
         tools=Toolbox(explore_tools(library)),
