@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.environment import Environment
-from zkchat.errors import StorageError, StorageTooNew, VaultError
+from zkchat.errors import StorageDamaged, StorageError, StorageTooNew, VaultError
 
 if TYPE_CHECKING:
     from zkchat.chat.conversation import Conversation
+    from zkchat.chat.journal import Journal
     from zkchat.config.load import Loaded
     from zkchat.config.schema import Settings
     from zkchat.context.budget import Shares
@@ -99,10 +100,14 @@ def create_provider(environment: Environment, settings: "Settings") -> "ModelPro
 
 
 @contextmanager
-def open_sessions(environment: Environment, vault: Path | None) -> Iterator["SqliteSessions"]:
-    """The session store of a vault, for commands that need nothing else."""
+def open_sessions(
+    environment: Environment, vault: Path | None, *, tell: Callable[[str], None] = lambda _: None
+) -> Iterator["SqliteSessions"]:
+    """The session store of a vault, for commands that need nothing else. `tell` hears of a rescue."""
     where = paths(environment, vault)
-    with _sessions(environment, where, load_settings(environment, where).settings) as (store, _):
+    with _sessions(environment, where, load_settings(environment, where).settings) as (store, notices):
+        for notice in notices:
+            tell(notice)
         yield store
 
 
@@ -166,7 +171,6 @@ class Opened:
 def open_conversation(environment: Environment, options: ConversationOptions) -> Iterator[Opened]:
     """Everything a conversation needs, closed again at the end."""
     from zkchat.chat.conversation import Conversation
-    from zkchat.chat.journal import Journal
     from zkchat.chat.turn import Turn
     from zkchat.context.tokens import tokenizer_for
     from zkchat.model.events import Warned
@@ -177,8 +181,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     loaded = load_settings(environment, where, model=options.model)
     provider = create_provider(environment, loaded.settings)
     with ExitStack() as stack:
-        store, notices = _store_or_none(stack, environment, where, loaded.settings)
-        session = _session(store, options)
+        journal, notices = _journal(stack, environment, where, loaded.settings, options)
         library = stack.enter_context(_library(environment, where, loaded.settings))
 
         def refresh() -> "Refreshed":
@@ -186,7 +189,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
                 return library.refresh(step)
 
         turn = Turn(
-            journal=Journal(store, session, environment.now),
+            journal=journal,
             library=library,
             refresh=refresh,
             provider=provider,
@@ -197,7 +200,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             new_id=environment.new_id,
         )
         conversation = Conversation(turn)
-        unsaved = conversation.resume() if session else None
+        unsaved = conversation.resume() if journal.session else None
         told = [Warned(text=text) for text in (*loaded.warnings, *notices)]
         yield Opened(
             conversation=conversation,
@@ -207,6 +210,26 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             settings=loaded.settings,
             warnings=(*told, unsaved) if unsaved else tuple(told),
         )
+
+
+def _journal(
+    stack: ExitStack, environment: Environment, where: Paths, settings: "Settings", options: ConversationOptions
+) -> tuple["Journal", tuple[str, ...]]:
+    """The session to go on in, read whole. Damage that shows only then has the store opened, and rescued, once more."""
+    from zkchat.chat.journal import Journal
+
+    for is_last in (False, True):
+        with ExitStack() as trial:
+            try:
+                store, notices = _store_or_none(trial, environment, where, settings)
+                journal = Journal(store, _session(store, options), environment.now)
+            except StorageDamaged:
+                if is_last:
+                    raise
+                continue
+            stack.push(trial.pop_all())
+            return journal, notices
+    raise AssertionError("the last trial returns or raises")
 
 
 def _store_or_none(

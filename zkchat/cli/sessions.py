@@ -33,7 +33,7 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     from zkchat import app as composition
 
     here = process()
-    with composition.open_sessions(here.environment, vault) as store:
+    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
         sessions = store.sessions()
     if json_output:
         here.json(sessions)
@@ -73,7 +73,7 @@ def show(
         since=_time("--since", since, time.min),
         until=_time("--until", until, time.max),
     )
-    with composition.open_sessions(here.environment, vault) as store:
+    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
         found = store.find(session)
         messages = list(messages_of(store.entries(found.id, wanted)).values())
     if json_output:
@@ -102,7 +102,7 @@ def rename(
     words = " ".join(title.split())
     if not words:
         raise UsageError("The new title is empty.", hint="Write at least one character.")
-    with composition.open_sessions(here.environment, vault) as store:
+    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
         found = store.find(session)
         store.append(found.id, [TitleEntry(title=words)])
         renamed = store.get(found.id)
@@ -121,7 +121,7 @@ def delete(
     from zkchat.errors import UsageError
 
     here = process()
-    with composition.open_sessions(here.environment, vault) as store:
+    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
         found = store.find(session)
         name = f"{found.id} ({found.title or 'untitled'}, {found.message_count} messages)"
         if not yes and not here.confirm(f"Delete {name} for good?"):

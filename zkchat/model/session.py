@@ -187,7 +187,7 @@ def thread_of(entries: Iterable[Entry]) -> list[ChatMessage]:
 
 
 def sessions_called(name: str, sessions: Iterable[Session]) -> list[Session]:
-    """Those that a name can mean, exactly one if it is clear: by id, the beginning of an id, title, title in any case."""
+    """Those that a name can mean, one if it is clear: by id, the beginning of an id, title, title in any case."""
     known, wanted = list(sessions), name.strip()
     if not wanted:
         return []

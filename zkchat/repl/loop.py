@@ -22,6 +22,7 @@ async def converse(
 ) -> None:
     """Until the user leaves. `read` raises EOFError at the end; `presenter` makes a new one for each turn."""
     while True:
+        _on_interrupt(_nothing)
         try:
             text = (await read()).strip()
         except EOFError:
@@ -29,6 +30,8 @@ async def converse(
         except KeyboardInterrupt:
             tell("(Ctrl-D leaves.)")
             continue
+        finally:
+            _on_interrupt(_nothing)  # the prompt had its own
         if text in {"/quit", "/exit", "/q"}:
             return
         if text.startswith("/"):
@@ -39,17 +42,19 @@ async def converse(
 
 async def _turn(conversation: Conversation, text: str, presenter: Presenter) -> None:
     task = asyncio.ensure_future(_play(conversation, text, presenter))
-    loop = asyncio.get_running_loop()
-    with suppress(
-        NotImplementedError
-    ):  # Windows: there Ctrl-C ends the program, with the answer kept as far as it came
-        loop.add_signal_handler(signal.SIGINT, task.cancel)
-    try:
-        with suppress(asyncio.CancelledError):
-            await task
-    finally:
-        with suppress(NotImplementedError):
-            loop.remove_signal_handler(signal.SIGINT)
+    _on_interrupt(task.cancel)
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+def _on_interrupt(act: Callable[[], object]) -> None:
+    """What Ctrl-C does from now on. On Windows it ends the program, with the answer kept as far as it came."""
+    with suppress(NotImplementedError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, act)
+
+
+def _nothing() -> None:
+    """Ctrl-C between a prompt and a turn stops neither."""
 
 
 async def _play(conversation: Conversation, text: str, presenter: Presenter) -> None:

@@ -50,6 +50,13 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
 
 
+def last_written(path: Path) -> datetime:
+    """When something last went into a database or its log."""
+    log = path.with_name(f"{path.name}-wal")
+    times = [file.stat().st_mtime for file in (path, log) if file.exists() and file.stat().st_size]
+    return datetime.fromtimestamp(max(times), UTC)
+
+
 def make_private(folder: Path) -> None:
     """Create a folder, and those above it that are missing, for its owner alone."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]

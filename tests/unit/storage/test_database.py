@@ -175,7 +175,8 @@ def test_a_database_is_copied_while_it_is_being_written(
     with transaction(connection):
         connection.execute("INSERT INTO words VALUES ('not yet')")
         back_up(path, copy)
-    with closing(sqlite3.connect(copy)) as copied:
+    assert is_sound(copy)
+    with closing(open_for_reading(copy)) as copied:
         assert words(copied) == ["first"]
     assert [file.name for file in copy.parent.iterdir()] == ["copy.db"]
 
@@ -270,6 +271,16 @@ def test_a_header_that_forbids_writing_is_damage(path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(StorageDamaged), closing(sqlite3.connect(path)) as sealed, guarded(path):
         sealed.execute("INSERT INTO words VALUES ('x')")
+
+
+def test_a_header_of_an_unknown_format_is_damage(path: Path) -> None:
+    with closing(open_database(path, synchronous="FULL")) as connection:
+        migrate(connection, [FIRST], backup=None)
+    data = bytearray(path.read_bytes())
+    data[44:48] = b"\x00\x00\x00\xff"
+    path.write_bytes(data)
+    with pytest.raises(StorageDamaged), closing(sqlite3.connect(path)) as strange, guarded(path):
+        words(strange)
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe", b"\x80abc"])

@@ -183,6 +183,8 @@ def test_a_session_that_was_deleted_stays_deleted(path: Path) -> None:
     with_all = older.read_bytes()
     with open_at(path).store as store:
         store.delete(store.find("Long").id)
+    for copy in backups_of(path):
+        copy.unlink()
     older.write_bytes(with_all)
     overwrite(path, 0, bytes(100))
     with open_at(path).store as store:

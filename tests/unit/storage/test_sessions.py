@@ -151,11 +151,16 @@ def test_sequence_numbers_run_from_one_in_every_session(store: SqliteSessions) -
 
 
 def test_the_list_shows_the_last_used_first_with_title_times_and_count(store: SqliteSessions) -> None:
+    store.create("First")
     old, new = store.create("Old"), store.create("New")
     store.append(old.id, [message("m1"), message("m2")])
     store.append(old.id, [TitleEntry(title="Old and renamed")])
     listed = store.sessions()
-    assert [(session.title, session.message_count) for session in listed] == [("Old and renamed", 2), ("New", 0)]
+    assert [(session.title, session.message_count) for session in listed] == [
+        ("Old and renamed", 2),
+        ("New", 0),
+        ("First", 0),
+    ]
     assert listed[0].created_at == old.created_at
     assert listed[0].updated_at > new.updated_at
 
@@ -317,6 +322,21 @@ def test_a_message_that_went_into_a_file_no_longer_there_is_not_taken_for_stored
     path.rename(path.with_name("elsewhere.db"))
     with pytest.raises(StorageDamaged):
         store.append(session.id, [message("m1")])
+
+
+def test_a_session_is_found_though_the_index_of_sessions_lost_it(path: Path, store: SqliteSessions) -> None:
+    session = store.create("Still here")
+    store.close()
+    with closing(sqlite3.connect(path)) as connection:
+        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema"))
+    data = bytearray(path.read_bytes())
+    page = (roots["sqlite_autoindex_sessions_1"] - 1) * 4096
+    data[page : page + 8] = bytes([0x0A, 0, 0, 0, 0, 0x10, 0, 0])  # a leaf without a row
+    path.write_bytes(data)
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as reopened:
+        assert reopened.get(session.id) == session
+        with pytest.raises(StorageDamaged):
+            reopened.append(session.id, [message("m1")])
 
 
 NAMED = ("k3abcdefgh12", "k3xyzdefgh34", "m7abcdefgh56", "p9abcdefgh78", "q1abcdefgh90")
