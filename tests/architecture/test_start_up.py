@@ -5,7 +5,7 @@ import sys
 
 HEAVY = {
     "openai", "ollama", "numpy", "tiktoken", "prompt_toolkit", "rich", "pydantic", "httpx", "sqlite3",
-    "pyromark", "yaml", "frontmatter", "tomlkit", "snowballstemmer", "asyncio",
+    "pyromark", "yaml", "frontmatter", "tomlkit", "Stemmer", "tokenizers", "asyncio",
 }  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from zkchat.errors import ExitCode, ZkchatError
 
 PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "python-frontmatter", "pyyaml",
-    "numpy", "pyromark", "markdown-it-py", "snowballstemmer", "tomlkit",
+    "numpy", "pyromark", "markdown-it-py", "pystemmer", "tomlkit",
+    "tokenizers", "wordllama",
 )  # fmt: skip
 MARKS = {"ok": "✓", "absent": "·", "warning": "!", "problem": "✗"}
 

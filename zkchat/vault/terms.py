@@ -75,12 +75,17 @@ def terms(text: str) -> list[str]:
     return [*map(stem, words(text))]
 
 
-def asked_terms(question: str) -> list[str]:
-    """The terms to look for: without stop words, unless there is nothing else, and without letters that pairs cover."""
+def asked_words(question: str) -> list[str]:
+    """The words to look for: without stop words, unless there is nothing else, and without letters that pairs cover."""
     if question.isascii():
-        return [*map(stem, _content(words(question)))]
+        return _content(words(question))
     content = _content(_WORD.findall(_lowered(question)))
-    return [stem(word) for each in content for run in _RUN.findall(each) for word in _pairs(run)]
+    return [word for each in content for run in _RUN.findall(each) for word in _pairs(run)]
+
+
+def asked_terms(question: str) -> list[str]:
+    """The terms to look for."""
+    return [*map(stem, asked_words(question))]
 
 
 def placed_terms(text: str) -> Iterator[tuple[int, int, str]]:
@@ -140,7 +145,7 @@ _STEMMING = Lock()
 
 @cache
 def _stemmer(language: str) -> Callable[[str], str]:
-    import snowballstemmer
+    import Stemmer
 
-    stem: Callable[[str], str] = snowballstemmer.stemmer(language).stemWord
+    stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
     return stem
