@@ -1,4 +1,4 @@
-"""A vault of any size, always the same for the same size: words by Zipf's law, headings, tags, aliases, three links a note.
+"""A vault of any size, the same each time: words by Zipf's law, headings, tags, aliases, three links for each note.
 
 .venv/bin/python benchmarks/generate.py FOLDER --notes 10000
 """
@@ -17,12 +17,15 @@ WORDS_OF_SECTION = 31
 LINKS_OF_NOTE = 3
 NOTES_OF_FOLDER = 60
 
-FUNCTION_WORDS = (
-    "the of and to a in is that it for was on are as with be by at this have from or one had not but what all were "
-    "when we there can an your which their said if do will each about how up out them then she many some so these "
-    "would other into has more her two like him see time could no make than first been its who now people my made"
-).split()
-SYLLABLES = "ba be bor ca cen da den do er fa fin ga gen hal in ka lan len lo ma men mor na ner no or pa per ra ren ri sa sen so ta ter ti to va ver vi za".split()  # fmt: skip
+FUNCTION_WORDS = """
+    the of and to a in is that it for was on are as with be by at this have from or one had not but what all were when
+    we there can an your which their said if do will each about how up out them then she many some so these would other
+    into has more her two like him see time could no make than first been its who now people my made
+"""
+SYLLABLES = """
+    ba be bor ca cen da den do er fa fin ga gen hal in ka lan len lo ma men mor na ner no or pa per ra ren ri sa sen so
+    ta ter ti to va ver vi za
+"""
 ENDINGS = ("", "", "", "", "", "", "s", "s", "s", "ing", "ed", "er", "ation", "ly")
 
 
@@ -31,9 +34,10 @@ class Generator:
 
     def __init__(self, notes: int, seed: int = SEED) -> None:
         self._random = random.Random(seed)
-        self._words = [*FUNCTION_WORDS, *self._invented(VOCABULARY - len(FUNCTION_WORDS))]
+        function_words = FUNCTION_WORDS.split()
+        self._content = self._invented(VOCABULARY - len(function_words))
+        self._words = [*function_words, *self._content]
         self._weights = [*accumulate(1 / (rank + 2.7) ** 1.05 for rank in range(len(self._words)))]
-        self._content = self._words[len(FUNCTION_WORDS) :]
         self._titles = self._distinct_titles(notes)
 
     def notes(self) -> Iterator[tuple[str, str]]:
@@ -58,7 +62,7 @@ class Generator:
         words: dict[str, None] = {}
         while len(words) < count:
             syllables = (1, 2, 2) if len(words) < 800 else (2, 2, 3) if len(words) < 8_000 else (2, 3, 3, 4)
-            stem = "".join(self._random.choices(SYLLABLES, k=self._random.choice(syllables)))
+            stem = "".join(self._random.choices(SYLLABLES.split(), k=self._random.choice(syllables)))
             words[stem + self._random.choice(ENDINGS)] = None
         return [*words]
 
@@ -94,7 +98,7 @@ class Generator:
     def _text(self, count: int) -> list[str]:
         words = self._random.choices(self._words, cum_weights=self._weights, k=max(3, count))
         for place in range(9, len(words), 11):
-            words[place] += self._random.choice((",", ".", ";", "**", ":"))
+            words[place] += self._random.choice((",", ".", ";", "**", ":", " –", "’s"))
         return words
 
     def _phrase(self, words: int) -> str:

@@ -1,9 +1,9 @@
 """What the inside asks of the outside. Adapters implement these; nothing inside names an adapter."""
 
-from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from zkchat.model.index import (
     CatalogRow,
@@ -28,12 +28,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
 
 class ModelProvider(Protocol):
     """A model that answers. Foreign exceptions never pass: they become `ProviderError`."""
 
     @property
-    def info(self) -> ModelInfo: ...
+    def info(self) -> ModelInfo:
+        """What is known so far; all there is to know after `connect`."""
+        ...
+
+    async def connect(self) -> None:
+        """Learn what only the model's server knows. May be called before every turn; asks once."""
+        ...
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """The answer as it arrives, ended by `Finish`. Closing the iterator cancels the request."""
@@ -200,6 +209,14 @@ class NoteIndex(Protocol):
         ...
 
 
+class Workers(Protocol):
+    """Other processes, to share long work with."""
+
+    def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
+        """What comes of each task, in their order. Work, tasks and results have to be such as can be pickled."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryFilter:
     """Which entries of a session to load. Empty: all."""
@@ -209,6 +226,24 @@ class EntryFilter:
     role: Role | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+
+class VectorIndex(Protocol):
+    """Vectors of sections, kept with the note index."""
+
+    def begin(self, method: str) -> None:
+        """From now on vectors are made by this method; those of another are thrown away."""
+        ...
+
+    def missing(self, limit: int) -> list[StoredSection]:
+        """Sections without a vector, in the order of their numbers."""
+        ...
+
+    def add(self, vectors: Iterable[tuple[int, bytes]]) -> None: ...
+
+    def after(self, method: str, section: int) -> list[tuple[int, bytes]]:
+        """The vectors of this method for sections with higher numbers, in their order."""
+        ...
 
 
 class SessionStore(Protocol):

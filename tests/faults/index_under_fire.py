@@ -2,7 +2,8 @@
 
     python tests/faults/index_under_fire.py FOLDER KILLS
 
-After each kill the index must be sound, and the next refresh must make it what a rebuild would. Prints one JSON object.
+After each kill the index must be sound, and the next refresh must make it what a rebuild would; the same after several
+processes refreshed it at once. Prints one JSON object.
 """
 
 import json
@@ -15,11 +16,11 @@ from pathlib import Path
 
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault import indexer
+from zkchat.vault import reading
 from zkchat.vault.library import Library
 
 NOTES = 12
-indexer._BATCH_NOTES = 4
+reading.PART_NOTES = 4
 
 
 class Doomed(SqliteNoteIndex):
@@ -61,14 +62,18 @@ def library_of(vault: Path, index: SqliteNoteIndex) -> Library:
     return Library(VaultFiles(vault, exclude=(), max_note_bytes=10_000), index)
 
 
-def contents(library: Library, index: SqliteNoteIndex) -> object:
-    notes = sorted(index.catalog(), key=lambda row: row.path)
-    return (
-        notes,
-        [(each.source, each.link, each.resolution) for row in notes for each in index.links_from([row.path])],
-        [library.search(query, limit=99) for query in ("plants garden", "changed", "tag:tag")],
-        index.is_complete(),
-    )
+def found_in(vault: Path, database: Path) -> object:
+    """What a refresh makes of an index."""
+    with closing(SqliteNoteIndex(database)) as index:
+        library = library_of(vault, index)
+        library.refresh()
+        notes = sorted(index.catalog(), key=lambda row: row.path)
+        return (
+            notes,
+            [(each.source, each.link, each.resolution) for row in notes for each in index.links_from([row.path])],
+            [library.search(query, limit=99) for query in ("plants garden", "changed", "tag:tag")],
+            index.is_complete(),
+        )
 
 
 def statements_of_a_refresh(vault: Path, database: Path) -> int:
@@ -85,6 +90,18 @@ def killed(vault: Path, database: Path, last: int) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
+def refresh_together(vault: Path, database: Path, processes: int) -> int:
+    """How many of several processes that index the same vault at the same time did not succeed."""
+    children = []
+    for _ in range(processes):
+        child = os.fork()
+        if child == 0:
+            library_of(vault, SqliteNoteIndex(database)).refresh()
+            os._exit(0)
+        children.append(child)
+    return sum(os.waitpid(child, 0)[1] != 0 for child in children)
+
+
 def is_sound(database: Path) -> bool:
     with closing(sqlite3.connect(database)) as connection:
         return bool(connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
@@ -98,13 +115,16 @@ def main(folder: Path, kills: int) -> None:
         library_of(vault, index).refresh()
     old = before.read_bytes()
     change_vault(vault)
-    with closing(SqliteNoteIndex(folder / "rebuilt.db")) as index:
-        library = library_of(vault, index)
-        library.refresh()
-        wanted = contents(library, index)
+    wanted = found_in(vault, folder / "rebuilt.db")
     (folder / "counted.db").write_bytes(old)
     total = statements_of_a_refresh(vault, folder / "counted.db")
-    report = {"statements": total, "kills": 0, "unsound": 0, "different": 0, "halfway": 0}
+    report = {"statements": total, "kills": 0, "unsound": 0, "different": 0, "halfway": 0, "failed together": 0}
+    for number, beginning in enumerate((None, old, None, old)):
+        database = folder / f"together{number}.db"
+        if beginning:
+            database.write_bytes(beginning)
+        report["failed together"] += refresh_together(vault, database, processes=4)
+        report["different"] += found_in(vault, database) != wanted
     for number in range(kills):
         database = folder / f"{number}.db"
         database.write_bytes(old)
@@ -112,9 +132,7 @@ def main(folder: Path, kills: int) -> None:
         report["unsound"] += not is_sound(database)
         with closing(SqliteNoteIndex(database)) as index:
             report["halfway"] += not index.is_complete()
-            library = library_of(vault, index)
-            library.refresh()
-            report["different"] += contents(library, index) != wanted
+        report["different"] += found_in(vault, database) != wanted
     print(json.dumps(report))  # noqa: T201 - the answer to the test that runs this
 
 

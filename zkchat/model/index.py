@@ -147,3 +147,5 @@ class IndexCounts:
     attachments: int = 0
     bytes: int = 0
     """That the index itself takes on disk."""
+    changed_at: datetime | None = None
+    """When the index was last written to."""

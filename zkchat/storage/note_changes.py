@@ -35,6 +35,7 @@ def remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
         note, first, count = row
         database.executemany("INSERT INTO dead VALUES (?)", singles(range(first, first + count)))
         database.execute("DELETE FROM sections WHERE id >= ? AND id < ?", (first, first + count))
+        database.execute("DELETE FROM vectors WHERE section >= ? AND section < ?", (first, first + count))
         for statement in _FORGET_NOTE:
             database.execute(statement, (note,))
 

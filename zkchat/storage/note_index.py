@@ -2,7 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -22,6 +23,7 @@ from zkchat.model.index import (
 )
 from zkchat.model.note import NoteWarning, Resolution
 from zkchat.storage.cache_file import CacheFile
+from zkchat.storage.database import last_written
 from zkchat.storage.note_changes import (
     add_notes,
     add_segment,
@@ -47,15 +49,22 @@ from zkchat.storage.note_rows import (
     packed_resolution,
     section_of,
 )
+from zkchat.storage.vectors import SqliteVectors
 
 
 class SqliteNoteIndex:
     """Implements `ports.NoteIndex`. Each thread has its own connection, so that nobody waits for a refresh to read."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = CacheFile(path, schema=SCHEMA, version=VERSION)
         self._reading = self._file.reading
         self._writing = self._file.writing
+        self.vectors = SqliteVectors(self._file)
+
+    def __reduce__(self) -> "tuple[Callable[[Path], SqliteNoteIndex], tuple[Path]]":
+        """In another process: the index of the same file, opened there once."""
+        return _opened_once, (self._path,)
 
     def close(self) -> None:
         self._file.close()
@@ -72,7 +81,14 @@ class SqliteNoteIndex:
     def counts(self) -> IndexCounts:
         with self._reading() as database:
             notes, links, sections, attachments, size = database.execute(COUNTS).fetchone()
-            return IndexCounts(notes=notes, links=links, sections=sections, attachments=attachments, bytes=size)
+            return IndexCounts(
+                notes=notes,
+                links=links,
+                sections=sections,
+                attachments=attachments,
+                bytes=size,
+                changed_at=last_written(self._path),
+            )
 
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
         with self._reading() as database:
@@ -247,6 +263,11 @@ class SqliteNoteIndex:
             database.executemany("DELETE FROM dead WHERE section = ?", singles(dropped))
             add_segment(database, new)
             set_state(database, text_generation=state(database, "text_generation") + 1)
+
+
+@cache
+def _opened_once(path: Path) -> SqliteNoteIndex:
+    return SqliteNoteIndex(path)
 
 
 def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:

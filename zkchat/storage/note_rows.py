@@ -11,7 +11,7 @@ from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing
 
 T = TypeVar("T")
 
-VERSION = 1
+VERSION = 3
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 SCHEMA = (
@@ -46,6 +46,8 @@ SCHEMA = (
         segment INTEGER NOT NULL, term TEXT NOT NULL, sections BLOB NOT NULL, names BLOB NOT NULL,
         PRIMARY KEY (segment, term)) WITHOUT ROWID""",
     "CREATE TABLE dead (section INTEGER PRIMARY KEY)",
+    "CREATE TABLE vectors (section INTEGER PRIMARY KEY, vector BLOB NOT NULL)",
+    "CREATE TABLE vector_method (name TEXT NOT NULL)",
 )
 """A text index in segments: what is written is not rewritten. The sections of a note that is gone are `dead` until the
 segments they stand in are merged."""

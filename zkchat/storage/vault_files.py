@@ -5,7 +5,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
@@ -33,7 +33,7 @@ class VaultFiles:
 
     def __init__(self, root: Path, *, exclude: Sequence[str], max_note_bytes: int) -> None:
         self._root = root.resolve()
-        self._excluded = _matcher(exclude)
+        self._exclude = _pattern(exclude)
         self._max_note_bytes = max_note_bytes
 
     def scan(self) -> Iterator[FileStamp | NoteWarning]:
@@ -100,7 +100,9 @@ class VaultFiles:
         return not any(self._is_left_out(part, "/".join(parts[: depth + 1])) for depth, part in enumerate(parts))
 
     def _is_left_out(self, name: str, path: str) -> bool:
-        return name[0] == "." or name in _LEFT_OUT or self._excluded(path)
+        return (
+            name[0] == "." or name in _LEFT_OUT or (self._exclude is not None and bool(self._exclude.fullmatch(path)))
+        )
 
     def read(self, path: str) -> str:
         return self.read_whole(path)[0]
@@ -207,13 +209,10 @@ _GLOB = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|.", re.DOTALL)
 _GLOB_PARTS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a path is left out. As in .gitignore: a pattern without a slash means a name in any folder."""
-    expressions = [_expression(pattern.strip("/")) for pattern in patterns if pattern.strip("/")]
-    if not expressions:
-        return lambda _path: False
-    fullmatch = re.compile("|".join(expressions), re.DOTALL).fullmatch
-    return lambda path: fullmatch(path) is not None
+def _pattern(globs: Sequence[str]) -> re.Pattern[str] | None:
+    """What paths that are left out look like. As in .gitignore: a name without a slash is one in any folder."""
+    expressions = [_expression(glob.strip("/")) for glob in globs if glob.strip("/")]
+    return re.compile("|".join(expressions), re.DOTALL) if expressions else None
 
 
 def _expression(pattern: str) -> str:

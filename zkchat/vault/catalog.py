@@ -1,9 +1,9 @@
 """The names by which links find their targets: a catalog in step with the index, and what a change of names touches."""
 
 import re
+from collections.abc import Iterable
 from threading import RLock
 
-from zkchat.model.index import IndexBatch
 from zkchat.model.note import Link, Resolution
 from zkchat.ports import NoteIndex
 from zkchat.vault.names import name_key
@@ -25,17 +25,15 @@ class LiveCatalog:
         with self._lock:
             return resolve(self._catalog, link, source, suggestions=suggestions)
 
-    def follow(self, batch: IndexBatch, generation: int) -> None:
+    def follow(self, generation: int, *, entries: Iterable[CatalogEntry], gone: Iterable[str]) -> None:
         """Change as the index just did, unless others changed it too: then it is for `catch_up` to load it anew."""
         with self._lock:
             if self._generation != generation - 1:
                 return
-            for path in (*batch.removed, *batch.removed_files):
+            for path in gone:
                 self._catalog.remove(path)
-            for note in (stored.note for stored in batch.notes):
-                self._catalog.replace(CatalogEntry(path=note.path, title=note.title, aliases=note.aliases))
-            for path in batch.added_files:
-                self._catalog.replace(CatalogEntry(path=path))
+            for entry in entries:
+                self._catalog.replace(entry)
             self._generation = generation
 
     def catch_up(self) -> int:

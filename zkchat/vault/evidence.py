@@ -53,8 +53,8 @@ def evidence_for(library: Library, question: str, linked: Sequence[tuple[str, st
         begun = [candidate for path, anchor in linked for candidate in _beginning(library, path, anchor)]
         return [_evidence(library, candidate) for candidate in begun[:MOST]]
     within = [path for path, _ in linked]
-    passages = library.search(asked, limit=PASSAGES, within=within) if within else []
-    passages += library.search(asked, limit=PASSAGES)
+    passages = library.search(asked, limit=PASSAGES, within=within, words_only=True) if within else []
+    passages += library.search(asked, limit=PASSAGES, words_only=True)
     ranked = rank(asked, passages, library.rarity, preferred=frozenset(within))
     return [_evidence(library, candidate) for candidate in ranked]
 

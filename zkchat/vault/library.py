@@ -1,15 +1,17 @@
 """The vault as the rest of zkchat knows it: notes to read, links to follow, passages to find."""
 
 from collections.abc import Callable, Collection, Iterable
-from threading import Lock
+from contextlib import suppress
+from threading import Event, Lock, Thread
 from typing import TypeVar
 
-from zkchat.errors import NoteNotFound, StorageDamaged
+from zkchat.errors import NoteNotFound, StorageDamaged, ZkchatError
 from zkchat.model.index import CatalogRow, IndexCounts, StoredLink
 from zkchat.model.note import Link, Missing, NoteWarning, Passage, Resolution, Resolved
-from zkchat.ports import NoteFiles, NoteIndex
+from zkchat.ports import NoteFiles, NoteIndex, Workers
 from zkchat.vault.catalog import LiveCatalog
 from zkchat.vault.indexer import Indexer, Progress, Refreshed
+from zkchat.vault.meaning import Meaning
 from zkchat.vault.parse import file_title, parse_note
 from zkchat.vault.resolver import is_note, section_lines
 from zkchat.vault.search import Search
@@ -23,12 +25,17 @@ class Library:
     A damaged index is thrown away and built again: nothing but time is lost.
     """
 
-    def __init__(self, files: NoteFiles, index: NoteIndex) -> None:
+    def __init__(
+        self, files: NoteFiles, index: NoteIndex, meaning: Meaning | None = None, *, workers: Workers | None = None
+    ) -> None:
         self._files = files
         self._index = index
         self._catalog = LiveCatalog(index)
-        self._indexer = Indexer(files, index, self._catalog)
-        self._search = Search(index)
+        self._indexer = Indexer(files, index, self._catalog, workers)
+        self._meaning = meaning
+        self._embedding: Thread | None = None
+        self._closing = Event()
+        self._search = Search(index, meaning)
         self._refreshing = Lock()
 
     def refresh(self, progress: Progress | None = None) -> Refreshed:
@@ -55,7 +62,8 @@ class Library:
 
     def warnings(self) -> tuple[NoteWarning, ...]:
         """All there is to say about files that cannot be used as they are."""
-        return (*self._indexer.unlisted, *self._answer(self._index.warnings))
+        warnings = (*self._indexer.unlisted, *self._answer(self._index.warnings))
+        return tuple(sorted(warnings, key=lambda warning: warning.path))
 
     def read(self, path: str) -> str:
         """The text of a note as it is now. Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`."""
@@ -120,9 +128,36 @@ class Library:
         """Notes with the same text, those of one text together."""
         return self._answer(self._index.copies)
 
-    def search(self, query: str, *, limit: int = 10, within: Collection[str] | None = None) -> list[Passage]:
-        """The passages that answer best, of the whole vault or of the notes `within`."""
-        return self._answer(lambda: self._search.passages(query, limit=limit, within=within))
+    def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
+        """Give vectors to sections without one, as long as `keep_on`, told how many so far, says so."""
+        meaning = self._meaning
+        return self._answer(lambda: meaning.embed(keep_on)) if meaning else 0
+
+    def embed_soon(self) -> None:
+        """The same in the background, until all have one or the library is closed."""
+        if self._meaning and not (self._embedding and self._embedding.is_alive()):
+            self._embedding = Thread(target=self._embed_quietly, name="zkchat-vectors", daemon=True)
+            self._embedding.start()
+
+    def _embed_quietly(self) -> None:
+        # Nobody waits for vectors: without them the words decide, and the next run goes on.
+        with suppress(ZkchatError):
+            self.embed(lambda _: not self._closing.is_set())
+
+    def close(self) -> None:
+        """End what goes on in the background."""
+        self._closing.set()
+        if self._embedding:
+            self._embedding.join()
+
+    def search(
+        self, query: str, *, limit: int = 10, within: Collection[str] | None = None, words_only: bool = False
+    ) -> list[Passage]:
+        """The passages that answer best, of the whole vault or of the notes `within`.
+
+        With `words_only` it is the same whether or not sections have got their vectors already.
+        """
+        return self._answer(lambda: self._search.passages(query, limit=limit, within=within, words_only=words_only))
 
     def documents(self, query: str, *, limit: int = 10) -> list[Passage]:
         """The notes that answer best, each by its best passage."""

@@ -1,8 +1,8 @@
 """The text index in packed form: which terms stand where, built in segments and merged.
 
 A segment numbers its sections by *slot*, and its names (titles, aliases, headings) likewise. A posting is one unsigned
-32-bit number: the slot, and in its lowest byte how often the term stands there, where title, aliases and heading path
-count double. Needs NumPy: import this module where it is used.
+32-bit number: the slot, and in its lowest byte how often the term stands there, where the names of the note and its
+heading path count double. Needs NumPy: import this module where it is used.
 """
 
 from array import array
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from zkchat.model.index import Segment, SegmentHead, TermPostings
 from zkchat.model.note import Note, Section
-from zkchat.vault.terms import asked_terms, stem, words
+from zkchat.vault.parse import file_title
+from zkchat.vault.terms import asked_words, stem, words
 
 Numbers = NDArray[np.int64]
 
@@ -40,6 +41,12 @@ class Head(NamedTuple):
     """A row each: the first slot it names, how many, and how many words it has."""
 
 
+class _Name(NamedTuple):
+    terms: "array[int]"
+    telling: frozenset[int]
+    """Those that are no stop words."""
+
+
 class _TermNumbers(dict[str, int]):
     """The number of the term a word counts as. A word seen for the first time is stemmed, and its term numbered."""
 
@@ -47,14 +54,11 @@ class _TermNumbers(dict[str, int]):
         self.vocabulary: dict[str, int] = {}
 
     def __missing__(self, word: str) -> int:
-        number = self[word] = self.of_term(stem(word))
+        number = self[word] = self.vocabulary.setdefault(stem(word), len(self.vocabulary))
         return number
 
-    def of_term(self, term: str) -> int:
-        return self.vocabulary.setdefault(term, len(self.vocabulary))
-
-    def of_text(self, text: str) -> "array[int]":
-        return array("I", map(self.__getitem__, words(text)))
+    def of(self, found: Iterable[str]) -> "array[int]":
+        return array("I", map(self.__getitem__, found))
 
 
 class SegmentBuilder:
@@ -62,11 +66,11 @@ class SegmentBuilder:
 
     def __init__(self) -> None:
         self._numbers = _TermNumbers()
+        self._known_names: dict[str, _Name] = {}
         self._occurrences = array("I")
         self._lengths = array("I")
         self._names = array("I")
         self._name_terms = array("I")
-        self._terms_of_name: dict[str, frozenset[int]] = {}
 
     @property
     def slots(self) -> int:
@@ -74,22 +78,29 @@ class SegmentBuilder:
 
     def add(self, note: Note, sections: Sequence[Section]) -> None:
         first = self.slots
-        about_note = self._numbers.of_text("\n".join((note.title, *note.aliases)))
+        names = _names(note)
         for path, below in groupby(sections, key=attrgetter("heading_path")):
-            named = (about_note + self._numbers.of_text("\n".join(path))) * NAMED_WEIGHT
+            named = array("I")
+            for name in (*names, *path):
+                named += self._name(name).terms * NAMED_WEIGHT
             for section in below:
-                found = self._numbers.of_text(section.text)
-                self._occurrences += found + named
+                found = self._numbers.of(words(section.text))
+                self._occurrences += found
+                self._occurrences += named
                 self._lengths.append(len(found) + len(named))
-        for name in (note.title, *note.aliases):
+        for name in names:
             self._add_name(name, first, len(sections))
         for name, start, end in _runs(sections):
             self._add_name(name, first + start, end - start)
 
+    def _name(self, name: str) -> _Name:
+        if name not in self._known_names:
+            telling = frozenset(self._numbers.of(asked_words(name)))
+            self._known_names[name] = _Name(self._numbers.of(words(name)), telling)
+        return self._known_names[name]
+
     def _add_name(self, name: str, first: int, slots: int) -> None:
-        if name not in self._terms_of_name:
-            self._terms_of_name[name] = frozenset(map(self._numbers.of_term, asked_terms(name)))
-        found = self._terms_of_name[name]
+        found = self._name(name).telling
         if found:
             self._names.extend((first, slots, len(found)))
             self._name_terms.extend(found)
@@ -172,15 +183,23 @@ def naming(postings: bytes) -> Numbers:
     return np.frombuffer(postings, _WORD).astype(np.int64)
 
 
+def _names(note: Note) -> list[str]:
+    """What a note is called: its title, the name of its file where that is another one, its aliases."""
+    file = file_title(note.path)
+    return [note.title, *([] if words(file) == words(note.title) else [file]), *note.aliases]
+
+
 def _runs(sections: Sequence[Section]) -> Iterable[tuple[str, int, int]]:
     """Each heading with the sections, first and end, that stand under it."""
-    open_headings: list[tuple[str, int]] = []
+    above: tuple[str, ...] = ()
+    starts: list[int] = []
     for place, path in enumerate([*(section.heading_path for section in sections), ()]):
-        same = [text == opened for text, (opened, _) in zip(path, open_headings, strict=False)]
-        shared = [*same, False].index(False)
-        for text, start in open_headings[shared:]:
-            yield text, start, place
-        open_headings[shared:] = [(text, place) for text in path[shared:]]
+        if path != above:
+            same = [text == other for text, other in zip(path, above, strict=False)]
+            shared = [*same, False].index(False)
+            yield from ((text, start, place) for text, start in zip(above[shared:], starts[shared:], strict=True))
+            starts[shared:] = [place] * (len(path) - shared)
+            above = path
 
 
 def _packed(vocabulary: Sequence[str], head: Head, keys: Numbers, frequencies: Numbers, naming: Numbers) -> Segment:

@@ -1,7 +1,7 @@
 """Scores of sections: a weighted sum of what their words, and their names, have in common with a question.
 
-Words are compared by BM25F in its simple form: title, aliases and heading path count double, in the frequency of a term
-as in the length of a section. Needs NumPy: import this module where it is used.
+Words are compared by BM25F in its simple form: the names of a note and the heading path count double, in the frequency
+of a term as in the length of a section. Needs NumPy: import this module where it is used.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +19,7 @@ Mask = NDArray[np.bool_]
 SATURATION = 1.2
 LENGTH_SHARE = 0.75
 NAMES_WEIGHT = 0.8
+MEANING_WEIGHT = 0.3
 
 
 class TextIndex:
@@ -43,8 +44,11 @@ class TextIndex:
         self._resistance = (SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean)).astype(np.float32)
         """How often a term must stand in a section to reach half of its weight."""
 
-    def scores(self, asked: Mapping[str, int], postings: Iterable[TermPostings]) -> Scores:
-        """For every slot how well it answers to the terms asked for, each with its frequency in the question."""
+    def scores(self, asked: Mapping[str, int], postings: Iterable[TermPostings], near: Scores | None = None) -> Scores:
+        """For every slot how well it answers to the terms asked for, each with its frequency in the question.
+
+        `near` says how near it is in meaning, from 0 to 1, where that is known.
+        """
         words = np.zeros(len(self.sections), dtype=np.float32)
         covered = np.zeros(len(self._names), dtype=np.float32)
         mass = np.zeros(len(self._names), dtype=np.float32)
@@ -61,7 +65,9 @@ class TextIndex:
             names = self._naming(rows)
             covered[names] += 1
             mass[names] += rarity
-        signals = (1.0, _relative(words)), (NAMES_WEIGHT, self._of_names(covered, mass, asked_mass))
+        signals = [(1.0, _relative(words)), (NAMES_WEIGHT, self._of_names(covered, mass, asked_mass))]
+        if near is not None:
+            signals.append((MEANING_WEIGHT, near))
         return np.where(self._alive, _weighted(*signals), np.float32(0))
 
     def rarities(self, postings: Iterable[TermPostings]) -> dict[str, float]:

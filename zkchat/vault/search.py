@@ -12,8 +12,9 @@ from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage
 from zkchat.ports import NoteIndex
 from zkchat.vault import query as grammar
+from zkchat.vault.meaning import Meaning
 from zkchat.vault.query import Query
-from zkchat.vault.snippet import snippet, why
+from zkchat.vault.snippet import below_heading, snippet, why
 from zkchat.vault.terms import asked_terms, spelled, terms
 
 if TYPE_CHECKING:
@@ -26,12 +27,15 @@ _FIRST_LOOK = 50
 class Search:
     """Finds in what the index holds at the moment. Every thread may use it."""
 
-    def __init__(self, index: NoteIndex) -> None:
+    def __init__(self, index: NoteIndex, meaning: Meaning | None = None) -> None:
         self._index = index
+        self._meaning = meaning
         self._known: tuple[int, TextIndex] | None = None
 
-    def passages(self, text: str, *, limit: int, within: Collection[str] | None = None) -> list[Passage]:
-        asked, sections = self._found(text, within, at_once=limit)
+    def passages(
+        self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
+    ) -> list[Passage]:
+        asked, sections = self._found(text, within, at_once=limit, words_only=words_only)
         return [_passage(section, score, asked) for section, score in islice(sections, limit)]
 
     def documents(self, text: str, *, limit: int) -> list[Passage]:
@@ -52,14 +56,15 @@ class Search:
             return index.rarities(postings)
 
     def _found(
-        self, text: str, within: Collection[str] | None, *, at_once: int
+        self, text: str, within: Collection[str] | None, *, at_once: int, words_only: bool = False
     ) -> tuple[frozenset[str], Iterator[tuple[StoredSection, float]]]:
         """The terms that were asked for, and sections with their scores, as many as somebody wants to see."""
         query = grammar.parse(text)
         asked = Counter(asked_terms(query.ranking))
         notes = _filter(query, within)
         if asked:
-            return frozenset(asked), self._ranked(query, asked, notes, at_once)
+            meaning = None if words_only else self._meaning
+            return frozenset(asked), self._ranked(query, asked, notes, at_once, meaning)
         return frozenset(), self._listed(notes) if notes != NoteFilter(within=notes.within) else iter(())
 
     def _listed(self, notes: NoteFilter) -> Iterator[tuple[StoredSection, float]]:
@@ -69,13 +74,14 @@ class Search:
                 yield from ((section, 0.0) for section in self._index.sections([first]))
 
     def _ranked(
-        self, query: Query, asked: Counter[str], notes: NoteFilter, at_once: int
+        self, query: Query, asked: Counter[str], notes: NoteFilter, at_once: int, meaning: Meaning | None
     ) -> Iterator[tuple[StoredSection, float]]:
         needed = {term for phrase in query.phrases for term in terms(phrase)}
         banned = {terms(word)[0] for word in query.without if len(terms(word)) == 1}
         with _noticing_damage():
             index, postings = self._look_up({*asked, *needed, *banned})
-            scores = index.scores(asked, postings)
+            near = meaning.scores(query.ranking, index.sections, alone=not postings) if meaning else None
+            scores = index.scores(asked, postings, near)
             for term in needed:
                 scores[~index.holding(row for row in postings if row.term == term)] = 0
             for term in banned:
@@ -147,6 +153,6 @@ def _passage(section: StoredSection, score: float, asked: Collection[str]) -> Pa
         first_line=section.first_line,
         last_line=section.last_line,
         score=score,
-        snippet=snippet(section.text, asked),
-        why=why(section, asked) or "filter",
+        snippet=snippet(below_heading(section.text), asked),
+        why=why(section, asked) or ("meaning" if asked else "filter"),
     )

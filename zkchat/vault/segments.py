@@ -6,7 +6,7 @@ from zkchat.ports import NoteIndex
 
 _TOGETHER = 8
 """So many segments of about the same size become one."""
-_LARGEST_MERGED = 8_192
+_LARGEST_MERGED = 2_048
 """Slots of a segment that is still worth merging; larger ones are few, and costly to rewrite."""
 _WORTH_CLEANING = 1_000
 _DEAD_SHARE = 0.3

@@ -1,14 +1,23 @@
 """The words around a match, and where the match stands."""
 
+import re
 from collections.abc import Collection
 
 from zkchat.model.index import StoredSection
+from zkchat.vault.parse import file_title
 from zkchat.vault.query import parse
 from zkchat.vault.terms import asked_terms, placed_terms, terms
 
 LENGTH = 200
 _LEAD = 40
 """Characters shown before the first match."""
+_HEADING = re.compile(r"#{1,6}\s")
+
+
+def below_heading(section: str) -> str:
+    """The text of a section without the heading that it begins with, unless there is nothing else in it."""
+    first, _, rest = section.partition("\n")
+    return rest if _HEADING.match(first) and rest.strip() else section
 
 
 def snippet(text: str, asked: Collection[str]) -> str:
@@ -58,7 +67,7 @@ def _cut(flat: str, start: int) -> str:
 def why(section: StoredSection, asked: Collection[str]) -> str:
     """Where the terms asked for stand: `title, text`."""
     places = {
-        "title": section.title,
+        "title": f"{section.title}\n{file_title(section.path)}",
         "alias": "\n".join(section.aliases),
         "heading": "\n".join(section.heading_path),
         "text": section.text,

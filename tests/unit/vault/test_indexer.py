@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -8,9 +8,9 @@ import pytest
 from tests.support.memory_files import MemoryFiles
 from zkchat.errors import NoteUnreadable
 from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved
-from zkchat.ports import NoteIndex
+from zkchat.ports import Done, NoteIndex, Task
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault import indexer
+from zkchat.vault import reading
 from zkchat.vault.catalog import LiveCatalog
 from zkchat.vault.indexer import Indexer, Refreshed
 from zkchat.vault.parse import parse_note
@@ -225,7 +225,7 @@ def test_a_note_that_breaks_the_parser_does_not_stop_the_rest(
             raise RecursionError
         return parse_note(path, text)
 
-    monkeypatch.setattr(indexer, "parse_note", parse)
+    monkeypatch.setattr(reading, "parse_note", parse)
     refreshed = vault.refresh()
     assert refreshed.changed == 2
     assert [warning.path for warning in refreshed.warnings] == ["bad.md"]
@@ -259,10 +259,39 @@ def test_a_note_that_vanishes_between_listing_and_reading_is_gone(index: NoteInd
 
 
 def test_batches_together_hold_every_note(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexer, "_BATCH_NOTES", 3)
+    monkeypatch.setattr(reading, "PART_NOTES", 3)
     vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
     assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
     assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
+    assert len(index.segment_sizes()) == 4
+
+
+class Neighbours:
+    """Implements `ports.Workers` without other processes."""
+
+    def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
+        return map(work, tasks)
+
+
+def test_many_parts_are_shared_and_few_are_not(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PART_NOTES", 3)
+    vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
+    shared = Indexer(vault.files, index, LiveCatalog(index), Neighbours())
+    heard: list[tuple[int, int]] = []
+    refreshed = shared.refresh(lambda done, total: heard.append((done, total)))
+    assert refreshed == Refreshed(notes=10, changed=10, links=10)
+    assert heard == [(3, 10), (6, 10), (9, 10), (10, 10)]
+    vault.files.write("n9.md", "x")
+    vault.files.write("n11.md", "x")
+    heard.clear()
+    assert shared.refresh(lambda done, total: heard.append((done, total))).changed == 2
+    assert heard == [(1, 2), (2, 2)]
+    assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
+
+
+def test_large_notes_are_parts_of_their_own(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PART_BYTES", 100)
+    Vault(index, a="x" * 60, b="x" * 60, c="x" * 500, d="x").refresh()
     assert len(index.segment_sizes()) == 4
 
 

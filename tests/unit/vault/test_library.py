@@ -1,3 +1,4 @@
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -146,7 +147,7 @@ def test_warnings_are_all_there_is_to_say_and_a_refresh_tells_only_the_news(inde
     files.unlisted = [NoteWarning(path="pipe.md", text="It is not a regular file.")]
     assert [warning.path for warning in library.refresh().warnings] == ["pipe.md"]
     assert library.refresh().warnings == ()
-    assert [warning.path for warning in library.warnings()] == ["pipe.md", "a.md"]
+    assert [warning.path for warning in library.warnings()] == ["a.md", "pipe.md"]
     assert library.note_count() == 2
 
 
@@ -171,6 +172,31 @@ def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, in
     _damage(tmp_path / "index.db")
     assert sorted(passage.path for passage in library.search("garden")) == ["a.md", "b.md"]
     assert library.resolve(link("b")) == Resolved(path="b.md", via="name")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE postings SET sections = x'00'",
+        "UPDATE postings SET sections = x'ffffffff'",
+        "UPDATE segments SET lengths = x''",
+        "DELETE FROM state",
+        "DROP TABLE links",
+        "DROP TABLE notes",
+    ],
+)
+def test_an_index_that_does_not_fit_together_is_built_again(
+    tmp_path: Path, index: SqliteNoteIndex, damage: str
+) -> None:
+    library, files = library_of(index, a="garden", b="[[a]]")
+    index.close()
+    with closing(sqlite3.connect(tmp_path / "index.db")) as database:
+        database.execute(damage)
+        database.commit()
+    files.write("c.md", "the garden again")
+    library.refresh()
+    assert sorted(passage.path for passage in library.search("garden")) == ["a.md", "c.md"]
+    assert [stored.source for stored in library.links_to("a.md")] == ["b.md"]
 
 
 def _damage(path: Path) -> None:

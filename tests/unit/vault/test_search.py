@@ -75,6 +75,12 @@ def test_a_note_is_found_by_title_alias_heading_and_file_name_though_its_text_is
     assert vault.paths("rye") == ["Rye.md"]
 
 
+def test_a_note_with_another_title_is_found_by_the_name_of_its_file(vault: Vault) -> None:
+    vault.holds(**{"2024-05-31": "# A day in May\n\nrain"})
+    (found,) = vault.find("2024 05 31")
+    assert (found.path, found.title, found.why) == ("2024-05-31.md", "A day in May", "title")
+
+
 def test_a_question_that_names_a_note_finds_that_note_first(vault: Vault) -> None:
     mentions = {f"m{number}": "Evergreen notes, evergreen notes and evergreen notes again." for number in range(5)}
     vault.holds(**mentions, Evergreen="# Evergreen notes\n\nWritten to grow.\n\n## Titles\n\nStatements.")

@@ -1,0 +1,93 @@
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.children import die_in_a_child
+from zkchat.errors import NoteNotFound
+from zkchat.storage import processes
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.processes import ProcessWorkers
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault import reading
+from zkchat.vault.library import Library
+
+
+def test_results_come_in_the_order_of_the_tasks() -> None:
+    assert [*ProcessWorkers(2).map(math.factorial, [5, 3, 4])] == [120, 6, 24]
+
+
+def test_no_tasks_have_no_results() -> None:
+    assert [*ProcessWorkers(2).map(math.factorial, [])] == []
+
+
+def test_work_that_goes_wrong_goes_wrong_here_too(tmp_path: Path) -> None:
+    files = VaultFiles(tmp_path, exclude=["x"], max_note_bytes=10)
+    with pytest.raises(NoteNotFound, match=r"a\.md") as error:
+        list(ProcessWorkers(1).map(files.read, ["a.md"]))
+    assert error.value.message == "There is no file a.md in the vault."
+
+
+def test_work_that_kills_a_process_is_done_here() -> None:
+    assert [*ProcessWorkers(1).map(die_in_a_child, [1, 2, 3])] == [2, 4, 6]
+
+
+def test_where_no_process_can_be_started_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: object, **_options: object) -> None:
+        raise OSError("no semaphores")
+
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refuse)
+    assert [*ProcessWorkers(2).map(math.factorial, [3, 4])] == [6, 24]
+
+
+def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PART_NOTES", 5)
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for number in range(23):
+        (vault / f"n{number}.md").write_text(f"# Garden {number}\n\n[[n{number + 1}]] plants\n\n## Beds\n\nsoil\n")
+    (vault / "bad.md").write_bytes(b"caf\xe9")
+    files = VaultFiles(vault, exclude=["*.tmp"], max_note_bytes=1000)
+    with (
+        closing(SqliteNoteIndex(tmp_path / "alone.db")) as alone,
+        closing(SqliteNoteIndex(tmp_path / "together.db")) as together,
+    ):
+        one, many = Library(files, alone), Library(files, together, workers=ProcessWorkers(2))
+        heard: list[tuple[int, int]] = []
+        assert many.refresh(lambda done, total: heard.append((done, total))) == one.refresh()
+        assert heard == [(5, 24), (10, 24), (15, 24), (20, 24), (24, 24)]
+        assert many.search("garden soil", limit=99) == one.search("garden soil", limit=99)
+        for path in alone.stamps():
+            links = [(stored.link, stored.resolution) for stored in one.links_from(path)]
+            assert [(stored.link, stored.resolution) for stored in many.links_from(path)] == links
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
+def test_no_process_outlives_the_one_that_started_it() -> None:
+    script = (
+        "import time; from zkchat.storage.processes import ProcessWorkers\n"
+        "for _ in ProcessWorkers(2).map(time.sleep, [0, 600, 600]): print('begun', flush=True)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"begun\n"
+        parent.send_signal(signal.SIGKILL)
+    for _ in range(200):
+        try:
+            os.killpg(parent.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("A process is still there.")
+
+
+def test_a_process_that_nobody_started_has_nobody_to_wait_for() -> None:
+    processes._leave_with_parent()

@@ -1,0 +1,149 @@
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from zkchat.errors import StorageFull
+from zkchat.providers.static_vectors import installed
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.library import Library
+from zkchat.vault.meaning import Meaning
+
+SUBJECTS = ("cat kitten", "car engine", "bread oven")
+
+
+class BySubject:
+    """An embedder that knows three subjects by their words, and nothing else."""
+
+    name = "by subject"
+    dimensions = 3
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.texts.extend(texts)
+        rows = [[float(any(word in text.lower() for word in each.split())) for each in SUBJECTS] for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(-1, 3)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "Pets.md").write_text("# Pets\n\nA kitten sleeps all day.\n")
+    (folder / "Garage.md").write_text("# Garage\n\nThe engine needs oil.\n")
+    return folder
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        yield index
+
+
+def library(vault: Path, index: SqliteNoteIndex, embedder: BySubject | None = None) -> Library:
+    files = VaultFiles(vault, exclude=(), max_note_bytes=1_000_000)
+    made = Library(files, index, Meaning(index.vectors, embedder or BySubject()))
+    made.refresh()
+    return made
+
+
+def found(made: Library, query: str) -> list[tuple[str, str]]:
+    return [(passage.path, passage.why) for passage in made.search(query)]
+
+
+def test_what_is_said_in_other_words_is_found_once_sections_have_vectors(vault: Path, index: SqliteNoteIndex) -> None:
+    made = library(vault, index)
+    assert found(made, "cat") == []
+    assert made.embed() == 2
+    assert found(made, "cat") == [("Pets.md", "meaning")]
+    assert made.search("cat", words_only=True) == []
+
+
+def test_vectors_are_made_once_and_only_for_what_is_new(vault: Path, index: SqliteNoteIndex) -> None:
+    embedder = BySubject()
+    made = library(vault, index, embedder)
+    made.embed()
+    (vault / "Kitchen.md").write_text("The oven is hot.")
+    made.refresh()
+    before = len(embedder.texts)
+    assert made.embed() == 1
+    assert embedder.texts[before:] == ["Kitchen\nThe oven is hot."]
+    assert found(made, "bread") == [("Kitchen.md", "meaning")]
+    assert made.embed() == 0
+
+
+def test_a_changed_note_is_found_by_what_it_says_now(vault: Path, index: SqliteNoteIndex) -> None:
+    made = library(vault, index)
+    made.embed()
+    (vault / "Pets.md").write_text("# Pets\n\nThey ate all of the bread from the oven, every crumb of it.\n")
+    made.refresh()
+    made.embed()
+    assert found(made, "cat") == []
+
+
+def test_another_process_uses_the_vectors_that_are_there(vault: Path, index: SqliteNoteIndex) -> None:
+    library(vault, index).embed()
+    assert found(library(vault, index), "cat") == [("Pets.md", "meaning")]
+
+
+def test_vectors_of_another_method_are_not_used_and_made_anew(vault: Path, index: SqliteNoteIndex) -> None:
+    library(vault, index).embed()
+
+    class Renamed(BySubject):
+        name = "another"
+
+    made = library(vault, index, Renamed())
+    assert found(made, "cat") == []
+    assert made.embed() == 2
+    assert found(made, "cat") == [("Pets.md", "meaning")]
+
+
+def test_embedding_stops_when_it_is_told_to(vault: Path, index: SqliteNoteIndex) -> None:
+    assert library(vault, index).embed(lambda _: False) == 0
+
+
+def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(
+    vault: Path, index: SqliteNoteIndex
+) -> None:
+    made = library(vault, index)
+    made.embed_soon()
+    made.embed_soon()
+    made.close()
+    assert found(library(vault, index), "cat") in ([("Pets.md", "meaning")], [])
+    assert Library(VaultFiles(vault, exclude=(), max_note_bytes=1000), index).embed() == 0
+
+
+def test_a_full_disk_stops_the_background_without_a_word(
+    vault: Path, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object) -> None:
+        raise StorageFull("No room.")
+
+    made = library(vault, index)
+    monkeypatch.setattr(index.vectors, "add", full)
+    made.embed_soon()
+    made.close()
+    assert found(made, "kitten") == [("Pets.md", "text")]
+
+
+def test_the_shipped_vectors_find_a_synonym(tmp_path: Path, index: SqliteNoteIndex) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for name, text in {
+        "Vehicles": "The automobile was parked outside the garage.",
+        "Cooking": "Boil the pasta in salted water.",
+        "Music": "She plays the violin in an orchestra.",
+    }.items():
+        (folder / f"{name}.md").write_text(text)
+    files = VaultFiles(folder, exclude=(), max_note_bytes=1_000_000)
+    made = Library(files, index, Meaning(index.vectors, installed()))
+    made.refresh()
+    made.embed()
+    assert made.search("driving cars")[0].path == "Vehicles.md"
+    assert made.search("zzzzqqq") == []

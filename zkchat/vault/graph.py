@@ -1,0 +1,184 @@
+"""How notes hang together: what leads where, what leads nowhere, what stands alone, and what is there twice."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
+
+from zkchat.errors import VaultError
+from zkchat.model.index import StoredLink
+from zkchat.model.note import Ambiguous, Link, Missing, Resolution, Resolved
+from zkchat.vault.library import Library
+from zkchat.vault.markdown import Lines, flatten
+from zkchat.vault.names import name_key
+from zkchat.vault.parse import file_title, prose_of
+from zkchat.vault.snippet import snippet
+from zkchat.vault.terms import UNSPACED_SCRIPTS, terms
+
+_NOTES_AT_ONCE = 500
+_MOST_CANDIDATES = 500
+"""Notes that are read, at most, to see where one name is mentioned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """A link, the note it stands in, and what it leads to."""
+
+    source: str | None
+    """None for a link that stands in no note."""
+    link: Link
+    found: Resolution
+    context: str = ""
+    """Of a backlink: the line it stands on, or what of a long one is around it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A line of a note that names another one, without a link."""
+
+    path: str
+    line: int
+    name: str
+    """As it is written there."""
+    context: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubts:
+    """The links of a vault that somebody should look at."""
+
+    broken: list[Followed]
+    """They lead nowhere."""
+    ambiguous: list[Followed]
+    """Several files answer to them."""
+    astray: list[Followed]
+    """They find their note, but not the heading or block in it."""
+
+
+def links(library: Library, path: str) -> list[Followed]:
+    """The links of a note, in order; with those that lead nowhere, the closest names."""
+    return [with_suggestions(library, _followed(library, stored)) for stored in library.links_from(path)]
+
+
+def with_suggestions(library: Library, followed: Followed) -> Followed:
+    if isinstance(followed.found, Missing):
+        return replace(followed, found=library.resolve(followed.link, followed.source))
+    return followed
+
+
+def all_links(library: Library) -> Iterator[Followed]:
+    """Every link of the vault, note by note."""
+    paths = [note.path for note in library.notes()]
+    for start in range(0, len(paths), _NOTES_AT_ONCE):
+        for stored in library.links_from(*paths[start : start + _NOTES_AT_ONCE]):
+            yield _followed(library, stored)
+
+
+def backlinks(library: Library, path: str) -> list[Followed]:
+    """The links of other notes that lead to a file."""
+    stored = [each for each in library.links_to(path) if each.source != path]
+    return [
+        replace(_followed(library, each), context=_line_of(lines, each.link))
+        for source, group in groupby(stored, key=attrgetter("source"))
+        for lines in [_text_of(library, source).split("\n")]
+        for each in group
+    ]
+
+
+def mentions(library: Library, path: str) -> list[Mention]:
+    """Where other notes name this one, by title, file name or alias, and could link to it."""
+    names = library.names(path)
+    pattern = re.compile("|".join(_spellings(names)), re.IGNORECASE)
+    asked = [f'"{name.replace(chr(34), " ")}"' for name in names]
+    candidates = {hit.path for phrase in asked for hit in library.documents(phrase, limit=_MOST_CANDIDATES)}
+    return [mention for source in sorted(candidates - {path}) for mention in _mentions_in(library, source, pattern)]
+
+
+def neighbours(library: Library, path: str, *, steps: int = 1) -> dict[str, int]:
+    """The notes that so many links, in whatever direction, connect with this one, and how many it takes."""
+    distances = {path: 0}
+    outermost = {path}
+    for step in range(1, steps + 1):
+        outermost = {note for edge in library.edges(outermost) for note in edge} - distances.keys()
+        distances |= dict.fromkeys(sorted(outermost), step)
+    return {note: distance for note, distance in distances.items() if distance}
+
+
+def orphans(library: Library) -> list[str]:
+    """The notes that lead to no other note, and that no other note leads to."""
+    connected = {note for edge in library.edges() for note in edge}
+    return [note.path for note in library.notes() if note.path not in connected]
+
+
+def doubts(library: Library) -> Doubts:
+    followed = [_followed(library, stored) for stored in library.doubtful_links()]
+    return Doubts(
+        broken=[each for each in followed if isinstance(each.found, Missing)],
+        ambiguous=[each for each in followed if isinstance(each.found, Ambiguous)],
+        astray=[
+            each for each in followed if isinstance(each.found, Resolved | Ambiguous) and not each.found.anchor_found
+        ],
+    )
+
+
+def namesakes(library: Library) -> list[list[str]]:
+    """Notes that have the same name in several folders, together: a link by name means only one of them."""
+    by_name: dict[str, list[str]] = {}
+    for note in library.notes():
+        by_name.setdefault(name_key(file_title(note.path)), []).append(note.path)
+    return [paths for paths in by_name.values() if len(paths) > 1]
+
+
+def copies(library: Library) -> list[list[str]]:
+    """Notes that have the same text, together."""
+    return sorted(library.copies())
+
+
+def _followed(library: Library, stored: StoredLink) -> Followed:
+    """A link whose note is being indexed at this moment may not have been resolved yet."""
+    found = stored.resolution or library.resolve(stored.link, stored.source)
+    return Followed(source=stored.source, link=stored.link, found=found)
+
+
+def _line_of(lines: list[str], link: Link) -> str:
+    return snippet("".join(lines[link.line - 1 : link.line]), terms(link.text))
+
+
+def _text_of(library: Library, path: str) -> str:
+    """Nothing for a note that cannot be read any more."""
+    try:
+        return flatten(library.read(path))
+    except VaultError:
+        return ""
+
+
+_LETTERS = r"\w\u0300-\u036f\u0900-\u0dff"
+_BEFORE = rf"(?:(?<![{_LETTERS}#])|(?<=[{UNSPACED_SCRIPTS}]))"
+_AFTER = rf"(?:(?![{_LETTERS}])|(?=[{UNSPACED_SCRIPTS}]))"
+"""A word ends where its letters do, or where a script without spaces begins."""
+_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_SPACE = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"
+"""Between the words of a name: a line may end there, a paragraph may not."""
+_ADDRESS = re.compile(r"\w+://\S+")
+
+
+def _spellings(names: Iterable[str]) -> list[str]:
+    """Regular expressions for names in both normal forms, long ones first. What begins with `#` is a tag."""
+    written = {unicodedata.normalize(form, " ".join(name.split())) for name in names for form in ("NFC", "NFD")}
+    return [
+        ("(?<!#)" if _UNSPACED.match(name) else _BEFORE)
+        + _SPACE.join(map(re.escape, name.split()))
+        + ("" if _UNSPACED.match(name[-1]) else _AFTER)
+        for name in sorted(written - {""}, key=lambda name: (-len(name), name))
+    ]
+
+
+def _mentions_in(library: Library, path: str, pattern: re.Pattern[str]) -> Iterator[Mention]:
+    text = _text_of(library, path)
+    prose = _ADDRESS.sub(lambda match: "\0" * len(match[0]), prose_of(text))
+    lines, counted = text.split("\n"), Lines(text)
+    by_line = {counted.at(match.start()): " ".join(match[0].split()) for match in pattern.finditer(prose)}
+    for line, name in by_line.items():
+        yield Mention(path=path, line=line, name=name, context=snippet(lines[line - 1], terms(name)))

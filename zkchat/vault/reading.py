@@ -1,0 +1,150 @@
+"""Reading notes for the index: some of them at a time, by this process or by others that help."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import accumulate
+
+from zkchat.errors import NoteNotFound, VaultError
+from zkchat.model.index import IndexBatch, IndexedNote, KnownNote
+from zkchat.model.note import FileStamp, Note, NoteWarning, Section
+from zkchat.ports import NoteFiles, NoteIndex
+from zkchat.vault.catalog import keys_of_file, keys_of_link
+from zkchat.vault.chunker import sections_of
+from zkchat.vault.parse import file_title, parse_note
+from zkchat.vault.resolver import CatalogEntry
+
+Listed = tuple[FileStamp, bool]
+"""A note that is to be read, and whether the index knows it."""
+
+
+PART_NOTES = 1_000
+PART_BYTES = 2_000_000
+"""What is read before it is written: it has to find room in memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRead:
+    """What came of a part."""
+
+    notes: int
+    """How many were to be read."""
+    changed: int
+    warnings: tuple[NoteWarning, ...]
+    generation: int | None
+    """Of the index, if it was changed."""
+    entries: tuple[CatalogEntry, ...]
+    gone: tuple[str, ...]
+
+
+def parts_of(listed: Sequence[Listed]) -> list[list[Listed]]:
+    """Notes in parts that are read, and written, together."""
+    parts: list[list[Listed]] = []
+    room = 0
+    for stamp, is_known in listed:
+        if not parts or room < stamp.size or len(parts[-1]) >= PART_NOTES:
+            parts.append([])
+            room = PART_BYTES
+        parts[-1].append((stamp, is_known))
+        room -= stamp.size
+    return parts
+
+
+def read_part(
+    files: NoteFiles, index: NoteIndex, part: Sequence[Listed], after_each: Callable[[], None] = lambda: None
+) -> PartRead:
+    """Read some notes and store what is new of them, in one transaction."""
+    batch = _Batch(files, index)
+    for stamp, is_known in part:
+        batch.add(stamp, index.known(stamp.path) if is_known else None)
+        after_each()
+    change = batch.finished()
+    notes = [stored.note for stored in change.notes]
+    return PartRead(
+        notes=len(part),
+        changed=len(notes),
+        warnings=tuple(NoteWarning(path=note.path, text=text) for note in notes for text in note.warnings),
+        generation=None if change.is_empty else index.apply(change),
+        entries=tuple(CatalogEntry(path=note.path, title=note.title, aliases=note.aliases) for note in notes),
+        gone=tuple(change.removed),
+    )
+
+
+class _Batch:
+    """Notes that were read, and what the index has to be told of them."""
+
+    def __init__(self, files: NoteFiles, index: NoteIndex) -> None:
+        self._files = files
+        self._index = index
+        self._notes: list[IndexedNote] = []
+        self._restamped: list[FileStamp] = []
+        self._vanished: list[str] = []
+        self._touched: set[str] = set()
+
+    def add(self, stamp: FileStamp, before: KnownNote | None) -> None:
+        text, intact, trouble = "", True, ""
+        try:
+            text, intact = self._files.read_whole(stamp.path)
+        except NoteNotFound:
+            self._vanished.append(stamp.path)
+            self._touched |= keys_of_known(stamp.path, before)
+            return
+        except VaultError as error:
+            trouble = error.message
+            stamp = replace(stamp, settled=False)  # what stands in the way may go without a new stamp
+        digest = blake2b(f"{trouble}\0{intact}\0{text}".encode(), digest_size=16).digest()
+        if before and before.digest == digest:
+            self._restamped.append(stamp)
+            return
+        note, sections = _bare(stamp.path, trouble) if trouble else _parsed(stamp.path, text, intact)
+        if before is None or _leads_elsewhere(before, note):
+            self._touched |= keys_of_known(stamp.path, before) | keys_of_file(stamp.path, note.title, note.aliases)
+        link_keys = frozenset(key for link in note.links for key in keys_of_link(link))
+        self._notes.append(IndexedNote(stamp=stamp, digest=digest, note=note, sections=sections, link_keys=link_keys))
+
+    def finished(self) -> IndexBatch:
+        from zkchat.vault.postings import SegmentBuilder
+
+        builder = SegmentBuilder()
+        for each in self._notes:
+            builder.add(each.note, each.sections)
+        first_section = self._index.reserve_sections(builder.slots) if builder.slots else 0
+        places = accumulate((len(each.sections) for each in self._notes), initial=first_section)
+        return IndexBatch(
+            notes=[replace(each, first_section=place) for each, place in zip(self._notes, places, strict=False)],
+            restamped=self._restamped,
+            removed=self._vanished,
+            touched_keys=frozenset(self._touched),
+            segment=builder.build(first_section) if builder.slots else None,
+        )
+
+
+def _parsed(path: str, text: str, intact: bool) -> tuple[Note, Sequence[Section]]:
+    try:
+        note = parse_note(path, text)
+        sections = sections_of(note, text)
+    except Exception as error:  # noqa: BLE001 - whatever one note does to the parser, the rest of the vault is served
+        return _bare(path, f"It could not be understood ({type(error).__name__}) and is found by its name only.")
+    if not intact:
+        note = replace(note, warnings=(*note.warnings, "Some of its characters are not UTF-8 and are shown as \ufffd."))
+    return note, sections or (_NOTHING,)
+
+
+def _bare(path: str, trouble: str) -> tuple[Note, Sequence[Section]]:
+    """A note of which only the name is known."""
+    return Note(path=path, title=file_title(path), warnings=(trouble,)), (_NOTHING,)
+
+
+_NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)
+"""The text of a note without any, so that it is still found by its title."""
+
+
+def _leads_elsewhere(before: KnownNote, now: Note) -> bool:
+    """Whether links to a note may find other names or places in it than before."""
+    return (before.title, before.aliases, before.headings, before.blocks) != (
+        now.title, now.aliases, now.headings, now.blocks,
+    )  # fmt: skip
+
+
+def keys_of_known(path: str, known: KnownNote | None) -> frozenset[str]:
+    return keys_of_file(path, known.title, known.aliases) if known else frozenset()
