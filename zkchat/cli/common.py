@@ -48,9 +48,13 @@ class Process:
         self._write_line(self.environment.stderr, text)
 
     def json(self, value: object) -> None:
-        text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
-        # A lone surrogate of a damaged file name is no valid UTF-8; JSON has an escape for it.
-        self.environment.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")
+        """The result of a command for scripts. In ASCII, so that no text of a note acts on a terminal."""
+        self.environment.stdout.write(json.dumps(value, default=_plain, indent=2) + "\n")
+
+    def json_line(self, value: object) -> None:
+        """One of many results, on a line of its own, for somebody who waits for it."""
+        self.environment.stdout.write(json.dumps(value, default=_plain) + "\n")
+        self.environment.stdout.flush()
 
     def confirm(self, question: str) -> bool:
         """Whether the user says yes; without a terminal the answer is no."""
@@ -67,8 +71,9 @@ class Process:
 
     @staticmethod
     def _write_line(stream: Any, text: str) -> None:
-        from zkchat.render.door import shown
+        from zkchat.render.door import never_fail_to_encode, shown
 
+        never_fail_to_encode(stream)
         stream.write(shown(text) + "\n")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from zkchat.cli import chat, config, doctor, sessions
+from zkchat.cli import chat, config, doctor, links, search, sessions, vault
 from zkchat.cli.common import Process, running
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
@@ -46,6 +46,12 @@ def zkchat(
 
 app.command()(chat.ask)
 app.command(name="chat")(chat.chat)
+app.command()(search.search)
+app.command()(links.links)
+app.command()(links.backlinks)
+app.command()(links.resolve)
+app.command()(vault.index)
+app.add_typer(vault.app, name="vault")
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(config.app, name="config")
 app.command()(doctor.doctor)
@@ -66,7 +72,7 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
             return ExitCode.USAGE
         except (KeyboardInterrupt, typer.Abort):
             return ExitCode.INTERRUPTED
-        except BrokenPipeError:
+        except (BrokenPipeError, SystemExit):  # Typer makes the second of the first
             return _reader_went_away(environment)
         except Exception as error:  # noqa: BLE001 - the last door: a bug is told in a sentence, its trace kept in a file
             return _report_bug(process, error)

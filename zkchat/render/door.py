@@ -56,10 +56,11 @@ def _look_alike(error: UnicodeError) -> tuple[str, int]:
     return "".join(_LOOK_ALIKES.get(character, "?") for character in lacking), error.end
 
 
-codecs.register_error("zkchat.look_alike", _look_alike)
+_BY_LOOK_ALIKE: Final = "zkchat.look_alike"
+codecs.register_error(_BY_LOOK_ALIKE, _look_alike)
 
 
 def never_fail_to_encode(stream: TextIO) -> None:
     """A character that the stream's encoding lacks becomes one that looks like it, instead of ending the program."""
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="zkchat.look_alike")
+    if isinstance(stream, io.TextIOWrapper) and stream.errors != _BY_LOOK_ALIKE:
+        stream.reconfigure(errors=_BY_LOOK_ALIKE)

@@ -1,0 +1,121 @@
+import dataclasses
+import io
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.support.screens import on_screen
+from tests.support.world import World
+from zkchat.cli.progress import progress
+from zkchat.environment import Environment
+
+
+class SlowWorld:
+    """An environment in which the tests say what time it is."""
+
+    def __init__(self, world: World, *, terminal: bool = True) -> None:
+        self.time = datetime(2026, 3, 1, tzinfo=UTC)
+        self.environment: Environment = dataclasses.replace(world.environment(terminal=terminal), now=lambda: self.time)
+
+    def wait(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+
+    @property
+    def written(self) -> str:
+        assert isinstance(self.environment.stderr, io.StringIO)
+        return self.environment.stderr.getvalue()
+
+    def screen(self, width: int = 100) -> list[str]:
+        return on_screen(self.written, width=width)
+
+
+def test_what_is_done_soon_is_not_announced(world: World) -> None:
+    slow = SlowWorld(world)
+    with progress(slow.environment, "Indexing notes") as step:
+        step(1, 2)
+        slow.wait(0.4)
+        step(2, 2)
+    assert slow.written == ""
+
+
+def test_what_takes_longer_is_shown_with_a_bar_and_erased_at_the_end(world: World) -> None:
+    slow = SlowWorld(world)
+    with progress(slow.environment, "Indexing notes") as step:
+        slow.wait(0.6)
+        step(500, 1000)
+        assert slow.screen() == [f"Indexing notes {'█' * 15}{'░' * 15} 500 / 1,000"]
+    assert slow.screen() == []
+
+
+def test_it_is_drawn_again_only_after_a_pause_or_when_all_is_done(world: World) -> None:
+    slow = SlowWorld(world)
+    with progress(slow.environment, "Reading") as step:
+        slow.wait(0.6)
+        step(1, 100)
+        step(2, 100)
+        assert slow.screen()[0].endswith(" 1 / 100")
+        slow.wait(0.2)
+        step(3, 100)
+        assert slow.screen()[0].endswith(" 3 / 100")
+        step(100, 100)
+        assert slow.screen()[0].endswith(" 100 / 100")
+
+
+def test_it_is_erased_when_something_goes_wrong(world: World) -> None:
+    slow = SlowWorld(world)
+
+    def interrupted() -> None:
+        with progress(slow.environment, "Reading") as step:
+            slow.wait(1)
+            step(1, 2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert slow.written
+    assert slow.screen() == []
+
+
+@pytest.mark.parametrize("width", [12, 30, 33, 34, 40, 200])
+def test_it_never_takes_more_than_a_line(world: World, width: int) -> None:
+    world.variables["COLUMNS"] = str(width)
+    slow = SlowWorld(world)
+    with progress(slow.environment, "Indexing notes") as step:
+        slow.wait(1)
+        step(10_000, 10_000)
+        (row,) = slow.screen(width)
+        assert len(row) < width
+
+
+def test_where_nobody_knows_the_width_it_is_eighty(world: World) -> None:
+    world.variables["COLUMNS"] = ""
+    slow = SlowWorld(world)
+    with progress(slow.environment, "Indexing notes") as step:
+        slow.wait(1)
+        step(1, 2)
+        assert slow.screen(80)[0].endswith("1 / 2")
+
+
+@pytest.mark.parametrize("term", ["dumb", None])
+def test_a_terminal_that_cannot_erase_is_left_alone(world: World, term: str | None) -> None:
+    slow = SlowWorld(world, terminal=term is not None)
+    variables = {**slow.environment.variables, "TERM": term or "xterm"}
+    with progress(dataclasses.replace(slow.environment, variables=variables), "Reading") as step:
+        slow.wait(1)
+        step(1, 2)
+    assert slow.written == ""
+
+
+def test_letters_that_the_terminal_lacks_become_others(world: World, tmp_path: Path) -> None:
+    class AsciiTerminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    with AsciiTerminal(io.BytesIO(), encoding="ascii", write_through=True) as stderr:
+        slow = SlowWorld(world)
+        with progress(dataclasses.replace(slow.environment, stderr=stderr), "Reading") as step:
+            slow.wait(1)
+            step(1, 2)
+        assert isinstance(stderr.buffer, io.BytesIO)
+        assert b"Reading ###" in stderr.buffer.getvalue()

@@ -1,0 +1,467 @@
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.support.screens import what_acts_on_a_terminal
+from tests.support.world import GARDEN, World
+from zkchat.errors import ExitCode
+
+LINKS = GARDEN.parent / "links"
+EXPECTED: list[dict[str, Any]] = json.loads((LINKS / "expected.json").read_text())
+
+
+@pytest.fixture
+def garden(world: World) -> World:
+    world.note("Compost.md", "# Compost\n\nTurn the heap. See [[Gardening#Autumn]] and [[Worms]].\n")
+    world.note("Gardening.md", "---\naliases: [garden work]\n---\n# Gardening\n\n## Spring\n\nUse [[Compost]].\n")
+    world.note("Sub/Notes.md", "Garden work begins with compost, and with garden work.\n")
+    return world
+
+
+# --- index ---
+
+
+def test_the_index_counts_what_it_found(garden: World) -> None:
+    result = garden.run("index")
+    assert result.code == 0
+    assert "3 notes, 0 other files, 3 links, 4 sections" in result.out
+    assert "3 new or changed, 0 removed" in result.out
+    (garden.vault / "Compost.md").unlink()
+    assert "0 new or changed, 1 removed" in garden.run("index").out
+
+
+def test_a_rebuild_reads_every_note_again(garden: World) -> None:
+    garden.run("index")
+    assert garden.run("index", "--json").json["changed"] == 0
+    assert garden.run("index", "--rebuild", "--json").json["changed"] == 3
+
+
+def test_the_index_says_which_files_it_cannot_use_and_goes_on(garden: World) -> None:
+    garden.note("latin.md", b"caf\xe9")
+    garden.note("yaml.md", "---\ntitle: [\n---\nstill found\n")
+    garden.note("binary.md", b"\0\1")
+    (garden.vault / "dangling.md").symlink_to("nowhere.md")
+    (garden.vault / "folder.md").mkdir()
+    result = garden.run("index")
+    assert result.code == 0
+    for name in ("latin.md", "yaml.md", "binary.md", "dangling.md"):
+        assert f"warning: {name}" in result.err
+    assert "folder.md" not in result.err
+    assert [warning["path"] for warning in garden.run("index", "--json").json["warnings"]] == [
+        "binary.md", "dangling.md", "latin.md", "yaml.md"
+    ]  # fmt: skip
+    assert garden.run("search", "still found", "--json").json[0]["path"] == "yaml.md"
+
+
+def test_many_warnings_are_folded(garden: World) -> None:
+    for number in range(13):
+        garden.note(f"bad{number:02}.md", b"\xff")
+    result = garden.run("index")
+    assert result.err.count("warning:") == 10
+    assert "… and 3 more" in result.err
+
+
+def test_a_note_that_is_too_large_is_known_by_its_name(garden: World) -> None:
+    garden.variables["ZKCHAT_VAULT__MAX_NOTE_BYTES"] = "100"
+    garden.note("Whale.md", "krill " * 100)
+    assert "Whale.md is larger than 100 bytes" in garden.run("index").err
+    assert garden.run("resolve", "[[Whale]]", "--json").json["path"] == "Whale.md"
+    assert garden.run("search", '"krill"', "--json").json == []
+
+
+# --- search ---
+
+
+def test_a_hit_says_where_it_is_and_why_it_was_found(garden: World) -> None:
+    (hit,) = garden.run("search", '"heap"', "--json").json
+    assert hit == {
+        "path": "Compost.md",
+        "title": "Compost",
+        "heading": "Compost",
+        "lines": {"first": 1, "last": 3},
+        "snippet": "Turn the heap. See [[Gardening#Autumn]] and [[Worms]].",
+        "score": hit["score"],
+        "why": "text",
+    }
+    assert hit["score"] > 0
+
+
+def test_in_a_pipe_a_hit_is_three_plain_lines(garden: World) -> None:
+    assert garden.run("search", '"heap"').out == (
+        "1. Compost\n   Compost.md, lines 1–3 · text\n   Turn the heap. See [[Gardening#Autumn]] and [[Worms]].\n"
+    )
+
+
+def test_on_a_terminal_the_match_is_marked(garden: World) -> None:
+    result = garden.run("search", "heap", terminal=True)
+    assert "\x1b[1;33mheap\x1b[0m" in result.out
+
+
+def test_words_need_no_quotes_and_filters_narrow_the_search(garden: World) -> None:
+    assert len(garden.run("search", '"compost"', "garden", "--json").json) > 1
+    hits = garden.run("search", "compost", "path:Sub", "--json").json
+    assert [hit["path"] for hit in hits] == ["Sub/Notes.md"]
+
+
+def test_notes_are_found_once_and_the_limit_holds(garden: World) -> None:
+    garden.note("Long.md", "# Long\n\n## A\n\nzebra\n\n## B\n\nzebra\n")
+    assert len(garden.run("search", '"zebra"', "--json").json) == 2
+    assert len(garden.run("search", '"zebra"', "--notes", "--json").json) == 1
+    assert len(garden.run("search", '"zebra"', "--limit", "1", "--json").json) == 1
+
+
+def test_nothing_found_is_an_answer(garden: World) -> None:
+    result = garden.run("search", '"xylophone"', terminal=True)
+    assert (result.code, result.out) == (0, "")
+    assert "Nothing matches" in result.err
+    piped = garden.run("search", '"xylophone"')
+    assert (piped.code, piped.out, piped.err) == (0, "", "")
+    assert garden.run("search", '"xylophone"', "--json").json == []
+
+
+def test_each_line_of_standard_input_is_a_query(garden: World) -> None:
+    result = garden.run("search", "--stdin", "--limit", "1", stdin='"heap"\n\n"xylophone"\r\nspring')
+    answers = [json.loads(line) for line in result.out.splitlines()]
+    assert [answer["query"] for answer in answers] == ['"heap"', "", '"xylophone"', "spring"]
+    assert [len(answer["hits"]) for answer in answers] == [1, 0, 0, 1]
+
+
+def test_an_answer_comes_before_the_next_query_is_asked(garden: World) -> None:
+    command = [sys.executable, "-m", "zkchat", "search", "--stdin", "--vault", str(garden.vault)]
+    environment = {**os.environ, "HOME": str(garden.home)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as asking:
+        assert asking.stdin
+        assert asking.stdout
+        for query in ("heap", "spring"):
+            asking.stdin.write(f"{query}\n")
+            asking.stdin.flush()
+            assert json.loads(asking.stdout.readline())["query"] == query
+        asking.stdin.close()
+    assert asking.returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [(), ("words", "--stdin"), (" ",)])
+def test_a_search_wants_words_or_standard_input(garden: World, arguments: tuple[str, ...]) -> None:
+    result = garden.run("search", *arguments, stdin="x")
+    assert result.code == ExitCode.USAGE
+    assert "zkchat search" in result.err
+
+
+# --- links ---
+
+
+def test_every_link_of_the_fixture_is_listed_as_expected(world: World) -> None:
+    shutil.copytree(LINKS, world.vault, dirs_exist_ok=True)
+    found = [json.loads(line) for line in world.run("links", "--all", "--json").out.splitlines()]
+    assert len(found) == len(EXPECTED)
+    for record, expected in zip(found, EXPECTED, strict=True):
+        same = ("source", "line", "text", "target", "status")
+        assert {key: record[key] for key in same} == {key: expected[key] for key in same}
+        assert record["path"] == expected.get("path")
+        assert record["via"] == expected.get("via")
+        assert record["anchor"] == expected.get("anchor", "")
+        assert record["anchor_found"] == expected.get("anchor_found", True)
+        assert record["embed"] == expected.get("embed", False)
+        assert record["property"] == expected.get("in_frontmatter")
+        assert record["in_frontmatter"] == ("in_frontmatter" in expected)
+        assert record["in_comment"] == expected.get("in_comment", False)
+        if record["status"] != "missing":
+            assert record["candidates"] == expected.get("candidates", [])
+    kinds = {record["text"]: record["kind"] for record in found}
+    assert kinds["![[picture.png|300]]"] == kinds["![[board.canvas]]"] == "attachment"
+    assert kinds["[[Naming]]"] == kinds["[[Namng]]"] == "note"
+    assert kinds["[outside](https://example.org)"] is None
+
+
+def test_all_links_of_all_notes_are_a_line_each(garden: World) -> None:
+    assert garden.run("links", "--all").out.splitlines() == [
+        "Compost.md:3: [[Gardening#Autumn]] → Gardening.md (no such place in it)",
+        "Compost.md:3: [[Worms]] → nothing",
+        "Gardening.md:8: [[Compost]] → Compost.md",
+    ]
+
+
+def test_the_links_of_a_note_and_those_to_it_are_shown(garden: World) -> None:
+    assert garden.run("links", "Compost").out == (
+        "Compost\n"
+        "\nLinks (2)\n"
+        "  line 3: [[Gardening#Autumn]] → Gardening.md (no such place in it)\n"
+        "  line 3: [[Worms]] → nothing\n"
+        "\nBacklinks (1)\n"
+        "  Gardening.md, line 8\n"
+        "    Use [[Compost]].\n"
+    )
+    value = garden.run("links", "Compost", "--json").json
+    assert (value["path"], value["title"]) == ("Compost.md", "Compost")
+    assert [link["text"] for link in value["links"]] == ["[[Gardening#Autumn]]", "[[Worms]]"]
+    assert [(link["source"], link["context"]) for link in value["backlinks"]] == [("Gardening.md", "Use [[Compost]].")]
+
+
+def test_backlinks_alone_are_an_array(garden: World) -> None:
+    assert garden.run("backlinks", "Compost").out == "Gardening.md, line 8\n  Use [[Compost]].\n"
+    (record,) = garden.run("backlinks", "Compost", "--json").json
+    assert (record["source"], record["path"], record["line"]) == ("Gardening.md", "Compost.md", 8)
+    nothing = garden.run("backlinks", "Sub/Notes.md", terminal=True)
+    assert (nothing.code, nothing.out) == (0, "")
+    assert "zkchat vault mentions" in nothing.err
+
+
+@pytest.mark.parametrize(
+    "name", ["Gardening", "Gardening.md", "/Gardening", "[[gardening#Spring]]", "garden work", "[[garden work|x]]"]
+)
+def test_a_note_may_be_named_by_path_title_alias_or_link(garden: World, name: str) -> None:
+    assert garden.run("links", name, "--json").json["path"] == "Gardening.md"
+
+
+def test_a_path_may_start_from_where_the_user_is(garden: World) -> None:
+    garden.note("Sub/Compost.md", "another")
+    inside = garden.vault / "Sub"
+    vault = ("--vault", str(garden.vault), "--json")
+    assert garden.run("links", "Compost.md", *vault, cwd=inside).json["path"] == "Sub/Compost.md"
+    assert garden.run("links", "../Compost.md", *vault, cwd=inside).json["path"] == "Compost.md"
+    assert garden.run("links", str(inside / "Notes.md"), *vault, cwd=garden.home).json["path"] == "Sub/Notes.md"
+
+
+def test_of_several_notes_the_preferred_one_is_shown_and_the_others_are_named(garden: World) -> None:
+    garden.note("A/Same.md", "")
+    garden.note("B/Same.md", "")
+    result = garden.run("links", "[[Same]]", "--json")
+    assert result.json["path"] == "A/Same.md"
+    assert "B/Same.md" in result.err
+
+
+def test_a_note_that_is_not_there_brings_the_closest_names(garden: World) -> None:
+    result = garden.run("links", "Gardenin")
+    assert result.code == ExitCode.VAULT
+    assert "'Gardenin'" in result.err
+    assert "[[Gardening]]" in result.err
+    assert "zkchat search" in garden.run("backlinks", "Qqqqq").err
+
+
+@pytest.mark.parametrize("arguments", [(), ("Compost", "--all")])
+def test_links_are_of_one_note_or_of_all(garden: World, arguments: tuple[str, ...]) -> None:
+    assert garden.run("links", *arguments).code == ExitCode.USAGE
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(garden: World) -> None:
+    garden.note("Many.md", "[[Compost]] " * 20_000)
+    command = (
+        f'{sys.executable} -m zkchat links --all --json --vault "{garden.vault}" | head -1; exit ${{PIPESTATUS[0]}}'
+    )
+    environment = {**os.environ, "HOME": str(garden.home)}
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+# --- resolve ---
+
+
+def test_a_link_is_resolved_and_the_reason_given(garden: World) -> None:
+    result = garden.run("resolve", "[[garden work#Spring]]")
+    assert result.out == (
+        "[[garden work#Spring]] → Gardening.md (by its alias)\n"
+        "No file has that name; it is the only note with that alias.\n"
+    )
+    record = garden.run("resolve", "garden work", "--json").json
+    assert (record["status"], record["path"], record["via"], record["source"]) == (
+        "resolved", "Gardening.md", "alias", None
+    )  # fmt: skip
+    assert record["why"]
+
+
+def test_where_a_link_stands_may_decide(garden: World) -> None:
+    garden.note("Sub/Compost.md", "")
+    assert garden.run("resolve", "[[Compost]]", "--json").json["path"] == "Compost.md"
+    record = garden.run("resolve", "[[./Compost]]", "--from", "Sub/Notes", "--json").json
+    assert (record["path"], record["source"]) == ("Sub/Compost.md", "Sub/Notes.md")
+
+
+def test_broken_ambiguous_and_outer_links_are_described(garden: World) -> None:
+    garden.note("A/Same.md", "")
+    garden.note("B/Same.md", "")
+    assert "nothing (closest: [[Compost]])" in garden.run("resolve", "[[Compst]]").out
+    assert "A/Same.md (could also be B/Same.md)" in garden.run("resolve", "[[Same]]").out
+    assert "outside the vault" in garden.run("resolve", "[x](https://example.org)").out
+    assert garden.run("resolve", "[[Compst]]").code == 0
+
+
+@pytest.mark.parametrize("text", ["[[a]] and [[b]]", "[[]]", ""])
+def test_what_is_not_one_link_is_a_mistake(garden: World, text: str) -> None:
+    result = garden.run("resolve", text)
+    assert result.code == ExitCode.USAGE
+    assert "[[Note#Heading]]" in result.err
+
+
+# --- vault ---
+
+
+def test_the_status_lists_what_wants_mending(garden: World) -> None:
+    garden.note("Copy.md", (garden.vault / "Sub/Notes.md").read_text())
+    garden.note("Same.md", "[[Copy]]")
+    garden.note("Sub/Same.md", b"\xff [[Same]]")
+    result = garden.run("vault", "status")
+    assert result.code == 0
+    titles = [line for line in result.out.splitlines() if line.endswith(")") and not line.startswith(" ")]
+    assert titles == [
+        "Broken links (1)",
+        "Ambiguous links (1)",
+        "Links to a heading or block that is not there (1)",
+        "Notes without a link to or from another note (1)",
+        "Notes of the same name (1)",
+        "Notes with the same text (1)",
+        "Files with a problem (1)",
+    ]
+    assert "  Compost.md:3: [[Worms]] → nothing" in result.out
+    assert result.err == ""
+    value = garden.run("vault", "status", "--json").json
+    assert [link["text"] for link in value["broken_links"]] == ["[[Worms]]"]
+    assert [link["text"] for link in value["ambiguous_links"]] == ["[[Same]]"]
+    assert [link["text"] for link in value["missing_places"]] == ["[[Gardening#Autumn]]"]
+    assert value["orphans"] == ["Sub/Notes.md"]
+    assert value["duplicates"] == {
+        "same_name": [["Same.md", "Sub/Same.md"]],
+        "same_content": [["Copy.md", "Sub/Notes.md"]],
+    }
+    assert [file["path"] for file in value["unreadable"]] == ["Sub/Same.md"]
+    assert value["index_bytes"] > 0
+    assert value["index_changed_at"].endswith("+00:00")
+
+
+def test_a_sound_vault_wants_nothing(world: World) -> None:
+    world.note("a.md", "[[b]]")
+    world.note("b.md", "")
+    assert "Nothing wants mending." in world.run("vault", "status").out
+
+
+def test_long_lists_are_folded_for_people_and_whole_for_scripts(world: World) -> None:
+    for number in range(25):
+        world.note(f"{number:02}/Same.md", f"[[Missing {number}]]")
+    result = world.run("vault", "status")
+    assert "Broken links (25)" in result.out
+    assert result.out.count("→ nothing") == 10
+    assert "… and 15 more, which --json lists" in result.out
+    assert "09/Same.md and 15 more" in result.out
+    assert len(world.run("vault", "status", "--json").json["broken_links"]) == 25
+
+
+def test_mentions_are_names_without_a_link(garden: World) -> None:
+    assert garden.run("vault", "mentions", "Gardening").out == (
+        "Sub/Notes.md, line 1: garden work\n  Garden work begins with compost, and with garden work.\n"
+    )
+    assert garden.run("vault", "mentions", "Compost", "--json").json == [
+        {
+            "path": "Sub/Notes.md",
+            "line": 1,
+            "name": "compost",
+            "context": "Garden work begins with compost, and with garden work.",
+        }
+    ]
+    nothing = garden.run("vault", "mentions", "Sub/Notes.md", terminal=True)
+    assert (nothing.code, nothing.out) == (0, "")
+    assert "Sub/Notes.md" in nothing.err
+
+
+def test_neighbours_are_as_many_links_away_as_asked_for(garden: World) -> None:
+    garden.note("Sub/Notes.md", "[[Gardening]]")
+    assert garden.run("vault", "neighbours", "Compost").out == "1  Gardening (Gardening.md)\n"
+    assert garden.run("vault", "neighbours", "Compost", "--steps", "2", "--json").json == [
+        {"path": "Gardening.md", "title": "Gardening", "steps": 1},
+        {"path": "Sub/Notes.md", "title": "Notes", "steps": 2},
+    ]
+    garden.note("Alone.md", "")
+    assert "No link connects" in garden.run("vault", "neighbours", "Alone", terminal=True).err
+
+
+# --- all of them ---
+
+
+def test_an_empty_vault_is_said_to_be_empty(world: World) -> None:
+    for arguments in (["search", "x"], ["links", "--all"], ["vault", "status"]):
+        result = world.run(*arguments)
+        assert result.code == 0
+        assert f"no Markdown notes in {world.vault}" in result.err
+    assert "0 notes" in world.run("index").out
+
+
+def test_what_is_wrong_with_a_changed_note_is_told_once(garden: World) -> None:
+    for number in range(5):
+        garden.note(f"bad{number}.md", b"\xff")
+    first = garden.run("search", "heap")
+    assert first.err.count("warning:") == 3
+    assert "… and 2 more" in first.err
+    assert garden.run("search", "heap").err == ""
+
+
+@pytest.mark.parametrize("width", ["20", "40", "120"])
+@pytest.mark.parametrize(
+    "arguments", [["search", "heap"], ["links", "Compost"], ["vault", "status"], ["resolve", "[[Compost]]"]]
+)
+def test_on_a_terminal_lines_are_wrapped_to_its_width(garden: World, arguments: list[str], width: str) -> None:
+    garden.variables |= {"COLUMNS": width, "NO_COLOR": "1", "TERM": "dumb"}
+    result = garden.run(*arguments, terminal=True)
+    own = [line for line in result.out.splitlines() if not line.startswith(str(garden.root))]
+    assert max(len(line.rstrip()) for line in own) <= int(width)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_nothing_in_a_note_acts_on_the_terminal(world: World, terminal: bool) -> None:
+    bad = "\x1b]0;owned\x07 \x9b2J \u202e zebra"
+    world.note("Bad.md", f"# {bad}\n\n{bad} [[{bad}]] and [[Bad]]\n")
+    world.note("Other.md", f"[[Bad|{bad}]] {bad}\n")
+    for arguments in (
+        ["search", "zebra"], ["links", "Bad"], ["links", "--all"], ["backlinks", "Bad"], ["resolve", f"[[{bad}]]"],
+        ["vault", "status"], ["vault", "mentions", "Bad"], ["vault", "neighbours", "Bad"], ["index"],
+        ["search", "zebra", "--json"], ["links", "Bad", "--json"], ["links", "--all", "--json"],
+    ):  # fmt: skip
+        result = world.run(*arguments, terminal=terminal)
+        assert result.code == 0
+        assert what_acts_on_a_terminal(result.out + result.err) == set(), arguments
+
+
+@contextmanager
+def almost_no_room() -> Iterator[None]:
+    """For a while, no file can grow beyond what an index needs in order to be read."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (36_000, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_on_a_full_disk_notes_are_found_as_they_were(garden: World) -> None:
+    garden.run("index")
+    garden.note("New.md", f"A new heap. {'More words. ' * 5_000}")
+    with almost_no_room():
+        found = garden.run("search", "heap")
+        indexed = garden.run("index")
+    assert "as they were indexed last: The disk is full" in found.err
+    assert "Turn the heap." in found.out
+    assert "New.md" not in found.out
+    assert found.code == 0
+    assert indexed.code == ExitCode.STORAGE
+    assert {hit["path"] for hit in garden.run("search", '"heap"', "--json").json} == {"Compost.md", "New.md"}
+
+
+def test_on_a_full_disk_a_vault_that_was_never_indexed_is_an_error(garden: World) -> None:
+    garden.note("Large.md", "Some words. " * 10_000)
+    with almost_no_room():
+        result = garden.run("search", "heap")
+    assert result.code == ExitCode.STORAGE
+    assert "index.db" in result.err
+
+
+def test_a_terminal_that_knows_few_letters_gets_others_that_look_like_them(garden: World) -> None:
+    command = [sys.executable, "-m", "zkchat", "links", "Compost", "--vault", str(garden.vault)]
+    environment = {**os.environ, "HOME": str(garden.home), "PYTHONIOENCODING": "ascii"}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "[[Worms]] > nothing" in result.stdout

@@ -1,0 +1,184 @@
+"""`zkchat links`, `backlinks` and `resolve`: what leads where, and why."""
+
+from typing import TYPE_CHECKING, Annotated, assert_never
+
+import typer
+
+from zkchat.cli.common import JsonOption, Process, VaultOption, process
+from zkchat.cli.listing import Listing
+from zkchat.cli.notes import NoteArgument, named_note, open_notes, written_link
+from zkchat.errors import UsageError
+
+if TYPE_CHECKING:
+    from zkchat.model.note import Resolution
+    from zkchat.vault.graph import Followed
+    from zkchat.vault.library import Library
+
+
+def links(
+    note: Annotated[
+        str | None, typer.Argument(metavar="NOTE", help="Its path, its title, or a [[wikilink]].", show_default=False)
+    ] = None,
+    all_notes: Annotated[bool, typer.Option("--all", help="The links of every note, a line each.")] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show the links of a note and the links that lead to it.
+
+    zkchat links "[[Evergreen notes]]"
+
+    zkchat links --all --json | jq 'select(.status == "missing")'
+    """
+    from zkchat.vault import graph
+
+    here = process()
+    if all_notes == (note is not None):
+        raise UsageError("Name one note, or ask for all of them.", hint="zkchat links NOTE, or zkchat links --all")
+    with open_notes(here, vault) as (where, library):
+        if note is None:
+            _print_all(here, library, json_output=json_output)
+            return
+        path = named_note(here, where, library, note)
+        title, outgoing, incoming = library.title(path), graph.links(library, path), graph.backlinks(library, path)
+    if json_output:
+        forth, back = [link_record(each) for each in outgoing], [_backlink_record(each) for each in incoming]
+        here.json({"path": path, "title": title, "links": forth, "backlinks": back})
+        return
+    listing = Listing(here, where)
+    listing.line(title if path == f"{title}.md" else f"{title} ({path})")
+    listing.title(f"\nLinks ({len(outgoing):,})")
+    for each in outgoing:
+        listing.line(f"line {each.link.line}: {described(each)}", indent=2)
+    listing.title(f"\nBacklinks ({len(incoming):,})")
+    _list_backlinks(listing, incoming, indent=2)
+
+
+def backlinks(note: NoteArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """Show the links of other notes that lead to a note, with the lines they stand on."""
+    from zkchat.vault import graph
+
+    here = process()
+    with open_notes(here, vault) as (where, library):
+        path = named_note(here, where, library, note)
+        found = graph.backlinks(library, path)
+    if json_output:
+        here.json([_backlink_record(each) for each in found])
+        return
+    if not found and here.environment.stderr_is_tty:
+        here.note(f"No other note links to {path}. Perhaps one names it: zkchat vault mentions {note!r}")
+    _list_backlinks(Listing(here, where), found, indent=0)
+
+
+def resolve(
+    link: Annotated[str, typer.Argument(metavar="LINK", help='For example "[[Note#Heading]]".', show_default=False)],
+    source: Annotated[
+        str | None, typer.Option("--from", metavar="NOTE", help="The note it stands in.", show_default=False)
+    ] = None,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show what a link leads to, and why.
+
+    zkchat resolve "[[Compost]]" --from "Daily/2026-03-07.md"
+    """
+    from zkchat.vault.explain import explain
+    from zkchat.vault.graph import Followed
+
+    here = process()
+    asked = written_link(link)
+    with open_notes(here, vault) as (where, library):
+        origin = None if source is None else named_note(here, where, library, source)
+        found = library.resolve(asked, origin)
+    followed, why = Followed(source=origin, link=asked, found=found), explain(asked, found, origin)
+    if json_output:
+        here.json({**link_record(followed), "why": why})
+        return
+    listing = Listing(here, where)
+    listing.line(described(followed))
+    listing.aside(why, indent=0)
+
+
+def _print_all(here: Process, library: "Library", *, json_output: bool) -> None:
+    from zkchat.vault import graph
+
+    for each in graph.all_links(library):
+        if json_output:
+            here.json_line(link_record(each))
+        else:
+            here.out(f"{each.source}:{each.link.line}: {described(each)}")
+
+
+def _list_backlinks(listing: Listing, found: list["Followed"], *, indent: int) -> None:
+    for each in found:
+        listing.line(f"{each.source}, line {each.link.line}", indent=indent)
+        listing.aside(each.context, indent=indent + 2)
+
+
+def link_record(followed: "Followed") -> dict[str, object]:
+    """A link as scripts see it; docs/json.md says what each field means."""
+    link = followed.link
+    return {
+        "source": followed.source,
+        "text": link.text,
+        "target": link.target,
+        **_end(followed),
+        "anchor": link.anchor,
+        "embed": link.embed,
+        "line": link.line,
+        "in_frontmatter": bool(link.in_frontmatter),
+        "property": link.in_frontmatter or None,
+        "in_comment": link.in_comment,
+    }
+
+
+def _backlink_record(followed: "Followed") -> dict[str, object]:
+    return {**link_record(followed), "context": followed.context}
+
+
+def _end(followed: "Followed") -> dict[str, object]:
+    """Where a link leads."""
+    from zkchat.model.note import Ambiguous, External, Missing, Resolved
+    from zkchat.vault.resolver import is_attachment, is_note
+
+    found = followed.found
+    nowhere = {"path": None, "via": None, "anchor_found": True, "candidates": ()}
+    match found:
+        case Resolved() | Ambiguous():
+            return {
+                "status": "resolved" if isinstance(found, Resolved) else "ambiguous",
+                "path": found.path,
+                "via": found.via,
+                "anchor_found": found.anchor_found,
+                "candidates": () if isinstance(found, Resolved) else found.others,
+                "kind": "note" if is_note(found.path) else "attachment",
+            }
+        case Missing():
+            kind = "attachment" if is_attachment(followed.link.target) else "note"
+            return {"status": "missing", **nowhere, "candidates": found.suggestions, "kind": kind}
+        case External():
+            return {"status": "external", **nowhere, "kind": None}
+    assert_never(found)
+
+
+def described(followed: "Followed") -> str:
+    """A link and where it leads, in one line."""
+    return f"{' '.join(followed.link.text.split())} → {_destination(followed.found)}"
+
+
+def _destination(found: "Resolution") -> str:
+    from zkchat.model.note import Ambiguous, External, Missing, Resolved
+
+    match found:
+        case Resolved() | Ambiguous():
+            remarks = [f"by its {found.via}"] if found.via in {"alias", "id", "title"} else []
+            if isinstance(found, Ambiguous):
+                remarks.append(f"could also be {', '.join(found.others)}")
+            if not found.anchor_found:
+                remarks.append("no such place in it")
+            return found.path + (f" ({'; '.join(remarks)})" if remarks else "")
+        case Missing():
+            closest = ", ".join(f"[[{name}]]" for name in found.suggestions)
+            return f"nothing (closest: {closest})" if closest else "nothing"
+        case External():
+            return "outside the vault"
+    assert_never(found)

@@ -1,0 +1,105 @@
+"""What the commands over notes share: the vault, brought up to date, and the note that an argument means."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.common import Process
+from zkchat.cli.progress import progress
+from zkchat.errors import NoteNotFound, StorageError, UsageError
+
+if TYPE_CHECKING:
+    from zkchat.app import Paths
+    from zkchat.model.note import Link, NoteWarning
+    from zkchat.vault.library import Library
+
+NoteArgument = Annotated[
+    str, typer.Argument(metavar="NOTE", help="Its path, its title, or a [[wikilink]].", show_default=False)
+]
+_WARNINGS_SHOWN = 3
+
+
+@contextmanager
+def open_notes(here: Process, vault: Path | None, *, warn: bool = True) -> Iterator[tuple["Paths", "Library"]]:
+    """The notes as they are now; where the index cannot be written, as they were, and a sentence says so.
+
+    With `warn`, what is wrong with notes that changed is told.
+    """
+    from zkchat import app as composition
+
+    with composition.open_library(here.environment, vault) as (where, library):
+        news = _bring_up_to_date(here, library)
+        if warn:
+            tell(here, news, most=_WARNINGS_SHOWN)
+        if not library.note_count():
+            here.note(f"There are no Markdown notes in {where.vault}. Name another folder with --vault.")
+        yield where, library
+
+
+def _bring_up_to_date(here: Process, library: "Library") -> Sequence["NoteWarning"]:
+    """What is wrong, if anything changed: who calls often wants to read it once."""
+    try:
+        with progress(here.environment, "Indexing notes") as step:
+            refreshed = library.refresh(step)
+    except StorageError as error:
+        if not library.note_count():
+            raise
+        here.note(f"Notes are shown as they were indexed last: {error.message}")
+        return ()
+    return refreshed.warnings if refreshed.changed else ()
+
+
+def tell(here: Process, warnings: Sequence["NoteWarning"], *, most: int) -> None:
+    """What is wrong with some files, in as many lines as that, beside the result."""
+    for warning in warnings[:most]:
+        here.note(f"warning: {about(warning)}")
+    if len(warnings) > most:
+        here.note(f"… and {len(warnings) - most:,} more. All of them: zkchat vault status --json")
+
+
+def about(warning: "NoteWarning") -> str:
+    """What is wrong with which file. Some warnings name it themselves."""
+    return warning.text if warning.text.startswith(warning.path) else f"{warning.path}: {warning.text}"
+
+
+def named_note(here: Process, where: "Paths", library: "Library", name: str) -> str:
+    """The path of the file that the user means. Raises `NoteNotFound` with the closest names as a hint."""
+    from zkchat.model.note import Ambiguous, Link, Missing, Resolved
+
+    for path in _paths_of(here, where, name):
+        at_path = library.resolve(Link(text=path, target=f"/{path}"))
+        if isinstance(at_path, Resolved):
+            return at_path.path
+    found = library.resolve(written_link(name))
+    match found:
+        case Resolved():
+            return found.path
+        case Ambiguous():
+            here.note(f"{name} could also mean {', '.join(found.others)}; this is {found.path}.")
+            return found.path
+        case Missing() if found.suggestions:
+            closest = ", ".join(f"[[{suggestion}]]" for suggestion in found.suggestions)
+            raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"Closest: {closest}.")
+    raise NoteNotFound(f"There is no note {name!r} in the vault.", hint="Look for it: zkchat search WORDS")
+
+
+def _paths_of(here: Process, where: "Paths", name: str) -> Iterator[str]:
+    """A name as a path in the vault: from where the user is, and from the vault's root."""
+    beside = Path(os.path.normpath(here.environment.cwd.resolve() / name))
+    if beside.is_relative_to(where.vault):
+        yield beside.relative_to(where.vault).as_posix()
+    yield name
+
+
+def written_link(text: str) -> "Link":
+    """The one link of a text, or the text itself as the name of a note."""
+    from zkchat.vault.wikilink import scan
+
+    links = scan(text) or scan(f"[[{text}]]")
+    if len(links) != 1:
+        raise UsageError(f"{text!r} is not one link.", hint='Write one, for example "[[Note#Heading]]".')
+    return links[0]

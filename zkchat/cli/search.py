@@ -1,0 +1,89 @@
+"""`zkchat search`: the passages, or the notes, that answer best."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.common import JsonOption, Process, VaultOption, process
+from zkchat.cli.listing import console_of
+from zkchat.cli.notes import open_notes
+from zkchat.errors import UsageError
+
+if TYPE_CHECKING:
+    from zkchat.app import Paths
+    from zkchat.model.note import Passage
+    from zkchat.vault.library import Library
+
+_EMBEDDED_AT_ONCE = 2048
+"""Sections that get their vectors before a search: some tenths of a second, once. `zkchat index` does all."""
+
+
+def search(
+    query: Annotated[
+        list[str] | None,
+        typer.Argument(help="Words, and filters if you like. In quotes if there is a dash.", show_default=False),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many at most.")] = 10,
+    notes: Annotated[bool, typer.Option("--notes", help="Whole notes, each by its best passage.")] = False,
+    from_stdin: Annotated[
+        bool, typer.Option("--stdin", help="A query on each line of standard input; a line of JSON for each.")
+    ] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Search your notes. Filters: tag:idea path:Projects after:2026-03-01 "exact phrase" -without
+
+    zkchat search sleep and memory
+
+    zkchat search 'tag:recipe "rye flour" -yeast' --notes
+    """
+    here = process()
+    text = " ".join(query or ())
+    if from_stdin == bool(text.strip()):
+        raise UsageError(
+            "A search takes words or --stdin, one of the two.", hint="For example: zkchat search sleep and memory"
+        )
+    with open_notes(here, vault) as (where, library):
+        library.embed(lambda done: done < _EMBEDDED_AT_ONCE)
+        if from_stdin:
+            for line in here.environment.stdin:
+                asked = line.rstrip("\r\n")
+                hits = _found(library, asked, limit, notes=notes)
+                here.json_line({"query": asked, "hits": [_hit(passage) for passage in hits]})
+            return
+        hits = _found(library, text, limit, notes=notes)
+        if json_output:
+            here.json([_hit(passage) for passage in hits])
+            return
+        if not hits and library.note_count() and here.environment.stderr_is_tty:
+            here.note("Nothing matches. Try fewer or other words.")
+    _print(here, where, text, hits)
+
+
+def _found(library: "Library", query: str, limit: int, *, notes: bool) -> list["Passage"]:
+    return library.documents(query, limit=limit) if notes else library.search(query, limit=limit)
+
+
+def _hit(passage: "Passage") -> dict[str, object]:
+    return {
+        "path": passage.path,
+        "title": passage.title,
+        "heading": passage.heading_path[-1] if passage.heading_path else "",
+        "lines": {"first": passage.first_line, "last": passage.last_line},
+        "snippet": passage.snippet,
+        "score": round(passage.score, 4),
+        "why": passage.why,
+    }
+
+
+def _print(here: Process, where: "Paths", query: str, hits: list["Passage"]) -> None:
+    from zkchat.render.passages import drawn_passage, passage_lines
+    from zkchat.vault.snippet import matches
+
+    console = console_of(here, where)
+    for number, hit in enumerate(hits, start=1):
+        if console:
+            console.print(drawn_passage(number, hit, lambda text: matches(text, query)))
+        else:
+            name, *rest = passage_lines(hit)
+            here.out("\n   ".join([f"{number}. {name}", *rest]))

@@ -1,0 +1,200 @@
+"""`zkchat index` and `zkchat vault`: what zkchat knows of the notes, and what in them wants mending."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from zkchat.cli.common import JsonOption, VaultOption, process
+from zkchat.cli.links import described, link_record
+from zkchat.cli.listing import Listing
+from zkchat.cli.notes import NoteArgument, about, named_note, open_notes, tell
+from zkchat.cli.progress import progress
+
+if TYPE_CHECKING:
+    from zkchat.app import Paths
+    from zkchat.model.index import IndexCounts
+    from zkchat.vault.graph import Followed
+    from zkchat.vault.library import Library
+
+app = typer.Typer(help="What is in the vault, and what wants mending.", no_args_is_help=True)
+
+Row = TypeVar("Row")
+
+_SHOWN = 10
+"""Lines of each list that a terminal gets to see."""
+
+
+def index(
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Forget what is known, and read every note again.")
+    ] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Bring the index up to date. Other commands do so by themselves; here you see what it finds."""
+    from zkchat import app as composition
+
+    here = process()
+    started = here.environment.now()
+    with composition.open_library(here.environment, vault) as (where, library):
+        with progress(here.environment, "Indexing notes") as step:
+            refreshed = library.rebuild(step) if rebuild else library.refresh(step)
+        with progress(here.environment, "Reading for meaning") as step:
+            sections = library.counts().sections
+            library.embed(lambda done: step(done, sections) is None)
+        counts, warnings = library.counts(), library.warnings()
+    seconds = (here.environment.now() - started).total_seconds()
+    if json_output:
+        here.json(
+            {
+                "vault": where.vault,
+                **_counts_record(counts),
+                "changed": refreshed.changed,
+                "removed": refreshed.removed,
+                "warnings": [asdict(warning) for warning in warnings],
+                "seconds": round(seconds, 3),
+            }
+        )
+        return
+    here.out(_counted(counts))
+    here.out(f"{refreshed.changed:,} new or changed, {refreshed.removed:,} removed, in {seconds:.1f} s")
+    tell(here, warnings, most=_SHOWN)
+
+
+@app.command()
+def status(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """Show counts, broken and ambiguous links, orphans, duplicates, and files that cannot be used as they are."""
+    here = process()
+    with open_notes(here, vault, warn=False) as (where, library):
+        if json_output:
+            here.json(_status_record(where, library))
+        else:
+            _list_status(Listing(here, where), where, library)
+
+
+@app.command()
+def mentions(note: NoteArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """Show where other notes name a note, by title, file name or alias, without a link to it."""
+    from zkchat.vault import graph
+
+    here = process()
+    with open_notes(here, vault) as (where, library):
+        path = named_note(here, where, library, note)
+        found = graph.mentions(library, path)
+    if json_output:
+        here.json([asdict(mention) for mention in found])
+        return
+    if not found and here.environment.stderr_is_tty:
+        here.note(f"No other note names {path} without a link.")
+    listing = Listing(here, where)
+    for mention in found:
+        listing.line(f"{mention.path}, line {mention.line}: {mention.name}")
+        listing.aside(mention.context, indent=2)
+
+
+@app.command()
+def neighbours(
+    note: NoteArgument,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=3, metavar="N", help="How many links away.")] = 1,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show the notes that links connect with a note, in either direction."""
+    from zkchat.vault import graph
+
+    here = process()
+    with open_notes(here, vault) as (where, library):
+        path = named_note(here, where, library, note)
+        found = graph.neighbours(library, path, steps=steps)
+        rows = [{"path": other, "title": library.title(other), "steps": away} for other, away in found.items()]
+    if json_output:
+        here.json(rows)
+        return
+    if not rows and here.environment.stderr_is_tty:
+        here.note(f"No link connects {path} with another note.")
+    listing = Listing(here, where)
+    for row in rows:
+        listing.line(f"{row['steps']}  {row['title']} ({row['path']})")
+
+
+def _counts_record(counts: "IndexCounts") -> dict[str, object]:
+    return {
+        "notes": counts.notes,
+        "links": counts.links,
+        "sections": counts.sections,
+        "attachments": counts.attachments,
+        "index_bytes": counts.bytes,
+        "index_changed_at": counts.changed_at and counts.changed_at.isoformat(),
+    }
+
+
+def _counted(counts: "IndexCounts") -> str:
+    numbers = {
+        "note": counts.notes, "other file": counts.attachments, "link": counts.links, "section": counts.sections
+    }  # fmt: skip
+    return ", ".join(f"{number:,} {name}{'s' * (number != 1)}" for name, number in numbers.items())
+
+
+def _about_index(counts: "IndexCounts") -> str:
+    changed = f", last changed {counts.changed_at.astimezone():%Y-%m-%d %H:%M}" if counts.changed_at else ""
+    return f"index of {counts.bytes / 1e6:,.1f} MB{changed}"
+
+
+def _status_record(where: "Paths", library: "Library") -> dict[str, object]:
+    from zkchat.vault import graph
+
+    doubts = graph.doubts(library)
+    return {
+        "vault": where.vault,
+        **_counts_record(library.counts()),
+        "broken_links": [link_record(each) for each in doubts.broken],
+        "ambiguous_links": [link_record(each) for each in doubts.ambiguous],
+        "missing_places": [link_record(each) for each in doubts.astray],
+        "orphans": graph.orphans(library),
+        "duplicates": {"same_name": graph.namesakes(library), "same_content": graph.copies(library)},
+        "unreadable": [asdict(warning) for warning in library.warnings()],
+    }
+
+
+def _list_status(listing: Listing, where: "Paths", library: "Library") -> None:
+    from zkchat.vault import graph
+
+    def with_closest(broken: "Followed") -> str:
+        return _placed(graph.with_suggestions(library, broken))
+
+    doubts = graph.doubts(library)
+    counts = library.counts()
+    listing.line(f"{where.vault}\n{_counted(counts)}\n{_about_index(counts)}")
+    found = [
+        _list_some(listing, "Broken links", doubts.broken, with_closest),
+        _list_some(listing, "Ambiguous links", doubts.ambiguous, _placed),
+        _list_some(listing, "Links to a heading or block that is not there", doubts.astray, _placed),
+        _list_some(listing, "Notes without a link to or from another note", graph.orphans(library), str),
+        _list_some(listing, "Notes of the same name", graph.namesakes(library), _together),
+        _list_some(listing, "Notes with the same text", graph.copies(library), _together),
+        _list_some(listing, "Files with a problem", library.warnings(), about),
+    ]
+    if not any(found):
+        listing.line("\nNothing wants mending.")
+
+
+def _list_some(listing: Listing, title: str, rows: Sequence[Row], line_of: Callable[[Row], str]) -> bool:
+    """The beginning of a list. Whether there was anything in it."""
+    if rows:
+        listing.title(f"\n{title} ({len(rows):,})")
+    for row in rows[:_SHOWN]:
+        listing.line(line_of(row), indent=2)
+    if len(rows) > _SHOWN:
+        listing.aside(f"… and {len(rows) - _SHOWN:,} more, which --json lists", indent=2)
+    return bool(rows)
+
+
+def _placed(followed: "Followed") -> str:
+    return f"{followed.source}:{followed.link.line}: {described(followed)}"
+
+
+def _together(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more
