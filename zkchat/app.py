@@ -94,9 +94,16 @@ def load_settings(environment: Environment, where: Paths, *, model: str | None =
 
 
 def create_provider(environment: Environment, settings: "Settings") -> "ModelProvider":
-    from zkchat.providers.registry import DEFAULT, create
+    from zkchat.providers.registry import Servers, create
 
-    return create(settings.model or DEFAULT, folder=environment.cwd)
+    servers = Servers(
+        ollama_host=settings.ollama.host,
+        ollama_key=environment.variables.get("OLLAMA_API_KEY", ""),
+        openai_base_url=settings.openai.base_url,
+        openai_key=environment.variables.get(settings.openai.api_key_env, ""),
+        openai_key_variable=settings.openai.api_key_env,
+    )
+    return create(settings.model or "quote", folder=environment.cwd, servers=servers)
 
 
 @contextmanager
@@ -186,7 +193,10 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
 
         def refresh() -> "Refreshed":
             with options.progress() as step:
-                return library.refresh(step)
+                refreshed = library.refresh(step)
+            if provider.info.calls_tools:  # others are handed evidence, which is looked up by words alone
+                library.embed_soon()
+            return refreshed
 
         turn = Turn(
             journal=journal,
@@ -283,13 +293,18 @@ def _sessions(
 def _library(environment: Environment, where: Paths, settings: "Settings") -> Iterator["Library"]:
     from contextlib import closing
 
+    from zkchat.providers.static_vectors import installed
     from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.vault.library import Library
+    from zkchat.vault.meaning import Meaning
 
     files = VaultFiles(where.vault, exclude=settings.vault.exclude, max_note_bytes=settings.vault.max_note_bytes)
-    with closing(SqliteNoteIndex(_locations(environment, where, settings).index)) as index:
-        yield Library(files, index)
+    with (
+        closing(SqliteNoteIndex(_locations(environment, where, settings).index)) as index,
+        closing(Library(files, index, Meaning(index.vectors, installed()))) as library,
+    ):
+        yield library
 
 
 def _locations(environment: Environment, where: Paths, settings: "Settings") -> "Locations":

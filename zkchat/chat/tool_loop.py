@@ -17,6 +17,7 @@ from zkchat.model.events import (
     ToolFinished,
     ToolStarted,
     UsageReported,
+    Warned,
 )
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.model.prompt import Finish, ModelRequest, TextChunk, ThinkingChunk, ToolRequested
@@ -105,6 +106,13 @@ class ToolLoop:
             )
         if exchange.finish.usage:
             yield UsageReported(usage=exchange.finish.usage)
+        if exchange.finish.warning:
+            yield Warned(text=exchange.finish.warning)
+        if exchange.finish.reason == "length":
+            yield Warned(
+                text=f"{info.name} ran out of room, so its answer ends early.",
+                hint="Ask it to go on, or raise context.max_tokens or context.reserve_tokens.",
+            )
 
     async def _use_tools(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
         assert exchange.draft is not None

@@ -14,7 +14,7 @@ from zkchat.context.assembly import Assembled, assemble, augmented_text
 from zkchat.context.budget import Budget, Shares, budget_for
 from zkchat.context.documents import include
 from zkchat.context.instructions import DEFAULT_AGENT
-from zkchat.errors import StorageError, VaultError, ZkchatError
+from zkchat.errors import ProviderError, StorageError, VaultError, ZkchatError
 from zkchat.model.events import (
     Event,
     LinksResolved,
@@ -68,6 +68,7 @@ class Turn:
             yield Warned(text=f"Links and search do not work now. {error.message}", hint=error.hint)
         if references:
             yield LinksResolved(references=references)
+        unreachable = await self._connect()
         try:
             budget = budget_for(self.provider.info, self.shares)
             user = self._user_message(text, references, budget)
@@ -83,9 +84,20 @@ class Turn:
                 hint="They are still in the session. Raise context.max_tokens, or start a new session.",
             )
         yield PromptReady(message_id=user.id, usage=assembled.usage)
+        if unreachable:
+            yield _failed(unreachable)
+            return
         async with aclosing(self._answer(user, assembled)) as events:
             async for event in events:
                 yield event
+
+    async def _connect(self) -> ProviderError | None:
+        """Learn the model's window. A model that cannot be reached fails the turn once the question is on disk."""
+        try:
+            await self.provider.connect()
+        except ProviderError as error:
+            return error
+        return None
 
     def _refresh(self) -> list[Warned]:
         """Bring the index up to date. What is wrong with a note is told once in a conversation."""

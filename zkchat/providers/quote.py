@@ -18,6 +18,9 @@ class Quote:
 
     info = ModelInfo(provider="quote", id="", needs_notes=True, on_this_machine=True)
 
+    async def connect(self) -> None:
+        """There is nobody to ask."""
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         quotes = request.evidence[:MOST_QUOTES]
         if not quotes:

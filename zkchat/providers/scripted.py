@@ -85,6 +85,9 @@ class Scripted:
             tokenizer=self._script.tokenizer,
         )
 
+    async def connect(self) -> None:
+        """Everything stands in the script."""
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         self.requests.append(request)
         number = self._take_turn(request)

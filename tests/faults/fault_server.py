@@ -1,0 +1,153 @@
+"""A server on loopback that goes wrong in the way its model's name says, on both wires.
+
+`stall@5` says five words and then nothing; `503@2` refuses two requests and answers the third; a name without a
+number goes wrong at once, and every time. `ok` does not go wrong.
+"""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tests.providers.loopback import WIRES, Connection, Loopback, Request, Wire
+from zkchat.model.message import ToolCallPart
+from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
+
+WORDS = tuple(f"word{number} " for number in range(1, 9))
+HALVED = "Ein Schlüssel: 🗝️"
+OSC_52 = "\x1b]52;c;cm0gLXJmIH4=\x07"
+FIVE_MEGABYTES = ("0123456789abcde\n" * 256,) * 1280
+MALFORMED_ARGUMENTS = '{"query": "slee'
+
+REFUSALS = {
+    "307": "Moved",
+    "400": "Something is wrong with the request",
+    "401": "Invalid key",
+    "403": "Not for you",
+    "404": "There is no such model",
+    "413": "This is more than the maximum context length of 2048 tokens",
+    "429": "Slow down",
+    "500": "Out of memory",
+    "503": "Loading model",
+    "quota": "You exceeded your current quota",
+    "wait-an-hour": "Slow down",
+    "no-wait": "Slow down",
+}
+"""Instead of an answer. The server repeats the key, as some do."""
+
+BEFORE_THE_ANSWER = {
+    "html": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 19\r\n\r\n<html>Log in</html>",
+    "no-http": b"220 mail.example.org ESMTP\r\n",
+    "silent": b"",
+    "reset": b"",
+}
+
+IN_THE_MIDDLE = {
+    "garbage": b"{oh no",
+    "shape": b"[1, 2, 3]",
+    "null": b"null",
+    "no-utf-8": b'{"\xff\xfe": 1}',
+    "error": b'{"error": "The runner has crashed"}',
+    "fin": b"",
+    "rst": b"",
+    "nodone": b"",
+    "stall": b"",
+    "halved": b"",
+}
+
+
+def _call(arguments: str) -> ToolRequested:
+    return ToolRequested(call=ToolCallPart(call_id="call-1", name="find", arguments=arguments))
+
+
+WHOLE: dict[str, list[ModelChunk]] = {
+    "ok": [TextChunk(text=word) for word in WORDS],
+    "empty": [],
+    "big": [TextChunk(text=text) for text in FIVE_MEGABYTES],
+    "osc52": [TextChunk(text=f"Look: {OSC_52}")],
+    "loop": [_call('{"query": "again"}')],
+    "arguments": [_call(MALFORMED_ARGUMENTS)],
+}
+
+
+@dataclass
+class FaultServer(Loopback):
+    counts: Counter[str] = field(default_factory=Counter)
+    """How often each model was asked."""
+
+    async def serve(self, request: Request, connection: Connection) -> None:
+        wire = WIRES.get(request.path)
+        if wire is None:
+            listed = {"object": "list", "data": []}
+            return await connection.reply(200, self.shown() if request.path == "/api/show" else listed)
+        model = str(request.body["model"])
+        self.counts[model] += 1
+        fault, _, number = model.partition("@")
+        if fault in IN_THE_MIDDLE:
+            return await self._break_in_the_middle(fault, int(number), _Answer(wire, request, connection))
+        if number and self.counts[model] > int(number):
+            fault = "ok"
+        if fault in REFUSALS:
+            return await _refuse(fault, wire, request, connection)
+        if fault in BEFORE_THE_ANSWER:
+            return await self._break_before_the_answer(fault, connection)
+        return await _Answer(wire, request, connection).whole(WHOLE[fault])
+
+    async def _break_before_the_answer(self, fault: str, connection: Connection) -> None:
+        await connection.write(BEFORE_THE_ANSWER[fault])
+        if fault == "silent":
+            await self._until_gone(connection)
+        elif fault == "reset":
+            await connection.reset()
+
+    async def _break_in_the_middle(self, fault: str, number: int, answer: "_Answer") -> None:
+        await answer.begin(WORDS[:number])
+        if data := IN_THE_MIDDLE[fault]:
+            await answer.connection.piece(answer.wire.garbled(data))
+        if fault == "stall":
+            await self._until_gone(answer.connection)
+        elif fault == "rst":
+            await answer.connection.reset()
+        elif fault == "halved":
+            await answer.byte_by_byte([TextChunk(text=HALVED), Finish()])
+        if fault in ("nodone", "halved"):  # of the others the last, empty chunk is missing
+            await answer.connection.end()
+
+    async def _until_gone(self, connection: Connection) -> None:
+        await connection.hang()
+        self.gone.set()
+
+
+async def _refuse(fault: str, wire: Wire, request: Request, connection: Connection) -> None:
+    status = int(fault) if fault.isdecimal() else 429
+    said = f"{REFUSALS[fault]} ({request.headers.get('authorization', 'no key')})"
+    headers = {
+        "wait-an-hour": {"Retry_After": "3600"},
+        "no-wait": {"Retry_After": "0"},
+        "307": {"Location": "http://elsewhere.invalid/"},
+    }
+    await connection.reply(status, wire.error(said), **headers.get(fault, {}))
+
+
+@dataclass
+class _Answer:
+    wire: Wire
+    request: Request
+    connection: Connection
+
+    async def begin(self, words: tuple[str, ...] = ()) -> None:
+        await self.connection.begin(self.wire.content_type)
+        for data in self.wire.answer([TextChunk(text=word) for word in words], self.request):
+            await self.connection.piece(data)
+
+    async def whole(self, chunks: list[ModelChunk]) -> None:
+        await self.begin()
+        for data in self.wire.answer([*chunks, Finish()], self.request):
+            await self.connection.piece(data)
+        await self.connection.end(self.wire.last)
+
+    async def byte_by_byte(self, chunks: list[ModelChunk]) -> None:
+        """Every character of more than one byte is cut at a chunk's edge."""
+        for data in self.wire.answer(chunks, self.request):
+            for position in range(len(data)):
+                await self.connection.piece(data[position : position + 1])
+                await asyncio.sleep(0)

@@ -1,0 +1,243 @@
+"""Every fault of a server ends in one sentence and in time; what had arrived before it is there."""
+
+import asyncio
+import json
+import socket
+import traceback
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pytest
+
+from tests.faults.fault_server import FIVE_MEGABYTES, HALVED, MALFORMED_ARGUMENTS, OSC_52, WORDS, FaultServer
+from tests.providers.contract import FIND, answer, asking, calls_of, failure, finish_of, first_words, text_of
+from tests.providers.loopback import KEY
+from zkchat.errors import ExitCode, ProviderError
+from zkchat.model.prompt import Finish, ModelChunk
+from zkchat.ports import ModelProvider
+from zkchat.providers.ollama import Ollama
+from zkchat.providers.openai import OpenAI
+from zkchat.providers.wire import Patience
+
+PATIENT = Patience(backoff=0.001)
+Ask = Callable[[str], ModelProvider]
+"""From the name of a fault to a provider that runs into it."""
+
+FAILURES = {
+    "307": "points to another address",
+    "400": "did not accept the request (400): Something is wrong",
+    "401": "refused the key (401)",
+    "403": "refused the key (403)",
+    "404": "has no model '404'",
+    "413": "prompt is longer than",
+    "429": "takes no more requests for now (429): Slow down",
+    "500": "failed (500): Out of memory",
+    "503": "failed (503): Loading model",
+    "quota": "exceeded your current quota",
+    "wait-an-hour": "takes no more requests",
+    "nodone@0": "sent something that is no answer",
+    "html": "sent something that is no answer",
+    "no-http": "broke off the connection",
+    "reset": "broke off the connection",
+    "silent": "sent nothing for 0.3 seconds",
+    "stall@0": "sent nothing for 0.3 seconds",
+    "stall@5": "sent nothing for 0.3 seconds",
+    "fin@0": "broke off the connection",
+    "fin@5": "broke off the connection",
+    "rst@5": "broke off the connection",
+    "garbage@0": "sent something that is no answer",
+    "garbage@5": "sent something that is no answer",
+    "shape@5": "sent something that is no answer",
+    "null@5": "sent something that is no answer",
+    "no-utf-8@5": "sent something that is no answer",
+    "error@5": "broke off: The runner has crashed",
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FaultServer]:
+    with FaultServer() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def forget(server: FaultServer) -> None:
+    server.counts.clear()
+    server.gone.clear()
+
+
+@pytest.fixture(params=["ollama", "openai"])
+def wire(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def ask(wire: str, server: FaultServer) -> Ask:
+    return lambda fault: provider(wire, fault, server.address)
+
+
+def provider(wire: str, model: str, address: str, patience: Patience | None = None) -> ModelProvider:
+    patience = patience or patience_for(model)
+    if wire == "ollama":
+        return Ollama(model, host=address, api_key=KEY, patience=patience)
+    return OpenAI(model, base_url=f"{address}/v1", api_key=KEY, patience=patience)
+
+
+def patience_for(fault: str) -> Patience:
+    """Short only where it is to run out: a busy machine must not look like a fault."""
+    if fault in ("silent", "stall@0"):
+        return Patience(first=0.3)
+    return Patience(between=0.3) if fault.startswith("stall") else PATIENT
+
+
+@cache
+def failed(wire: str, fault: str, address: str) -> tuple[list[ModelChunk], ProviderError]:
+    return failure(provider(wire, fault, address))
+
+
+@pytest.mark.parametrize("fault", FAILURES)
+def test_a_fault_is_one_sentence_with_a_way_out(wire: str, server: FaultServer, fault: str) -> None:
+    _, error = failed(wire, fault, server.address)
+    assert FAILURES[fault] in error.message
+    assert fault in error.message
+    assert server.address in error.message
+    assert "\n" not in error.message
+    assert error.hint
+    assert error.exit_code == ExitCode.MODEL
+
+
+@pytest.mark.parametrize("fault", FAILURES)
+def test_what_arrived_before_a_fault_is_kept_and_not_taken_for_whole(
+    wire: str, server: FaultServer, fault: str
+) -> None:
+    arrived, _ = failed(wire, fault, server.address)
+    words = int(fault.partition("@")[2] or 0)
+    assert text_of(arrived) == "".join(WORDS[:words])
+    assert not any(isinstance(chunk, Finish) for chunk in arrived)
+
+
+@pytest.mark.parametrize("fault", FAILURES)
+def test_no_fault_shows_the_key(wire: str, server: FaultServer, fault: str) -> None:
+    _, error = failed(wire, fault, server.address)
+    model = provider(wire, fault, server.address)
+    told = [error.message, error.hint, repr(error), *traceback.format_exception(error), repr(model), repr(vars(model))]
+    assert KEY not in "".join(told)
+
+
+def test_a_refused_connection_is_a_sentence_with_a_way_out(wire: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and never listens
+        arrived, error = failure(provider(wire, "any", f"http://127.0.0.1:{taken.getsockname()[1]}"))
+    assert arrived == []
+    assert "cannot be reached" in error.message
+    assert {"ollama": "ollama serve", "openai": "openai.base_url"}[wire] in error.hint
+
+
+def test_a_name_that_nobody_knows_is_a_sentence(wire: str) -> None:
+    _, error = failure(provider(wire, "any", "http://nowhere.invalid:1"))
+    assert "cannot be reached" in error.message
+
+
+@pytest.mark.parametrize("fault", ["429@2", "500@3", "503@1", "reset@2", "no-wait@3"])
+def test_a_fault_that_passes_before_the_first_word_is_waited_for(ask: Ask, server: FaultServer, fault: str) -> None:
+    assert text_of(answer(ask(fault))) == "".join(WORDS)
+    assert server.counts[fault] == int(fault.partition("@")[2]) + 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "times"),
+    [("500", 4), ("429", 4), ("reset", 4), ("fin@0", 4), ("400", 1), ("401", 1), ("404", 1), ("413", 1), ("quota", 1)],
+)
+def test_only_what_may_pass_is_tried_again_and_not_forever(
+    ask: Ask, server: FaultServer, fault: str, times: int
+) -> None:
+    failure(ask(fault))
+    assert server.counts[fault] == times
+
+
+@pytest.mark.parametrize("fault", ["rst@1", "fin@5", "stall@5", "error@5", "silent"])
+def test_what_has_begun_or_taken_too_long_is_not_tried_again(ask: Ask, server: FaultServer, fault: str) -> None:
+    failure(ask(fault))
+    assert server.counts[fault] == 1
+
+
+def test_a_server_says_itself_how_long_to_wait(wire: str, server: FaultServer) -> None:
+    patience = Patience(backoff=3600, longest_pause=7200)
+    assert text_of(answer(provider(wire, "no-wait@2", server.address, patience))) == "".join(WORDS)
+
+
+def test_nobody_waits_an_hour(ask: Ask, server: FaultServer) -> None:
+    failure(ask("wait-an-hour"))
+    assert server.counts["wait-an-hour"] == 1
+
+
+def test_an_answer_without_its_end_is_no_whole_answer(ask: Ask) -> None:
+    chunks = answer(ask("nodone@5"))
+    assert text_of(chunks) == "".join(WORDS[:5])
+    assert not any(isinstance(chunk, Finish) for chunk in chunks)
+
+
+def test_characters_cut_at_the_edge_of_a_chunk_are_whole_again(ask: Ask) -> None:
+    chunks = answer(ask("halved@3"))
+    assert text_of(chunks) == "".join(WORDS[:3]) + HALVED
+    assert finish_of(chunks).reason == "stop"
+
+
+def test_five_megabytes_arrive_whole(ask: Ask) -> None:
+    assert text_of(answer(ask("big"))) == "".join(FIVE_MEGABYTES)
+
+
+def test_escape_sequences_are_passed_on_for_the_terminals_door_to_stop(ask: Ask) -> None:
+    assert text_of(answer(ask("osc52"))) == f"Look: {OSC_52}"
+
+
+def test_an_empty_answer_is_finished(ask: Ask) -> None:
+    assert answer(ask("empty")) == [finish_of(answer(ask("empty")))]
+
+
+def test_a_model_that_calls_a_tool_every_time_gives_one_whole_call_each_time(ask: Ask) -> None:
+    model = ask("loop")
+    rounds = [answer(model, asking(tools=(FIND,))) for _ in range(10)]
+    calls = [call for chunks in rounds for call in calls_of(chunks)]
+    assert [json.loads(call.arguments) for call in calls] == [{"query": "again"}] * 10
+    assert {finish_of(chunks).reason for chunks in rounds} == {"tool_calls"}
+
+
+def test_malformed_arguments_are_passed_on_as_the_model_wrote_them(server: FaultServer) -> None:
+    (call,) = calls_of(answer(provider("openai", "arguments", server.address)))
+    assert call.arguments == MALFORMED_ARGUMENTS
+
+
+def test_malformed_arguments_that_the_client_does_not_let_through_are_a_sentence(server: FaultServer) -> None:
+    arrived, error = failure(provider("ollama", "arguments", server.address))
+    assert arrived == []
+    assert "sent something that is no answer" in error.message
+
+
+def test_leaving_early_closes_the_connection(wire: str, server: FaultServer) -> None:
+    assert asyncio.run(first_words(provider(wire, "stall@5", server.address, PATIENT))) == WORDS[0]
+    assert server.gone.wait(5)
+
+
+def test_cancelling_closes_the_connection(wire: str, server: FaultServer) -> None:
+    async def cancel() -> None:
+        arrived = asyncio.Event()
+
+        async def listen() -> None:
+            async for _ in provider(wire, "stall@5", server.address, PATIENT).stream(asking()):
+                arrived.set()
+
+        task = asyncio.create_task(listen())
+        await arrived.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+    assert server.gone.wait(5)
+
+
+def test_there_is_no_talking_to_openai_itself_without_a_key() -> None:
+    with pytest.raises(ProviderError, match="no key for OpenAI") as caught:
+        answer(OpenAI("gpt-5", key_variable="MY_KEY"))
+    assert "MY_KEY" in caught.value.hint

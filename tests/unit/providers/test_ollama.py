@@ -1,0 +1,243 @@
+import asyncio
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
+from tests.providers.loopback import KEY, WIRES, Connection, Loopback, OllamaWire, Request, prompt_tokens
+from zkchat.errors import ProviderError
+from zkchat.model.message import ImagePart, ToolCallPart
+from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk, ToolSpec
+from zkchat.providers.ollama import Ollama
+from zkchat.providers.wire import Declared, Patience
+
+QUICK = Patience(connect=2, first=5, backoff=0.001)
+
+
+@dataclass
+class Server(Loopback):
+    """Ollama, as it shows a model called `tells`, and as it treats a prompt that does not fit."""
+
+    model: dict[str, Any] = field(default_factory=dict)
+    knows_flags: bool = True
+    """Whether it is new enough to refuse what is too long."""
+    window: int = 10_000
+
+    def shown(self) -> object:
+        shown = super().shown()
+        assert isinstance(shown, dict)
+        return {**shown, **self.model}
+
+    async def serve(self, request: Request, connection: Connection) -> None:
+        fits = request.path != "/api/chat" or prompt_tokens(request) <= self.window
+        if fits:
+            return await super().serve(request, connection)
+        wire = WIRES["/api/chat"]
+        assert isinstance(wire, OllamaWire)
+        if self.knows_flags and request.body["truncate"] is False:
+            return await connection.reply(400, wire.error("the input length exceeds the context length"))
+        await connection.begin(wire.content_type)
+        await connection.piece(wire.line(message={"role": "assistant", "content": "Yes."}))
+        await connection.piece(wire.finish("stop", self.window // 2))
+        return await connection.end()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server(PLAYS) as server:
+        yield server
+
+
+def sent(server: Server, request: ModelRequest, **more: Any) -> dict[str, Any]:
+    """The body that reaches the server."""
+    answer(Ollama("tells", host=server.address, patience=QUICK, **more), request)
+    assert server.requests[-1].path == "/api/chat"
+    body: dict[str, Any] = server.requests[-1].body
+    return body
+
+
+def test_the_window_is_always_sent_and_nothing_may_be_cut(server: Server) -> None:
+    body = sent(server, ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=4321))
+    assert body["options"] == {"num_ctx": 4321}
+    assert body["truncate"] is False
+    assert body["shift"] is False
+    assert body["stream"] is True
+
+
+def test_temperature_length_and_declared_options_are_sent_but_the_window_is_ours(server: Server) -> None:
+    declared = Declared(options={"top_p": 0.5, "num_ctx": 1, "temperature": 1.0})
+    body = sent(server, asking(), declared=declared)
+    assert body["options"] == {"top_p": 0.5, "temperature": 0.0, "num_predict": 8, "num_ctx": 2048}
+
+
+def test_every_kind_of_message_is_sent(server: Server) -> None:
+    image = ImagePart(name="a.png", media_type="image/png", data=base64.b64encode(b"picture").decode())
+    call = ToolCallPart(call_id="c1", name="find", arguments='{"query": "x"}')
+    broken = ToolCallPart(call_id="c2", name="find", arguments='{"query')
+    messages = (
+        PromptMessage(role="system", text="Be brief."),
+        PromptMessage(role="user", text="What is \ud800 this?", images=(image,)),
+        PromptMessage(role="assistant", tool_calls=(call, broken)),
+        PromptMessage(role="tool", text="Nothing.", tool_call_id="c1", tool_name="find"),
+    )
+    assert sent(server, ModelRequest(messages=messages, window=100))["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is ? this?", "images": [image.data]},
+        {
+            "role": "assistant",
+            "tool_calls": [
+                {"function": {"name": "find", "arguments": {"query": "x"}}},
+                {"function": {"name": "find", "arguments": {"not_json": '{"query'}}},
+            ],
+        },
+        {"role": "tool", "content": "Nothing.", "tool_name": "find"},
+    ]
+
+
+def test_an_image_that_reads_like_the_name_of_a_file_is_still_the_image(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "aGk=").write_text("a secret")
+    monkeypatch.chdir(tmp_path)
+    image = ImagePart(name="a.png", media_type="image/png", data="aGk=")
+    messages = (PromptMessage(role="user", text="What is this?", images=(image,)),)
+    (message,) = sent(server, ModelRequest(messages=messages, window=100))["messages"]
+    assert message["images"] == ["aGk="]
+
+
+def test_optional_arguments_of_a_tool_keep_their_types(server: Server) -> None:
+    parameters = {
+        "type": "object",
+        "properties": {
+            "folder": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Where."},
+            "limit": {"type": "integer"},
+        },
+        "required": ["limit"],
+    }
+    tool = ToolSpec(name="list", description="Lists.", parameters=parameters)
+    (body,) = sent(server, asking(tools=(tool,)))["tools"]
+    assert body["function"]["name"] == "list"
+    assert body["function"]["parameters"]["required"] == ["limit"]
+    assert body["function"]["parameters"]["properties"] == {
+        "folder": {"type": ["string", "null"], "description": "Where."},
+        "limit": {"type": "integer"},
+    }
+
+
+def test_window_and_tools_are_known_once_connected(server: Server) -> None:
+    model = Ollama("tells", host=server.address)
+    assert (model.info.context_limit, model.info.calls_tools) == (None, False)
+    asyncio.run(model.connect())
+    assert (model.info.context_limit, model.info.calls_tools) == (8192, True)
+    asyncio.run(model.connect())
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("shown", "window"),
+    [
+        ({"parameters": 'stop                           "x"\nnum_ctx                        4096'}, 4096),
+        ({"parameters": "num_ctx many"}, 8192),
+        ({"parameters": None, "model_info": {"qwen3.context_length": 40960, "qwen3.block_count": 36}}, 40960),
+        ({"model_info": {"general.architecture": "x"}}, None),
+    ],
+)
+def test_the_window_is_what_the_model_file_says_or_else_the_model(
+    server: Server, shown: dict[str, object], window: int | None
+) -> None:
+    server.model.update(shown)
+    model = Ollama("tells", host=server.address)
+    asyncio.run(model.connect())
+    assert model.info.context_limit == window
+
+
+def test_a_model_without_tools_is_known_as_such(server: Server) -> None:
+    server.model["capabilities"] = ["completion"]
+    model = Ollama("tells", host=server.address)
+    asyncio.run(model.connect())
+    assert not model.info.calls_tools
+
+
+@pytest.mark.parametrize("tools", [True, False])
+def test_what_the_settings_declare_counts_for_more(server: Server, tools: bool) -> None:
+    server.model["capabilities"] = ["completion"] if tools else ["completion", "tools"]
+    model = Ollama("tells", host=server.address, declared=Declared(context_limit=999, calls_tools=tools))
+    for _ in range(2):
+        assert (model.info.context_limit, model.info.calls_tools) == (999, tools)
+        asyncio.run(model.connect())
+
+
+def test_connecting_to_a_model_that_is_not_there_says_how_to_fetch_it(server: Server) -> None:
+    with pytest.raises(ProviderError, match="has no model 'nobody'") as caught:
+        asyncio.run(Ollama("nobody", host=server.address).connect())
+    assert "`ollama pull nobody`" in caught.value.hint
+
+
+def test_connecting_to_nobody_says_how_to_start_it() -> None:
+    with pytest.raises(ProviderError, match="cannot be reached") as caught:
+        asyncio.run(Ollama("any", host="http://127.0.0.1:9", patience=QUICK).connect())
+    assert "`ollama serve`" in caught.value.hint
+
+
+def test_a_prompt_that_the_server_refuses_is_told_as_too_long(server: Server) -> None:
+    server.window = 20
+    _, error = failure(Ollama("tells", host=server.address, patience=QUICK), asking("word " * 100))
+    assert "The prompt is longer than" in error.message
+    assert "context.max_tokens" in error.hint
+
+
+@pytest.mark.parametrize("words", range(100, 500, 20))
+def test_a_prompt_that_an_old_server_cuts_is_told(server: Server, words: int) -> None:
+    server.knows_flags, server.window = False, words // 2
+    warning = finish_of(answer(Ollama("tells", host=server.address), asking("word " * words))).warning
+    assert f"read only {words // 4:,} tokens" in warning
+    assert "context.max_tokens" in warning
+
+
+@pytest.mark.parametrize("words", range(10, 500, 25))
+def test_a_prompt_that_was_read_whole_raises_no_alarm(server: Server, words: int) -> None:
+    assert finish_of(answer(Ollama("tells", host=server.address), asking("word " * words))).warning == ""
+
+
+def test_thinking_that_stands_in_the_text_is_told_apart(server: Server) -> None:
+    server.plays["tags"] = [*(TextChunk(text=piece) for piece in ("<thi", "nk>Hm.</th", "ink>", "\nYes.")), Finish()]
+    chunks = answer(Ollama("tags", host=server.address))
+    assert (thinking_of(chunks), text_of(chunks)) == ("Hm.", "Yes.")
+
+
+def test_what_only_began_like_a_tag_is_not_lost_when_the_answer_breaks_off(server: Server) -> None:
+    server.plays["cut"] = [TextChunk(text="<thi")]
+    assert text_of(answer(Ollama("cut", host=server.address))) == "<thi"
+
+
+def test_calls_in_different_answers_have_different_ids(server: Server) -> None:
+    model = Ollama("calls", host=server.address)
+    ids = [call.call_id for _ in range(3) for call in calls_of(answer(model))]
+    assert len(set(ids)) == 6
+
+
+def test_arguments_are_json_in_the_letters_of_the_model(server: Server) -> None:
+    _, second = calls_of(answer(Ollama("calls", host=server.address)))
+    assert "眠り" in second.arguments
+    assert json.loads(second.arguments)["limit"] == 3
+
+
+def test_a_key_is_sent_as_a_header(server: Server) -> None:
+    answer(Ollama("tells", host=server.address, api_key=f" {KEY}\n"))
+    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_model_in_the_cloud_is_not_on_this_machine() -> None:
+    assert Ollama("qwen3", host="http://localhost:11434").info.on_this_machine
+    assert not Ollama("gpt-oss:120b-cloud", host="http://localhost:11434").info.on_this_machine
+    assert not Ollama("qwen3", host="http://192.168.0.7:11434").info.on_this_machine
+
+
+def test_a_password_in_the_address_stays_out_of_sentences() -> None:
+    _, error = failure(Ollama("any", host="http://me:secret@127.0.0.1:9", patience=QUICK))
+    assert "secret" not in error.message + error.hint

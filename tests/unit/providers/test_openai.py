@@ -1,0 +1,329 @@
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.providers.contract import FIND, PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
+from tests.providers.loopback import KEY, Connection, Loopback, Request
+from zkchat.errors import ProviderError
+from zkchat.model.context import TokenUsage
+from zkchat.model.message import ImagePart, ToolCallPart
+from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
+from zkchat.providers.openai import OpenAI
+from zkchat.providers.wire import Declared, Patience
+
+QUICK = Patience(connect=2, first=5, between=5, backoff=0.001)
+
+
+@dataclass
+class Server(Loopback):
+    """A server that streams these deltas, and lists these models, as it is told."""
+
+    events: list[dict[str, Any]] = field(default_factory=list)
+    listed: tuple[int, object] = (200, {"object": "list", "data": []})
+    hangs: bool = False
+    """Whether it keeps the connection when all is said."""
+
+    async def serve(self, request: Request, connection: Connection) -> None:
+        if request.path == "/v1/models":
+            return await connection.reply(*self.listed)
+        if not self.events:
+            return await super().serve(request, connection)
+        await connection.begin("text/event-stream")
+        for event in self.events:
+            await connection.piece(b"data: " + json.dumps(event).encode() + b"\n\n")
+        if self.hangs:
+            await connection.hang()
+        return await connection.end()
+
+    def streams(self, *deltas: dict[str, Any], finish: str = "stop", **last: object) -> None:
+        self.events = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+        self.events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}], **last})
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server(PLAYS) as server:
+        yield server
+
+
+def model(server: Server, name: str = "tells", **more: Any) -> OpenAI:
+    return OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY, patience=QUICK, **more)
+
+
+def sent(server: Server, request: ModelRequest, **more: Any) -> dict[str, Any]:
+    """The body that reaches the server."""
+    answer(model(server, **more), request)
+    body: dict[str, Any] = server.requests[-1].body
+    return body
+
+
+def piece(index: int | None = 0, *, call_id: str | None = None, name: str | None = None, text: str = "") -> Any:
+    call: dict[str, Any] = {"function": {"name": name, "arguments": text}}
+    if index is not None:
+        call["index"] = index
+    if call_id is not None:
+        call["id"] = call_id
+    return {"tool_calls": [call]}
+
+
+def test_a_request_holds_what_was_asked_for_and_nothing_else(server: Server) -> None:
+    body = sent(server, ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=100))
+    assert body == {
+        "model": "tells",
+        "messages": [{"role": "user", "content": "hi"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+def test_temperature_length_tools_and_declared_options_are_sent(server: Server) -> None:
+    body = sent(server, asking(tools=(FIND,)), declared=Declared(options={"top_k": 5}))
+    assert (body["temperature"], body["max_tokens"], body["top_k"]) == (0.0, 8, 5)
+    assert "max_completion_tokens" not in body
+    function = {"name": "find", "description": "Find notes.", "parameters": FIND.parameters}
+    assert body["tools"] == [{"type": "function", "function": function}]
+
+
+def test_every_kind_of_message_is_sent(server: Server) -> None:
+    image = ImagePart(name="a.png", media_type="image/png", data="cGljdHVyZQ==")
+    call = ToolCallPart(call_id="c1", name="find", arguments='{"query": "眠り"}')
+    broken = ToolCallPart(call_id="c2", name="find", arguments='{"query')
+    messages = (
+        PromptMessage(role="system", text="Be brief."),
+        PromptMessage(role="user", text="What is \ud800 this?", images=(image,)),
+        PromptMessage(role="assistant", tool_calls=(call, broken)),
+        PromptMessage(role="tool", text="Nothing.", tool_call_id="c1", tool_name="find"),
+        PromptMessage(role="assistant", text="I do not know."),
+    )
+    called = [
+        {"type": "function", "id": "c1", "function": {"name": "find", "arguments": '{"query": "眠り"}'}},
+        {"type": "function", "id": "c2", "function": {"name": "find", "arguments": '{"not_json": "{\\"query"}'}},
+    ]
+    assert sent(server, ModelRequest(messages=messages, window=100))["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "What is ? this?"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,cGljdHVyZQ=="}},
+            ],
+        },
+        {"role": "assistant", "content": None, "tool_calls": called},
+        {"role": "tool", "tool_call_id": "c1", "content": "Nothing."},
+        {"role": "assistant", "content": "I do not know."},
+    ]
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_thinking_has_more_than_one_name(server: Server, name: str) -> None:
+    server.streams({name: "Hm."}, {name: None}, {"content": "Yes."})
+    chunks = answer(model(server))
+    assert (thinking_of(chunks), text_of(chunks)) == ("Hm.", "Yes.")
+
+
+def test_thinking_that_is_no_text_is_passed_over(server: Server) -> None:
+    server.streams({"reasoning": {"effort": "high"}}, {"content": "Yes."})
+    assert answer(model(server)) == [TextChunk(text="Yes."), Finish()]
+
+
+def test_thinking_that_stands_in_the_text_is_told_apart(server: Server) -> None:
+    server.streams({"content": "<thi"}, {"content": "nk>Hm.</think>"}, {"content": "\n\nYes."})
+    chunks = answer(model(server))
+    assert (thinking_of(chunks), text_of(chunks)) == ("Hm.", "Yes.")
+
+
+def test_a_refusal_is_an_answer_too(server: Server) -> None:
+    server.streams({"refusal": "I will not."})
+    assert text_of(answer(model(server))) == "I will not."
+
+
+def test_pieces_of_several_calls_may_be_mixed(server: Server) -> None:
+    server.streams(
+        piece(0, call_id="a", name="find", text='{"query"'),
+        piece(1, call_id="b", name="list", text='{"folder"'),
+        piece(0, text=': "x"}'),
+        piece(1, text=': "y"}'),
+        finish="tool_calls",
+    )
+    calls = calls_of(answer(model(server)))
+    assert [(call.call_id, call.name, call.arguments) for call in calls] == [
+        ("a", "find", '{"query": "x"}'),
+        ("b", "list", '{"folder": "y"}'),
+    ]
+
+
+@pytest.mark.parametrize("index", [0, None])
+def test_calls_with_one_number_are_told_apart_by_their_ids(server: Server, index: int | None) -> None:
+    first, second = piece(index, call_id="a", name="find", text="{}"), piece(index, call_id="b", name="list", text="{}")
+    server.streams(first, second)
+    assert [call.name for call in calls_of(answer(model(server)))] == ["find", "list"]
+
+
+def test_calls_without_ids_and_arguments_get_both(server: Server) -> None:
+    server.streams(piece(0, name="now"), piece(1, name="now"), {"tool_calls": [{"index": 1}]}, finish="stop")
+    chunks = answer(model(server))
+    first, second = calls_of(chunks)
+    assert first.arguments == second.arguments == "{}"
+    assert first.call_id != second.call_id
+    assert finish_of(chunks).reason == "tool_calls"
+
+
+def test_calls_of_an_answer_that_was_cut_do_not_count(server: Server) -> None:
+    server.streams(piece(0, call_id="a", name="find", text='{"quer'))
+    server.events.pop()
+    _, error = failure(model(server))
+    assert "no answer" in error.message
+
+
+def test_what_a_filter_stopped_is_a_sentence(server: Server) -> None:
+    server.streams({"content": "How to"}, finish="content_filter")
+    arrived, error = failure(model(server))
+    assert text_of(arrived) == "How to"
+    assert "filter" in error.message
+
+
+def test_all_that_a_server_counts_is_reported(server: Server) -> None:
+    usage = {
+        "prompt_tokens": 900,
+        "completion_tokens": 50,
+        "prompt_tokens_details": {"cached_tokens": 800},
+        "completion_tokens_details": {"reasoning_tokens": 30},
+    }
+    server.streams({"content": "Yes."}, usage=usage)
+    reported = TokenUsage(prompt_tokens=900, completion_tokens=50, cached_tokens=800, thinking_tokens=30)
+    assert finish_of(answer(model(server))).usage == reported
+
+
+def test_a_server_that_does_not_count_still_finishes(server: Server) -> None:
+    server.streams({"content": "Yes."})
+    assert finish_of(answer(model(server))) == Finish()
+
+
+def test_a_server_that_cut_the_prompt_is_told_on(server: Server) -> None:
+    server.streams({"content": "Yes."}, usage={"prompt_tokens": 50, "completion_tokens": 1})
+    assert "did not see everything" in finish_of(answer(model(server), asking("word " * 100))).warning
+
+
+def test_an_error_in_the_stream_may_bear_a_status(server: Server) -> None:
+    server.events = [{"error": {"code": 404, "message": "No such model"}}]
+    _, error = failure(model(server))
+    assert "has no model 'tells'" in error.message
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"id": "tells", "max_model_len": 4096},
+        {"id": "tells", "context_length": 4096},
+        {"id": "tells", "context_window": 4096},
+        {"id": "tells", "meta": {"n_ctx": 4096, "n_ctx_train": 8192}},
+        {"id": "/models/any.gguf", "meta": {"n_ctx": 4096}},
+    ],
+)
+def test_the_window_is_found_under_the_name_that_the_server_gives_it(server: Server, entry: dict[str, object]) -> None:
+    server.listed = (200, {"object": "list", "data": [entry]})
+    provider = model(server)
+    assert provider.info.context_limit is None
+    asyncio.run(provider.connect())
+    assert provider.info.context_limit == 4096
+    asyncio.run(provider.connect())
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        (200, {"object": "list", "data": []}),
+        (200, {"object": "list", "data": [{"id": "a", "max_model_len": 1}, {"id": "b", "max_model_len": 2}]}),
+        (200, {"object": "list", "data": [{"id": "tells", "max_model_len": "many", "meta": None}]}),
+        (404, {"error": "no such page"}),
+    ],
+)
+def test_a_server_that_does_not_tell_its_window_is_used_all_the_same(
+    server: Server, listed: tuple[int, object]
+) -> None:
+    server.listed = listed
+    provider = model(server)
+    asyncio.run(provider.connect())
+    assert provider.info.context_limit is None
+    assert provider.info.calls_tools
+
+
+@pytest.mark.parametrize("listed", [(200, {}), (200, []), (200, "no"), (401, {}), (500, {"detail": "broken"})])
+def test_a_list_that_makes_no_sense_is_a_sentence(server: Server, listed: tuple[int, object]) -> None:
+    server.listed = listed
+    with pytest.raises(ProviderError) as caught:
+        asyncio.run(model(server).connect())
+    assert server.address in caught.value.message
+
+
+def test_what_the_settings_declare_counts_for_more(server: Server) -> None:
+    server.listed = (200, {"object": "list", "data": [{"id": "tells", "max_model_len": 4096}]})
+    provider = model(server, declared=Declared(context_limit=999, calls_tools=False))
+    asyncio.run(provider.connect())
+    assert (provider.info.context_limit, provider.info.calls_tools) == (999, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "window"), [("gpt-4o-mini", 128_000), ("gpt-4-0613", 8_192), ("gpt-5-nano", 272_000), ("brand-new", None)]
+)
+def test_the_windows_of_openai_itself_are_known_without_asking(name: str, window: int | None) -> None:
+    provider = OpenAI(name, api_key=KEY)
+    asyncio.run(provider.connect())
+    assert provider.info.context_limit == window
+    assert provider.info.tokenizer == "o200k_base"
+    assert not provider.info.on_this_machine
+
+
+@pytest.mark.parametrize(("name", "temperature"), [("gpt-4o", 0.0), ("gpt-5-mini", None), ("o3", None)])
+def test_openai_itself_is_spoken_to_in_its_newer_words(
+    server: Server, monkeypatch: pytest.MonkeyPatch, name: str, temperature: float | None
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", server.address)  # the only way there from here
+    server.streams({"content": "Yes."})
+    provider = OpenAI(name, base_url="http://api.openai.com/v1", api_key=KEY, patience=QUICK)
+    assert text_of(answer(provider)) == "Yes."
+    (request,) = server.requests
+    assert request.path == "http://api.openai.com/v1/chat/completions"
+    assert request.body["max_completion_tokens"] == 8
+    assert "max_tokens" not in request.body
+    assert request.body.get("temperature") == temperature
+
+
+def test_a_server_that_forgets_to_hang_up_does_not_keep_us_waiting(server: Server) -> None:
+    server.streams({"content": "Yes."}, usage={"prompt_tokens": 50, "completion_tokens": 1})
+    server.hangs = True
+    assert finish_of(answer(model(server))).reason == "stop"
+
+
+def test_a_local_server_needs_no_key(server: Server) -> None:
+    server.streams({"content": "Yes."})
+    assert text_of(answer(OpenAI("any", base_url=f"{server.address}/v1"))) == "Yes."
+
+
+def test_spaces_around_a_key_do_no_harm(server: Server) -> None:
+    provider = OpenAI("tells", base_url=f"{server.address}/v1", api_key=f" {KEY}\n")
+    assert finish_of(answer(provider)).reason == "stop"
+
+
+@pytest.mark.parametrize("key", ["sk-cänary-☃", "sk-canary\nx: y"])
+def test_a_key_that_cannot_be_sent_is_a_sentence_without_it(server: Server, key: str) -> None:
+    _, error = failure(OpenAI("tells", base_url=f"{server.address}/v1", api_key=key, patience=QUICK))
+    assert "cannot be sent" in error.message
+    assert "anary" not in repr(error) + error.hint
+
+
+def test_a_wrong_key_names_the_variable_to_set(server: Server) -> None:
+    provider = OpenAI("tells", base_url=f"{server.address}/v1", api_key="wrong", key_variable="MY_KEY", patience=QUICK)
+    _, error = failure(provider)
+    assert "refused the key" in error.message
+    assert "MY_KEY" in error.hint
+
+
+def test_an_address_that_is_none_is_a_sentence() -> None:
+    _, error = failure(OpenAI("any", base_url="ftp://example.org", patience=QUICK))
+    assert "ftp://example.org" in error.message

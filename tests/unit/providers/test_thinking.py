@@ -1,0 +1,64 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.model.prompt import TextChunk
+from zkchat.providers.thinking import ThinkingSplitter
+
+QUIET = settings(max_examples=80, deadline=None)
+
+
+def split(*pieces: str) -> tuple[str, str]:
+    """The thinking and the answer, put together again."""
+    splitter = ThinkingSplitter()
+    chunks = [chunk for piece in pieces for chunk in splitter.feed(piece)]
+    chunks += splitter.end()
+    assert all(chunk.text for chunk in chunks)
+    answer = "".join(chunk.text for chunk in chunks if isinstance(chunk, TextChunk))
+    return "".join(chunk.text for chunk in chunks if not isinstance(chunk, TextChunk)), answer
+
+
+@pytest.mark.parametrize("position", range(len("\n<think>Is 3 < 4? </ yes </think>\n\nYes: 3 < 4.") + 1))
+def test_thinking_is_told_apart_wherever_the_text_is_cut(position: int) -> None:
+    whole = "\n<think>Is 3 < 4? </ yes </think>\n\nYes: 3 < 4."
+    assert split(whole[:position], whole[position:]) == ("Is 3 < 4? </ yes ", "Yes: 3 < 4.")
+
+
+@given(st.text(alphabet="<think/> \nab", max_size=30), st.text(alphabet="<think/> \nab", max_size=30), st.data())
+@QUIET
+def test_how_a_text_is_cut_makes_no_difference(thinking: str, rest: str, data: st.DataObject) -> None:
+    whole = f"<think>{thinking}</think>{rest}"
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
+    pieces = [whole[start:end] for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+    assert split(*pieces) == split(whole) == split(*whole)
+
+
+@given(st.text())
+@QUIET
+def test_an_answer_without_tags_passes_unchanged(text: str) -> None:
+    if not text.lstrip().startswith("<think>"):
+        assert split(*text) == ("", text)
+
+
+def test_an_answer_may_tell_about_the_tags() -> None:
+    about = "The tag <think>x</think> marks thinking."
+    assert split(about) == ("", about)
+
+
+def test_a_model_may_think_twice() -> None:
+    assert split("<think>a</think>\n<think>b</think>\nc") == ("ab", "c")
+
+
+def test_thinking_that_never_ends_is_thinking() -> None:
+    assert split("<think>so what </thi") == ("so what </thi", "")
+
+
+def test_what_only_looks_like_a_tag_is_text() -> None:
+    assert split("<th", "anks>") == ("", "<thanks>")
+    assert split("<th") == ("", "<th")
+
+
+def test_words_are_not_held_back() -> None:
+    splitter = ThinkingSplitter()
+    assert list(splitter.feed("Hello")) == [TextChunk(text="Hello")]
+    assert list(splitter.feed(" <")) == [TextChunk(text=" <")]

@@ -1,0 +1,154 @@
+"""Chat completions of OpenAI's protocol: messages as they go out, and answers put together as they come in."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zkchat.errors import ProviderError
+from zkchat.model.context import TokenUsage
+from zkchat.model.message import ToolCallPart
+from zkchat.model.prompt import (
+    Finish,
+    FinishReason,
+    ModelChunk,
+    ModelRequest,
+    PromptMessage,
+    ThinkingChunk,
+    ToolRequested,
+    ToolSpec,
+)
+from zkchat.providers.thinking import ThinkingSplitter
+from zkchat.providers.trouble import Endpoint
+from zkchat.providers.wire import arguments_of, sendable, truncation
+
+if TYPE_CHECKING:
+    from openai.types import CompletionUsage
+    from openai.types.chat import (
+        ChatCompletionChunk,
+        ChatCompletionContentPartParam,
+        ChatCompletionFunctionToolParam,
+        ChatCompletionMessageFunctionToolCallParam,
+        ChatCompletionMessageParam,
+    )
+    from openai.types.chat.chat_completion_chunk import ChoiceDelta, ChoiceDeltaToolCall
+
+
+def message_param(message: PromptMessage) -> "ChatCompletionMessageParam":
+    text = sendable(message.text)
+    match message.role:
+        case "system":
+            return {"role": "system", "content": text}
+        case "user":
+            return {"role": "user", "content": [_text(text), *_images(message)] if message.images else text}
+        case "assistant" if message.tool_calls:
+            calls = [_call(call) for call in message.tool_calls]
+            return {"role": "assistant", "content": text or None, "tool_calls": calls}
+        case "assistant":
+            return {"role": "assistant", "content": text}
+        case "tool":
+            return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
+
+
+def _text(text: str) -> "ChatCompletionContentPartParam":
+    return {"type": "text", "text": text}
+
+
+def _images(message: PromptMessage) -> "Iterator[ChatCompletionContentPartParam]":
+    for image in message.images:
+        yield {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}"}}
+
+
+def _call(call: ToolCallPart) -> "ChatCompletionMessageFunctionToolCallParam":
+    arguments = json.dumps(arguments_of(call), ensure_ascii=False)
+    return {"type": "function", "id": call.call_id, "function": {"name": call.name, "arguments": arguments}}
+
+
+def tool_param(spec: ToolSpec) -> "ChatCompletionFunctionToolParam":
+    return {
+        "type": "function",
+        "function": {"name": spec.name, "description": spec.description, "parameters": spec.parameters},
+    }
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call that is still arriving."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+    def requested(self) -> ToolRequested:
+        call_id = self.id or f"call-{secrets.token_hex(4)}"
+        return ToolRequested(call=ToolCallPart(call_id=call_id, name=self.name, arguments=self.arguments or "{}"))
+
+
+class Answer:
+    """A streamed answer, put together."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._splitter = ThinkingSplitter()
+        self._calls: list[Call] = []
+        self._call_at: dict[int | None, Call] = {}
+        self._reason = ""
+        self._usage: TokenUsage | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing more is to come, even if the server forgets to say so."""
+        return bool(self._reason and self._usage)
+
+    def chunks(self, part: "ChatCompletionChunk") -> Iterator[ModelChunk]:
+        self._usage = _usage(part.usage) if part.usage else self._usage
+        for choice in part.choices or ():
+            self._reason = choice.finish_reason or self._reason
+            delta = choice.delta
+            if thinking := _thinking(delta):
+                yield ThinkingChunk(text=thinking)
+            if text := delta.content or delta.refusal:
+                yield from self._splitter.feed(text)
+            for call in delta.tool_calls or ():
+                self._add(call)
+
+    def end(self, request: ModelRequest) -> Iterator[ModelChunk]:
+        """What can be told only now. An answer that was cut has no `Finish`, and its tool calls do not count."""
+        yield from self._splitter.end()
+        if not self._reason:
+            return
+        if self._reason == "content_filter":
+            raise ProviderError(f"A filter of {self._endpoint.name} stopped the answer.", hint="Ask in other words.")
+        for call in self._calls:
+            yield call.requested()
+        reason: FinishReason = "length" if self._reason == "length" else "tool_calls" if self._calls else "stop"
+        yield Finish(reason=reason, usage=self._usage, warning=truncation(request, self._usage, self._endpoint))
+
+    def _add(self, delta: "ChoiceDeltaToolCall") -> None:
+        """Put a piece to its call. Some servers number all calls alike, and only their ids tell them apart."""
+        call = self._call_at.get(delta.index)
+        if call is None or (delta.id and call.id and delta.id != call.id):
+            call = self._call_at[delta.index] = Call()
+            self._calls.append(call)
+        call.id = call.id or delta.id or ""
+        if delta.function:
+            call.name = call.name or delta.function.name or ""
+            call.arguments += delta.function.arguments or ""
+
+
+def _usage(usage: "CompletionUsage") -> TokenUsage:
+    prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
+    return TokenUsage(
+        prompt_tokens=usage.prompt_tokens or 0,
+        completion_tokens=usage.completion_tokens or 0,
+        thinking_tokens=(completion and completion.reasoning_tokens) or 0,
+        cached_tokens=(prompt and prompt.cached_tokens) or 0,
+    )
+
+
+def _thinking(delta: "ChoiceDelta") -> str:
+    """DeepSeek, llama.cpp and vLLM call it `reasoning_content`; OpenRouter and newer ones call it `reasoning`."""
+    extra = delta.model_extra or {}
+    thinking = extra.get("reasoning_content") or extra.get("reasoning")
+    return thinking if isinstance(thinking, str) else ""

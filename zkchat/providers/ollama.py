@@ -1,0 +1,241 @@
+"""Models of an Ollama server, on its own interface: the OpenAI-like one ignores the size of the window."""
+
+import json
+import secrets
+from base64 import b64decode
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from zkchat.model.context import TokenUsage
+from zkchat.model.message import ToolCallPart
+from zkchat.model.prompt import (
+    Finish,
+    FinishReason,
+    ModelChunk,
+    ModelInfo,
+    ModelRequest,
+    PromptMessage,
+    ThinkingChunk,
+    ToolRequested,
+    ToolSpec,
+)
+from zkchat.providers.thinking import ThinkingSplitter
+from zkchat.providers.trouble import Endpoint, Reply
+from zkchat.providers.wire import (
+    DEFAULT_PATIENCE,
+    NOTHING_DECLARED,
+    Declared,
+    Patience,
+    arguments_of,
+    client_settings,
+    on_this_machine,
+    patiently,
+    sendable,
+    shown,
+    truncation,
+)
+
+if TYPE_CHECKING:
+    import httpx
+    import ollama
+
+
+class Ollama:
+    def __init__(
+        self,
+        model: str,
+        *,
+        host: str,
+        api_key: str = "",
+        declared: Declared = NOTHING_DECLARED,
+        patience: Patience = DEFAULT_PATIENCE,
+    ) -> None:
+        """`declared.options` are those of a model file: `top_p`, `num_gpu`, what the server knows."""
+        self._model = model
+        self._host = host
+        self._declared = declared
+        self._patience = patience
+        self._connected = False
+        self._endpoint = Endpoint(
+            server=f"Ollama at {shown(host)}",
+            model=model,
+            if_unreachable="Start it with `ollama serve`, or set `ollama.host`; `zkchat doctor` shows what answers.",
+            if_key_refused="Sign in with `ollama signin`, or put a valid key into the variable OLLAMA_API_KEY.",
+            if_model_missing=f"Fetch it with `ollama pull {model}`; `ollama list` shows what is there.",
+            key=api_key.strip(),
+        )
+        # A model whose tag ends in "cloud" runs elsewhere, whoever hands it on.
+        here = on_this_machine(host) and not model.endswith("cloud")
+        self._info = ModelInfo(
+            provider="ollama",
+            id=model,
+            context_limit=declared.context_limit,
+            calls_tools=declared.calls_tools is True,
+            on_this_machine=here,
+        )
+
+    @property
+    def info(self) -> ModelInfo:
+        """What is known so far: window and tools only after `connect`."""
+        return self._info
+
+    async def connect(self) -> None:
+        """Learn the model's window and whether it calls tools. The server is asked once."""
+        if self._connected:
+            return
+        quick = replace(self._patience, first=self._patience.connect)
+        answers = patiently(
+            lambda: self._learn(self._client()), endpoint=self._endpoint, reply_of=reply_of, patience=quick
+        )
+        async with aclosing(answers):
+            self._info = await anext(answers)
+        self._connected = True
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        return patiently(
+            lambda: self._ask(self._client(), request),
+            endpoint=self._endpoint,
+            reply_of=reply_of,
+            patience=self._patience,
+        )
+
+    def _client(self) -> "ollama.AsyncClient":
+        """Made outside the generators below, so that the time it takes to import is not taken for the server's."""
+        import ollama
+
+        return ollama.AsyncClient(
+            host=self._host,
+            headers={"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else None,
+            timeout=(self._patience.connect, None, None, None),
+            event_hooks={"request": [_refuse_to_truncate]},
+            **client_settings(self._host),
+        )
+
+    async def _learn(self, client: "ollama.AsyncClient") -> AsyncGenerator[ModelInfo, None]:
+        async with client:
+            model = await client.show(self._model)
+        window, tools = self._declared.context_limit, self._declared.calls_tools
+        yield self._info.model_copy(
+            update={
+                "context_limit": _window(model) if window is None else window,
+                "calls_tools": "tools" in (model.capabilities or ()) if tools is None else tools,
+            }
+        )
+
+    async def _ask(self, client: "ollama.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        async with client:
+            parts = await client.chat(
+                model=self._model,
+                messages=[_message(message) for message in request.messages],
+                tools=[_tool(spec) for spec in request.tools],
+                options=self._options_for(request),
+                stream=True,
+            )
+            splitter = ThinkingSplitter()
+            called, last = False, None
+            async with aclosing(cast("AsyncGenerator[ollama.ChatResponse, None]", parts)) as arriving:
+                async for part in arriving:
+                    for chunk in _chunks(part.message, splitter):
+                        called = called or isinstance(chunk, ToolRequested)
+                        yield chunk
+                    if part.done:
+                        last = part
+                        break
+            for held in splitter.end():
+                yield held
+            if last:
+                yield self._finish(last, request, called=called)
+
+    def _options_for(self, request: ModelRequest) -> dict[str, object]:
+        asked = {"temperature": request.temperature, "num_predict": request.max_answer_tokens}
+        wanted = {name: value for name, value in asked.items() if value is not None}
+        return {**self._declared.options, **wanted, "num_ctx": request.window}
+
+    def _finish(self, part: "ollama.ChatResponse", request: ModelRequest, *, called: bool) -> Finish:
+        usage = _usage(part)
+        reason: FinishReason = "length" if part.done_reason == "length" else "tool_calls" if called else "stop"
+        return Finish(reason=reason, usage=usage, warning=truncation(request, usage, self._endpoint))
+
+
+def reply_of(error: Exception) -> Reply | None:
+    """What the server said, if it is that which this exception is about."""
+    import ollama
+
+    if not isinstance(error, ollama.ResponseError):
+        return None
+    # The client keeps status and text; the headers are only on the exception it comes from.
+    response: httpx.Response | None = getattr(error.__context__, "response", None)
+    retry_after = response.headers.get("retry-after", "") if response else ""
+    return Reply(status=error.status_code, text=str(error.error), retry_after=retry_after)
+
+
+async def _refuse_to_truncate(request: "httpx.Request") -> None:
+    """Have a prompt that is too long refused, and not robbed of its beginning; the client has no argument for that."""
+    import httpx
+
+    if request.url.path.endswith("/api/chat"):
+        body = json.loads(request.content) | {"truncate": False, "shift": False}
+        whole = httpx.Request(request.method, request.url, json=body)
+        request.stream = whole.stream
+        request.headers["Content-Length"] = whole.headers["Content-Length"]
+
+
+def _window(model: "ollama.ShowResponse") -> int | None:
+    """The window that the model's file asks for, else the one it was trained with."""
+    for line in (model.parameters or "").splitlines():
+        name, _, value = line.partition(" ")
+        if name == "num_ctx" and value.strip().isdecimal():
+            return int(value)
+    sizes = [size for key, size in (model.modelinfo or {}).items() if key.endswith(".context_length")]
+    return next((size for size in sizes if isinstance(size, int)), None)
+
+
+def _message(message: PromptMessage) -> dict[str, object]:
+    return {
+        "role": message.role,
+        "content": sendable(message.text),
+        "tool_calls": [
+            {"function": {"name": call.name, "arguments": arguments_of(call)}} for call in message.tool_calls
+        ],
+        "tool_name": message.tool_name,
+        # As bytes: of a text the client would ask whether a file of that name exists, and send that.
+        "images": [b64decode(image.data) for image in message.images],
+    }
+
+
+def _tool(spec: ToolSpec) -> dict[str, object]:
+    parameters = {
+        **spec.parameters,
+        "properties": {name: _property(schema) for name, schema in spec.parameters.get("properties", {}).items()},
+    }
+    function = {"name": spec.name, "description": spec.description, "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def _property(schema: Mapping[str, object]) -> dict[str, object]:
+    """With its types in one list: the client drops alternatives, and with them the type of what is optional."""
+    alternatives = schema.get("anyOf")
+    if not isinstance(alternatives, list):
+        return dict(schema)
+    types = [alternative["type"] for alternative in alternatives if isinstance(alternative.get("type"), str)]
+    return {**schema, "type": types}
+
+
+def _usage(part: "ollama.ChatResponse") -> TokenUsage | None:
+    if part.prompt_eval_count is None:
+        return None
+    return TokenUsage(prompt_tokens=part.prompt_eval_count, completion_tokens=part.eval_count or 0)
+
+
+def _chunks(message: "ollama.Message", splitter: ThinkingSplitter) -> Iterator[ModelChunk]:
+    if message.thinking:
+        yield ThinkingChunk(text=message.thinking)
+    if message.content:
+        yield from splitter.feed(message.content)
+    for call in message.tool_calls or ():
+        arguments = json.dumps(dict(call.function.arguments), ensure_ascii=False)
+        yield ToolRequested(
+            call=ToolCallPart(call_id=f"call-{secrets.token_hex(4)}", name=call.function.name, arguments=arguments)
+        )

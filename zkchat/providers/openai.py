@@ -1,0 +1,199 @@
+"""Models of OpenAI, and of any server that speaks its protocol: llama.cpp, vLLM, LM Studio, OpenRouter…"""
+
+import json
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from zkchat.errors import ProviderError
+from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
+from zkchat.providers.completions import Answer, message_param, tool_param
+from zkchat.providers.trouble import Endpoint, Reply
+from zkchat.providers.wire import (
+    DEFAULT_PATIENCE,
+    NOTHING_DECLARED,
+    Declared,
+    Patience,
+    client_settings,
+    on_this_machine,
+    patiently,
+    shown,
+)
+
+if TYPE_CHECKING:
+    import openai
+    from openai.types import Model
+    from openai.types.chat import ChatCompletionChunk
+
+OPENAI = "https://api.openai.com/v1"
+
+_WINDOWS = {
+    "gpt-5": 272_000,
+    "gpt-4.1": 1_047_576,
+    "gpt-4o": 128_000,
+    "gpt-4-turbo": 128_000,
+    "gpt-4": 8_192,
+    "gpt-3.5": 16_385,
+    "o1": 200_000,
+    "o3": 200_000,
+    "o4": 200_000,
+}
+"""What a prompt may hold, by the beginning of the name: OpenAI's own list does not say."""
+
+_REASONING = ("gpt-5", "o1", "o3", "o4")
+"""OpenAI's models that refuse a temperature."""
+
+
+class OpenAI:
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str = "",
+        api_key: str = "",
+        key_variable: str = "OPENAI_API_KEY",
+        declared: Declared = NOTHING_DECLARED,
+        patience: Patience = DEFAULT_PATIENCE,
+    ) -> None:
+        """`declared.options` go into the body of every request: `top_p`, `reasoning_effort`, what the server knows."""
+        self._model = model
+        self._address = base_url or OPENAI
+        self._is_openai = (urlsplit(self._address).hostname or "").endswith("api.openai.com")
+        self._options = declared.options
+        self._patience = patience
+        self._connected = self._is_openai
+        self._endpoint = Endpoint(
+            server="OpenAI" if self._is_openai else shown(self._address),
+            model=model,
+            if_unreachable="Check the network and `openai.base_url`; `zkchat doctor` shows what answers.",
+            if_key_refused=f"Put a valid key into the variable {key_variable}.",
+            if_model_missing="Check the model's name, and `openai.base_url`, which most often ends in /v1.",
+            key=api_key.strip(),
+        )
+        self._info = ModelInfo(
+            provider="openai",
+            id=model,
+            context_limit=declared.context_limit or (_known_window(model) if self._is_openai else None),
+            calls_tools=declared.calls_tools is not False,
+            on_this_machine=on_this_machine(self._address),
+            tokenizer="o200k_base" if self._is_openai else "",
+        )
+
+    @property
+    def info(self) -> ModelInfo:
+        """What is known so far: the window of a server that is not OpenAI's only after `connect`."""
+        return self._info
+
+    async def connect(self) -> None:
+        """Learn the window from the server's list of models, where it says so. The server is asked once."""
+        if self._connected:
+            return
+        quick = replace(self._patience, first=self._patience.connect)
+        answers = patiently(
+            lambda: self._learn(self._client()), endpoint=self._endpoint, reply_of=reply_of, patience=quick
+        )
+        async with aclosing(answers):
+            self._info = await anext(answers)
+        self._connected = True
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        return patiently(
+            lambda: self._ask(self._client(), request),
+            endpoint=self._endpoint,
+            reply_of=reply_of,
+            patience=self._patience,
+        )
+
+    def _client(self) -> "openai.AsyncOpenAI":
+        """Made outside the generators below, so that the time it takes to import is not taken for the server's."""
+        import openai
+
+        if self._is_openai and not self._endpoint.key:
+            raise ProviderError(f"There is no key for OpenAI ({self._model}).", hint=self._endpoint.if_key_refused)
+        return openai.AsyncOpenAI(
+            api_key=self._endpoint.key or "none",  # the client insists on one, local servers do not
+            base_url=self._address,
+            max_retries=0,
+            timeout=openai.Timeout(None, connect=self._patience.connect),
+            http_client=openai.DefaultAsyncHttpxClient(**client_settings(self._address)),
+        )
+
+    async def _learn(self, client: "openai.AsyncOpenAI") -> AsyncGenerator[ModelInfo, None]:
+        import openai
+
+        async with client:
+            try:
+                models = (await client.models.list()).data
+            except openai.NotFoundError:  # a server need not have a list
+                models = []
+        yield self._info.model_copy(update={"context_limit": self._info.context_limit or _window(self._model, models)})
+
+    async def _ask(self, client: "openai.AsyncOpenAI", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        async with client, await self._begin(client, request) as arriving:
+            answer = Answer(self._endpoint)
+            async for part in arriving:
+                for chunk in answer.chunks(part):
+                    yield chunk
+                if answer.complete:
+                    break
+            for chunk in answer.end(request):
+                yield chunk
+
+    async def _begin(
+        self, client: "openai.AsyncOpenAI", request: ModelRequest
+    ) -> "openai.AsyncStream[ChatCompletionChunk]":
+        from openai import omit
+
+        takes_temperature = not (self._is_openai and self._model.startswith(_REASONING))
+        most = omit if request.max_answer_tokens is None else request.max_answer_tokens
+        return await client.chat.completions.create(
+            model=self._model,
+            messages=[message_param(message) for message in request.messages],
+            tools=[tool_param(spec) for spec in request.tools] or omit,
+            temperature=request.temperature if takes_temperature and request.temperature is not None else omit,
+            # OpenAI has given up the old name, and most of the others have not learnt the new one.
+            max_completion_tokens=most if self._is_openai else omit,
+            max_tokens=omit if self._is_openai else most,
+            stream=True,
+            stream_options={"include_usage": True},
+            extra_body=self._options,
+        )
+
+
+def reply_of(error: Exception) -> Reply | None:
+    """What the server said, if it is that which this exception is about."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        retry_after = error.response.headers.get("retry-after", "")
+        return Reply(status=error.status_code, text=_said(error.body), retry_after=retry_after)
+    if type(error) is openai.APIError:  # in the middle of a stream, where some servers still give a status
+        status = error.body.get("code") if isinstance(error.body, dict) else None
+        return Reply(status=status if isinstance(status, int) else 0, text=_said(error.body) or error.message)
+    return None
+
+
+def _said(body: object) -> str:
+    """The reason in the body of an error, wherever that server puts it."""
+    if isinstance(body, Mapping):
+        return _said(body.get("message") or body.get("error") or body.get("detail") or json.dumps(dict(body)))
+    return str(body or "")
+
+
+def _known_window(model: str) -> int | None:
+    return next((window for beginning, window in _WINDOWS.items() if model.startswith(beginning)), None)
+
+
+def _window(model: str, models: Sequence["Model"]) -> int | None:
+    """The window in a list of models, under the name that this kind of server gives it."""
+    # A server with one model answers with it, whatever name it is asked for.
+    entry = next((one for one in models if one.id == model), models[0] if len(models) == 1 else None)
+    facts = (entry.model_extra or {}) if entry else {}
+    llama_cpp = facts.get("meta")
+    sizes = (
+        *(facts.get(name) for name in ("max_model_len", "context_length", "context_window")),
+        llama_cpp.get("n_ctx") if isinstance(llama_cpp, dict) else None,
+    )
+    return next((size for size in sizes if isinstance(size, int)), None)

@@ -1,0 +1,183 @@
+"""What goes wrong between us and a server, as sentences. Every foreign exception finds its own here."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+LONGEST_QUOTE = 300
+"""Characters of a server's own words that a sentence repeats."""
+
+_ASK_AGAIN = "Ask again, or see `zkchat doctor`."
+_DOCTOR = "`zkchat doctor` shows what is set up."
+_TOO_LONG = ("context length", "context size", "context window", "context_length")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Who is asked, as sentences name them, and the way out of what is most often wrong."""
+
+    server: str
+    model: str
+    if_unreachable: str
+    if_key_refused: str
+    if_model_missing: str
+    key: str = field(default="", repr=False)
+
+    @property
+    def name(self) -> str:
+        return f"{self.server} ({self.model})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a server said instead of an answer."""
+
+    status: int
+    """Of HTTP; below 100 where it came in the middle of an answer."""
+    text: str
+    retry_after: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    text: str
+    hint: str
+    passing: bool = False
+    """Whether the same request may well succeed in a moment."""
+    wait: float | None = None
+    """Seconds that the server asks us to stay away."""
+
+
+def explain(error: Exception, reply: Reply | None, endpoint: Endpoint) -> Trouble:
+    """The sentence for an exception of a client library, and for the reply behind it if there was one."""
+    return _of_reply(reply, endpoint) if reply else _of_exception(error, endpoint)
+
+
+def no_answer(endpoint: Endpoint) -> Trouble:
+    """For a server that says nothing wrong, and nothing right either."""
+    return _NO_ANSWER(endpoint)
+
+
+def _of_reply(reply: Reply, endpoint: Endpoint) -> Trouble:
+    name, said = endpoint.name, _quoted(reply.text, endpoint)
+    passing = reply.status >= 500
+    match reply.status:
+        case 401 | 403 as status:
+            text, hint = f"{name} refused the key ({status}).", endpoint.if_key_refused
+        case 404:
+            text, hint = f"{endpoint.server} has no model '{endpoint.model}' (404).", endpoint.if_model_missing
+        case _ if any(words in reply.text.lower() for words in _TOO_LONG):
+            text = f"The prompt is longer than {name} can take: {said}"
+            hint = "Set `context.max_tokens` to the window that the server really has."
+            passing = False
+        case 429 if "quota" in reply.text.lower():
+            text, hint = f"{name} takes no more requests (429): {said}", "Look at the plan and limits of your account."
+        case 429:
+            text, hint = f"{name} takes no more requests for now (429): {said}", "Wait a little and ask again."
+            passing = True
+        case status if status >= 500:
+            text, hint = f"{name} failed ({status}): {said}", "Look into the server's log, or ask again later."
+        case status if status >= 400:
+            text, hint = f"{name} did not accept the request ({status}): {said}", _DOCTOR
+        case status if status >= 300:
+            text = f"{name} points to another address ({status}), and zkchat sends your notes nowhere else."
+            hint = "Put the right address into the settings."
+        case _:
+            text, hint = f"{name} broke off: {said}", _ASK_AGAIN
+    wait = _seconds(reply.retry_after) if passing else None
+    return Trouble(text=text, hint=f"Ask again in {wait:,.0f} seconds." if wait else hint, passing=passing, wait=wait)
+
+
+def _quoted(text: str, endpoint: Endpoint) -> str:
+    """A server's own words in one line, without the key, which some repeat."""
+    line = " ".join((text.replace(endpoint.key, "…") if endpoint.key else text).split())
+    return line[:LONGEST_QUOTE] or "it gave no reason."
+
+
+def _seconds(retry_after: str) -> float | None:
+    """A `Retry-After` header: seconds or a date."""
+    if retry_after.isdecimal():
+        return float(retry_after)
+    try:
+        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):  # no date, or one without a zone
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """The first rule that knows one of an exception's classes explains it."""
+
+    names: frozenset[str]
+    text: str
+    hint: str
+    passing: bool = False
+
+    def __call__(self, endpoint: Endpoint) -> Trouble:
+        text = self.text.format(name=endpoint.name, server=endpoint.server)
+        return Trouble(text=text, hint=self.hint or endpoint.if_unreachable, passing=self.passing)
+
+
+# By name: the clients rest on httpx and on httpx2, whose classes are twins without a common parent.
+_OF_THE_CHAIN = (
+    _Rule(
+        frozenset({"SSLCertVerificationError"}),
+        "The certificate of {server} is not trusted.",
+        "Check the address, or name your own authority in the variable SSL_CERT_FILE.",
+    ),
+    _Rule(
+        frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidURL", "UnicodeEncodeError"}),
+        "The request to {name} cannot be sent: the address or the key is not well formed.",
+        _DOCTOR,
+    ),
+    _Rule(frozenset({"ConnectTimeout", "PoolTimeout"}), "{name} does not accept a connection.", ""),
+    _Rule(
+        frozenset({"ReadError", "WriteError", "CloseError", "RemoteProtocolError", "EndOfStream"}),
+        "{name} broke off the connection.",
+        _ASK_AGAIN,
+        passing=True,
+    ),
+    _Rule(frozenset({"NetworkError", "ProxyError", "ConnectionError"}), "{name} cannot be reached.", "", passing=True),
+    _Rule(frozenset({"TimeoutException", "APITimeoutError", "TimeoutError"}), "{name} took too long.", _ASK_AGAIN),
+)
+_NO_ANSWER = _Rule(
+    frozenset({"ValueError", "LookupError", "TypeError", "AttributeError"})
+    | {"DecodingError", "StreamError", "APIResponseValidationError"},
+    "{name} sent something that is no answer.",
+    f"Is it the right address? {_ASK_AGAIN}",
+)
+_OF_THE_LAST = (
+    _NO_ANSWER,
+    _Rule(
+        frozenset({"TransportError", "APIConnectionError", "OSError"}),
+        "{name} broke off the connection.",
+        _ASK_AGAIN,
+        passing=True,
+    ),
+    _Rule(
+        frozenset({"OpenAIError", "HTTPError", "RequestError", "CookieConflict"}), "{name} cannot be asked.", _DOCTOR
+    ),
+)
+
+
+def _of_exception(error: Exception, endpoint: Endpoint) -> Trouble:
+    last, chain = _names(error), frozenset().union(*map(_names, _chain(error)))
+    for rule in _OF_THE_CHAIN:
+        if rule.names & chain:
+            return rule(endpoint)
+    for rule in _OF_THE_LAST:
+        if rule.names & last:
+            return rule(endpoint)
+    return Trouble(text=f"The request to {endpoint.name} failed ({type(error).__name__}).", hint=_DOCTOR)
+
+
+def _names(error: BaseException) -> frozenset[str]:
+    return frozenset(cls.__name__ for cls in type(error).__mro__)
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """An error and what led to it."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+        chain.append(cause)
+    return chain
