@@ -71,7 +71,8 @@ class Context(Section):
     max_tokens: int | None = Field(
         default=None,
         ge=256,
-        description="Size of the context window in tokens. Unset: the model's own limit, else 8192.",
+        description="Size of the context window in tokens. Unset: the model's own limit (at most 32768 for a model "
+        "on this machine), else 8192.",
     )
     reserve_tokens: int = Field(
         default=512, ge=1, description="Tokens of the window that are kept free for the answer."

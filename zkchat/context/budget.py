@@ -6,6 +6,8 @@ from zkchat.errors import ConfigError
 from zkchat.model.context import BudgetUse, ContextUsage
 from zkchat.model.prompt import ModelInfo
 
+LARGEST_BY_DEFAULT = 32_768
+"""A model on this machine gets no larger window unasked: its server sets memory aside for all of it."""
 DEFAULT_WINDOW = 8192
 """For a model that does not say how much it takes, and a user who did not set it."""
 
@@ -47,7 +49,8 @@ class Budget:
 
 def budget_for(info: ModelInfo, shares: Shares) -> Budget:
     """The smaller of what the model takes and what the user allows."""
-    known = [limit for limit in (info.context_limit, shares.max_tokens) if limit]
+    allowed = shares.max_tokens or (LARGEST_BY_DEFAULT if info.on_this_machine and info.context_limit else None)
+    known = [limit for limit in (info.context_limit, allowed) if limit]
     window = min(known, default=DEFAULT_WINDOW)
     usable = max(0, window - shares.reserve)
     return Budget(
