@@ -204,7 +204,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             refresh=refresh,
             provider=provider,
             tokenizer=tokenizer_for(provider.info.tokenizer),
-            tools=Toolbox(explore_tools(library)),
+            tools=Toolbox(explore_tools(library, environment.now)),
             shares=_shares(loaded.settings),
             now=environment.now,
             new_id=environment.new_id,

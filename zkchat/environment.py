@@ -1,5 +1,6 @@
 """The process we run in: streams, variables, folders, clock, ids. Nobody else reads them; tests pass their own."""
 
+import io
 import os
 import secrets
 import stat
@@ -23,6 +24,11 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def let_idle_threads_sleep() -> None:
+    """To be called before llama.cpp is loaded: threads that spin while they wait make it ten times slower."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
 def _is_tty(stream: TextIO) -> bool:
     try:
         return stream.isatty()
@@ -44,6 +50,9 @@ class Environment:
     @classmethod
     def of_this_process(cls) -> "Environment":
         variables = dict(os.environ)
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            # What is piped in may be anything; a byte that is no text is shown as such and never ends the program.
+            sys.stdin.reconfigure(errors="replace")
         return cls(
             stdin=sys.stdin,
             stdout=sys.stdout,

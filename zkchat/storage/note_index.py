@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
@@ -50,6 +51,8 @@ from zkchat.storage.note_rows import (
     section_of,
 )
 from zkchat.storage.vectors import SqliteVectors
+
+_MOST = (1 << 63) - 1
 
 
 class SqliteNoteIndex:
@@ -225,7 +228,7 @@ class SqliteNoteIndex:
             values += [tag, len(tag) + 1, f"{tag}/"]
         if wanted.after is not None:
             query += " AND modified_ns >= ?"
-            values.append(int(wanted.after.timestamp() * 1e9))
+            values.append(_nanoseconds(wanted.after))
         if wanted.within is not None:
             query += " AND path IN (SELECT value FROM json_each(?))"
             values.append(json.dumps([*wanted.within]))
@@ -268,6 +271,14 @@ class SqliteNoteIndex:
 @cache
 def _opened_once(path: Path) -> SqliteNoteIndex:
     return SqliteNoteIndex(path)
+
+
+def _nanoseconds(at: datetime) -> int:
+    """Since 1970, as files count; a time that SQLite or the system cannot count is the earliest or latest it can."""
+    try:
+        return max(-_MOST, min(_MOST, int(at.timestamp() * 1e9)))
+    except (OverflowError, ValueError, OSError):
+        return _MOST if at.year > 1970 else -_MOST
 
 
 def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:

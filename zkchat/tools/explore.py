@@ -1,6 +1,7 @@
 """Tools that read the vault. Each returns text for the model and the documents it came from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
 from typing import Annotated
 
 from pydantic import AliasChoices, Field
@@ -12,12 +13,14 @@ from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved
 from zkchat.model.reference import DocumentReference, LineRange
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool
-from zkchat.vault import wikilink
+from zkchat.vault import graph, wikilink
 from zkchat.vault.library import Library
 
 PAGE = 8000
 """Characters of a document given at once."""
-MOST_LINKS = 50
+MOST_LISTED = 50
+MOST_RELATED = 10
+ALL = 1_000_000
 
 # Models that learned other tools call the same thing by other names.
 NotePath = Annotated[
@@ -55,6 +58,16 @@ class Find(Arguments):
     limit: Limit = 5
 
 
+class ListDocuments(Arguments):
+    folder: Annotated[str, Field(description="Only notes whose path contains this")] = ""
+    tag: Annotated[str, Field(description="Only notes with this tag, or one below it")] = ""
+    modified_after: Annotated[date | None, Field(description="Only notes changed on that day or later")] = None
+
+
+class Nothing(Arguments):
+    """A tool that needs to be told nothing."""
+
+
 class ResolveWikilink(Arguments):
     wikilink: Annotated[
         str,
@@ -64,9 +77,9 @@ class ResolveWikilink(Arguments):
     ]
 
 
-def explore_tools(library: Library) -> list[Tool]:
+def explore_tools(library: Library, now: Callable[[], datetime]) -> list[Tool]:
     """One row for each tool."""
-    explore = _Explore(library)
+    explore = _Explore(library, now)
     return [
         FunctionTool("read_document", "Read a note of the vault, in pages.", ReadDocument, explore.read_document),
         FunctionTool("find_excerpts", "Find passages of notes on a subject.", Find, explore.find_excerpts),
@@ -76,12 +89,23 @@ def explore_tools(library: Library) -> list[Tool]:
         ),
         FunctionTool("find_backlinks", "List the notes that link to a note.", OneNote, explore.find_backlinks),
         FunctionTool("find_forward_links", "List the notes that a note links to.", OneNote, explore.find_forward_links),
+        FunctionTool(
+            "find_related",
+            "Find notes that are linked with a note or on the same subject.",
+            OneNote,
+            explore.find_related,
+        ),
+        FunctionTool(
+            "list_documents", "List notes, by folder, tag or date of change.", ListDocuments, explore.list_documents
+        ),
+        FunctionTool("get_current_datetime", "Tell the date and time.", Nothing, explore.get_current_datetime),
     ]
 
 
 class _Explore:
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, now: Callable[[], datetime]) -> None:
         self._library = library
+        self._now = now
 
     def read_document(self, wanted: ReadDocument) -> ToolOutcome:
         path = self._path(wanted.relative_path)
@@ -139,14 +163,41 @@ class _Explore:
             f"- {end} (by {link.link.text} in {link.source}, line {link.link.line})"
             for link, end in zip(links, ends, strict=True)
         ]
+        return self._listed(lines, ends, via, "link")
+
+    def find_related(self, wanted: OneNote) -> ToolOutcome:
+        """The notes next to it in the graph, then those that speak of the same, each once."""
+        path = self._path(wanted.relative_path)
+        linked = dict.fromkeys(graph.neighbours(self._library, path), "linked with it")
+        alike = self._library.documents(" ".join(self._library.names(path)), limit=MOST_RELATED + 1)
+        related = {**dict.fromkeys((passage.path for passage in alike), "on the same subject"), **linked}
+        related.pop(path, None)
+        found = [*linked, *(each for each in related if each not in linked)][:MOST_RELATED]
+        return self._listed([f"- {each} ({related[each]})" for each in found], found, "find_related", "note")
+
+    def list_documents(self, wanted: ListDocuments) -> ToolOutcome:
+        filters = [
+            f'path:"{wanted.folder}"' if wanted.folder else "",
+            f'tag:"{wanted.tag}"' if wanted.tag else "",
+            f"after:{wanted.modified_after:%Y-%m-%d}" if wanted.modified_after else "",
+        ]
+        query = " ".join(filter(None, filters)).replace("\n", " ")
+        notes = self._library.documents(query, limit=ALL) if query else self._library.notes()
+        lines = [f"- {note.path}: {note.title}" for note in notes]
+        return self._listed(lines, [note.path for note in notes], "list_documents", "note")
+
+    def get_current_datetime(self, _: Nothing) -> ToolOutcome:
+        now = self._now().astimezone()
+        return ToolOutcome(text=f"{now:%A, %Y-%m-%d %H:%M %Z}", summary=f"{now:%Y-%m-%d %H:%M}")
+
+    def _listed(self, lines: Sequence[str], paths: Sequence[str], via: str, what: str) -> ToolOutcome:
         if not lines:
             return ToolOutcome(text="There are none.", summary="none")
-        more = [f"(and {len(lines) - MOST_LINKS} more)"] if len(lines) > MOST_LINKS else []
-        paths = list(dict.fromkeys(ends))[:MOST_LINKS]
+        more = [f"(and {len(lines) - MOST_LISTED:,} more)"] if len(lines) > MOST_LISTED else []
         return ToolOutcome(
-            text="\n".join([*lines[:MOST_LINKS], *more]),
-            references=tuple(self._reference(path, via=via) for path in paths),
-            summary=_counted(len(lines), "link"),
+            text="\n".join([*lines[:MOST_LISTED], *more]),
+            references=tuple(self._reference(path, via=via) for path in dict.fromkeys(paths[:MOST_LISTED])),
+            summary=_counted(len(lines), what),
         )
 
     def _path(self, named: str) -> str:

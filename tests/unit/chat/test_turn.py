@@ -74,7 +74,7 @@ def conversation(library: Library, store: SessionsInMemory, provider: ModelProvi
         refresh=library.refresh,
         provider=provider,
         tokenizer=Estimate(),
-        tools=Toolbox(explore_tools(library)),
+        tools=Toolbox(explore_tools(library, lambda: NOON)),
         shares=Shares(**shares),
         now=lambda: NOON,
         new_id=lambda: f"m{next(numbers)}",

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from tests.support.libraries import library_of
+from tests.support.sessions import NOON
 from zkchat.model.message import ToolCallPart
 from zkchat.ports import ToolOutcome
 from zkchat.tools.explore import PAGE, explore_tools
 from zkchat.tools.registry import Toolbox
 
 NOTES = {
-    "Ideas/Sleep.md": "---\naliases: Schlaf\n---\n# Sleep\n\nAdults need seven hours. See [[Coffee]].\n%% secret %%\n",
+    "Ideas/Sleep.md": "---\naliases: Schlaf\ntags: night\n---\n# Sleep\n\n"
+    "Adults need seven hours. See [[Coffee]].\n%% secret %%\n",
     "Coffee.md": "# Coffee\n\nCaffeine and [[Ideas/Sleep|sleep]] do not mix. Also [[Nowhere]].\n",
     "a/Twin.md": "one",
     "b/Twin.md": "two",
@@ -32,7 +34,7 @@ def box(tmp_path: Path) -> Iterator[Toolbox]:
     (tmp_path / "vault" / ".zkchat").mkdir()
     (tmp_path / "vault" / ".zkchat" / "hidden.md").write_text("the secret")
     with library_of(tmp_path, NOTES) as library:
-        yield Toolbox(explore_tools(library))
+        yield Toolbox(explore_tools(library, lambda: NOON))
 
 
 def use(box: Toolbox, name: str, **arguments: Any) -> ToolOutcome:
@@ -94,16 +96,45 @@ def test_links_are_listed_both_ways_with_their_lines(box: Toolbox) -> None:
     assert back.text == "- Coffee.md (by [[Ideas/Sleep|sleep]] in Coffee.md, line 3)"
     assert paths(back) == ["Coffee.md"]
     forward = use(box, "find_forward_links", path="Sleep")
-    assert forward.text == "- Coffee.md (by [[Coffee]] in Ideas/Sleep.md, line 6)"
+    assert forward.text == "- Coffee.md (by [[Coffee]] in Ideas/Sleep.md, line 7)"
     assert use(box, "find_backlinks", path="Long").text == "There are none."
 
 
 def test_many_links_are_cut_with_a_word(tmp_path: Path) -> None:
     notes = {f"n{number}.md": "[[Hub]]" for number in range(60)} | {"Hub.md": ""}
     with library_of(tmp_path, notes) as library:
-        outcome = use(Toolbox(explore_tools(library)), "find_backlinks", path="Hub")
+        outcome = use(Toolbox(explore_tools(library, lambda: NOON)), "find_backlinks", path="Hub")
     assert outcome.text.endswith("(and 10 more)")
     assert outcome.summary == "60 links"
+
+
+def test_related_notes_are_the_neighbours_and_those_on_the_same_subject(box: Toolbox) -> None:
+    outcome = use(box, "find_related", path="Sleep")
+    assert outcome.text.splitlines()[0] == "- Coffee.md (linked with it)"
+    assert "Ideas/Sleep.md" not in paths(outcome)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "listed"),
+    [
+        ({}, {"Coffee.md", "Ideas/Sleep.md", "Long.md", "Wrap.md", "a/Twin.md", "b/Twin.md"}),
+        ({"folder": "Ideas"}, {"Ideas/Sleep.md"}),
+        ({"tag": "night"}, {"Ideas/Sleep.md"}),
+        ({"modified_after": "2999-01-01"}, set()),
+        ({"modified_after": "0001-01-01", "folder": "a/"}, {"a/Twin.md"}),
+        ({"modified_after": "9999-12-31"}, set()),
+    ],
+)
+def test_notes_are_listed_by_folder_tag_and_date(box: Toolbox, arguments: dict[str, str], listed: set[str]) -> None:
+    assert set(paths(use(box, "list_documents", **arguments))) == listed
+
+
+def test_a_date_that_is_none_goes_back_to_the_model(box: Toolbox) -> None:
+    assert "modified_after" in use(box, "list_documents", modified_after="soon").text
+
+
+def test_the_time_is_told(box: Toolbox) -> None:
+    assert "2026-03-01" in use(box, "get_current_datetime").text
 
 
 OUTSIDE = [
