@@ -179,7 +179,7 @@ class _Explore:
         filters = [
             f'path:"{wanted.folder}"' if wanted.folder else "",
             f'tag:"{wanted.tag}"' if wanted.tag else "",
-            f"after:{wanted.modified_after:%Y-%m-%d}" if wanted.modified_after else "",
+            f"after:{wanted.modified_after.isoformat()}" if wanted.modified_after else "",
         ]
         query = " ".join(filter(None, filters)).replace("\n", " ")
         notes = self._library.documents(query, limit=ALL) if query else self._library.notes()
