@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zkchat.environment import Environment
+from zkchat.environment import Environment, let_idle_threads_sleep
 from zkchat.errors import StorageDamaged, StorageError, StorageTooNew, VaultError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from zkchat.model.events import Warned
     from zkchat.model.reference import DocumentReference
     from zkchat.model.session import Session
-    from zkchat.ports import ModelProvider, SessionStore
+    from zkchat.ports import ModelProvider, SessionStore, Tokenizer
     from zkchat.storage.locations import Locations
     from zkchat.storage.sessions import SqliteSessions
     from zkchat.vault.indexer import Progress, Refreshed
@@ -93,17 +93,37 @@ def load_settings(environment: Environment, where: Paths, *, model: str | None =
     )
 
 
-def create_provider(environment: Environment, settings: "Settings") -> "ModelProvider":
-    from zkchat.providers.registry import Servers, create
+def create_provider(environment: Environment, settings: "Settings") -> tuple["ModelProvider", str]:
+    """The model that is set, or else the first that is there, with the sentence that says which and why."""
+    from zkchat.providers.registry import Sources, choose, create
 
-    servers = Servers(
+    sources = Sources(
         ollama_host=settings.ollama.host,
         ollama_key=environment.variables.get("OLLAMA_API_KEY", ""),
         openai_base_url=settings.openai.base_url,
         openai_key=environment.variables.get(settings.openai.api_key_env, ""),
         openai_key_variable=settings.openai.api_key_env,
+        folder=environment.cwd,
+        home=environment.home,
+        cache=environment.cache_dir,
     )
-    return create(settings.model or "quote", folder=environment.cwd, servers=servers)
+    choice = None if settings.model else choose(sources)
+    name = choice.model if choice else settings.model
+    if name.startswith("local:"):
+        let_idle_threads_sleep()
+    return create(name, sources), choice.sentence if choice else ""
+
+
+def _tokenizer(provider: "ModelProvider") -> "Tokenizer":
+    """The model's own where it runs in this process, else the encoding that counts for it."""
+    from zkchat.context.tokens import tokenizer_for
+
+    if provider.info.provider == "local":
+        from zkchat.providers.llama_cpp import LlamaCpp
+
+        assert isinstance(provider, LlamaCpp)
+        return provider.tokenizer
+    return tokenizer_for(provider.info.tokenizer)
 
 
 @contextmanager
@@ -151,6 +171,8 @@ class Opened:
     """Brings the library up to date, with whatever progress was asked for."""
     paths: Paths
     settings: "Settings"
+    chosen: str
+    """Why it is this model, where the user has not said."""
     warnings: tuple["Warned", ...]
 
     @property
@@ -179,14 +201,13 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     """Everything a conversation needs, closed again at the end."""
     from zkchat.chat.conversation import Conversation
     from zkchat.chat.turn import Turn
-    from zkchat.context.tokens import tokenizer_for
     from zkchat.model.events import Warned
     from zkchat.tools.explore import explore_tools
     from zkchat.tools.registry import Toolbox
 
     where = paths(environment, options.vault)
     loaded = load_settings(environment, where, model=options.model)
-    provider = create_provider(environment, loaded.settings)
+    provider, chosen = create_provider(environment, loaded.settings)
     with ExitStack() as stack:
         journal, notices = _journal(stack, environment, where, loaded.settings, options)
         library = stack.enter_context(_library(environment, where, loaded.settings))
@@ -203,7 +224,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             library=library,
             refresh=refresh,
             provider=provider,
-            tokenizer=tokenizer_for(provider.info.tokenizer),
+            tokenizer=_tokenizer(provider),
             tools=Toolbox(explore_tools(library, environment.now)),
             shares=_shares(loaded.settings),
             now=environment.now,
@@ -218,6 +239,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             refresh=refresh,
             paths=where,
             settings=loaded.settings,
+            chosen=chosen,
             warnings=(*told, unsaved) if unsaved else tuple(told),
         )
 

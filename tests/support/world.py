@@ -64,7 +64,13 @@ class World:
             stdin=Terminal() if stdin is None else io.StringIO(stdin),
             stdout=stream(),
             stderr=stream(),
-            variables={"TERM": "xterm-256color", "LANG": "C.UTF-8", "COLUMNS": "100", **self.variables},
+            variables={
+                "TERM": "xterm-256color",
+                "LANG": "C.UTF-8",
+                "COLUMNS": "100",
+                "ZKCHAT_OLLAMA__HOST": "http://127.0.0.1:9",  # no server of whoever runs the tests
+                **self.variables,
+            },
             cwd=cwd or self.vault,
             home=self.home,
         )

@@ -55,6 +55,8 @@ def ask(
         vault=vault, model=model, session=session, continue_last=continue_last, progress=_progress(here)
     )
     with app.open_conversation(here.environment, options) as opened:
+        if opened.chosen and opened.conversation.model.provider != "quote" and here.environment.stderr_is_tty:
+            here.note(opened.chosen)  # quote says by itself why it is there
         presenter = _presenter(here, opened, json_output=json_output, plain=plain)
         try:
             for warning in opened.warnings:

@@ -142,7 +142,7 @@ def _models(environment: Environment, vault: Path | None, model: str | None) -> 
     from zkchat.providers.reach import answers
 
     settings = app.load_settings(environment, app.paths(environment, vault), model=model).settings
-    provider = app.create_provider(environment, settings)
+    provider, _ = app.create_provider(environment, settings)
     chosen = "no model: sentences of your notes are quoted" if provider.info.provider == "quote" else "ready"
     yield Finding("model", "ok", f"{provider.info.name} ({chosen})")
     there = answers(settings.ollama.host)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from zkchat.cli import chat, config, doctor, links, search, sessions, vault
+from zkchat.cli import chat, config, doctor, links, models, search, sessions, vault
 from zkchat.cli.common import Process, running
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
@@ -53,6 +53,7 @@ app.command()(links.resolve)
 app.command()(vault.index)
 app.add_typer(vault.app, name="vault")
 app.add_typer(sessions.app, name="sessions")
+app.add_typer(models.app, name="models")
 app.add_typer(config.app, name="config")
 app.command()(doctor.doctor)
 

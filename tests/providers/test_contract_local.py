@@ -1,0 +1,217 @@
+"""The provider contract for a model in a file: llama.cpp in this process, with a small real model."""
+
+import asyncio
+import json
+import signal
+import struct
+import subprocess
+import sys
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from tests.providers.contract import (
+    FIND,
+    answer,
+    asking,
+    calls_of,
+    collect,
+    failure,
+    finish_of,
+    first_words,
+    text_of,
+)
+from tests.providers.weights import NoWeights, smollm2
+from zkchat.environment import let_idle_threads_sleep
+from zkchat.errors import ProviderError
+from zkchat.model.message import ToolCallPart
+from zkchat.model.prompt import ModelChunk, ModelRequest, PromptMessage, TextChunk
+from zkchat.providers.gguf import read_head
+from zkchat.providers.llama_cpp import LlamaCpp
+from zkchat.providers.wire import Declared, least_tokens
+
+WINDOW = 1024
+
+TEMPLATE = """\
+{%- if tools %}<|im_start|>system
+You may call functions:
+<tools>{% for tool in tools %}
+{{ tool | tojson }}{% endfor %}
+</tools><|im_end|>
+{% endif %}{%- for message in messages %}<|im_start|>{{ message.role }}
+{{ message.content or '' }}{% if message.tool_calls %}{% for call in message.tool_calls %}
+<tool_call>
+{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
+</tool_call>{% endfor %}{% endif %}<|im_end|>
+{% endfor %}{%- if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+"""For conversations with tools, which the model was not made for, but can imitate."""
+
+LEAVE_EARLY = """\
+import asyncio, sys
+from pathlib import Path
+from tests.providers.contract import first_words
+from zkchat.providers.llama_cpp import LlamaCpp
+from zkchat.providers.wire import Declared
+model = LlamaCpp(Path(sys.argv[1]), declared=Declared(context_limit=512), threads=1)
+print(asyncio.run(first_words(model)))
+"""
+
+
+@pytest.fixture(scope="module")
+def file() -> Path:
+    try:
+        return smollm2()
+    except NoWeights as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def model(file: Path) -> LlamaCpp:
+    let_idle_threads_sleep()
+    model = LlamaCpp(file, name="smollm2", declared=Declared(context_limit=WINDOW), threads=1)
+    asyncio.run(model.connect())
+    return model
+
+
+def test_window_and_tools_are_known_before_anything_is_loaded(file: Path) -> None:
+    info = LlamaCpp(file).info
+    assert info.context_limit == 8192
+    assert not info.calls_tools
+    assert info.on_this_machine
+
+
+def test_an_answer_streams_in_several_pieces_and_ends_with_a_finish(model: LlamaCpp) -> None:
+    chunks = answer(model)
+    assert len([chunk for chunk in chunks if isinstance(chunk, TextChunk)]) > 2
+    assert text_of(chunks).strip()
+    finish = finish_of(chunks)
+    assert finish.reason == "length"
+    assert finish.warning == ""
+    assert finish.usage
+    assert finish.usage.completion_tokens == 8
+    assert finish.usage.prompt_tokens >= least_tokens(asking())
+
+
+def test_a_model_that_is_done_says_so(model: LlamaCpp) -> None:
+    question = PromptMessage(role="user", text="Answer with one word: is the sky blue?")
+    request = ModelRequest(messages=(question,), window=WINDOW)
+    assert finish_of(answer(model, request)).reason == "stop"
+
+
+def test_the_same_question_has_the_same_answer_in_another_event_loop(model: LlamaCpp) -> None:
+    assert text_of(answer(model)) == text_of(answer(model))
+
+
+def test_two_answers_at_once_do_not_mix(model: LlamaCpp) -> None:
+    async def both() -> tuple[list[ModelChunk], list[ModelChunk]]:
+        first, second = asking("Name a colour."), asking("Count: one, two, three,")
+        return await asyncio.gather(collect(model.stream(first)), collect(model.stream(second)))
+
+    for chunks in asyncio.run(both()):
+        assert text_of(chunks).strip()
+        assert finish_of(chunks).reason in ("stop", "length")
+
+
+def test_who_leaves_early_can_ask_again(model: LlamaCpp) -> None:
+    assert asyncio.run(first_words(model))
+    assert text_of(answer(model)).strip()
+
+
+def test_who_leaves_while_the_prompt_is_read_can_ask_again(model: LlamaCpp) -> None:
+    async def leave() -> None:
+        async with aclosing(model.stream(asking("word " * 600))) as stream:
+            waiting = asyncio.ensure_future(anext(stream))
+            await asyncio.sleep(0.05)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+
+    asyncio.run(leave())
+    assert text_of(answer(model)).strip()
+
+
+def test_tokens_are_counted_as_the_model_counts_them(model: LlamaCpp) -> None:
+    def prompt_tokens(text: str) -> int:
+        usage = finish_of(answer(model, asking(text))).usage
+        assert usage
+        return usage.prompt_tokens
+
+    tokenizer = model.tokenizer
+    long = "Naïve 眠り, and <|im_end|> is no end of anything here."
+    assert tokenizer.exact
+    assert tokenizer.count("hello world") == 2
+    assert prompt_tokens(long) - prompt_tokens("hello world") == tokenizer.count(long) - 2
+
+
+def test_a_prompt_that_is_too_long_is_refused_and_not_cut(model: LlamaCpp) -> None:
+    _, error = failure(model, asking("word " * 2 * WINDOW))
+    assert "The prompt is longer than llama.cpp (smollm2) can take" in error.message
+    assert f"{WINDOW} tokens" in error.message
+
+
+def test_a_file_that_ends_too_early_is_a_sentence(file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "half.gguf"
+    with file.open("rb") as whole:
+        path.write_bytes(whole.read(4_000_000))
+    with pytest.raises(ProviderError, match="cannot load"):
+        asyncio.run(LlamaCpp(path).connect())
+
+
+def test_a_model_whose_template_knows_tools_calls_them(file: Path, tmp_path: Path) -> None:
+    model = LlamaCpp(with_template(file, tmp_path / "tools.gguf"), declared=Declared(context_limit=512), threads=1)
+    assert model.info.calls_tools
+    earlier = ToolCallPart(call_id="c1", name="find", arguments=json.dumps({"query": "dogs"}))
+    request = ModelRequest(
+        messages=(
+            PromptMessage(role="user", text="find dogs"),
+            PromptMessage(role="assistant", tool_calls=(earlier,)),
+            PromptMessage(role="tool", text="Found.", tool_call_id="c1", tool_name="find"),
+            PromptMessage(role="assistant", text="Done."),
+            PromptMessage(role="user", text="find cats"),
+        ),
+        tools=(FIND,),
+        window=512,
+        max_answer_tokens=40,
+        temperature=0.0,
+    )
+    chunks = answer(model, request)
+    (call,) = calls_of(chunks)
+    assert (call.name, json.loads(call.arguments)) == ("find", {"query": "cats"})
+    assert call.call_id
+    assert finish_of(chunks).reason == "tool_calls"
+
+
+def with_template(file: Path, copy: Path) -> Path:
+    """The same model with another template. What follows it in the file has to stay aligned."""
+    old = str(read_head(file).facts["tokenizer.chat_template"]).encode()
+    new = TEMPLATE.encode()
+    new += b"{#" + b" " * ((len(old) - len(new) - 4) % 32) + b"#}"
+    content = file.read_bytes()
+    copy.write_bytes(content.replace(struct.pack("<Q", len(old)) + old, struct.pack("<Q", len(new)) + new, 1))
+    return copy
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads the sockets of this process from /proc")
+def test_no_port_of_the_network_is_open(model: LlamaCpp) -> None:
+    assert model.tokenizer.exact
+    links = (str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink())
+    ours = {link[len("socket:[") : -1] for link in links if link.startswith("socket:[")}
+    rows = [row.split() for name in ("tcp", "tcp6") for row in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    assert not [row for row in rows if row[3] == "0A" and row[9] in ours]
+
+
+def test_ctrl_c_still_belongs_to_us(model: LlamaCpp) -> None:
+    assert model.tokenizer.exact
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert text_of(answer(model)).strip()
+
+
+def test_a_process_that_leaves_in_the_middle_of_an_answer_ends_well(file: Path) -> None:
+    command = [sys.executable, "-c", LEAVE_EARLY, str(file)]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip()
