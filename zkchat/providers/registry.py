@@ -88,6 +88,6 @@ def create(name: str, sources: Sources) -> ModelProvider:
         case _:
             raise ConfigError(
                 f"There is no model '{name}'.",
-                hint="Use `ollama:NAME`, `openai:NAME`, `local:NAME`, `local:FILE.gguf`, `quote` (no model: sentences of "
-                "your notes), or `scripted:FILE` (plays a file). `zkchat models` shows what there is.",
+                hint="Use `ollama:NAME`, `openai:NAME`, `local:NAME`, `local:FILE.gguf`, `quote` (no model: sentences "
+                "of your notes), or `scripted:FILE` (plays a file). `zkchat models` shows what there is.",
             )

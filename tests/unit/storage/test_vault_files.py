@@ -254,9 +254,7 @@ def test_paths_that_only_look_like_a_way_out_lead_nowhere(root: Path, path: str)
         files_of(root).read(path)
 
 
-@pytest.mark.parametrize(
-    "path", ["~draft.md", "C: the language.md", "a..b.md", "x..md", "a\\b.md"]
-)
+@pytest.mark.parametrize("path", ["~draft.md", "C: the language.md", "a..b.md", "x..md", "a\\b.md"])
 @pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
 def test_odd_names_are_read(root: Path, path: str) -> None:
     write(root, path)
