@@ -24,7 +24,7 @@ $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 	@touch $@
 
 demo: $(VENV)/.runtime ## set up and answer a question over vault-fixtures/garden, without any model
-	@$(BIN)/zkchat ask "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]." --vault vault-fixtures/garden --model quote
+	@$(BIN)/zkchat ask "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]." --vault vault-fixtures/garden --model quote --panels
 
 test: $(VENV)/.dev ## set up and run the tests
 	@$(BIN)/python -m pytest --cov --cov-report=

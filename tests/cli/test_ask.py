@@ -36,6 +36,13 @@ def test_in_a_pipe_there_is_the_answer_alone(slept: World) -> None:
     assert result.err == ""
 
 
+def test_on_request_a_pipe_gets_the_panels_without_control_sequences(slept: World) -> None:
+    result = slept.run("ask", "How many hours of sleep do adults need?", "--panels")
+    assert "Referenced Documents" in result.out
+    assert "8,192" in result.out
+    assert "\x1b" not in result.out
+
+
 def test_json_is_one_object_with_everything(slept: World) -> None:
     result = slept.run("ask", "How many hours of sleep, says [[Sleep]]?", "--json")
     assert result.code == 0
@@ -221,7 +228,7 @@ def test_odd_questions_never_end_in_a_traceback(slept: World, question: str) -> 
 def test_the_demo_of_the_readme_answers(world: World) -> None:
     makefile = (Path(__file__).parents[2] / "Makefile").read_text()
     question = makefile.split('zkchat ask "')[1].split('"')[0]
-    result = world.run("ask", question, "--vault", str(GARDEN), "--model", "quote", terminal=True)
+    result = world.run("ask", question, "--vault", str(GARDEN), "--model", "quote", "--panels")
     assert result.code == 0
     assert "The title of an evergreen note should be a statement" in result.out
     assert "Referenced Documents" in result.out

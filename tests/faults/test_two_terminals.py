@@ -34,7 +34,8 @@ with app.open_conversation(environment, options) as opened:
 
 def test_two_processes_write_to_one_session_and_nothing_is_lost(world: World) -> None:
     world.note("Sleep.md", "Adults need seven hours of sleep.\n")
-    model = world.script(*[[{"text": "Seven "}, {"delay": 0.02}, {"text": "hours."}]] * (4 * TURNS))
+    answer: list[dict[str, object]] = [{"text": "Seven "}, {"delay": 0.02}, {"text": "hours."}]
+    model = world.script(*[answer] * (4 * TURNS))
     world.run("ask", "First?", "--model", model)  # so that both continue the same session
     children = [
         subprocess.Popen(

@@ -3,15 +3,18 @@
 import os
 import sys
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import pexpect
 import pytest
 
 from tests.support.world import World
 
+Chat: TypeAlias = "pexpect.spawn[str]"
+
 
 @pytest.fixture
-def chat(world: World) -> Iterator[pexpect.spawn]:
+def chat(world: World) -> Iterator[Chat]:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep.\n")
     slow = [{"text": "Counting "}, *[step for n in range(200) for step in ({"delay": 0.05}, {"text": f"sheep {n}, "})]]
     world.script(slow, [{"text": "Awake again."}])
@@ -20,7 +23,7 @@ def chat(world: World) -> Iterator[pexpect.spawn]:
     child.close(force=True)
 
 
-def spawn(world: World, *arguments: str) -> pexpect.spawn:
+def spawn(world: World, *arguments: str) -> Chat:
     child = pexpect.spawn(
         sys.executable,
         ["-m", "zkchat", "chat", "--vault", str(world.vault), *arguments],
@@ -39,7 +42,7 @@ def messages(world: World) -> list[tuple[str, str]]:
     return [(message["role"], message["status"]) for message in shown["messages"]]
 
 
-def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: pexpect.spawn, world: World) -> None:
+def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: Chat, world: World) -> None:
     chat.sendline("Tell me of [[Sleep]]")
     chat.expect("sheep 3")
     chat.sendintr()
@@ -59,7 +62,7 @@ def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: pexpect.spaw
     ]
 
 
-def test_commands_of_the_plain_loop(chat: pexpect.spawn) -> None:
+def test_commands_of_the_plain_loop(chat: Chat) -> None:
     chat.sendline("/help")
     chat.expect("wikilinks")
     chat.sendline("/nonsense")

@@ -22,6 +22,9 @@ SessionOption = Annotated[
     typer.Option("--session", metavar="NAME", help="Go on in this session: its id, the beginning of it, or its title."),
 ]
 ContinueOption = Annotated[bool, typer.Option("--continue", "-c", help="Go on in the last session of this vault.")]
+PanelsOption = Annotated[
+    bool, typer.Option("--panels", help="Draw documents and context also where there is no terminal.")
+]
 PlainOption = Annotated[bool, typer.Option("--plain", help="No boxes, no colour, no live updates.")]
 
 
@@ -36,6 +39,7 @@ def ask(
     continue_last: ContinueOption = False,
     json_output: JsonOption = False,
     plain: PlainOption = False,
+    panels: PanelsOption = False,
 ) -> int:
     """Ask one question about your notes.
 
@@ -57,7 +61,7 @@ def ask(
     with app.open_conversation(here.environment, options) as opened:
         if opened.chosen and opened.conversation.model.provider != "quote" and here.environment.stderr_is_tty:
             here.note(opened.chosen)  # quote says by itself why it is there
-        presenter = _presenter(here, opened, json_output=json_output, plain=plain)
+        presenter = _presenter(here, opened, json_output=json_output, plain=plain, panels=panels)
         try:
             for warning in opened.warnings:
                 presenter.show(warning)
@@ -97,20 +101,23 @@ def _exit_code(event: "Event", so_far: int) -> int:
     return so_far
 
 
-def _presenter(here: Process, opened: "Opened", *, json_output: bool = False, plain: bool = False) -> "Presenter":
+def _presenter(
+    here: Process, opened: "Opened", *, json_output: bool = False, plain: bool = False, panels: bool = False
+) -> "Presenter":
     from zkchat.render.presenter import JsonPresenter, PlainPresenter
 
     environment, ui = here.environment, opened.settings.ui
     if json_output:
         return JsonPresenter(environment.stdout)
-    if plain or not environment.stdout_is_tty:
+    is_tty = environment.stdout_is_tty
+    if plain or not (is_tty or panels):
         return PlainPresenter(
             environment.stdout, environment.stderr, details=plain, references_shown=ui.references_shown
         )
     from zkchat.render.screen import RichPresenter
     from zkchat.render.terminal import console_for
 
-    out = console_for(environment.stdout, is_tty=True, variables=environment.variables, color=ui.color)
+    out = console_for(environment.stdout, is_tty=is_tty, variables=environment.variables, color=ui.color)
     err = console_for(
         environment.stderr, is_tty=environment.stderr_is_tty, variables=environment.variables, color=ui.color
     )

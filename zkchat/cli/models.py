@@ -39,13 +39,11 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
     """Show the model in use and the others there are, with their windows and whether they can use tools."""
     if context.invoked_subcommand:
         return
-    import asyncio
-
     from zkchat import app as composition
 
     here = process()
     loaded = composition.load_settings(here.environment, composition.paths(here.environment, vault))
-    places = asyncio.run(_places(here.environment, loaded.settings))
+    places = _places(here.environment, loaded.settings)
     chosen, why = _chosen(here.environment, loaded, places)
     if json_output:
         here.json({"model": chosen, "why": why, "places": [_described(place) for place in places.values()]})
@@ -80,10 +78,13 @@ def pull(
     here.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
 
 
-async def _places(environment: "Environment", settings: "Settings") -> dict[Provider, Place]:
+def _places(environment: "Environment", settings: "Settings") -> dict[Provider, Place]:
     import asyncio
 
-    ollama, openai = await asyncio.gather(_ollama(environment, settings), _openai(environment, settings))
+    async def servers() -> tuple[Place, Place]:
+        return await asyncio.gather(_ollama(environment, settings), _openai(environment, settings))
+
+    ollama, openai = asyncio.run(servers())
     return {"ollama": ollama, "openai": openai, "local": _files(environment)}
 
 

@@ -17,7 +17,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
 _WORD = re.compile(r"\s")
-_BLANK_LINES = re.compile(r"(?:[ \t]*+\n)*+")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _LONGEST_CHARACTER = 32
 """Code points that are kept together as one; more of them are no character but an attack."""
