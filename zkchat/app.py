@@ -1,5 +1,6 @@
 """The composition root: the one room that knows which adapters there are, and puts the pieces together."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from zkchat.vault.indexer import Progress, Refreshed
     from zkchat.vault.library import Library
 
+_MOST_PROCESSES = 4
+"""That share a long indexing; more of them wait for the one that writes."""
 MARKERS = (".zkchat", ".obsidian")
 """Folders that say: this is a vault."""
 
@@ -317,14 +320,16 @@ def _library(environment: Environment, where: Paths, settings: "Settings") -> It
 
     from zkchat.providers.static_vectors import installed
     from zkchat.storage.note_index import SqliteNoteIndex
+    from zkchat.storage.processes import ProcessWorkers
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.vault.library import Library
     from zkchat.vault.meaning import Meaning
 
+    workers = ProcessWorkers(min(_MOST_PROCESSES, os.cpu_count() or 1))
     files = VaultFiles(where.vault, exclude=settings.vault.exclude, max_note_bytes=settings.vault.max_note_bytes)
     with (
         closing(SqliteNoteIndex(_locations(environment, where, settings).index)) as index,
-        closing(Library(files, index, Meaning(index.vectors, installed()))) as library,
+        closing(Library(files, index, Meaning(index.vectors, installed()), workers=workers)) as library,
     ):
         yield library
 

@@ -11,7 +11,7 @@ from zkchat.vault.markdown import Hyperlink, Lines, Outline, Span, blank, blank_
 
 _WIKILINK = re.compile(r"\[\[(?!\[)(?:[^\[\]\n]|\](?!\])|\[(?!\[))+\]\]")
 """No newline, `[[` or `]]` inside. Each character can be read in one way only, so that a megabyte of brackets is no
-trouble. (Possessive quantifiers would say so more plainly; in early releases of Python 3.11 they match nothing here.)"""
+trouble. (Possessive quantifiers would say so more plainly, but match nothing here in early releases of Python 3.11.)"""
 _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
 _SIZE = re.compile(r"\d+(?:x\d+)?")
