@@ -109,6 +109,7 @@ def create_provider(environment: Environment, settings: "Settings") -> tuple["Mo
         folder=environment.cwd,
         home=environment.home,
         cache=environment.cache_dir,
+        window=settings.context.max_tokens,
     )
     choice = None if settings.model else choose(sources)
     name = choice.model if choice else settings.model

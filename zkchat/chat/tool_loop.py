@@ -20,7 +20,7 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
-from zkchat.model.prompt import Finish, ModelRequest, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ThinkingChunk, ToolRequested
 from zkchat.model.session import MessageEntry
 from zkchat.ports import ModelProvider, Tokenizer, ToolOutcome
 from zkchat.tools.registry import Toolbox
@@ -29,6 +29,7 @@ MOST_ROUNDS = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
 MOST_FAILED_ROUNDS = 2
 """And after so many in a row in which no call worked."""
+ABSTENTION = "Your notes hold nothing on this, and this model is too small to know by itself.\n"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
 
@@ -40,6 +41,8 @@ class Exchange:
     parent_id: str
     room: int
     """Tokens that tool results may still take."""
+    is_grounded: bool = True
+    """Whether the request holds anything that notes say."""
     ledger: Ledger = field(default_factory=Ledger)
     draft: Draft | None = None
     calls: list[ToolCallPart] = field(default_factory=list)
@@ -87,7 +90,9 @@ class ToolLoop:
                 model=info.id,
             ),
         )
-        async with aclosing(self.provider.stream(exchange.request)) as stream:
+        abstain = info.needs_evidence and not exchange.is_grounded
+        answer = _abstention() if abstain else self.provider.stream(exchange.request)
+        async with aclosing(answer) as stream:
             async for chunk in stream:
                 match chunk:
                     case TextChunk(text=text):
@@ -169,6 +174,12 @@ class ToolLoop:
             text = text[: len(text) * limit // tokens] + "\n(Cut here: the context has no room for more.)"
         exchange.room -= min(tokens, limit)
         return ToolResultPart(call_id=call.call_id, name=call.name, text=text, failed=outcome.failed)
+
+
+async def _abstention() -> AsyncGenerator[ModelChunk, None]:
+    """What is said in the place of a model that would only invent something."""
+    yield TextChunk(text=ABSTENTION)
+    yield Finish(reason="abstained")
 
 
 def _grown(request: ModelRequest, *messages: ChatMessage) -> ModelRequest:

@@ -13,7 +13,7 @@ from zkchat.chat.tool_loop import Exchange, ToolLoop
 from zkchat.context.assembly import Assembled, assemble, augmented_text
 from zkchat.context.budget import Budget, Shares, budget_for
 from zkchat.context.documents import include
-from zkchat.context.instructions import DEFAULT_AGENT
+from zkchat.context.instructions import DEFAULT_AGENT, SMALL_AGENT
 from zkchat.errors import ProviderError, StorageError, VaultError, ZkchatError
 from zkchat.model.events import (
     Event,
@@ -24,7 +24,7 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.message import ChatMessage, EvidencePart, Part, Status, TextPart
+from zkchat.model.message import ChatMessage, EvidencePart, FilePart, Part, Status, TextPart
 from zkchat.model.reference import DocumentReference, Evidence
 from zkchat.model.session import EntryBody, MessageEntry, TitleEntry
 from zkchat.ports import ModelProvider, Tokenizer
@@ -34,6 +34,8 @@ from zkchat.vault.indexer import Refreshed
 from zkchat.vault.library import Library
 
 TITLE_LENGTH = 60
+MOST_FOR_A_MODEL = 3
+"""Sentences of evidence that a model without tools is handed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,13 +147,15 @@ class Turn:
     def _evidence(self, text: str, references: tuple[DocumentReference, ...]) -> tuple[Evidence, ...]:
         linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
         try:
-            return tuple(evidence_for(self.library, text, linked))
+            found = evidence_for(self.library, text, linked)
         except (VaultError, StorageError):
             return ()
+        # quote shows all of it; a model is led astray by more than it needs.
+        return tuple(found if self.provider.info.needs_notes else found[:MOST_FOR_A_MODEL])
 
     def _assemble(self, user: ChatMessage, budget: Budget) -> Assembled:
         return assemble(
-            instructions=DEFAULT_AGENT,
+            instructions=DEFAULT_AGENT if self.provider.info.calls_tools else SMALL_AGENT,
             history=self.journal.thread,
             user=user,
             tools=self.tools.specs if self.provider.info.calls_tools else (),
@@ -171,6 +175,7 @@ class Turn:
             request=assembled.request,
             parent_id=user.id,
             room=assembled.usage.available,
+            is_grounded=bool(assembled.request.evidence) or any(isinstance(part, FilePart) for part in user.parts),
             ledger=Ledger(user.references),
         )
         for evidence in assembled.request.evidence:

@@ -1,5 +1,8 @@
 """What the built-in agent is told before every conversation."""
 
+SMALL_AGENT = "You answer questions about the user's notes in one sentence, in the words of the notes."
+"""For models that cannot use tools. Measured with SmolLM2: each further sentence here costs right answers."""
+
 DEFAULT_AGENT = """\
 You answer questions about the user's own notes, a vault of Markdown files linked by [[wikilinks]].
 - Rely on the notes that are given to you or that your tools return. Say plainly when they do not answer the question.

@@ -52,6 +52,8 @@ class ModelInfo(Value):
     """Whether tools are worth offering. A model without them is handed evidence instead."""
     needs_notes: bool = False
     """Whether it can say nothing but what the notes say."""
+    needs_evidence: bool = False
+    """Whether it is so small that it invents whatever it is not handed, and is asked nothing without evidence."""
     on_this_machine: bool = False
     tokenizer: str = ""
     """The encoding that counts for it; without one, counts are estimates and are shown as such."""

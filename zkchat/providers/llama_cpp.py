@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LONGEST_ANSWER = 256
 """In tokens, for a model that is too small for tools, where nobody says otherwise: it does not know when to end."""
+SMALL = 1_000_000_000
+"""Bytes of a file below which a model knows too little to be asked anything but what notes say."""
 BYTES_PER_TOKEN = 3
 """Rather too few than too many, as long as nobody has counted."""
 _SHORTEST_LOOP, _LONGEST_LOOP = 20, 300
@@ -52,6 +54,7 @@ class LlamaCpp:
             id=name or str(path),
             context_limit=self._engine.window,
             calls_tools=self._engine.head.calls_tools if tools is None else tools,
+            needs_evidence=self._engine.head.file_bytes < SMALL,
             on_this_machine=True,
         )
         weakref.finalize(self, self._engine.close)

@@ -24,33 +24,45 @@ class Sources:
     home: Path
     cache: Path
     """Where zkchat keeps the models it fetched."""
+    window: int | None = None
+    """What the user allows; a model in this process sets no memory aside for more."""
 
 
 def choose(sources: Sources) -> Choice:
     """The model to use when none is set (SPEC 8.2). Quick where nothing answers."""
     from zkchat.providers.gguf import kept
-    from zkchat.providers.llama_engine import is_installed
     from zkchat.providers.reach import answers
 
     around = Surroundings(
         ollama_host=sources.ollama_host,
         openai_base_url=sources.openai_base_url,
         openai_key=bool(sources.openai_key),
-        local=[path.stem for path in kept(sources.cache)] if is_installed() else [],
+        local=_usable([path.stem for path in kept(sources.cache)]),
     )
     return detect(around, reach=answers, offered=lambda server: _offered(server, sources))
 
 
-def _offered(server: Server, sources: Sources) -> Sequence[str]:
-    from zkchat.providers.offers import of_ollama, of_openai
+def _usable(files: list[str]) -> list[str]:
+    if not files:
+        return []  # looking for the package that runs them takes longer than all the rest
+    from zkchat.providers.llama_engine import is_installed
 
-    asked = (
-        of_ollama(sources.ollama_host, api_key=sources.ollama_key)
-        if server == "ollama"
-        else of_openai(sources.openai_base_url, api_key=sources.openai_key, key_variable=sources.openai_key_variable)
-    )
+    return files if is_installed() else []
+
+
+def _offered(server: Server, sources: Sources) -> Sequence[str]:
+    from zkchat.providers.offers import names_of_ollama, of_openai
+
+    async def names() -> list[str]:
+        if server == "ollama":
+            return await names_of_ollama(sources.ollama_host, api_key=sources.ollama_key)
+        offered = await of_openai(
+            sources.openai_base_url, api_key=sources.openai_key, key_variable=sources.openai_key_variable
+        )
+        return [info.id for info in offered]
+
     try:
-        return [info.id for info in asyncio.run(asked)]
+        return asyncio.run(names())
     except ProviderError:
         return []  # whatever listens there, it is no server we can talk to
 
@@ -75,8 +87,10 @@ def create(name: str, sources: Sources) -> ModelProvider:
         case "local" if id_:
             from zkchat.providers.gguf import find
             from zkchat.providers.llama_cpp import LlamaCpp
+            from zkchat.providers.wire import Declared
 
-            return LlamaCpp(find(id_, folder=sources.folder, home=sources.home, cache=sources.cache), name=id_)
+            path = find(id_, folder=sources.folder, home=sources.home, cache=sources.cache)
+            return LlamaCpp(path, name=id_, declared=Declared(context_limit=sources.window))
         case "quote" if not id_:
             from zkchat.providers.quote import Quote
 

@@ -32,6 +32,7 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import ChatMessage, EvidencePart, FilePart, ToolResultPart
+from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import TitleEntry, messages_of, thread_of
 from zkchat.ports import ModelProvider
 from zkchat.providers.quote import Quote
@@ -192,6 +193,21 @@ def test_a_model_without_tools_is_handed_evidence(library: Library, store: Sessi
     assert any(isinstance(part, EvidencePart) for part in stored(store)[0].parts)
     (reference, *_) = finished(events).message.references
     assert (reference.relative_path, reference.via, reference.cited) == ("Sleep.md", "evidence", True)
+
+
+def test_a_model_that_knows_nothing_by_itself_is_not_asked_without_evidence(
+    library: Library, store: SessionsInMemory
+) -> None:
+    class Tiny(Scripted):
+        @property
+        def info(self) -> ModelInfo:
+            return super().info.model_copy(update={"needs_evidence": True})
+
+    tiny = Tiny(Script.model_validate({"answers": [[{"text": "unused"}], [{"text": "Seven."}]], "calls_tools": False}))
+    talk = conversation(library, store, tiny)
+    assert finished(say(talk, "Who won at chess?")).abstained
+    assert tiny.requests == []
+    assert finished(say(talk, "How many hours do adults need?")).message.text == "Seven."
 
 
 def test_quote_abstains_with_an_event_that_says_so(library: Library, store: SessionsInMemory) -> None:
