@@ -72,11 +72,9 @@ class Toolbox:
     """The tools of one conversation, by name."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
-        self._tools = {tool.spec.name: tool for tool in tools}
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in self._tools.values())
+        described = [(tool.spec, tool) for tool in tools]
+        self._tools = {spec.name: tool for spec, tool in described}
+        self.specs: tuple[ToolSpec, ...] = tuple(spec for spec, _ in described)
 
     async def call(self, call: ToolCallPart) -> ToolOutcome:
         tool = self._tools.get(call.name)

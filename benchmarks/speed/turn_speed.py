@@ -1,0 +1,108 @@
+"""What zkchat itself costs in a turn: links, refresh, search, request, ledger and store, without the model's own time.
+
+    python benchmarks/speed/turn_speed.py [--notes N] [--turns N]
+
+The model answers at once from a script, with one search by tool. Beside it stand two floors of the same run: looking at
+every file of the vault (`scandir` + `stat`), and four commits to SQLite that reach the disk.
+"""
+
+import argparse
+import asyncio
+import io
+import json
+import os
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from generate import Generator, write_vault
+
+from zkchat import app
+from zkchat.chat.conversation import Conversation
+from zkchat.environment import Environment
+from zkchat.model.events import TurnFinished
+
+
+def milliseconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1000
+
+
+def look_at_every_file(folder: str) -> None:
+    with os.scandir(folder) as listed:
+        for entry in listed:
+            if entry.is_dir():
+                look_at_every_file(entry.path)
+            else:
+                entry.stat()
+
+
+def four_commits(database: sqlite3.Connection) -> None:
+    for _ in range(4):
+        database.execute("INSERT INTO rows VALUES (?)", ("x" * 500,))
+        database.commit()
+
+
+def one_turn(conversation: Conversation, question: str) -> None:
+    async def run() -> None:
+        last = [event async for event in conversation.say(question)][-1]
+        assert isinstance(last, TurnFinished), last
+
+    asyncio.run(run())
+
+
+def row(name: str, times: list[float]) -> str:
+    ordered = sorted(times)
+    return f"{name:40}{statistics.median(ordered):10.1f}{ordered[int(0.95 * (len(ordered) - 1))]:10.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument("--turns", type=int, default=60)
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        vault = folder / "vault"
+        vault.mkdir()
+        write_vault(vault, wanted.notes)
+        queries = Generator(wanted.notes).queries(wanted.turns)
+        answers = [
+            answer
+            for query in queries
+            for answer in ([{"tool": "find_excerpts", "arguments": {"query": query}}], [{"text": "Noted in [[x]]."}])
+        ]
+        (folder / "play.json").write_text(json.dumps({"answers": answers, "context_limit": 32_000}))
+        environment = Environment(
+            stdin=io.StringIO(), stdout=io.StringIO(), stderr=io.StringIO(), variables={}, cwd=folder, home=folder
+        )
+        options = app.ConversationOptions(vault=vault, model="scripted:play.json")
+        with app.open_conversation(environment, options) as opened:
+            opened.refresh()
+            opened.library.embed()
+            turns = [
+                milliseconds(partial(one_turn, opened.conversation, f"{query}? See [[{query}]].")) for query in queries
+            ]
+        looks = [milliseconds(lambda: look_at_every_file(str(vault))) for _ in range(20)]
+        with closing(sqlite3.connect(folder / "floor.db")) as database:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            database.execute("CREATE TABLE rows (text)")
+            commits = [milliseconds(lambda: four_commits(database)) for _ in range(20)]
+    print(f"{wanted.notes:,} notes, {wanted.turns} turns{'':18}{'p50 ms':>10}{'p95 ms':>10}")
+    print(row("a turn, without the model", turns[1:]))
+    print(row("floor: scandir + stat", looks))
+    print(row("floor: four commits that reach the disk", commits))
+
+
+if __name__ == "__main__":
+    main()
