@@ -21,10 +21,9 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from generate import Generator, write_vault
-
+from benchmarks.generate import Generator, write_vault
 from zkchat import app
 from zkchat.chat.conversation import Conversation
 from zkchat.environment import Environment
