@@ -54,7 +54,8 @@ contracts: $(VENV)/.dev
 	@$(BIN)/lint-imports
 
 bench: $(VENV)/.dev ## run the benchmarks, one table each
-	@for file in benchmarks/*/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed retrieval.quote retrieval.retrieval; do \
+		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 lock: ## compile the hashed requirements anew (needs uv)
 	@uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade -o requirements.lock

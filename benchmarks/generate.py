@@ -1,6 +1,6 @@
 """A vault of any size, the same each time: words by Zipf's law, headings, tags, aliases, three links for each note.
 
-.venv/bin/python benchmarks/generate.py FOLDER --notes 10000
+python -m benchmarks.generate FOLDER --notes 10000
 """
 
 import argparse

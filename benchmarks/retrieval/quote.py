@@ -1,6 +1,6 @@
 """How well `quote` answers: vault-fixtures/garden-questions.json over vault-fixtures/garden.
 
-    python benchmarks/retrieval/quote.py [--misses]
+    python -m benchmarks.retrieval.quote [--misses]
 
 Prints the share of questions whose answering sentence is quoted first, or at all, beside a floor that quotes the first
 sentences of the best passages; and how often questions that the vault does not answer are left unanswered.

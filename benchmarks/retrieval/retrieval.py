@@ -1,6 +1,6 @@
 """How well each part of the search finds, and all of them together, beside a plain FTS5 table as the floor.
 
-    python benchmarks/retrieval/retrieval.py [--distractors N] [--misses]
+    python -m benchmarks.retrieval.retrieval [--distractors N] [--misses]
 
 The questions of queries/garden.json are asked of vault-fixtures/garden among other notes. README.md says more.
 """

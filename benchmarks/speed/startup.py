@@ -1,6 +1,6 @@
 """Start-up: each command's time as a ratio to `python -c pass`, beside a Typer hello-world in the same run.
 
-python benchmarks/speed/startup.py [--runs N]
+python -m benchmarks.speed.startup [--runs N]
 """
 
 import argparse

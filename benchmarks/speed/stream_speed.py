@@ -1,6 +1,6 @@
 """CPU seconds to stream an answer in 20-character chunks, beside Rich's Live over the whole document.
 
-Both draw each chunk as it arrives, 20 in a second. Run it with: .venv/bin/python benchmarks/speed/stream_speed.py
+Both draw each chunk as it arrives, 20 in a second. Run it with: python -m benchmarks.speed.stream_speed
 """
 
 import io

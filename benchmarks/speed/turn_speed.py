@@ -1,6 +1,6 @@
 """What zkchat itself costs in a turn: links, refresh, search, request, ledger and store, without the model's own time.
 
-    python benchmarks/speed/turn_speed.py [--notes N] [--turns N]
+    python -m benchmarks.speed.turn_speed [--notes N] [--turns N]
 
 The model answers at once from a script, with one search by tool. Beside it stand two floors of the same run: looking at
 every file of the vault (`scandir` + `stat`), and four commits to SQLite that reach the disk.
@@ -13,15 +13,12 @@ import json
 import os
 import sqlite3
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.generate import Generator, write_vault
 from zkchat import app

@@ -1,6 +1,6 @@
 """What the index and the search cost on a generated vault, beside what reading the files costs anybody.
 
-Run it with: .venv/bin/python benchmarks/speed/vault_speed.py --notes 10000
+Run it with: python -m benchmarks.speed.vault_speed --notes 10000
 Floors are measured in the same run: `scandir` + `stat` of every file, reading every byte, and one plain FTS5 table that
 takes the same text. Ratios are of CPU time, so that other work on the machine counts as little as possible; that of the
 index built by several processes is of elapsed time.
