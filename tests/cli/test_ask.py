@@ -1,10 +1,15 @@
+import io
 import json
 import stat
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.support.world import GARDEN, World
+from zkchat.cli import chat
+from zkchat.cli.main import run
 from zkchat.errors import ExitCode
 
 SLEEP = "# Sleep\n\nAdults need seven to nine hours of sleep. Dreams come late.\n"
@@ -64,6 +69,20 @@ def test_piped_text_is_added_to_the_question(slept: World) -> None:
 
 def test_the_question_may_come_from_the_pipe_alone(slept: World) -> None:
     assert "seven to nine" in slept.run("ask", stdin="How many hours of sleep do adults need?").out
+
+
+def test_who_waits_for_a_silent_pipe_is_told(slept: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat, "PATIENCE", 0.05)
+    environment = slept.environment(stdin="")
+
+    class Slow(io.StringIO):
+        def read(self, size: int | None = -1) -> str:
+            time.sleep(0.5)
+            return "How many hours of sleep do adults need?"
+
+    assert run(["ask"], replace(environment, stdin=Slow())) == 0
+    assert isinstance(environment.stderr, io.StringIO)
+    assert "Reading standard input" in environment.stderr.getvalue()
 
 
 def test_without_a_question_the_way_to_ask_is_shown(slept: World) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from zkchat.render.presenter import Presenter
     from zkchat.vault.indexer import Progress
 
+PATIENCE = 2.0
+"""Seconds of silence on a pipe after which the user is told what is waited for."""
+
 SessionOption = Annotated[
     str | None,
     typer.Option("--session", metavar="NAME", help="Go on in this session: its id, the beginning of it, or its title."),
@@ -75,11 +78,26 @@ def _progress(here: Process) -> "Callable[[], AbstractContextManager[Progress]]"
 
 
 def _question(here: Process, words: list[str]) -> str:
-    piped = here.environment.stdin.read() if here.environment.stdin_is_piped else ""
+    piped = _piped(here) if here.environment.stdin_is_piped else ""
     text = "\n\n".join(part for part in (" ".join(words).strip(), piped.strip("\n")) if part.strip())
     if not text:
         raise UsageError("There is no question.", hint='Ask one: zkchat ask "What do my notes say about sleep?"')
     return text
+
+
+def _piped(here: Process) -> str:
+    """All of standard input. Who waits for nothing is told what zkchat waits for."""
+    from threading import Timer
+
+    told = Timer(
+        PATIENCE, here.note, ["(Reading standard input. Where there is none to come: zkchat ask … < /dev/null)"]
+    )
+    told.daemon = True
+    told.start()
+    try:
+        return here.environment.stdin.read()
+    finally:
+        told.cancel()
 
 
 async def _one_turn(conversation: "Conversation", text: str, presenter: "Presenter") -> int:
