@@ -121,8 +121,8 @@ class Turn:
         left = budget.window - budget.reserve - own
         files, marked = include(references, self._text_of, self.tokenizer, left)
         parts: list[Part] = [TextPart(text=text), *files]
-        if not self.provider.info.calls_tools:
-            parts.append(EvidencePart(evidence=self._evidence(text, references)))
+        if evidence := self._evidence(text, references):
+            parts.append(EvidencePart(evidence=evidence))
         thread = self.journal.thread
         user = ChatMessage(
             id=self.new_id(),
@@ -145,6 +145,9 @@ class Turn:
             return ""
 
     def _evidence(self, text: str, references: tuple[DocumentReference, ...]) -> tuple[Evidence, ...]:
+        """What the vault says on it, for a model that cannot look by itself."""
+        if self.provider.info.calls_tools:
+            return ()
         linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
         try:
             found = evidence_for(self.library, text, linked)

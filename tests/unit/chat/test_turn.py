@@ -31,7 +31,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage, EvidencePart, FilePart, ToolResultPart
+from zkchat.model.message import ChatMessage, EvidencePart, FilePart, TextPart, ToolResultPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import TitleEntry, messages_of, thread_of
 from zkchat.ports import ModelProvider
@@ -207,6 +207,7 @@ def test_a_model_that_knows_nothing_by_itself_is_not_asked_without_evidence(
     talk = conversation(library, store, tiny)
     assert finished(say(talk, "Who won at chess?")).abstained
     assert tiny.requests == []
+    assert [type(part) for part in stored(store)[0].parts] == [TextPart]
     assert finished(say(talk, "How many hours do adults need?")).message.text == "Seven."
 
 
