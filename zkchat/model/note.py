@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 LinkSyntax = Literal["wikilink", "markdown"]
 LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileStamp:
-    """A file as a directory listing shows it; when it is unchanged, the file is not read again."""
+class FileStamp(NamedTuple):
+    """A file as a directory listing shows it; when it is unchanged, the file is not read again.
+
+    A tuple, because every look at a vault makes one for each of its files.
+    """
 
     path: str
     """Relative to the vault, with forward slashes, spelled as on disk."""

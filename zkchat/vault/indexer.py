@@ -16,6 +16,8 @@ from zkchat.vault.reading import Listed, PartRead, keys_of_known, parts_of, read
 from zkchat.vault.resolver import CatalogEntry, is_note
 from zkchat.vault.segments import tidy
 
+Stamp = tuple[int, int, bool]
+"""Size, time of change, and whether it is settled."""
 Progress = Callable[[int, int], None]
 """Told how many of how many changed notes are done."""
 
@@ -59,6 +61,7 @@ class Indexer:
         self._index = index
         self._catalog = catalog
         self._workers = workers
+        self._stamps: tuple[int, dict[str, Stamp]] | None = None
         self.unlisted: Sequence[NoteWarning] = ()
         """What could not be listed at the last refresh."""
 
@@ -81,7 +84,7 @@ class Indexer:
         )
 
     def _difference(self) -> _Difference:
-        known, known_files = self._index.stamps(), self._index.attachments()
+        known, known_files = self._known_stamps(), self._index.attachments()
         to_read: list[Listed] = []
         added_files: list[str] = []
         unlisted: list[NoteWarning] = []
@@ -106,6 +109,13 @@ class Indexer:
             removed_files=[*known_files],
             unlisted=unlisted,
         )
+
+    def _known_stamps(self) -> dict[str, Stamp]:
+        """Loaded again only when somebody changed the index: most looks at a vault find nothing new."""
+        generation = self._index.generation()
+        if self._stamps is None or self._stamps[0] != generation:
+            self._stamps = generation, self._index.stamps()
+        return self._stamps[1].copy()
 
     def _forget(self, difference: _Difference) -> None:
         """Drop what is gone, and take note of attachments, of which there is nothing to read."""

@@ -91,7 +91,7 @@ class _Batch:
             return
         except VaultError as error:
             trouble = error.message
-            stamp = replace(stamp, settled=False)  # what stands in the way may go without a new stamp
+            stamp = stamp._replace(settled=False)  # what stands in the way may go without a new stamp
         digest = blake2b(f"{trouble}\0{intact}\0{text}".encode(), digest_size=16).digest()
         if before and before.digest == digest:
             self._restamped.append(stamp)
