@@ -225,6 +225,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
 
         turn = Turn(
             journal=journal,
+            vault=str(where.vault),
             library=library,
             refresh=refresh,
             provider=provider,

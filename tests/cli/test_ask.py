@@ -134,7 +134,7 @@ def test_a_file_is_no_vault(world: World) -> None:
 def test_an_empty_vault_is_a_sentence(world: World) -> None:
     result = world.run("ask", "How much sleep?")
     assert result.code == ExitCode.VAULT
-    assert "There are no Markdown notes" in result.err
+    assert f"There are no Markdown notes in {world.vault}." in result.err
     assert "--vault" in result.err
 
 

@@ -43,6 +43,8 @@ class Turn:
     """The collaborators of a turn; `run` may be called again for the next one."""
 
     journal: Journal
+    vault: str
+    """What the user calls the folder of the notes."""
     library: Library
     refresh: Callable[[], Refreshed]
     """Brings the library up to date."""
@@ -109,7 +111,7 @@ class Turn:
         self.told.update(texts)
         if not self.library.note_count():
             empty = VaultError(
-                "There are no Markdown notes here.", hint="Name the folder of your notes: --vault FOLDER"
+                f"There are no Markdown notes in {self.vault}.", hint="Name the folder of your notes: --vault FOLDER"
             )
             if self.provider.info.needs_notes:
                 raise empty

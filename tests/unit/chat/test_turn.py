@@ -71,6 +71,7 @@ def conversation(library: Library, store: SessionsInMemory, provider: ModelProvi
     numbers = count(1)
     turn = Turn(
         journal=Journal(store, None, lambda: NOON),
+        vault="/notes",
         library=library,
         refresh=library.refresh,
         provider=provider,
