@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.environment import Environment, let_idle_threads_sleep
-from zkchat.errors import StorageDamaged, StorageError, StorageTooNew, VaultError
+from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
+from zkchat.places import Paths, paths
 
 if TYPE_CHECKING:
     from zkchat.chat.conversation import Conversation
@@ -27,59 +28,6 @@ if TYPE_CHECKING:
 
 _MOST_PROCESSES = 4
 """That share a long indexing; more of them wait for the one that writes."""
-MARKERS = (".zkchat", ".obsidian")
-"""Folders that say: this is a vault."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Paths:
-    """Where things are for one vault. Nothing of it needs to exist but the vault."""
-
-    vault: Path
-    user_config: Path
-    vault_config: Path
-    data: Path
-    cache: Path
-    trust: Path
-
-    @property
-    def vault_key(self) -> str:
-        """What an approval is remembered under: a vault that moves asks again."""
-        return str(self.vault)
-
-
-def paths(environment: Environment, vault: Path | None) -> Paths:
-    """Raises `VaultError` if the folder is not there. Works while the settings are broken."""
-    root = find_vault(environment, vault)
-    return Paths(
-        vault=root,
-        user_config=environment.config_dir / "config.toml",
-        vault_config=root / ".zkchat" / "config.toml",
-        data=environment.data_dir,
-        cache=environment.cache_dir,
-        trust=environment.data_dir / "trust.json",
-    )
-
-
-def find_vault(environment: Environment, vault: Path | None) -> Path:
-    """The folder that was named, else the nearest marked parent of the current folder, else that folder itself."""
-    named = vault or (
-        Path(environment.variables["ZKCHAT_VAULT"]) if environment.variables.get("ZKCHAT_VAULT") else None
-    )
-    if named is None:
-        here = environment.cwd.resolve()
-        marked = (folder for folder in (here, *here.parents) if any((folder / name).is_dir() for name in MARKERS))
-        return next(marked, here)
-    root = (environment.cwd / _at_home(named, environment.home)).resolve()
-    if not root.is_dir():
-        what = "is a file, not a folder" if root.exists() else "is not there"
-        raise VaultError(f"The vault {root} {what}.", hint="Name the folder of your notes: --vault FOLDER")
-    return root
-
-
-def _at_home(path: Path, home: Path) -> Path:
-    """`~/notes` from a variable or a quoted flag, which no shell has expanded."""
-    return home.joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) else path
 
 
 def load_settings(environment: Environment, where: Paths, *, model: str | None = None) -> "Loaded":

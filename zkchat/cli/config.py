@@ -9,8 +9,8 @@ import typer
 from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
 
 if TYPE_CHECKING:
-    from zkchat.app import Paths
     from zkchat.config.load import Loaded
+    from zkchat.places import Paths
 
 app = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
@@ -130,9 +130,9 @@ def trust(vault: VaultOption = None, yes: YesOption = False) -> None:
 
 
 def _paths(here: Process, vault: Path | None) -> "Paths":
-    from zkchat import app as composition
+    from zkchat.places import paths
 
-    return composition.paths(here.environment, vault)
+    return paths(here.environment, vault)
 
 
 def _file(paths: "Paths", scope: Scope) -> Path:

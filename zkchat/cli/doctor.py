@@ -106,8 +106,9 @@ def _terminal(environment: Environment) -> Finding:
 
 def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     from zkchat import app
+    from zkchat.places import paths
 
-    loaded = app.load_settings(environment, app.paths(environment, vault))
+    loaded = app.load_settings(environment, paths(environment, vault))
     changed = sum(origin.layer != "default" for origin in loaded.origins.values())
     yield Finding("settings", "ok", f"{changed} set, the rest are defaults")
     for warning in loaded.warnings:
@@ -139,9 +140,10 @@ def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]
 
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
     from zkchat import app
+    from zkchat.places import paths
     from zkchat.providers.reach import answers
 
-    settings = app.load_settings(environment, app.paths(environment, vault), model=model).settings
+    settings = app.load_settings(environment, paths(environment, vault), model=model).settings
     provider, _ = app.create_provider(environment, settings)
     chosen = "no model: sentences of your notes are quoted" if provider.info.provider == "quote" else "ready"
     yield Finding("model", "ok", f"{provider.info.name} ({chosen})")

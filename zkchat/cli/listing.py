@@ -7,7 +7,7 @@ from zkchat.cli.common import Process
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from zkchat.app import Paths
+    from zkchat.places import Paths
 
 
 def console_of(here: Process, where: "Paths") -> "Console | None":

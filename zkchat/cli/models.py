@@ -40,9 +40,10 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
     if context.invoked_subcommand:
         return
     from zkchat import app as composition
+    from zkchat.places import paths
 
     here = process()
-    loaded = composition.load_settings(here.environment, composition.paths(here.environment, vault))
+    loaded = composition.load_settings(here.environment, paths(here.environment, vault))
     places = _places(here.environment, loaded.settings)
     chosen, why = _chosen(here.environment, loaded, places)
     if json_output:

@@ -13,8 +13,8 @@ from zkchat.cli.progress import progress
 from zkchat.errors import NoteNotFound, StorageError, UsageError
 
 if TYPE_CHECKING:
-    from zkchat.app import Paths
     from zkchat.model.note import Link, NoteWarning
+    from zkchat.places import Paths
     from zkchat.vault.library import Library
 
 NoteArgument = Annotated[

@@ -10,8 +10,8 @@ from zkchat.cli.notes import open_notes
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
-    from zkchat.app import Paths
     from zkchat.model.note import Passage
+    from zkchat.places import Paths
     from zkchat.vault.library import Library
 
 _EMBEDDED_AT_ONCE = 2048

@@ -13,8 +13,8 @@ from zkchat.cli.notes import NoteArgument, about, named_note, open_notes, tell
 from zkchat.cli.progress import progress
 
 if TYPE_CHECKING:
-    from zkchat.app import Paths
     from zkchat.model.index import IndexCounts
+    from zkchat.places import Paths
     from zkchat.vault.graph import Followed
     from zkchat.vault.library import Library
 
