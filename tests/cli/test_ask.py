@@ -169,6 +169,16 @@ def test_a_note_that_cannot_be_read_is_a_warning_and_the_rest_answers(slept: Wor
     assert "Big.md" in result.err
 
 
+def test_a_model_elsewhere_that_nobody_set_is_told_before_notes_leave(slept: World) -> None:
+    slept.variables |= {"OPENAI_API_KEY": "sk-canary", "ZKCHAT_OPENAI__BASE_URL": "http://127.0.0.1:9/v1"}
+    assert "uses" not in slept.run("ask", "How many hours of sleep?").err  # nothing answers there: quote
+    del slept.variables["ZKCHAT_OPENAI__BASE_URL"]
+    slept.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = "600"  # too small for a request: nothing is sent
+    result = slept.run("ask", "How many hours of sleep?")
+    assert "there is a key for OpenAI, to whom your notes are sent" in result.err
+    assert result.code == ExitCode.CONFIG
+
+
 def test_an_unknown_model_is_a_sentence(slept: World) -> None:
     result = slept.run("ask", "x", "--model", "gpt-9")
     assert result.code == ExitCode.CONFIG

@@ -62,8 +62,7 @@ def ask(
         vault=vault, model=model, session=session, continue_last=continue_last, progress=_progress(here)
     )
     with app.open_conversation(here.environment, options) as opened:
-        if opened.chosen and opened.conversation.model.provider != "quote" and here.environment.stderr_is_tty:
-            here.note(opened.chosen)  # quote says by itself why it is there
+        _tell_choice(here, opened)
         presenter = _presenter(here, opened, json_output=json_output, plain=plain, panels=panels)
         try:
             for warning in opened.warnings:
@@ -71,6 +70,13 @@ def ask(
             return asyncio.run(_one_turn(opened.conversation, text, presenter))
         finally:
             presenter.close()
+
+
+def _tell_choice(here: Process, opened: "Opened") -> None:
+    """Say which model was chosen, where the user has not; in any case before notes leave the machine."""
+    model = opened.conversation.model
+    if opened.chosen and not model.needs_notes and (here.environment.stderr_is_tty or not model.on_this_machine):
+        here.note(opened.chosen)
 
 
 def _progress(here: Process) -> "Callable[[], AbstractContextManager[Progress]]":
@@ -163,6 +169,7 @@ def chat(
         vault=vault, model=model, session=session, continue_last=continue_last, progress=_progress(here)
     )
     with app.open_conversation(here.environment, options) as opened:
+        _tell_choice(here, opened)
         opened.refresh()
         for line in opened.greeting:
             here.note(line)
