@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from itertools import count
 from pathlib import Path
@@ -32,7 +32,7 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import ChatMessage, EvidencePart, FilePart, TextPart, ToolResultPart
-from zkchat.model.prompt import ModelInfo
+from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.session import TitleEntry, messages_of, thread_of
 from zkchat.ports import ModelProvider
 from zkchat.providers.quote import Quote
@@ -109,7 +109,7 @@ def test_the_users_message_is_on_disk_before_the_request_leaves(library: Library
     seen: list[list[str]] = []
 
     class Watching(Scripted):
-        async def stream(self, request):  # type: ignore[no-untyped-def]
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
             seen.append([message.text for message in stored(store)])
             async for chunk in super().stream(request):
                 yield chunk
