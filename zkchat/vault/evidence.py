@@ -26,6 +26,8 @@ BESIDE = 0.3
 """And in the sentence before or after."""
 SURROUNDINGS = 0.6
 """What the share of the question that the whole passage meets adds to that of the sentence."""
+LINKED = 0.25
+"""The share of the question that a note which the user named counts as meeting already."""
 UNKNOWN = 0.5
 """The weight of a word that the vault never uses, against that of the rarest it does."""
 ENOUGH = 0.36
@@ -93,7 +95,11 @@ def rank(
     weights = _weights(set(asked_terms(question)), rarity)
     if not weights:
         return []
-    candidates = [candidate for passage in passages for candidate in _candidates(passage, weights)]
+    candidates = [
+        candidate
+        for passage in passages
+        for candidate in _candidates(passage, weights, head_start=LINKED if passage.path in preferred else 0.0)
+    ]
     candidates.sort(
         key=lambda each: (-each.score, each.passage.path not in preferred, each.passage.path, each.sentence)
     )
@@ -109,11 +115,11 @@ def _weights(asked: set[str], rarity: Callable[[Iterable[str]], Mapping[str, flo
     return {term: weight / total for term, weight in weights.items()} if total else {}
 
 
-def _candidates(passage: Passage, weights: Mapping[str, float]) -> list[_Candidate]:
+def _candidates(passage: Passage, weights: Mapping[str, float], *, head_start: float) -> list[_Candidate]:
     frame = weights.keys() & set(terms(" ".join((passage.title, *passage.heading_path))))
     said = sentences(passage.text)
     held = [weights.keys() & set(terms(sentence)) for sentence in said]
-    surroundings = sum(weights[term] for term in frame.union(*held))
+    surroundings = min(1.0, head_start + sum(weights[term] for term in frame.union(*held)))
     if surroundings < ENOUGH:
         return []
     found = []
@@ -123,7 +129,7 @@ def _candidates(passage: Passage, weights: Mapping[str, float]) -> list[_Candida
             weight * _worth(term in held[index], term in frame, term in beside) for term, weight in weights.items()
         )
         if held[index] and _says_something(sentence):
-            score = (share + SURROUNDINGS * surroundings) / (1 + SURROUNDINGS)
+            score = (min(1.0, head_start + share) + SURROUNDINGS * surroundings) / (1 + SURROUNDINGS)
             found.append(_Candidate(sentence, passage, score))
     return found
 

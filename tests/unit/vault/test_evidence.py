@@ -62,6 +62,13 @@ def test_a_linked_note_is_searched_even_if_others_fit_better(library: Library) -
     assert "Copy.md" in {each.relative_path for each in evidence_for(library, "caffeine strength", [("Copy.md", "")])}
 
 
+def test_a_note_that_the_user_names_comes_before_one_that_says_the_same(library: Library) -> None:
+    question = "How long does caffeine keep half its strength?"
+    first = evidence_for(library, question, [])[0]
+    assert first.relative_path == "Coffee.md"
+    assert evidence_for(library, question, [("Copy.md", "")])[0].relative_path == "Copy.md"
+
+
 def test_a_question_that_is_only_links_is_answered_by_how_they_begin(library: Library) -> None:
     found = evidence_for(library, "[[Coffee]] [[Sleep#Naps]]?", [("Coffee.md", ""), ("Sleep.md", "Naps")])
     assert [(each.sentence, each.lines.first) for each in found] == [
