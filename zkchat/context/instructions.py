@@ -1,7 +1,7 @@
 """What the built-in agent is told before every conversation."""
 
 SMALL_AGENT = "You answer questions about the user's notes in one sentence, in the words of the notes."
-"""For models that cannot use tools. Measured with SmolLM2: each further sentence here costs right answers."""
+"""For models that cannot use tools. The best of some thirty tried with SmolLM2 on 24 questions (benchmarks/)."""
 
 DEFAULT_AGENT = """\
 You answer questions about the user's own notes, a vault of Markdown files linked by [[wikilinks]].

@@ -1,6 +1,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from threading import enumerate as enumerate_threads
+from time import sleep
 
 import numpy as np
 import pytest
@@ -114,8 +116,16 @@ def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(
     made = library(vault, index)
     made.embed_soon()
     made.embed_soon()
+    for _ in range(500):
+        if not index.vectors.missing(1):
+            break
+        sleep(0.01)
     made.close()
-    assert found(library(vault, index), "cat") in ([("Pets.md", "meaning")], [])
+    assert found(made, "cat") == [("Pets.md", "meaning")]
+    assert "zkchat-vectors" not in {thread.name for thread in enumerate_threads()}
+
+
+def test_a_library_without_an_embedder_makes_no_vectors(vault: Path, index: SqliteNoteIndex) -> None:
     assert Library(VaultFiles(vault, exclude=(), max_note_bytes=1000), index).embed() == 0
 
 
