@@ -21,6 +21,8 @@ class Journal:
         self._store = store
         self._now = now
         self.session = session
+        self._trouble = StorageError("The session was not begun.")
+        """Why there is no session, once one was asked for in vain."""
         self.entries: list[Entry] = store.entries(session.id) if session else []
 
     @property
@@ -36,6 +38,7 @@ class Journal:
         try:
             self.session = self.session or self._store.create()
         except StorageError as error:
+            self._trouble = error
             return _not_saved(error)
         return None
 
@@ -43,7 +46,7 @@ class Journal:
         """Store the entries. When that fails the conversation still has them, and the user is to be warned."""
         try:
             if self.session is None:
-                raise StorageError("There is no session to write to.")
+                raise self._trouble
             self.entries.extend(self._store.append(self.session.id, bodies))
         except StorageError as error:
             self.entries.extend(self._unstored(body) for body in bodies)

@@ -42,7 +42,9 @@ def test_a_disk_that_is_full_from_the_start_still_lets_the_conversation_go_on() 
     store.full = True
     kept = journal(store, begun=False)
     assert kept.begin() is not None
-    assert kept.append(MessageEntry(message=answer())) is not None
+    warning = kept.append(MessageEntry(message=answer()))
+    assert warning is not None
+    assert warning.text.endswith("The disk is full.")  # the reason, and not that there is no session
     assert [message.id for message in kept.thread] == ["a1"]
 
 
