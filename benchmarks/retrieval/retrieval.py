@@ -27,13 +27,13 @@ from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
-from zkchat.vault.ranking import TextIndex
-from zkchat.vault.similarity import Sections, common_direction, packed, stretched, unpacked
+from zkchat.vault.meaning import Meaning
+from zkchat.vault.ranking import MEANING_WEIGHT, TextIndex
+from zkchat.vault.similarity import Sections, common_direction, packed, unpacked
 from zkchat.vault.terms import asked_terms
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUERIES = Path(__file__).parent / "queries" / "garden.json"
-VECTORS_WEIGHT = 0.3
 SEEN = 10
 
 Scores = NDArray[np.float32]
@@ -63,13 +63,6 @@ class Result:
     section: bool
 
 
-class WordsAlone(TextIndex):
-    """The text index without its names."""
-
-    def _of_names(self, covered: Scores, mass: Scores, asked_mass: float) -> Scores:  # noqa: ARG002
-        return np.zeros(len(self.sections), dtype=np.float32)
-
-
 class Systems:
     """Every way to rank the sections of one vault."""
 
@@ -77,11 +70,11 @@ class Systems:
         self._index = index
         lookup = index.look_up(set(), None)
         self._text = TextIndex(lookup.segments or (), lookup.dead)
-        self._words = WordsAlone(lookup.segments or (), lookup.dead)
         numbers = self._text.sections.tolist()
         stored = {section.id: section for section in index.sections(numbers)}
         self.sections = [stored[number] for number in numbers]
         self._embedder = installed()
+        self._meaning = Meaning(index.vectors, self._embedder)
         vectors = unpacked(packed(self._embedder.embed([described(each) for each in self.sections])), 256)
         self._near = Sections(vectors, common_direction(vectors))
         self._plain = plain_table(self.sections)
@@ -107,16 +100,18 @@ class Systems:
         return self._text.scores(*self._asked(question))
 
     def words(self, question: str) -> Scores:
-        return self._words.scores(*self._asked(question))
+        return self._text.words(self._text.matches(*self._asked(question)))
 
     def names(self, question: str) -> Scores:
-        return self.text(question) - self.words(question)
+        return self._text.names(self._text.matches(*self._asked(question)))
 
     def vectors(self, question: str) -> Scores:
-        return stretched(self._near.scores(self._embedder.embed([question])[0]))
+        return self._near.scores(self._embedder.embed([question])[0])
 
     def hybrid(self, question: str) -> Scores:
-        return self.text(question) + np.float32(VECTORS_WEIGHT) * self.vectors(question)
+        text = self.text(question)
+        near = self._meaning.scores(question, self._text.sections, text, self._text.alive)
+        return text + np.float32(MEANING_WEIGHT) * near
 
     def _asked(self, question: str) -> tuple[Counter[str], Sequence[TermPostings]]:
         asked = Counter(asked_terms(question))
@@ -218,7 +213,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
         vault = Path(folder) / "vault"
         fill(vault, wanted.distractors)
-        Library(VaultFiles(vault, exclude=(), max_note_bytes=5_000_000), index).refresh()
+        files = VaultFiles(vault, exclude=(), max_note_bytes=5_000_000)
+        library = Library(files, index, Meaning(index.vectors, installed()))
+        library.refresh()
+        library.embed()
         systems = Systems(index)
         results = {
             name: [asked_of(system, systems.sections, question) for question in asked]

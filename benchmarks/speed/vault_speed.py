@@ -1,30 +1,37 @@
 """What the index and the search cost on a generated vault, beside what reading the files costs anybody.
 
-Run it with: python -m benchmarks.speed.vault_speed --notes 10000
+    python -m benchmarks.speed.vault_speed [--notes N] [--peers FOLDER]
+
 Floors are measured in the same run: `scandir` + `stat` of every file, reading every byte, and one plain FTS5 table that
 takes the same text. Ratios are of CPU time, so that other work on the machine counts as little as possible; that of the
-index built by several processes is of elapsed time.
+index built by several processes is of elapsed time. Memory is that of all processes together. With `--peers`,
+obsidiantools and zk-chat are installed into that folder and asked about a vault of 2,000 notes, as zkchat is.
 """
 
 import argparse
 import os
-import resource
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.generate import write_vault
+from benchmarks.speed.memory import PeakMemory
+from benchmarks.speed.peers import PEER_NOTES, PEERS
+from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.processes import ProcessWorkers
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.catalog import LiveCatalog
+from zkchat.vault.graph import backlinks
 from zkchat.vault.library import Library
+from zkchat.vault.meaning import Meaning
 
 QUERIES = 300
 PROCESSES = min(4, os.cpu_count() or 1)
@@ -80,34 +87,64 @@ def files_of(vault: Path) -> VaultFiles:
     return VaultFiles(vault, exclude=(), max_note_bytes=10_000_000)
 
 
-def measured(vault: Path, database: Path, queries: list[str]) -> tuple[Times, float, str]:
-    """In a process of its own: the times, the most memory while indexing (in MB), and what the index holds."""
+def library_of(vault: Path, index: SqliteNoteIndex, workers: ProcessWorkers | None = None) -> Library:
+    return Library(files_of(vault), index, Meaning(index.vectors, installed()), workers=workers)
+
+
+@dataclass(frozen=True)
+class Measured:
+    times: Times
+    memory: dict[str, float]
+    """The most that was held, in MB."""
+    held: str
+    """What the index holds."""
+
+
+def measured(vault: Path, database: Path, queries: list[str]) -> Measured:
+    """In a process of its own."""
     times: Times = {}
+    memory: dict[str, float] = {}
+
+    def watched(name: str, work: Callable[[], object]) -> None:
+        with PeakMemory() as peak:
+            times[name] = seconds_of(work)
+        memory[name] = peak.megabytes
+
     with closing(SqliteNoteIndex(database)) as index:
-        library = Library(files_of(vault), index)
-        times["cold index"] = seconds_of(library.refresh)
-        memory = peak_memory()
-        times[SHARED] = seconds_of(Library(files_of(vault), index, workers=ProcessWorkers(PROCESSES)).rebuild)
+        library = library_of(vault, index)
+        watched("cold index", library.refresh)
+        watched(SHARED, library_of(vault, index, ProcessWorkers(PROCESSES)).rebuild)
         times["no-op refresh"] = min(seconds_of(library.refresh) for _ in range(5))
-        times["one-note refresh"] = sorted(edits(vault, library))[7]
+        times["one-note refresh"] = median(edits(vault, library))
         times["resolve all links"] = seconds_of(lambda: resolve_all(index))
-        library.search(queries[0])
-        searches = sorted(seconds_of(partial(library.search, query)) for query in queries)
-        times["search, p50"] = searches[len(searches) // 2]
-        times["search, p95"] = searches[int(0.95 * len(searches))]
+        times["backlinks of one note"] = median(looks_back(library))
+        watched("vectors of all sections", library.embed)
+        for what, words_only in {"text only": True, "hybrid": False}.items():
+            with PeakMemory() as peak:
+                library.search(queries[0], words_only=words_only)
+                searches = sorted(seconds_of(partial(library.search, each, words_only=words_only)) for each in queries)
+            times[f"search, {what}, p50"] = searches[len(searches) // 2]
+            times[f"search, {what}, p95"] = searches[int(0.95 * len(searches))]
+            memory[f"search, {what}"] = peak.megabytes
         counts = library.counts()
     with closing(SqliteNoteIndex(database)) as index:
-        times["first search after opening"] = seconds_of(lambda: Library(files_of(vault), index).search(queries[0]))
-    held = f"{counts.notes:,} notes, {counts.links:,} links, {counts.sections:,} sections"
-    return times, memory, held
+        opened = library_of(vault, index)
+        times["first search, text only"] = seconds_of(lambda: opened.search(queries[0], words_only=True))
+        times["first search, hybrid"] = seconds_of(lambda: opened.search(queries[0]))
+    size = f"{counts.bytes / 1e6:,.0f} MB"
+    held = f"{counts.notes:,} notes, {counts.links:,} links, {counts.sections:,} sections; {size} on disk"
+    return Measured(times, memory, held)
 
 
-def peak_memory() -> float:
-    """In MB. Linux counts what the parent had, too, unless asked in its own way."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    return next(int(line.split()[1]) / 1024 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+def median(times: Iterable[Seconds]) -> Seconds:
+    ordered = sorted(times)
+    return ordered[len(ordered) // 2]
+
+
+def looks_back(library: Library) -> Iterator[Seconds]:
+    """The links that lead to some notes, with the lines they stand on."""
+    for note in library.notes()[:: max(1, library.note_count() // 100)]:
+        yield seconds_of(partial(backlinks, library, note.path))
 
 
 def edits(vault: Path, library: Library) -> Iterator[Seconds]:
@@ -126,8 +163,9 @@ def resolve_all(index: SqliteNoteIndex) -> None:
             catalog.resolve(stored.link, stored.source, suggestions=0)
 
 
-def shown(floor: Times, times: Times, memory: float) -> str:
+def shown(floor: Times, found: Measured) -> str:
     look, (read_cpu, read_wall), (insert_cpu, insert_wall) = floor.values()
+    times = found.times
     beside = {
         "cold index": f"{times['cold index'][0] / (read_cpu + insert_cpu):.1f} x (read + FTS5 insert)",
         SHARED: f"{times[SHARED][1] / (read_wall + insert_wall):.1f} x",
@@ -136,24 +174,49 @@ def shown(floor: Times, times: Times, memory: float) -> str:
     rows = [(f"floor: {what}", *seconds, "") for what, seconds in floor.items()]
     rows += [(what, *seconds, beside.get(what, "")) for what, seconds in times.items()]
     lines = [f"{what:28}{1000 * cpu:12,.1f}{1000 * wall:12,.1f}  {note}".rstrip() for what, cpu, wall, note in rows]
-    return "\n".join([f"{'ms':28}{'CPU':>12}{'elapsed':>12}", *lines, f"{'peak memory, MB':28}{memory:12,.0f}"])
+    peaks = [f"{what:28}{peak:12,.0f}" for what, peak in found.memory.items()]
+    return "\n".join([f"{'ms':28}{'CPU':>12}{'elapsed':>12}", *lines, "", "peak memory, MB", *peaks])
+
+
+def beside_peers(environments: Path, scratch: Path) -> Iterator[str]:
+    """CPU seconds, or why there are none."""
+    vault = scratch / "small vault"
+    write_vault(vault, PEER_NOTES)
+    yield f"\n{f'{PEER_NOTES:,} notes, CPU seconds':28}{'read and index':>16}{'backlinks':>12}"
+    with closing(SqliteNoteIndex(scratch / "small.db")) as index:
+        library = Library(files_of(vault), index)
+        cold, _ = seconds_of(library.refresh)
+        note = library.notes()[0].path
+        back, _ = seconds_of(lambda: backlinks(library, note))
+    yield f"{'zkchat':28}{cold:16.2f}{back:12.4f}"
+    for peer in PEERS:
+        took = peer.asked(environments, vault, note)
+        if isinstance(took, str):
+            yield f"{peer.name:28}  {took}"
+        else:
+            index_time = f"{took['index']:16.2f}" if "index" in took else f"{'–':>16}"
+            yield f"{peer.name:28}{index_time}{took['backlinks']:12.4f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--notes", type=int, default=10_000)
-    notes = parser.parse_args().notes
-    with tempfile.TemporaryDirectory() as folder:
-        vault = Path(folder) / "vault"
-        queries = write_vault(vault, notes).queries(QUERIES)
+    parser.add_argument("--peers", type=Path, metavar="FOLDER", help="where to install others, to be asked as well")
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        vault = folder / "vault"
+        queries = write_vault(vault, wanted.notes).queries(QUERIES)
         past = time.time() - 60
         for entry in entries(str(vault)):
             os.utime(entry.path, (past, past))
         size = sum(entry.stat().st_size for entry in entries(str(vault)))
-        floor = floors(vault, Path(folder))
+        floor = floors(vault, folder)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
-            times, memory, held = apart.submit(measured, vault, Path(folder) / "index.db", queries).result()
-        print(f"{size / 1e6:.1f} MB: {held}\n\n{shown(floor, times, memory)}")
+            found = apart.submit(measured, vault, folder / "index.db", queries).result()
+        print(f"{size / 1e6:.1f} MB: {found.held}\n\n{shown(floor, found)}")
+        for line in beside_peers(wanted.peers, folder) if wanted.peers else ():
+            print(line)
 
 
 if __name__ == "__main__":

@@ -241,6 +241,25 @@ def test_hostile_files_of_every_kind_are_reported_and_stop_nothing(tmp_path: Pat
     assert library.refresh().changed == 0
 
 
+def test_a_note_over_a_limit_that_was_lowered_is_reported_and_comes_back_with_the_limit(
+    tmp_path: Path, index: SqliteNoteIndex
+) -> None:
+    note = tmp_path / "vault" / "long.md"
+    note.parent.mkdir()
+    note.write_text("garden " * 100)
+    os.utime(note, (1e9, 1e9))
+
+    def refreshed(limit: int) -> tuple[int, int, int]:
+        library = Library(VaultFiles(note.parent, exclude=(), max_note_bytes=limit), index)
+        return library.refresh().changed, len(library.warnings()), len(library.search("garden"))
+
+    assert refreshed(1_000) == (1, 0, 1)
+    assert refreshed(500) == (1, 1, 0)
+    assert refreshed(500) == (0, 1, 0)
+    assert refreshed(1_000) == (1, 0, 1)
+    assert refreshed(1_000) == (0, 0, 1)
+
+
 def test_an_index_that_another_program_holds_can_be_read_and_says_why_it_cannot_be_written(
     tmp_path: Path, index: SqliteNoteIndex
 ) -> None:

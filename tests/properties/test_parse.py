@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.vault.chunker import LARGEST, sections_of
+from zkchat.vault.markdown import flatten, outline
 from zkchat.vault.parse import parse_note
 from zkchat.vault.resolver import section_lines
 from zkchat.vault.wikilink import scan
@@ -26,6 +27,50 @@ texts = st.one_of(
     st.builds("---\n{}\n---\n{}".format, bodies, bodies),
     st.builds("\ufeff---\r\n{}\r\n---\r\n{}".format, bodies, bodies),
 )
+
+
+PLAIN_PIECES = (
+    *(
+        "#",
+        "# ",
+        "## b ##",
+        "#######",
+        "#\u00a0x",
+        " ",
+        "  ",
+        "   ",
+        "    ",
+        "\n",
+        "\n\n",
+        "\x0b",
+        "\x0c",
+        "\x85",
+        "\0",
+    ),
+    *("-", "- ", "--", "---", "=", "==", "> ", "1. ", "* ", "+ ", "- [x] ", "|", "| a | b |", "|---|---|", ":-", "~~"),
+    *(
+        "a",
+        "é",
+        "–",
+        "\u3000",
+        "\u2028",
+        "\\",
+        "_",
+        "**",
+        "[",
+        "]",
+        "(",
+        ")",
+        "[[x]]",
+        "[[a|b]]",
+        "!",
+        "%%",
+        "&#35;",
+        ":",
+    ),
+    *("\n # a", "\n   ## b", "a\n-", "a\n--  ", "a\n  ==", "\n\n---\n", "-     a", ">     a", "\n#\x0c"),
+)
+plain_texts = st.lists(st.sampled_from(PLAIN_PIECES), max_size=10).map("".join)
 
 
 def line_of(text: str, offset: int) -> int:
@@ -88,3 +133,13 @@ def test_no_section_is_larger_than_it_may_be(text: str) -> None:
     for section in sections_of(parse_note("n.md", text), text):
         wide = section.text.count("词")
         assert wide + (len(section.text) - wide) / 4 <= LARGEST
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(plain_texts)
+def test_a_plain_text_has_the_outline_that_it_has_below_a_line_with_code(text: str) -> None:
+    flat, above = flatten(text), "`code`\n\n"
+    plain, below = outline(flat), outline(above + flat)
+    assert [title._replace(start=title.start - len(above)) for title in below.titles] == plain.titles
+    assert [(start - len(above), end - len(above)) for start, end in below.code[1:]] == plain.code
+    assert below.hyperlinks == plain.hyperlinks == []

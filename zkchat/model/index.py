@@ -30,8 +30,14 @@ class Segment:
     sections: bytes
     lengths: bytes
     names: bytes
-    postings: Sequence[tuple[str, bytes, bytes]]
-    """By term, in order: where it stands in sections, and in names."""
+    terms: Sequence[str]
+    """In order."""
+    standing: bytes
+    """Where each stands in sections, one term after the other, and the bytes at which each ends."""
+    standing_ends: Sequence[int]
+    naming: bytes
+    """Likewise in names."""
+    naming_ends: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

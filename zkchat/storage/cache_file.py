@@ -48,7 +48,7 @@ class CacheFile:
             database.execute("BEGIN")
             try:
                 yield database
-            except (ValueError, TypeError, KeyError) as error:
+            except (ValueError, TypeError, LookupError) as error:
                 raise self._damaged() from error  # what was written is not what is read
             finally:
                 with suppress(sqlite3.Error):

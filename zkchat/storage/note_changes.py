@@ -1,11 +1,12 @@
 """Writing to the tables of the note index. All of it happens inside a transaction of the caller."""
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 
 from zkchat.errors import StorageDamaged
 from zkchat.model.index import IndexedNote, Segment
-from zkchat.storage.note_rows import note_row, packed_link, section_rows
+from zkchat.storage.note_rows import INSERT_LINK, note_row, posting_rows, section_rows
 
 _FORGET_NOTE = (
     "DELETE FROM links WHERE note = ?",
@@ -28,11 +29,8 @@ def set_state(database: sqlite3.Connection, **values: int) -> None:
 
 
 def remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
-    for path in paths:
-        row = database.execute("SELECT id, first_section, sections FROM notes WHERE path = ?", (path,)).fetchone()
-        if row is None:
-            continue
-        note, first, count = row
+    known = "SELECT notes.id, first_section, sections FROM json_each(?) AS gone JOIN notes ON notes.path = gone.value"
+    for note, first, count in database.execute(known, (json.dumps(paths),)).fetchall():
         database.executemany("INSERT INTO dead VALUES (?)", singles(range(first, first + count)))
         database.execute("DELETE FROM sections WHERE id >= ? AND id < ?", (first, first + count))
         database.execute("DELETE FROM vectors WHERE section >= ? AND section < ?", (first, first + count))
@@ -53,8 +51,8 @@ def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote]) -> Non
         (row for number, stored in numbered for row in section_rows(number, stored)),
     )
     database.executemany(
-        "INSERT INTO links (note, link) VALUES (?, ?)",
-        ((number, packed_link(link)) for number, stored in numbered for link in stored.note.links),
+        INSERT_LINK,
+        ((number, *link) for number, stored in numbered for link in stored.note.links),
     )
     for statement, texts_of in _LISTS_OF_NOTE:
         database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
@@ -70,14 +68,11 @@ _LISTS_OF_NOTE: tuple[tuple[str, Callable[[IndexedNote], Iterable[str]]], ...] =
 def add_segment(database: sqlite3.Connection, segment: Segment) -> None:
     if not segment.slots:
         return
-    number = database.execute(
-        "INSERT INTO segments (slots, sections, lengths, names) VALUES (?, ?, ?, ?)",
+    ((number,),) = database.execute(
+        "INSERT INTO segments (slots, sections, lengths, names) VALUES (?, ?, ?, ?) RETURNING id",
         (segment.slots, segment.sections, segment.lengths, segment.names),
-    ).lastrowid
-    database.executemany(
-        "INSERT INTO postings VALUES (?, ?, ?, ?)",
-        ((number, term, sections, names) for term, sections, names in segment.postings),
     )
+    database.executemany("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", posting_rows(number, segment))
 
 
 def singles(values: Iterable[object]) -> list[tuple[object]]:

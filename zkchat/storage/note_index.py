@@ -41,13 +41,17 @@ from zkchat.storage.note_rows import (
     EDGES_TOUCHING,
     LINKS_FROM,
     LINKS_TO,
+    POSTINGS_OF_SEGMENT,
     POSTINGS_OF_TERMS,
     SCHEMA,
+    STORE_RESOLUTION,
+    TOUCH_KEYS,
     VERSION,
     known_note,
     link_of,
     names_of,
-    packed_resolution,
+    postings_of_row,
+    resolution_row,
     section_of,
 )
 from zkchat.storage.vectors import SqliteVectors
@@ -145,10 +149,7 @@ class SqliteNoteIndex:
             )
             database.executemany("INSERT OR IGNORE INTO attachments VALUES (?)", singles(batch.added_files))
             database.executemany("DELETE FROM attachments WHERE path = ?", singles(batch.removed_files))
-            database.executemany(
-                "UPDATE notes SET unresolved = 1 WHERE id IN (SELECT note FROM link_keys WHERE key = ?)",
-                singles(batch.touched_keys),
-            )
+            database.execute(TOUCH_KEYS, (json.dumps([*batch.touched_keys]),))
             if batch.segment:
                 add_segment(database, batch.segment)
             generation = state(database, "generation") + 1
@@ -173,15 +174,15 @@ class SqliteNoteIndex:
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
         with self._reading() as database:
-            return [link_of(*row) for row in database.execute(LINKS_FROM, (json.dumps(paths),))]
+            return [link_of(row) for row in database.execute(LINKS_FROM, (json.dumps(paths),))]
 
     def links_to(self, path: str) -> list[StoredLink]:
         with self._reading() as database:
-            return [link_of(*row) for row in database.execute(LINKS_TO, (path,))]
+            return [link_of(row) for row in database.execute(LINKS_TO, (path,))]
 
     def doubtful_links(self) -> list[StoredLink]:
         with self._reading() as database:
-            return [link_of(*row) for row in database.execute(DOUBTFUL_LINKS)]
+            return [link_of(row) for row in database.execute(DOUBTFUL_LINKS)]
 
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
         with self._reading() as database:
@@ -195,10 +196,7 @@ class SqliteNoteIndex:
         with self._writing() as database:
             if state(database, "generation") != generation:
                 return False
-            database.executemany(
-                "UPDATE links SET status = ?, path = ?, details = ? WHERE id = ?",
-                ((*packed_resolution(found), number) for number, found in resolutions),
-            )
+            database.executemany(STORE_RESOLUTION, ((*resolution_row(found), number) for number, found in resolutions))
             database.executemany("UPDATE notes SET unresolved = 0 WHERE path = ?", singles(sources))
             return True
 
@@ -209,7 +207,8 @@ class SqliteNoteIndex:
             generation = state(database, "text_generation")
             segments = _segment_heads(database) if generation != known else None
             dead = _dead_sections(database) if generation != known else []
-            postings = _postings(database.execute(POSTINGS_OF_TERMS, (json.dumps([*terms]),)))
+            rows = database.execute(POSTINGS_OF_TERMS, (json.dumps([*terms]),))
+            postings = [each for term, *row in rows for each in postings_of_row(*row, wanted=term)]
         return TextLookup(generation=generation, postings=postings, segments=segments, dead=dead)
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
@@ -250,11 +249,9 @@ class SqliteNoteIndex:
             return _dead_sections(database)
 
     def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
-        query = "SELECT segment, term, sections, names FROM postings WHERE segment = ?"
         with self._reading() as database:
             heads = [head for head in _segment_heads(database) if head.id in segments]
-            parts = [(head, _postings(database.execute(query, (head.id,)))) for head in heads]
-            return parts, _dead_sections(database)
+            return [(head, _postings(database, head.id)) for head in heads], _dead_sections(database)
 
     def replace_segments(self, old: Sequence[int], new: Segment, dropped: Sequence[int]) -> None:
         with self._writing() as database:
@@ -290,11 +287,8 @@ def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
     ]
 
 
-def _postings(rows: Iterable[tuple[int, str, bytes, bytes]]) -> list[TermPostings]:
-    return [
-        TermPostings(segment=segment, term=term, sections=sections, names=names)
-        for segment, term, sections, names in rows
-    ]
+def _postings(database: sqlite3.Connection, segment: int) -> list[TermPostings]:
+    return [each for row in database.execute(POSTINGS_OF_SEGMENT, (segment,)) for each in postings_of_row(*row)]
 
 
 def _dead_sections(database: sqlite3.Connection) -> list[int]:

@@ -1,17 +1,14 @@
 """The tables of the note index, and how values become rows and rows values."""
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
-from operator import attrgetter
-from typing import Generic, TypeVar, assert_never
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, assert_never
 
-from zkchat.model.index import IndexedNote, KnownNote, StoredLink, StoredSection
+from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved
 
-T = TypeVar("T")
-
-VERSION = 3
+VERSION = 4
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 SCHEMA = (
@@ -31,7 +28,11 @@ SCHEMA = (
     "CREATE TABLE warnings (note INTEGER NOT NULL, text TEXT NOT NULL)",
     "CREATE INDEX warnings_note ON warnings (note)",
     """CREATE TABLE links (
-        id INTEGER PRIMARY KEY, note INTEGER NOT NULL, link TEXT NOT NULL, status TEXT, path TEXT, details TEXT)""",
+        id INTEGER PRIMARY KEY, note INTEGER NOT NULL, text TEXT NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL,
+        display TEXT NOT NULL, size TEXT NOT NULL, syntax TEXT NOT NULL, embed INTEGER NOT NULL,
+        external INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, line INTEGER NOT NULL,
+        in_comment INTEGER NOT NULL, in_frontmatter TEXT NOT NULL,
+        status TEXT, path TEXT, via TEXT, anchor_found INTEGER, anchor_line INTEGER, others TEXT)""",
     "CREATE INDEX links_note ON links (note)",
     "CREATE INDEX links_path ON links (path) WHERE path IS NOT NULL",
     "CREATE TABLE link_keys (key TEXT NOT NULL, note INTEGER NOT NULL, PRIMARY KEY (key, note)) WITHOUT ROWID",
@@ -43,8 +44,8 @@ SCHEMA = (
         id INTEGER PRIMARY KEY AUTOINCREMENT, slots INTEGER NOT NULL, sections BLOB NOT NULL, lengths BLOB NOT NULL,
         names BLOB NOT NULL)""",
     """CREATE TABLE postings (
-        segment INTEGER NOT NULL, term TEXT NOT NULL, sections BLOB NOT NULL, names BLOB NOT NULL,
-        PRIMARY KEY (segment, term)) WITHOUT ROWID""",
+        segment INTEGER NOT NULL, first TEXT NOT NULL, terms TEXT NOT NULL, ends BLOB NOT NULL,
+        standing BLOB NOT NULL, naming BLOB NOT NULL, PRIMARY KEY (segment, first)) WITHOUT ROWID""",
     "CREATE TABLE dead (section INTEGER PRIMARY KEY)",
     "CREATE TABLE vectors (section INTEGER PRIMARY KEY, vector BLOB NOT NULL)",
     "CREATE TABLE vector_method (name TEXT NOT NULL)",
@@ -55,15 +56,21 @@ segments they stand in are merged."""
 COUNTS = """SELECT count(*), (SELECT count(*) FROM links), coalesce(sum(sections), 0),
     (SELECT count(*) FROM attachments), (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
     FROM notes"""
-LINKS_FROM = """SELECT links.id, notes.path, link, status, links.path, details
+INSERT_LINK = """INSERT INTO links (note, text, target, anchor, display, size, syntax, embed, external, start, end,
+    line, in_comment, in_frontmatter) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+STORE_RESOLUTION = """UPDATE links
+    SET status = ?, path = ?, via = ?, anchor_found = ?, anchor_line = ?, others = ? WHERE id = ?"""
+LINKS_FROM = """SELECT notes.path, links.*
     FROM json_each(?) AS wanted CROSS JOIN notes ON notes.path = wanted.value CROSS JOIN links ON note = notes.id
     ORDER BY wanted.key, links.id"""
-LINKS_TO = """SELECT links.id, notes.path, link, status, links.path, details
+LINKS_TO = """SELECT notes.path, links.*
     FROM links JOIN notes ON notes.id = note WHERE links.path = ? ORDER BY notes.path, links.id"""
-DOUBTFUL_LINKS = """SELECT links.id, notes.path, link, status, links.path, details
+DOUBTFUL_LINKS = """SELECT notes.path, links.*
     FROM links JOIN notes ON notes.id = note
-    WHERE status IN ('missing', 'ambiguous') OR (status = 'resolved' AND NOT json_extract(details, '$.anchor_found'))
+    WHERE status IN ('missing', 'ambiguous') OR (status = 'resolved' AND NOT anchor_found)
     ORDER BY notes.path, links.id"""
+TOUCH_KEYS = """UPDATE notes SET unresolved = 1
+    WHERE id IN (SELECT note FROM json_each(?) AS touched CROSS JOIN link_keys ON link_keys.key = touched.value)"""
 EDGES = """SELECT DISTINCT source.path, target.path
     FROM links JOIN notes AS source ON source.id = note JOIN notes AS target ON target.path = links.path
     WHERE source.id != target.id"""
@@ -78,34 +85,20 @@ EDGES_TOUCHING = """SELECT source.path, target.path
 COPIES = """SELECT digest, path FROM notes
     WHERE size > 0 AND digest IN (SELECT digest FROM notes WHERE size > 0 GROUP BY digest HAVING count(*) > 1)
     ORDER BY digest, path"""
-POSTINGS_OF_TERMS = """SELECT segment, term, postings.sections, postings.names
-    FROM segments CROSS JOIN json_each(?) AS asked CROSS JOIN postings ON segment = segments.id AND term = asked.value
+POSTINGS_OF_TERMS = """SELECT asked.value, segment, terms, ends, standing, naming
+    FROM segments CROSS JOIN json_each(?) AS asked CROSS JOIN postings ON segment = segments.id AND first =
+        (SELECT max(first) FROM postings WHERE segment = segments.id AND first <= asked.value)
     ORDER BY segments.id"""
+POSTINGS_OF_SEGMENT = "SELECT segment, terms, ends, standing, naming FROM postings WHERE segment = ?"
+
+_TERMS_OF_ROW = 16
+"""To write a row for each term would take longer than all the rest of a segment."""
 
 _BETWEEN_HEADINGS = "\x1f"
 SectionRow = tuple[int, str, str, str, str, int, int, str]
 
 
-class _Packing(Generic[T]):
-    """Flat values of one class as JSON, and back."""
-
-    def __init__(self, kind: type[T], *names: str) -> None:
-        self._kind = kind
-        self._names = names
-        self._values_of = attrgetter(*names)
-
-    def packed(self, values: Iterable[T]) -> str:
-        rows = [*map(self._values_of, values)]
-        return json.dumps(rows, ensure_ascii=False) if rows else ""
-
-    def unpacked(self, packed: str) -> tuple[T, ...]:
-        rows = json.loads(packed) if packed else ()
-        return tuple(self._kind(**dict(zip(self._names, row, strict=True))) for row in rows)
-
-
-_HEADINGS = _Packing(Heading, *(each.name for each in fields(Heading)))
-_BLOCKS = _Packing(Block, *(each.name for each in fields(Block)))
-_LINKS = _Packing(Link, *(each.name for each in fields(Link)))
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 def note_row(number: int, stored: IndexedNote) -> tuple[object, ...]:
@@ -118,9 +111,9 @@ def note_row(number: int, stored: IndexedNote) -> tuple[object, ...]:
         stamp.settled,
         stored.digest,
         note.title,
-        packed_names(note.aliases),
-        _HEADINGS.packed(note.headings),
-        _BLOCKS.packed(note.blocks),
+        _packed(note.aliases),
+        _packed(note.headings),
+        _packed(note.blocks),
         stored.first_section,
         len(stored.sections),
         bool(note.links),
@@ -148,12 +141,49 @@ def section_of(row: SectionRow) -> StoredSection:
     )
 
 
-def packed_names(names: Sequence[str]) -> str:
-    return json.dumps(names, ensure_ascii=False) if names else ""
+def posting_rows(number: int, segment: Segment) -> Iterator[tuple[object, ...]]:
+    at = names_at = 0
+    for start in range(0, len(segment.terms), _TERMS_OF_ROW):
+        chosen = slice(start, start + _TERMS_OF_ROW)
+        ends, name_ends = segment.standing_ends[chosen], segment.naming_ends[chosen]
+        packed = array("I", [*(end - at for end in ends), *(end - names_at for end in name_ends)]).tobytes()
+        terms = segment.terms[chosen]
+        standing, naming = segment.standing[at : ends[-1]], segment.naming[names_at : name_ends[-1]]
+        yield number, terms[0], " ".join(terms), packed, standing, naming
+        at, names_at = ends[-1], name_ends[-1]
+
+
+def postings_of_row(
+    segment: int, terms: str, ends: bytes, standing: bytes, naming: bytes, *, wanted: str | None = None
+) -> list[TermPostings]:
+    """Those of one term, or of all."""
+    listed = terms.split(" ")
+    bounds = array("I")
+    bounds.frombytes(ends)
+    if (bounds[len(listed) - 1], bounds[2 * len(listed) - 1]) != (len(standing), len(naming)):
+        raise ValueError("postings that do not fit their terms")
+    places = range(len(listed)) if wanted is None else [listed.index(wanted)] if wanted in listed else []
+    return [
+        TermPostings(
+            segment=segment,
+            term=listed[place],
+            sections=standing[bounds[place - 1] if place else 0 : bounds[place]],
+            names=naming[bounds[len(listed) + place - 1] if place else 0 : bounds[len(listed) + place]],
+        )
+        for place in places
+    ]
+
+
+def _packed(values: Sequence[object]) -> str:
+    return _encode(values) if values else ""
+
+
+def _unpacked(packed: str) -> list[Any]:
+    return json.loads(packed) if packed else []
 
 
 def names_of(packed: str) -> tuple[str, ...]:
-    return tuple(json.loads(packed)) if packed else ()
+    return tuple(_unpacked(packed))
 
 
 def known_note(digest: bytes, title: str, aliases: str, headings: str, blocks: str) -> KnownNote:
@@ -161,52 +191,52 @@ def known_note(digest: bytes, title: str, aliases: str, headings: str, blocks: s
         digest=digest,
         title=title,
         aliases=names_of(aliases),
-        headings=_HEADINGS.unpacked(headings),
-        blocks=_BLOCKS.unpacked(blocks),
+        headings=tuple(Heading(*row) for row in _unpacked(headings)),
+        blocks=tuple(Block(*row) for row in _unpacked(blocks)),
     )
 
 
-def packed_link(link: Link) -> str:
-    return _LINKS.packed([link])
+_FLAGS = [Link._fields.index(name) for name in ("embed", "external", "in_comment")]
 
 
-def link_of(
-    number: int, source: str, packed: str, status: str | None, path: str | None, details: str | None
-) -> StoredLink:
-    (link,) = _LINKS.unpacked(packed)
+def link_of(row: tuple[Any, ...]) -> StoredLink:
+    source, number, _, *written, status, path, via, anchor_found, line, others = row
+    for flag in _FLAGS:
+        written[flag] = written[flag] == 1
+    link = Link(*written)
     return StoredLink(
         id=number,
         source=source,
         link=link,
-        resolution=_resolution_of(status, path or "", details or "{}"),
+        resolution=_resolution_of(link, status, (path, via, anchor_found, line), others),
     )
 
 
-def packed_resolution(found: Resolution) -> tuple[str, str | None, str | None]:
-    """Status, path and the rest."""
+def resolution_row(found: Resolution) -> tuple[object, ...]:
+    """Status, path, via, anchor_found, anchor_line, others. The rest is known from the link."""
     match found:
         case Resolved(path=path, via=via, anchor_found=anchor_found, line=line):
-            return "resolved", path, json.dumps({"via": via, "anchor_found": anchor_found, "line": line})
+            return "resolved", path, via, anchor_found, line, ""
         case Ambiguous(path=path, via=via, others=others, anchor_found=anchor_found, line=line):
-            rest = {"via": via, "others": others, "anchor_found": anchor_found, "line": line}
-            return "ambiguous", path, json.dumps(rest, ensure_ascii=False)
-        case Missing(target=target):
-            return "missing", None, json.dumps({"target": target}, ensure_ascii=False)
-        case External(address=address):
-            return "external", None, json.dumps({"address": address}, ensure_ascii=False)
+            return "ambiguous", path, via, anchor_found, line, _packed(others)
+        case Missing():
+            return "missing", None, None, None, None, ""
+        case External():
+            return "external", None, None, None, None, ""
     assert_never(found)
 
 
-def _resolution_of(status: str | None, path: str, details: str) -> Resolution | None:
-    rest = json.loads(details)
+def _resolution_of(link: Link, status: str | None, place: Sequence[Any], others: str) -> Resolution | None:
     match status:
         case "resolved":
-            return Resolved(path=path, **rest)
+            path, via, anchor_found, line = place
+            return Resolved(path=path, via=via, anchor_found=anchor_found == 1, line=line)
         case "ambiguous":
-            return Ambiguous(path=path, **{**rest, "others": tuple(rest["others"])})
+            path, via, anchor_found, line = place
+            return Ambiguous(path=path, via=via, others=names_of(others), anchor_found=anchor_found == 1, line=line)
         case "missing":
-            return Missing(**rest)
+            return Missing(target=link.target)
         case "external":
-            return External(**rest)
+            return External(address=link.target)
         case _:
             return None

@@ -70,9 +70,9 @@ class VaultFiles:
                     return f"{path}/"
             if not problem:
                 status = entry.stat()
-                modified = status.st_mtime_ns
-                settled = not -_RACY_NS <= now - modified <= _RACY_NS
-                return FileStamp(path=path, size=status.st_size, modified_ns=modified, settled=settled)
+                size, modified = status.st_size, status.st_mtime_ns
+                settled = size <= self._max_note_bytes and not -_RACY_NS <= now - modified <= _RACY_NS
+                return FileStamp(path, size, modified, settled)
         except OSError as error:
             problem = f"It cannot be looked at: {_why(error)}."
         may_hold_notes = path.lower().endswith(".md") or Path(entry.path).is_dir()

@@ -61,7 +61,8 @@ def keys_of_link(link: Link) -> frozenset[str]:
     """The keys whose files decide what a link leads to."""
     if link.external or not link.target:
         return frozenset()
-    return _keys(link.target) | _keys(link.target.partition("^")[0].strip()) | {name_key(link.target)}
+    names = {link.target, link.target.partition("^")[0].strip()}
+    return frozenset().union({name_key(link.target)}, *map(_keys, names))
 
 
 def _keys(path: str) -> frozenset[str]:

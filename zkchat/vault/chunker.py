@@ -33,15 +33,7 @@ def sections_of(note: Note, text: str) -> list[Section]:
             start, end = _trimmed(flat, *piece)
             shown = _without_comments(text, start, end, note.comments)
             if shown:
-                section = Section(
-                    heading_path=heading_path,
-                    text=shown,
-                    start=start,
-                    end=end,
-                    first_line=lines.at(start),
-                    last_line=lines.at(end),
-                )
-                sections.append(section)
+                sections.append(Section(heading_path, shown, start, end, lines.at(start), lines.at(end)))
     return sections
 
 
@@ -49,10 +41,12 @@ def _regions(note: Note, length: int) -> Iterator[tuple[tuple[str, ...], Span]]:
     start = note.body_start
     above: list[Heading] = []
     for heading in note.headings:
-        yield tuple(title.text for title in above), (start, heading.start)
-        above = [*(title for title in above if title.level < heading.level), heading]
+        yield tuple([title.text for title in above]), (start, heading.start)
+        while above and above[-1].level >= heading.level:
+            above.pop()
+        above.append(heading)
         start = heading.start
-    yield tuple(title.text for title in above), (start, length)
+    yield tuple([title.text for title in above]), (start, length)
 
 
 def _pieces(flat: str, start: int, end: int) -> Iterator[Span]:
@@ -66,6 +60,8 @@ def _pieces(flat: str, start: int, end: int) -> Iterator[Span]:
 
 def _reach(flat: str, start: int, end: int) -> int:
     """How far a section that begins at `start` may go."""
+    if end - start <= LARGEST:
+        return end
     window = flat[start : min(end, start + _ROOM)]
     heavy_at_most = (len(window.encode()) - len(window)) // 2  # a CJK character takes three bytes or four
     if len(window) + 3 * heavy_at_most <= _ROOM:

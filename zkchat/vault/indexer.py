@@ -9,19 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 
 from zkchat.model.index import IndexBatch
-from zkchat.model.note import NoteWarning
+from zkchat.model.note import FileStamp, NoteWarning
 from zkchat.ports import NoteFiles, NoteIndex, Workers
 from zkchat.vault.catalog import LiveCatalog, keys_of_file
 from zkchat.vault.reading import Listed, PartRead, keys_of_known, parts_of, read_part
 from zkchat.vault.resolver import CatalogEntry, is_note
 from zkchat.vault.segments import tidy
 
-Stamp = tuple[int, int, bool]
-"""Size, time of change, and whether it is settled."""
 Progress = Callable[[int, int], None]
 """Told how many of how many changed notes are done."""
 
-_RESOLVED_AT_ONCE = 500
+_RESOLVED_AT_ONCE = 2_000
 _WORTH_SHARING = 3
 """Parts from which on other processes are asked to help: to start them costs about as much as to read one."""
 
@@ -53,6 +51,17 @@ class _Difference:
     unlisted: Sequence[NoteWarning]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _KnownFiles:
+    """What the index says of the files."""
+
+    generation: int | None = None
+    notes: frozenset[str] = frozenset()
+    settled: frozenset[FileStamp | NoteWarning] = frozenset()
+    """The stamps of those notes that need not be read again while they are listed in just this way."""
+    attachments: frozenset[str] = frozenset()
+
+
 class Indexer:
     def __init__(
         self, files: NoteFiles, index: NoteIndex, catalog: LiveCatalog, workers: Workers | None = None
@@ -61,7 +70,7 @@ class Indexer:
         self._index = index
         self._catalog = catalog
         self._workers = workers
-        self._stamps: tuple[int, dict[str, Stamp]] | None = None
+        self._known = _KnownFiles()
         self.unlisted: Sequence[NoteWarning] = ()
         """What could not be listed at the last refresh."""
 
@@ -84,38 +93,36 @@ class Indexer:
         )
 
     def _difference(self) -> _Difference:
-        known, known_files = self._known_stamps(), self._index.attachments()
-        to_read: list[Listed] = []
-        added_files: list[str] = []
-        unlisted: list[NoteWarning] = []
-        notes = 0
-        for found in self._files.scan():
-            if isinstance(found, NoteWarning):
-                unlisted.append(found)
-            elif is_note(found.path):
-                notes += 1
-                before = known.pop(found.path, None)
-                if before != (found.size, found.modified_ns, True):
-                    to_read.append((found, before is not None))
-            elif found.path in known_files:
-                known_files.remove(found.path)
-            else:
-                added_files.append(found.path)
+        known = self._known_files()
+        found = [*self._files.scan()]
+        news = [each for each in found if each not in known.settled]
+        stamps = [each for each in news if isinstance(each, FileStamp)]
+        notes = [stamp for stamp in stamps if is_note(stamp.path)]
+        files = {stamp.path for stamp in stamps if not is_note(stamp.path)}
+        seen = len(found) - len(news) + sum(stamp.path in known.notes for stamp in notes)
         return _Difference(
-            notes=notes,
-            to_read=to_read,
-            removed=[*known],
-            added_files=added_files,
-            removed_files=[*known_files],
-            unlisted=unlisted,
+            notes=len(found) - len(news) + len(notes),
+            to_read=[(stamp, stamp.path in known.notes) for stamp in notes],
+            removed=[]
+            if seen == len(known.notes)
+            else sorted(known.notes - {each.path for each in found if isinstance(each, FileStamp)}),
+            added_files=sorted(files - known.attachments),
+            removed_files=sorted(known.attachments - files),
+            unlisted=[each for each in news if isinstance(each, NoteWarning)],
         )
 
-    def _known_stamps(self) -> dict[str, Stamp]:
+    def _known_files(self) -> _KnownFiles:
         """Loaded again only when somebody changed the index: most looks at a vault find nothing new."""
         generation = self._index.generation()
-        if self._stamps is None or self._stamps[0] != generation:
-            self._stamps = generation, self._index.stamps()
-        return self._stamps[1].copy()
+        if self._known.generation != generation:
+            stamps = self._index.stamps()
+            self._known = _KnownFiles(
+                generation=generation,
+                notes=frozenset(stamps),
+                settled=frozenset(FileStamp(path, *stamp) for path, stamp in stamps.items() if stamp[2]),
+                attachments=frozenset(self._index.attachments()),
+            )
+        return self._known
 
     def _forget(self, difference: _Difference) -> None:
         """Drop what is gone, and take note of attachments, of which there is nothing to read."""

@@ -6,9 +6,10 @@ from threading import Event, Lock, Thread
 from typing import TypeVar
 
 from zkchat.errors import NoteNotFound, StorageDamaged, ZkchatError
-from zkchat.model.index import CatalogRow, IndexCounts, StoredLink
+from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink
 from zkchat.model.note import Link, Missing, NoteWarning, Passage, Resolution, Resolved
 from zkchat.ports import NoteFiles, NoteIndex, Workers
+from zkchat.vault.bounded import BoundedRefresh
 from zkchat.vault.catalog import LiveCatalog
 from zkchat.vault.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.meaning import Meaning
@@ -37,6 +38,8 @@ class Library:
         self._closing = Event()
         self._search = Search(index, meaning)
         self._refreshing = Lock()
+        self._bounded = BoundedRefresh(self.refresh)
+        self._note_count: tuple[int, int] | None = None
 
     def refresh(self, progress: Progress | None = None) -> Refreshed:
         """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
@@ -45,17 +48,33 @@ class Library:
             try:
                 return self._indexer.refresh(observe)
             except StorageDamaged:
-                self._index.reset()
+                self._begin_anew()
                 return self._indexer.refresh(observe)
+
+    def refresh_within(self, seconds: float) -> Refreshed | None:
+        """The same, waiting no longer than that: None says that it goes on in the background, where `close` ends it.
+
+        The next call waits for that one rather than starting a second beside it, and raises what went wrong with it.
+        """
+        return self._bounded.within(seconds)
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
         """Forget what is known, and read every note again."""
         with self._refreshing:
-            self._index.reset()
+            self._begin_anew()
         return self.refresh(progress)
 
+    def _begin_anew(self) -> None:
+        self._index.reset()
+        if self._meaning:
+            self._meaning.forget()
+
     def note_count(self) -> int:
-        return self.counts().notes
+        """How many notes there are; asked in every turn, so counted again only when something changed."""
+        generation = self._answer(self._index.generation)
+        if self._note_count is None or self._note_count[0] != generation:
+            self._note_count = generation, self.counts().notes
+        return self._note_count[1]
 
     def counts(self) -> IndexCounts:
         return self._answer(self._index.counts)
@@ -89,6 +108,8 @@ class Library:
     def section(self, path: str, anchor: str = "") -> str:
         """What stands under a heading or in a block, without comments; the whole note where there is no such place."""
         text = self.read(path)
+        if not anchor and "%%" not in text:
+            return text  # nothing to cut out, so no need to understand it
         note = parse_note(path, text)
         lines = _shown(text, note.comments).splitlines(keepends=True)
         place = section_lines(note, anchor) if anchor else None
@@ -147,6 +168,7 @@ class Library:
     def close(self) -> None:
         """End what goes on in the background."""
         self._closing.set()
+        self._bounded.close()
         if self._embedding:
             self._embedding.join()
 
@@ -166,6 +188,18 @@ class Library:
     def rarity(self, terms: Iterable[str]) -> dict[str, float]:
         """How telling terms are: the rarer in the vault, the more. Those that no note holds are left out."""
         return self._answer(lambda: self._search.rarity(terms))
+
+    def generation(self) -> int:
+        """A number that grows whenever notes change."""
+        return self._answer(self._index.generation)
+
+    def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        """By path: size and time of change of every note, as it was last read."""
+        return self._answer(self._index.stamps)
+
+    def outline(self, path: str) -> KnownNote | None:
+        """The headings and blocks of a note, as it was last read."""
+        return self._answer(lambda: self._index.known(path))
 
     def _closest(self, path: str) -> str:
         found = self.resolve(Link(text=f"[[{path}]]", target=path))

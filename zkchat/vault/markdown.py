@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import pyromark
@@ -29,8 +29,14 @@ _WANTED = {"Heading", "Link", "Image"} | _OPAQUE | _CONTAINERS
 _AUTOMATIC = ("Autolink", "Email")
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
+_MARKS = ("`", "<", "$", "^", "\t", "\v", "\f", "    ", "](", "]:", "~~~")
+_ODD_LINE = re.compile(r"\n(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
+"""Where a text has none of these, it holds no code, formula, hyperlink or block with an id, and its only headings are
+lines that begin with `#`: the parser need not be asked, which is slow because it tells more."""
+_PLAIN_TITLE = re.compile(r"\n(#{1,6})(?=[ \n]|\Z)([^\n]*)")
+
+
+class Title(NamedTuple):
     """A heading outside quotes and lists, with its text as it is written."""
 
     text: str
@@ -38,8 +44,7 @@ class Title:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hyperlink:
+class Hyperlink(NamedTuple):
     """`[label](address)`, `![label](address)` or `[label][reference]`."""
 
     label: str
@@ -123,11 +128,15 @@ def plain(markdown: str) -> str:
     return " ".join("".join(pieces).split())
 
 
-def outline(flat: str) -> Outline:
-    """Read a flattened text, in time proportional to its length, whatever it holds.
+def outline(flat: str, start: int = 0) -> Outline:
+    """Read a flattened text, in time proportional to its length, whatever it holds. Before `start` it is blank.
 
     Of all Markdown only a table can say more than is written: its short rows are filled up with empty cells.
     """
+    lines = f"\n{flat[start:]}"
+    if not any(mark in lines for mark in _MARKS) and not _ODD_LINE.search(lines):
+        matches = _PLAIN_TITLE.finditer(lines)
+        return Outline(titles=[Title(_title_text(match[2]), len(match[1]), start + match.start()) for match in matches])
     found = _Reader(flat).read(_parser(), at_most=3 * len(flat) + _STRIDE)
     return found or _Reader(flat).read(_parser(tables=False)) or Outline()
 
@@ -187,7 +196,7 @@ class _Reader:
     def _title(self, level: int, span: Span) -> None:
         start, end = span
         if start >= self._nested_until:
-            self._found.titles.append(Title(_title_text(self._flat[start:end]), level, start))
+            self._found.titles.append(Title(_title_of(self._flat[start:end]), level, start))
 
     def _hyperlink(self, link: "LinkData", span: Span, *, image: bool) -> None:
         if link["link_type"] in _AUTOMATIC or not link["dest_url"]:
@@ -210,11 +219,17 @@ def _without_piped_links(flat: str) -> str:
     return _PIPED.sub(lambda match: match[0].replace("|", "/"), flat) if "|" in flat else flat
 
 
-def _title_text(source: str) -> str:
+def _title_of(source: str) -> str:
     lines = source.rstrip().split("\n")
-    if len(lines) > 1:  # underlined
-        return " ".join("\n".join(lines[:-1]).split())
-    text = source.lstrip("#").strip()
+    underlined = len(lines) > 1
+    return " ".join("\n".join(lines[:-1]).split()) if underlined else _title_text(source.lstrip("#"))
+
+
+def _title_text(line: str) -> str:
+    """What a heading says: the line after its `#`, without those that may close it."""
+    text = line.strip()
+    if not text.endswith("#"):
+        return text
     without_closing = text.rstrip("#")
     return without_closing.rstrip() if without_closing[-1:] in {"", " ", "\t"} else text
 

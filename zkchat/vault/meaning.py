@@ -1,36 +1,54 @@
-"""Search by meaning: sections get vectors little by little, and questions are compared with those there are."""
+"""Search by meaning: sections get vectors little by little, and questions are compared with those there are.
 
-from collections.abc import Callable
+In memory are only the signs of the vectors. They tell which sections may be near a question; the vectors of those few
+are read to know how near.
+"""
+
+from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from zkchat.ports import Embedder, VectorIndex
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from zkchat.vault.postings import Numbers
-    from zkchat.vault.similarity import Scores, Sections
-
-    Packed = NDArray[np.int8]
+    from zkchat.vault.ranking import Numbers
+    from zkchat.vault.similarity import Mask, Places, Scores, Signs, Sketches, Vector, Vectors
 
 _AT_ONCE = 256
 """Sections that get their vectors in one step, some tens of milliseconds of work."""
+_LOADED_AT_ONCE = 8_192
+_SAMPLE = 1_024
+"""Vectors that tell what all have in common."""
+_LOOKED_AT = 256
+"""Sections whose vectors are read because they may be near, and as many because their text answers best."""
 
 _NEAR_ENOUGH = 0.3
 """The cosine above which a section is shown for its meaning alone; questions on nothing in a vault stay below."""
 
 
+class SectionVectors(VectorIndex, Protocol):
+    """Vectors of which some can be had without the others."""
+
+    def after(self, method: str, section: int, limit: int = -1) -> list[tuple[int, bytes]]:
+        """The vectors of this method for sections with higher numbers, in their order, at most so many."""
+        ...
+
+    def of(self, method: str, sections: Sequence[int]) -> list[tuple[int, bytes]]:
+        """The vectors of this method for those of the sections that have one."""
+        ...
+
+
 class Meaning:
     """Knows how near sections are to a question. Every thread may use it."""
 
-    def __init__(self, vectors: VectorIndex, embedder: Embedder) -> None:
+    def __init__(self, vectors: SectionVectors, embedder: Embedder) -> None:
         self._index = vectors
         self._embedder = embedder
         self._lock = Lock()
-        self._loaded: tuple[Numbers, Packed] | None = None
-        self._aligned: tuple[Numbers, Sections] | None = None
+        self._loaded: tuple[Numbers, Signs] | None = None
+        self._aligned: tuple[Numbers, Sketches, Vector] | None = None
+        self._common: tuple[int, Vector] | None = None
+        """What all vectors have in common, and how many there were when it was learned."""
 
     def embed(self, keep_on: Callable[[int], bool]) -> int:
         """Give vectors to sections that have none, until all have one or `keep_on`, told how many so far, says no."""
@@ -48,46 +66,83 @@ class Meaning:
                 self._aligned = None
         return done
 
-    def scores(self, question: str, sections: "Numbers", *, alone: bool) -> "Scores":
-        """From 0 to 1 for each of these sections; all 0 where nothing is known yet.
+    def forget(self) -> None:
+        """The index is begun anew, and so are the numbers of its sections."""
+        with self._lock:
+            self._loaded = self._aligned = self._common = None
 
-        `alone` says that no section holds a word of the question. Then only those count that are near beyond doubt.
+    def scores(self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask") -> "Scores":
+        """For each of these sections how near it is, 1 for the nearest; all 0 where nothing is known yet.
+
+        Only sections that are `allowed` count, and where no `text` has anything in common with the question, only
+        those that are near beyond doubt. What is neither likely to be near nor has one of the best texts counts as 0.
         """
         import numpy as np
 
-        from zkchat.vault.similarity import stretched
+        from zkchat.vault.similarity import Sections, nearest, relative
 
-        cosines = self._aligned_with(sections).scores(self._embedder.embed([question])[0])
-        near = stretched(cosines)
-        return np.where(cosines >= _NEAR_ENOUGH, near, np.float32(0)) if alone else near
+        asked = self._embedder.embed([question])[0]
+        sketches, common = self._aligned_with(sections)
+        answering = np.flatnonzero(text > 0)
+        best = answering[nearest(text[answering], _LOOKED_AT)]
+        slots: Places = np.union1d(sketches.likely(asked, allowed, _LOOKED_AT), best)
+        cosines = Sections(self._vectors_of(sections[slots]), common).scores(asked)
+        if not len(answering):
+            cosines[cosines < _NEAR_ENOUGH] = 0
+        near = np.zeros(len(sections), dtype=np.float32)
+        near[slots] = relative(cosines)
+        return near
 
-    def _aligned_with(self, sections: "Numbers") -> "Sections":
-        """The vectors in the order of `sections`, which the caller keeps for as long as nothing changes."""
+    def _aligned_with(self, sections: "Numbers") -> "tuple[Sketches, Vector]":
+        """The signs in the order of `sections`, which the caller keeps for as long as nothing changes."""
         import numpy as np
 
-        from zkchat.vault.similarity import Sections, common_direction
+        from zkchat.vault.similarity import Sketches
 
         with self._lock:
             if self._aligned is None or self._aligned[0] is not sections:
-                numbers, vectors = self._load()
-                rows = np.zeros((len(sections), self._embedder.dimensions), dtype=np.float32)
+                numbers, signs = self._load()
+                rows = np.zeros((len(sections), signs.shape[1]), dtype=np.uint64)
                 places = np.searchsorted(numbers, sections)
                 found = places < len(numbers)
                 found[found] = numbers[places[found]] == sections[found]
-                rows[found] = vectors[places[found]]
-                self._aligned = sections, Sections(rows, common_direction(rows))
-            return self._aligned[1]
+                rows[found] = signs[places[found]]
+                self._aligned = sections, Sketches(rows), self._learned_common(numbers)
+            return self._aligned[1:]
 
-    def _load(self) -> "tuple[Numbers, Packed]":
+    def _load(self) -> "tuple[Numbers, Signs]":
         """What is stored; only what was added since is read, for sections are numbered upwards and never change."""
         import numpy as np
 
+        from zkchat.vault.similarity import signs
+
         size = self._embedder.dimensions
-        numbers, vectors = self._loaded or (np.zeros(0, dtype=np.int64), np.zeros((0, size), dtype=np.int8))
-        added = self._index.after(self._embedder.name, int(numbers[-1]) if len(numbers) else 0)
-        if added:
+        parts = [self._loaded or (np.zeros(0, dtype=np.int64), signs(np.zeros((0, size), dtype=np.int8)))]
+        last = int(parts[0][0][-1]) if len(parts[0][0]) else 0
+        while added := self._index.after(self._embedder.name, last, _LOADED_AT_ONCE):
             packed = np.frombuffer(b"".join(vector for _, vector in added), dtype=np.int8).reshape(-1, size)
-            numbers = np.concatenate([numbers, np.array([number for number, _ in added], dtype=np.int64)])
-            vectors = np.concatenate([vectors, packed])
-        self._loaded = numbers, vectors
+            parts.append((np.array([number for number, _ in added], dtype=np.int64), signs(packed)))
+            last = added[-1][0]
+        numbers, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
+        self._loaded = numbers, rows
         return self._loaded
+
+    def _learned_common(self, sections: "Numbers") -> "Vector":
+        """What the vectors of these sections share, learned anew when there are twice as many of them."""
+        import numpy as np
+
+        from zkchat.vault.similarity import common_direction
+
+        if self._common is None or len(sections) >= 2 * self._common[0]:
+            sample = np.linspace(0, len(sections) - 1, min(len(sections), _SAMPLE)).astype(np.intp)
+            self._common = len(sections), common_direction(self._vectors_of(sections[sample]))
+        return self._common[1]
+
+    def _vectors_of(self, sections: "Numbers") -> "Vectors":
+        """A row for each; 0 where none is stored."""
+        from zkchat.vault.similarity import unpacked
+
+        stored = dict(self._index.of(self._embedder.name, sections.tolist()))
+        unknown = bytes(self._embedder.dimensions)
+        data = b"".join([stored.get(number, unknown) for number in sections.tolist()])
+        return unpacked(data, self._embedder.dimensions)

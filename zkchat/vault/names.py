@@ -3,12 +3,14 @@
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 
 _SPACES = {0xA0: " ", 0x202F: " "}
 _ENOUGH = 4_000
 """Names that share a piece with the one asked for. Those of rare pieces come first, so that the best are among them."""
-_SHORTLIST = 60
+_LIKELY = 60
+_SHORTLIST = 12
+"""Names that are compared letter by letter, which takes a tenth of a millisecond for each."""
 _LONGEST = 200
 """Characters of a name that are compared; no file name is longer."""
 _ALIKE = 0.6
@@ -64,15 +66,29 @@ class SimilarNames:
         return tuple(alike.values())[:limit]
 
     def _shortlist(self, key: str) -> list[str]:
+        """The names that have most pieces in common with this one, and fewest of their own."""
+        asked = _pieces(key)
+
+        def unlikeness(name: str) -> float:
+            pieces = _pieces(_beginning(name))
+            return -len(asked & pieces) / len(asked | pieces)
+
+        shared = self._sharing(asked)
+        least = min(nlargest(_LIKELY, shared.values()), default=0)
+        likely = [name for name, pieces in shared.items() if pieces >= least]
+        likely = nsmallest(_LIKELY, likely, key=lambda name: (-shared[name], abs(len(name) - len(key)), name))
+        return nsmallest(_SHORTLIST, likely, key=lambda name: (unlikeness(name), name))
+
+    def _sharing(self, asked: set[str]) -> Counter[str]:
+        """How many of the pieces other names have, as far as the rarest pieces tell."""
         shared: Counter[str] = Counter()
         looked_at = 0
-        for _, piece in sorted((len(self._by_piece.get(piece, ())), piece) for piece in _pieces(key)):
-            names = self._by_piece.get(piece, ())
-            if looked_at and looked_at + len(names) > _ENOUGH:
+        for count, piece in sorted((len(self._by_piece.get(piece, ())), piece) for piece in asked):
+            if looked_at and looked_at + count > _ENOUGH:
                 break
-            shared.update(names)
-            looked_at += len(names)
-        return nsmallest(_SHORTLIST, shared, key=lambda name: (-shared[name], abs(len(name) - len(key)), name))
+            shared.update(self._by_piece.get(piece, ()))
+            looked_at += count
+        return shared
 
 
 def _beginning(name: str) -> str:

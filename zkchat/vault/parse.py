@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from zkchat.model.note import Block, Heading, Link, Note
 from zkchat.vault.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
-from zkchat.vault.markdown import Lines, Span, blank, flatten, outline, plain
+from zkchat.vault.markdown import Lines, Span, Title, blank, flatten, outline, plain
 from zkchat.vault.wikilink import inside, read_prose, scan, wikilink, wikilink_spans
 
 _TAG = re.compile(
@@ -21,14 +21,11 @@ _BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 def parse_note(path: str, text: str) -> Note:
     """Read a note. No text makes this raise, and none makes it slow."""
     flat, matter, body = _cut(text)
-    found = outline(body)
+    found = outline(body, matter.end)
     prose = read_prose(text, body, found)
     lines = Lines(body)
-    commented = inside([(title.start, title.start + 1) for title in found.titles], prose.comments)
     headings = tuple(
-        Heading(text=title.text, level=title.level, line=lines.at(title.start), start=title.start)
-        for title, in_comment in zip(found.titles, commented, strict=True)
-        if not in_comment
+        Heading(text, level, lines.at(start), start) for text, level, start in _shown(found.titles, prose.comments)
     )
     return Note(
         path=path,
@@ -48,8 +45,8 @@ def parse_note(path: str, text: str) -> Note:
 
 def prose_of(text: str) -> str:
     """What a note says beside its links: frontmatter, code, formulas and links are blanked out. Every offset stays."""
-    _, _, body = _cut(text)
-    return read_prose(text, body, outline(body)).rest
+    _, matter, body = _cut(text)
+    return read_prose(text, body, outline(body, matter.end)).rest
 
 
 def file_title(path: str) -> str:
@@ -68,6 +65,14 @@ def _cut(text: str) -> tuple[str, Frontmatter, str]:
 def _hidden(lines: str) -> str:
     """Blank lines in place of these, so that offsets and line numbers stay."""
     return "\n".join(" " * len(line) for line in lines.split("\n"))
+
+
+def _shown(titles: list[Title], comments: list[Span]) -> list[Title]:
+    """Those that stand in no comment."""
+    if not comments:
+        return titles
+    commented = inside([(title.start, title.start + 1) for title in titles], comments)
+    return [title for title, in_comment in zip(titles, commented, strict=True) if not in_comment]
 
 
 def _first_title(headings: tuple[Heading, ...]) -> str:

@@ -6,20 +6,16 @@ heading path count double. Needs NumPy: import this module where it is used.
 """
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zkchat.model.index import Segment, SegmentHead, TermPostings
 from zkchat.model.note import Note, Section
 from zkchat.vault.parse import file_title
-from zkchat.vault.terms import asked_words, stem, words
-
-Numbers = NDArray[np.int64]
+from zkchat.vault.terms import asked_words, words
+from zkchat.vault.vocabulary import Numbers, vocabulary
 
 MOST_SLOTS = 1 << 24
 NAMED_WEIGHT = 2
@@ -41,84 +37,83 @@ class Head(NamedTuple):
     """A row each: the first slot it names, how many, and how many words it has."""
 
 
-class _Name(NamedTuple):
-    terms: "array[int]"
-    telling: frozenset[int]
-    """Those that are no stop words."""
-
-
-class _TermNumbers(dict[str, int]):
-    """The number of the term a word counts as. A word seen for the first time is stemmed, and its term numbered."""
-
-    def __init__(self) -> None:
-        self.vocabulary: dict[str, int] = {}
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = self.vocabulary.setdefault(stem(word), len(self.vocabulary))
-        return number
-
-    def of(self, found: Iterable[str]) -> "array[int]":
-        return array("I", map(self.__getitem__, found))
-
-
 class SegmentBuilder:
     """Collects sections, note by note; `build` makes the segment."""
 
     def __init__(self) -> None:
-        self._numbers = _TermNumbers()
-        self._known_names: dict[str, _Name] = {}
-        self._occurrences = array("I")
-        self._lengths = array("I")
-        self._names = array("I")
-        self._name_terms = array("I")
+        self._vocabulary = vocabulary()
+        self._texts = array("I")
+        self._names: dict[str, int] = {}
+        self._named: list[int] = []
+        """The names of one section after the other, and how many each has."""
+        self._named_counts: list[int] = []
+        self._runs: list[tuple[int, int, int]] = []
+        """A name, the first slot it names, and how many."""
 
     @property
     def slots(self) -> int:
-        return len(self._lengths)
+        return len(self._named_counts)
 
     def add(self, note: Note, sections: Sequence[Section]) -> None:
-        first = self.slots
-        names = _names(note)
-        for path, below in groupby(sections, key=attrgetter("heading_path")):
-            named = array("I")
-            for name in (*names, *path):
-                named += self._name(name).terms * NAMED_WEIGHT
-            for section in below:
-                found = self._numbers.of(words(section.text))
-                self._occurrences += found
-                self._occurrences += named
-                self._lengths.append(len(found) + len(named))
-        for name in names:
-            self._add_name(name, first, len(sections))
-        for name, start, end in _runs(sections):
-            self._add_name(name, first + start, end - start)
+        self._texts += self._vocabulary.read([section.text for section in sections])
+        names = [*map(self._name, _names(note))]
+        self._runs += [(name, self.slots, len(sections)) for name in names]
+        above: tuple[str, ...] = ()
+        open_runs: list[tuple[int, int]] = []
+        named = names
+        for slot, section in enumerate(sections, start=self.slots):
+            path = section.heading_path
+            if path != above:
+                shared = _shared(path, above)
+                self._end(open_runs[shared:], slot)
+                open_runs[shared:] = [(self._name(heading), slot) for heading in path[shared:]]
+                named = [*names, *[name for name, _ in open_runs]]
+                above = path
+            self._named += named
+            self._named_counts.append(len(named))
+        self._end(open_runs, self.slots)
 
-    def _name(self, name: str) -> _Name:
-        if name not in self._known_names:
-            telling = frozenset(self._numbers.of(asked_words(name)))
-            self._known_names[name] = _Name(self._numbers.of(words(name)), telling)
-        return self._known_names[name]
+    def _name(self, name: str) -> int:
+        return self._names.setdefault(name, len(self._names))
 
-    def _add_name(self, name: str, first: int, slots: int) -> None:
-        found = self._name(name).telling
-        if found:
-            self._names.extend((first, slots, len(found)))
-            self._name_terms.extend(found)
+    def _end(self, runs: Sequence[tuple[int, int]], slot: int) -> None:
+        self._runs += [(name, start, slot - start) for name, start in runs]
 
     def build(self, first_section: int) -> Segment:
         """The segment, its sections numbered from `first_section`."""
-        vocabulary = sorted(self._numbers.vocabulary)
-        rank = np.empty(len(vocabulary), dtype=np.int64)
-        rank[[self._numbers.vocabulary[term] for term in vocabulary]] = np.arange(len(vocabulary))
+        names = [*self._names]
+        read = self._vocabulary.read(names)
+        texts, of_names = self._vocabulary.lists(self._texts), self._vocabulary.lists(read)
+        above = of_names.of(_numbers(self._named))
+        slot_above = np.repeat(np.arange(self.slots), _numbers(self._named_counts))[above.places]
+        terms = np.concatenate((texts.terms, np.repeat(above.terms, NAMED_WEIGHT)))
+        slots = np.concatenate((texts.places, np.repeat(slot_above, NAMED_WEIGHT)))
+
+        wordy = self._vocabulary.wordy(read)
+        asked = of_names.followed_by([self._vocabulary.terms(asked_words(names[place])) for place in wordy])
+        asked_of_name = np.arange(len(names))
+        asked_of_name[wordy] = len(names) + np.arange(len(wordy))
+        runs = _numbers(self._runs).reshape(-1, 3)
+        telling = asked.of(asked_of_name[runs[:, 0]])
+
+        vocabulary, rank = self._ordered(np.concatenate((terms, telling.terms)))
+        keys, frequencies = np.unique(_keys(rank[terms], slots), return_counts=True)
+        naming = _distinct(np.sort(_keys(rank[telling.terms], telling.places)))
+        distinct = np.bincount(naming & (MOST_SLOTS - 1), minlength=len(runs))
         head = Head(
             sections=np.arange(first_section, first_section + self.slots),
-            lengths=_numbers(self._lengths),
-            names=_numbers(self._names).reshape(-1, 3),
+            lengths=np.bincount(slots, minlength=self.slots),
+            names=np.column_stack((runs[:, 1:], distinct)),
         )
-        standing = _keys(rank[_numbers(self._occurrences)], np.repeat(np.arange(self.slots), head.lengths))
-        naming = _keys(rank[_numbers(self._name_terms)], np.repeat(np.arange(len(head.names)), head.names[:, 2]))
-        keys, frequencies = np.unique(standing, return_counts=True)
-        return _packed(vocabulary, head, keys, frequencies, np.sort(naming))
+        return _packed(vocabulary, head, keys, frequencies, naming)
+
+    def _ordered(self, terms: Numbers) -> tuple[list[str], Numbers]:
+        """The terms by the alphabet, and the rank of each number."""
+        every = [*self._vocabulary.numbers]
+        used = sorted(np.flatnonzero(np.bincount(terms)).tolist(), key=every.__getitem__)
+        rank = np.zeros(len(every), dtype=np.int64)
+        rank[used] = np.arange(len(used))
+        return [every[number] for number in used], rank
 
 
 def merged(
@@ -189,44 +184,35 @@ def _names(note: Note) -> list[str]:
     return [note.title, *([] if words(file) == words(note.title) else [file]), *note.aliases]
 
 
-def _runs(sections: Sequence[Section]) -> Iterable[tuple[str, int, int]]:
-    """Each heading with the sections, first and end, that stand under it."""
-    above: tuple[str, ...] = ()
-    starts: list[int] = []
-    for place, path in enumerate([*(section.heading_path for section in sections), ()]):
-        if path != above:
-            same = [text == other for text, other in zip(path, above, strict=False)]
-            shared = [*same, False].index(False)
-            yield from ((text, start, place) for text, start in zip(above[shared:], starts[shared:], strict=True))
-            starts[shared:] = [place] * (len(path) - shared)
-            above = path
+def _shared(path: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """How many headings two different paths begin with together."""
+    shared = 0
+    while shared < len(other) and path[: shared + 1] == other[: shared + 1]:
+        shared += 1
+    return shared
 
 
 def _packed(vocabulary: Sequence[str], head: Head, keys: Numbers, frequencies: Numbers, naming: Numbers) -> Segment:
     """From sorted keys, whose upper part is the term's place in the vocabulary."""
     slots = keys & (MOST_SLOTS - 1)
-    sections = (slots << _FREQUENCY_BITS | np.minimum(frequencies, _MOST_FREQUENT)).astype(_WORD).tobytes()
-    names = (naming & (MOST_SLOTS - 1)).astype(_WORD).tobytes()
-    section_ends, name_ends = (_ends(each, len(vocabulary)) for each in (keys, naming))
-    postings = [
-        (term, sections[start:end], names[name_start:name_end])
-        for term, start, end, name_start, name_end in zip(
-            vocabulary, [0, *section_ends], section_ends, [0, *name_ends], name_ends, strict=False
-        )
-        if end > start or name_end > name_start
-    ]
+    packed = slots << _FREQUENCY_BITS | np.minimum(frequencies, _MOST_FREQUENT)
+    used = _distinct(keys >> _SLOT_BITS)
     return Segment(
         slots=len(head.sections),
         sections=head.sections.astype(_WORD).tobytes(),
         lengths=np.minimum(head.lengths, _LONGEST).astype(_SHORT).tobytes(),
         names=head.names.astype(_WORD).tobytes(),
-        postings=postings,
+        terms=[vocabulary[place] for place in used.tolist()],
+        standing=packed.astype(_WORD).tobytes(),
+        standing_ends=_ends(keys, used),
+        naming=(naming & (MOST_SLOTS - 1)).astype(_WORD).tobytes(),
+        naming_ends=_ends(naming, used),
     )
 
 
-def _ends(keys: Numbers, count: int) -> list[int]:
-    """Where, in bytes of packed numbers, the row of each term ends."""
-    ends: list[int] = (np.searchsorted(keys >> _SLOT_BITS, np.arange(count), side="right") * _WORD.itemsize).tolist()
+def _ends(keys: Numbers, terms: Numbers) -> list[int]:
+    """Where, in bytes of packed numbers, the part of each term ends."""
+    ends: list[int] = (np.searchsorted(keys >> _SLOT_BITS, terms, side="right") * _WORD.itemsize).tolist()
     return ends
 
 
@@ -241,9 +227,13 @@ def _name_rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple
     return np.repeat([number[row.term] for row in rows], counts), naming(b"".join(row.names for row in rows))
 
 
+def _distinct(ordered: Numbers) -> Numbers:
+    return ordered[np.diff(ordered, prepend=-1) > 0]
+
+
 def _keys(term: Numbers, place: Numbers) -> Numbers:
     return term << _SLOT_BITS | place
 
 
-def _numbers(values: "array[int]") -> Numbers:
-    return np.frombuffer(values, dtype=np.uint32).astype(np.int64) if values else np.zeros(0, dtype=np.int64)
+def _numbers(values: Sequence[int] | Sequence[tuple[int, ...]]) -> Numbers:
+    return np.array(values, dtype=np.int64)

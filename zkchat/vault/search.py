@@ -76,18 +76,22 @@ class Search:
     def _ranked(
         self, query: Query, asked: Counter[str], notes: NoteFilter, at_once: int, meaning: Meaning | None
     ) -> Iterator[tuple[StoredSection, float]]:
+        from zkchat.vault.ranking import MEANING_WEIGHT
+
         needed = {term for phrase in query.phrases for term in terms(phrase)}
         banned = {terms(word)[0] for word in query.without if len(terms(word)) == 1}
         with _noticing_damage():
             index, postings = self._look_up({*asked, *needed, *banned})
-            near = meaning.scores(query.ranking, index.sections, alone=not postings) if meaning else None
-            scores = index.scores(asked, postings, near)
+            allowed = index.alive.copy()
             for term in needed:
-                scores[~index.holding(row for row in postings if row.term == term)] = 0
+                allowed &= index.holding(row for row in postings if row.term == term)
             for term in banned:
-                scores[index.holding(row for row in postings if row.term == term)] = 0
-        if notes != NoteFilter():
-            scores[~index.within(self._index.section_ranges(notes))] = 0
+                allowed &= ~index.holding(row for row in postings if row.term == term)
+            if notes != NoteFilter():
+                allowed &= index.within(self._index.section_ranges(notes))
+            scores = allowed * index.scores(asked, postings)
+            if meaning:
+                scores += MEANING_WEIGHT * meaning.scores(query.ranking, index.sections, scores, allowed)
         fits = _text_filter(query)
         seen: set[int] = set()
         while True:

@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float32]
 Vectors = NDArray[np.float32]
 Scores = NDArray[np.float32]
+Signs = NDArray[np.uint64]
+"""A row for each vector: which of its numbers are above 0, 64 of them in one."""
+Places = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 _LARGEST = 127
-_SAMPLE = 1024
 _ENOUGH = 16
 """Of fewer sections one cannot tell what all texts share from what these say."""
 _ROUNDING = 1e-5
@@ -28,15 +31,42 @@ def unpacked(data: bytes, dimensions: int) -> Vectors:
     return np.frombuffer(data, dtype=np.int8).reshape(-1, dimensions).astype(np.float32)
 
 
+def signs(vectors: NDArray[np.int8] | Vectors) -> Signs:
+    """An eighth of the packed form, and still enough to tell which vectors may be near each other."""
+    bits = np.packbits(vectors > 0, axis=1)
+    whole = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
+    whole[:, : bits.shape[1]] = bits
+    return whole.view(np.uint64)
+
+
 def common_direction(vectors: Vectors) -> Vector:
     """What texts share whatever they say: the first principal component of a sample. Zero if there are few."""
-    known = np.flatnonzero(vectors.any(axis=1))
-    if len(known) < _ENOUGH:
+    sample = vectors[vectors.any(axis=1)]
+    if len(sample) < _ENOUGH:
         return np.zeros(vectors.shape[1], dtype=np.float32)
-    sample = vectors[known[np.linspace(0, len(known) - 1, min(len(known), _SAMPLE)).astype(np.intp)]]
     sample /= np.linalg.norm(sample, axis=1, keepdims=True)
     strengths, directions = np.linalg.eigh(sample.T @ sample)
     return directions[:, strengths.argmax()].astype(np.float32)
+
+
+class Sketches:
+    """The signs of the sections' vectors: a first look at all of them, cheap in time and memory."""
+
+    def __init__(self, signs: Signs) -> None:
+        self._columns = np.ascontiguousarray(signs.T)
+        self._known: Mask = np.any(signs, axis=1)
+
+    def likely(self, asked: Vector, among: Mask, count: int) -> Places:
+        """The places of those whose signs differ least from the question's: `count`, and all that equal the last."""
+        eligible = self._known & among
+        count = min(count, int(eligible.sum())) if asked.any() else 0
+        if not count:
+            return np.zeros(0, dtype=np.int64)
+        differing = np.zeros(len(eligible), dtype=np.uint16)
+        for column, sign in zip(self._columns, signs(asked[None])[0], strict=True):
+            differing += np.bitwise_count(column ^ sign)
+        differing[~eligible] = np.iinfo(np.uint16).max
+        return np.flatnonzero(differing <= np.partition(differing, count - 1)[count - 1])
 
 
 class Sections:
@@ -56,12 +86,11 @@ class Sections:
         return cosines
 
 
-def stretched(scores: Scores) -> Scores:
-    """From 0 for the lowest to 1 for the highest; all 0 if they are equal."""
-    if not len(scores) or scores.min() == scores.max():
-        return np.zeros_like(scores)
-    between_0_and_1: Scores = (scores - scores.min()) / (scores.max() - scores.min())
-    return between_0_and_1
+def relative(scores: Scores) -> Scores:
+    """1 for the highest, and 0 for those that are not above 0."""
+    above = np.maximum(scores, np.float32(0))
+    highest = above.max(initial=0)
+    return above / highest if highest else above
 
 
 def nearest(scores: Scores, count: int) -> list[int]:

@@ -22,10 +22,11 @@ STOP_WORDS = {
         ton tu un une vos votre vous y à
     """,
     "spanish": """
-        a al algo ante como con cual cuales cuando cuál cuáles cuándo cómo de del desde donde dónde e el ella
-        en entre era es esa ese eso esta este esto está fue ha han hay la las le les lo los me mi mis muy más
-        no nos o para pero por porque que quien quién qué se según ser si sin sobre son su sus sí también te
-        tiene tu un una uno unos y ya yo él
+        a al algo ante como con cual cuales cuando cuanta cuantas cuanto cuantos cuál cuáles cuándo cuánta
+        cuántas cuánto cuántos cómo de del desde donde dónde e el ella en entre era es esa ese eso esta este
+        esto está están fue ha han hay la las le les lo los me mi mis muy más no nos o para pero por porque
+        que quien quienes quién quiénes qué se según ser si sin sobre son su sus sí también te tiene tu un una
+        unas uno unos y ya yo él
     """,
     "italian": """
         a ad ai al alla alle anche che chi ci come con cosa così cui da dal dalla dei del della delle di dove
@@ -48,5 +49,11 @@ STOP_WORDS = {
         ещё её же за и из или им их к как какая какие какой ко когда кто ли меня мне мой мы на над не него нет
         но о об он она они от по под почему при с со так такой там то того тоже только том ты у уже чем что
         чтобы это этот я
+    """,
+    "hindi": """
+        अपना अपनी अपने आप इन इस उन उस उसका उसकी उसके एक ऐसा ऐसे और कब कहाँ का कि किस किसने किसी की कितना कितनी
+        कितने कुछ के कैसा कैसी कैसे को कोई कौन कौनसा क्या क्यों जब जहाँ जैसे जो तक तब तो था थी थे द्वारा नहीं ने पर
+        फिर बाद भी मुझे में मेरा मेरी मेरे मैं यदि यह यहाँ या ये रहा रही रहे लिए लेकिन वह वहाँ वाला वाली वाले वे
+        सकता सकती सकते साथ से हम हर ही हुआ हुई हुए हूँ है हैं हो होता होती होते होना
     """,
 }

@@ -5,7 +5,7 @@ A term is a pure function of the word, so that a note and a question meet whatev
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from threading import Lock
@@ -59,15 +59,29 @@ def words(text: str) -> list[str]:
     return [word for each in found for run in _RUN.findall(each) for word in _letters_and_pairs(run)]
 
 
+END = b"\xff"
+"""No byte of any text."""
+_PIECES = bytes(code if code > 127 else ord(_ASCII_WORDS[code]) for code in range(256))
+
+
+def pieces(texts: Sequence[str]) -> list[bytes]:
+    """What stands between spaces and ASCII punctuation, with `END` after each text.
+
+    The words of the pieces are those of the texts, and most pieces are one word.
+    """
+    joined = b" \xff ".join([text.encode(errors="replace") for text in texts])
+    return (joined + b" \xff").translate(_PIECES).split() if texts else []
+
+
 @lru_cache(maxsize=1 << 17)
 def stem(word: str) -> str:
     """The term that a word counts as."""
     word = word[:_LONGEST]
-    language = next((language for last, language in _SCRIPTS if word[0] <= last), "")
-    if len(word) < 4 or not language or _NO_LANGUAGE.search(word):
+    if len(word) < 4 or _NO_LANGUAGE.search(word):
         return word
+    language = "english" if word.isascii() else next((name for last, name in _SCRIPTS if word[0] <= last), "")
     with _STEMMING:
-        return _stemmer(language)(word)
+        return _stemmer(language)(word) if language else word
 
 
 def terms(text: str) -> list[str]:
@@ -81,6 +95,11 @@ def asked_words(question: str) -> list[str]:
         return _content(words(question))
     content = _content(_WORD.findall(_lowered(question)))
     return [word for each in content for run in _RUN.findall(each) for word in _pairs(run)]
+
+
+def are_all_asked(words: Sequence[str]) -> bool:
+    """Whether `asked_words` leaves out none of these words, whatever others they stand among."""
+    return _ANY_STOP_WORD.isdisjoint(words) and not any(map(_UNSPACED.match, words))
 
 
 def asked_terms(question: str) -> list[str]:
@@ -147,5 +166,5 @@ _STEMMING = Lock()
 def _stemmer(language: str) -> Callable[[str], str]:
     import Stemmer
 
-    stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
+    stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord  # which need not remember: we do
     return stem

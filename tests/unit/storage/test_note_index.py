@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -69,12 +70,17 @@ def section(text: str) -> Section:
 
 
 def segment(*terms: str, slots: int = 1) -> Segment:
+    standing, naming = ([f"{term} {kind}".encode() for term in terms] for kind in ("sections", "names"))
     return Segment(
         slots=slots,
         sections=b"s" * slots,
         lengths=b"l",
         names=b"n",
-        postings=[(term, f"{term} sections".encode(), f"{term} names".encode()) for term in terms],
+        terms=terms,
+        standing=b"".join(standing),
+        standing_ends=[*accumulate(map(len, standing))],
+        naming=b"".join(naming),
+        naming_ends=[*accumulate(map(len, naming))],
     )
 
 
@@ -146,7 +152,7 @@ RESOLUTIONS: list[Resolution] = [
     Resolved(path="b.md", via="name", line=7),
     Ambiguous(path="b.md", via="name", others=("c/b.md", "d/b.md"), line=2),
     Missing(target="b"),
-    External(address="https://x.y"),
+    External(address="b"),
 ]
 
 
@@ -218,6 +224,16 @@ def test_terms_are_looked_up_in_all_segments(index: SqliteNoteIndex) -> None:
     assert index.look_up([], None).postings == []
 
 
+def test_each_of_many_terms_is_found_and_no_other(index: SqliteNoteIndex) -> None:
+    terms = [f"t{number:04}" for number in range(0, 1000, 2)]
+    index.apply(IndexBatch(added_files=["x"], segment=segment(*terms)))
+    found = index.look_up([f"t{number:04}" for number in range(1000)] + ["a", "zz"], None).postings
+    expected = [(term, f"{term} sections".encode(), f"{term} names".encode()) for term in terms]
+    assert [(row.term, row.sections, row.names) for row in found] == expected
+    ((_, rows),) = index.load_segments([1])[0]
+    assert [(row.term, row.sections, row.names) for row in rows] == expected
+
+
 def test_merged_segments_take_the_place_of_the_old_ones_once(index: SqliteNoteIndex) -> None:
     for name in "xyz":
         index.apply(IndexBatch(added_files=[name], segment=segment(name)))
@@ -246,7 +262,7 @@ def test_a_refresh_is_complete_only_when_it_was_finished(index: SqliteNoteIndex)
 
 def test_a_batch_takes_effect_whole_or_not_at_all(index: SqliteNoteIndex) -> None:
     generation = index.generation()
-    broken = Segment(slots=1, sections=b"", lengths=b"", names=b"", postings=[("a", b"", b""), ("a", b"", b"")])
+    broken = segment(*["a"] * 100)
     with pytest.raises(StorageError):
         index.apply(IndexBatch(notes=[stored(NOTE)], added_files=["x.png"], segment=broken))
     assert counts_of(index) == (0, 0, 0)
@@ -287,7 +303,7 @@ def test_values_that_are_no_values_of_ours_are_damage(path: Path, index: SqliteN
     index.apply(IndexBatch(notes=[stored(NOTE)]))
     with closing(sqlite3.connect(path)) as database:
         database.execute("UPDATE notes SET headings = '[broken'")
-        database.execute("UPDATE links SET link = '[[1, 2]]'")
+        database.execute("UPDATE links SET status = 'ambiguous', others = '[broken'")
         database.commit()
     with pytest.raises(StorageDamaged):
         index.known("a.md")

@@ -84,6 +84,15 @@ def test_a_stamp_tells_size_and_time_and_whether_they_can_be_trusted(root: Path)
     assert stamps["future.md"].settled
 
 
+def test_the_stamp_of_a_file_that_is_too_large_to_be_read_is_not_trusted(root: Path) -> None:
+    write(root, "old.md")
+    os.utime(root / "old.md", (5, 5))
+    for limit, settled in ((6, True), (5, False)):
+        (stamp,) = VaultFiles(root, exclude=(), max_note_bytes=limit).scan()
+        assert isinstance(stamp, FileStamp)
+        assert stamp.settled == settled
+
+
 def test_a_folder_that_looks_like_a_note_is_a_folder(root: Path) -> None:
     write(root, "x.md/inner.md")
     assert paths_in(root) == ["x.md/inner.md"]

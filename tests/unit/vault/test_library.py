@@ -63,6 +63,16 @@ def test_the_shortest_link_that_leads_to_a_note_is_given(index: SqliteNoteIndex)
     assert library.link_to("media/picture.png") == "[[media/picture.png]]"
 
 
+def test_notes_are_counted_as_they_come_and_go(index: SqliteNoteIndex) -> None:
+    library, files = library_of(index, a="x", b="y")
+    assert library.note_count() == 2
+    files.remove("a.md")
+    Library(files, index).refresh()
+    assert library.note_count() == 1
+    library.rebuild()
+    assert library.note_count() == 1
+
+
 def test_titles_are_known_and_guessed_for_others(index: SqliteNoteIndex) -> None:
     library, _ = library_of(index, a="# The title")
     assert library.title("a.md") == "The title"
@@ -177,8 +187,9 @@ def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, in
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE postings SET sections = x'00'",
-        "UPDATE postings SET sections = x'ffffffff'",
+        "UPDATE postings SET standing = x'00'",
+        "UPDATE postings SET standing = x'ffffffff'",
+        "UPDATE postings SET ends = x'00'",
         "UPDATE segments SET lengths = x''",
         "DELETE FROM state",
         "DROP TABLE links",

@@ -125,6 +125,45 @@ def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(
     assert "zkchat-vectors" not in {thread.name for thread in enumerate_threads()}
 
 
+def with_sections(heading: str, text: str, count: int) -> str:
+    return "\n\n".join(f"## {heading} {number}\n\n{text}" for number in range(count))
+
+
+def test_what_is_near_is_found_among_many_that_are_not(vault: Path, index: SqliteNoteIndex) -> None:
+    (vault / "Workshop.md").write_text(with_sections("Part", "An engine and an oven.", 600))
+    made = library(vault, index)
+    made.embed()
+    assert found(made, "cat") == [("Pets.md", "meaning")]
+
+
+def test_what_is_near_is_found_where_a_filter_keeps_all_else_out(vault: Path, index: SqliteNoteIndex) -> None:
+    for subject in ("kitten", "engine", "oven"):
+        (vault / f"All on {subject}.md").write_text(with_sections("Part", f"One more {subject}.", 300))
+    made = library(vault, index)
+    made.embed()
+    assert found(made, "cat path:Pets") == [("Pets.md", "meaning")]
+    assert found(made, "cat path:Garage") == []
+
+
+def test_the_nearest_counts_most_where_words_are_equal(vault: Path, index: SqliteNoteIndex) -> None:
+    (vault / "One.md").write_text("Notes on sleep and the kitten")
+    (vault / "Two.md").write_text("Notes on sleep and the engine")
+    made = library(vault, index)
+    made.embed()
+    assert [passage.path for passage in made.search("sleep cat")][:2] == ["One.md", "Pets.md"]
+
+
+def test_an_index_that_was_built_anew_is_searched_by_its_new_vectors(vault: Path, index: SqliteNoteIndex) -> None:
+    (vault / "Pets.md").write_text("Nothing to speak of.")
+    made = library(vault, index)
+    made.embed()
+    assert found(made, "bread") == []
+    (vault / "Pets.md").write_text("They sleep behind the oven.")
+    made.rebuild()
+    made.embed()
+    assert found(made, "bread") == [("Pets.md", "meaning")]
+
+
 def test_a_library_without_an_embedder_makes_no_vectors(vault: Path, index: SqliteNoteIndex) -> None:
     assert Library(VaultFiles(vault, exclude=(), max_note_bytes=1000), index).embed() == 0
 

@@ -4,7 +4,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from zkchat.vault.similarity import Sections, Vectors, common_direction, nearest, packed, stretched, unpacked
+from zkchat.vault.similarity import (
+    Sections,
+    Sketches,
+    Vectors,
+    common_direction,
+    nearest,
+    packed,
+    relative,
+    signs,
+    unpacked,
+)
 
 DIMENSIONS = 32
 SHARED = np.eye(DIMENSIONS, dtype=np.float32)[0]
@@ -110,13 +120,54 @@ def test_where_a_section_or_a_question_has_nothing_of_its_own_the_score_is_zero(
     assert not Sections(np.stack([common, other]), common).scores(nothing_own).any()
 
 
-def test_stretched_scores_run_from_zero_to_one() -> None:
-    assert stretched(np.array([0.5, -0.5, 0.0], dtype=np.float32)).tolist() == [1, 0, 0.5]
+def test_relative_scores_run_from_zero_to_one() -> None:
+    assert relative(np.array([0.5, -0.5, 0.0, 0.25], dtype=np.float32)).tolist() == [1, 0, 0, 0.5]
 
 
-@pytest.mark.parametrize("scores", [[], [0.0], [0.3, 0.3]])
-def test_where_there_is_no_difference_nothing_stands_out(scores: list[float]) -> None:
-    assert stretched(np.array(scores, dtype=np.float32)).tolist() == [0] * len(scores)
+@pytest.mark.parametrize("scores", [[], [0.0], [-0.3, -0.1]])
+def test_where_nothing_is_near_nothing_stands_out(scores: list[float]) -> None:
+    assert relative(np.array(scores, dtype=np.float32)).tolist() == [0] * len(scores)
+
+
+def likely(vectors: Vectors, asked: Vectors, count: int, among: list[int] | None = None) -> list[int]:
+    allowed = np.ones(len(vectors), dtype=np.bool_)
+    if among is not None:
+        allowed[:] = False
+        allowed[among] = True
+    places: list[int] = Sketches(signs(vectors)).likely(asked, allowed, count).tolist()
+    return places
+
+
+@settings(max_examples=50, deadline=None)
+@given(seeds)
+def test_the_signs_of_vectors_tell_which_are_likely_to_be_near(seed: int) -> None:
+    near, *far = some_vectors(200, seed=seed)
+    asked = unit(near + 0.2 * far[0])
+    assert 0 in likely(np.stack([near, *far]), asked, 20)
+
+
+def test_the_signs_of_packed_vectors_are_those_of_the_vectors() -> None:
+    vectors = some_vectors(30)
+    again = unpacked(packed(vectors), DIMENSIONS)
+    assert (signs(again) == signs(np.where(again != 0, vectors, np.float32(0)))).all()
+
+
+def test_signs_take_one_bit_for_each_number() -> None:
+    assert signs(np.ones((5, 256), dtype=np.int8)).nbytes == 5 * 256 / 8
+    assert signs(np.ones((5, 3), dtype=np.int8)).shape == (5, 1)
+
+
+def test_only_those_that_are_allowed_and_known_are_likely() -> None:
+    vectors = some_vectors(10)
+    vectors[3] = 0
+    assert likely(vectors, vectors[5], 20) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert likely(vectors, vectors[5], 20, among=[2, 3, 7]) == [2, 7]
+    assert likely(vectors, vectors[5], 1) == [5]
+
+
+def test_nothing_is_near_a_question_of_which_nothing_is_known() -> None:
+    assert likely(some_vectors(10), NO_DIRECTION, 3) == []
+    assert likely(some_vectors(0), some_vectors(1)[0], 3) == []
 
 
 @settings(max_examples=100, deadline=None)

@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.terms import asked_terms, placed_terms, spelled, stem, terms, words
+from zkchat.vault.terms import (
+    END,
+    are_all_asked,
+    asked_terms,
+    asked_words,
+    pieces,
+    placed_terms,
+    spelled,
+    stem,
+    terms,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -110,3 +121,31 @@ def test_any_text_has_terms_and_each_word_asked_for_is_one_of_them(text: str) ->
     assert len(words(text)) == len(terms(text))
     assert all(terms(text))
     assert spelled("") in spelled(text)
+
+
+# How a capital sigma is lowered depends on the letters around it, and a piece does not know them.
+without_sigma = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="Σ"))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(without_sigma, max_size=4))
+def test_the_words_of_pieces_are_those_of_the_texts(texts: list[str]) -> None:
+    read = pieces(texts)
+    assert read.count(END) == len(texts)
+    found: list[list[str]] = [[]]
+    for piece in read:
+        if piece == END:
+            found.append([])
+        else:
+            found[-1] += words(piece.decode())
+    assert found == [*map(words, texts), []]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(["garden", "the", "и", "笔记", "Straße", "die", "ab", "x"]) | without_sigma, max_size=5)
+)
+def test_words_are_all_asked_for_where_none_of_them_is_left_out_alone(parts: list[str]) -> None:
+    if all(are_all_asked(words(part)) for part in parts):
+        text = " ".join(parts)
+        assert asked_words(text) == words(text)
