@@ -1,6 +1,11 @@
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from tests.providers.contract import PLAYS
+from tests.providers.loopback import Loopback
 from tests.support.world import World
 from zkchat.errors import ExitCode
 
@@ -72,3 +77,30 @@ def test_the_packages_it_looks_for_are_those_that_the_project_needs() -> None:
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert sorted(Requirement(line).name for line in project["dependencies"]) == sorted(PACKAGES)
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback(PLAYS) as server:
+        yield server
+
+
+def test_a_model_behind_a_server_is_asked_for(world: World, server: Loopback) -> None:
+    world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    result = world.run("doctor", "--model", "ollama:tells")
+    assert "ollama:tells (ready; 8,192 tokens, tools)" in result.out
+    missing = world.run("doctor", "--model", "ollama:nobody")
+    assert missing.code == ExitCode.MODEL
+    assert "has no model 'nobody'" in missing.out
+    assert "ollama pull nobody" in missing.out
+    assert "Ollama     answers" in missing.out
+
+
+def test_a_model_of_openai_needs_a_key(world: World) -> None:
+    result = world.run("doctor", "--model", "openai:gpt-5-mini")
+    assert result.code == ExitCode.MODEL
+    assert "There is no key for openai:gpt-5-mini." in result.out
+    world.variables["OPENAI_API_KEY"] = "sk-canary"
+    result = world.run("doctor", "--model", "openai:gpt-5-mini")
+    assert "openai:gpt-5-mini (ready; 272,000 tokens, tools)" in result.out
+    assert "sk-canary" not in result.out

@@ -154,3 +154,93 @@ def test_a_model_that_is_there_and_sound_is_not_fetched_again(world: World) -> N
     assert result.code == ExitCode.OK
     assert "--model local:smollm2" in result.out
     assert world.run("models", "pull", "smollm2", "--json").json["model"] == "local:smollm2"
+
+
+def configured(world: World, text: str) -> None:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+NAMED = """\
+[models.quick]
+provider = "ollama"
+id = "tells"
+context_limit = 4096
+temperature = 0.25
+options = { top_k = 3 }
+
+[models.far]
+provider = "openai"
+id = "big"
+calls_tools = false
+"""
+
+
+def test_names_of_the_users_own_are_listed_with_what_is_known_of_their_models(alone: World, server: Listing) -> None:
+    server.lists["/api/tags"] = tags("tells")
+    alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    configured(alone, NAMED)
+    lines = listed(alone)
+    assert "quick = ollama:tells 4,096 tokens tools" in lines
+    assert "far = openai:big window unknown no tools, so zkchat searches for it, not among those below" in lines
+    assert alone.run("models", "--json").json["named"] == [
+        {"name": "quick", "model": "ollama:tells", "window": 4096, "tools": True},
+        {"name": "far", "model": "openai:big", "window": None, "tools": False},
+    ]
+
+
+def test_an_id_without_a_tag_is_ollamas_latest(alone: World, server: Listing) -> None:
+    server.lists["/api/tags"] = tags("tells:latest")
+    alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    configured(alone, '[models.quick]\nprovider = "ollama"\nid = "tells"\n')
+    assert not any("not among those below" in line for line in listed(alone))
+
+
+@pytest.mark.parametrize("how", [("--model", "quick"), ()])
+def test_a_question_goes_to_the_model_of_that_name_with_its_options(
+    alone: World, server: Listing, how: tuple[str, ...]
+) -> None:
+    alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    alone.note("Sleep.md", "Seven hours.")
+    configured(alone, f'model = "quick"\n{NAMED}' if not how else NAMED)
+    result = alone.run("ask", "How long?", *how)
+    assert result.code == ExitCode.OK, result.err
+    assert "they say." in result.out
+    sent = server.requests[-1].body
+    assert sent["model"] == "tells"
+    assert sent["options"] == {"top_k": 3, "temperature": 0.25, "num_ctx": 4096}
+
+
+def test_a_misspelt_name_is_led_to_the_right_one(alone: World) -> None:
+    configured(alone, NAMED)
+    result = alone.run("ask", "How long?", "--model", "quik")
+    assert result.code == ExitCode.CONFIG
+    assert "There is no model 'quik'." in result.err
+    assert "Did you mean 'quick'?" in result.err
+
+
+def test_a_name_that_a_vault_brings_is_unknown_until_it_is_approved(alone: World, server: Listing) -> None:
+    alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    alone.note("Sleep.md", "Seven hours.")
+    alone.note(".zkchat/config.toml", NAMED)
+    assert alone.run("ask", "How long?", "--model", "quick").code == ExitCode.CONFIG
+    assert 'models.quick.id = "tells"' in alone.run("config", "trust", "--yes").out
+    assert alone.run("ask", "How long?", "--model", "quick").code == ExitCode.OK
+
+
+def test_config_shows_and_gets_what_is_set_of_a_model(alone: World) -> None:
+    configured(alone, NAMED)
+    shown = alone.run("config", "show").out
+    assert 'models.quick.id = "tells"' in shown
+    assert "models.quick.calls_tools = (unset)" in shown
+    assert alone.run("config", "get", "models.quick.id").out == "tells\n"
+    assert alone.run("config", "get", "models.quick.options", "--json").json["value"] == {"top_k": 3}
+    wrong = alone.run("config", "get", "models.quik.id")
+    assert wrong.code == ExitCode.CONFIG
+    assert "Did you mean 'models.quick.id'?" in wrong.err
+
+
+def test_setting_a_model_in_the_vaults_file_says_that_it_needs_approval(alone: World) -> None:
+    result = alone.run("config", "set", "models.quick.id", "tells", "--scope", "vault")
+    assert "zkchat config trust" in result.err

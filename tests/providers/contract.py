@@ -66,7 +66,24 @@ def asking(text: str = "How long should one sleep?", *, tools: tuple[ToolSpec, .
     )
 
 
-SECONDS = 60
+ASKING_FOR_A_CALL = ModelRequest(
+    messages=(
+        PromptMessage(role="user", text="find dogs"),
+        PromptMessage(
+            role="assistant", tool_calls=(ToolCallPart(call_id="c1", name="find", arguments='{"query": "dogs"}'),)
+        ),
+        PromptMessage(role="tool", text="Found.", tool_call_id="c1", tool_name="find"),
+        PromptMessage(role="assistant", text="Done."),
+        PromptMessage(role="user", text="find cats"),
+    ),
+    tools=(FIND,),
+    window=512,
+    max_answer_tokens=40,
+    temperature=0.0,
+)
+"""Even a model that was not made for tools follows the example, and calls `find` with `cats`."""
+
+SECONDS = 180
 """After which an answer is taken to hang."""
 
 

@@ -1,4 +1,4 @@
-"""A real llama.cpp server in a process of its own: `python llama_cpp_server.py MODEL KEY`.
+"""A real llama.cpp server in a process of its own: `python llama_cpp_server.py MODEL KEY [WINDOW]`.
 
 It prints its address, and ends when its standard input does.
 """
@@ -13,7 +13,7 @@ NAME = "smollm2"
 WINDOW = 1024
 
 
-def main(model: str, key: str) -> None:
+def main(model: str, key: str, window: str = str(WINDOW)) -> None:
     llama_cpp = import_module("xllamacpp")  # it comes without types
     params = llama_cpp.CommonParams()
     params.model.path = model
@@ -21,7 +21,7 @@ def main(model: str, key: str) -> None:
     params.api_keys = [key]
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.n_ctx = WINDOW
+    params.n_ctx = int(window)
     params.n_parallel = 2
     params.kv_unified = True
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1

@@ -188,6 +188,7 @@ class Loopback:
     gone: threading.Event = field(default_factory=threading.Event)
     """Set once a client has left while it was still being answered."""
     port: int = 0
+    _answering: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
 
     @property
     def address(self) -> str:
@@ -213,8 +214,16 @@ class Loopback:
         ready.set()
         await self._stop.wait()
         server.close()
+        await asyncio.sleep(0.01)  # whoever has just knocked is let in, and seen out
+        for task in self._answering:
+            task.cancel()
+        await asyncio.gather(*self._answering, return_exceptions=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
         connection = Connection(reader, writer)
         try:
             request = await connection.read()

@@ -6,15 +6,27 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.providers import llama_cpp_server
-from tests.providers.contract import FIND, answer, asking, collect, failure, finish_of, first_words, text_of
+from tests.providers.contract import (
+    ASKING_FOR_A_CALL,
+    FIND,
+    answer,
+    asking,
+    calls_of,
+    collect,
+    failure,
+    finish_of,
+    first_words,
+    text_of,
+)
 from tests.providers.llama_cpp_server import NAME, WINDOW
 from tests.providers.loopback import KEY
-from tests.providers.weights import NoWeights, smollm2
+from tests.providers.weights import NoWeights, smollm2, with_tools
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelChunk, ModelRequest, PromptMessage, TextChunk
 from zkchat.providers.openai import OpenAI
@@ -25,11 +37,21 @@ PATIENT = Patience(backoff=0.01)
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def file() -> Path:
     try:
-        model = smollm2()
+        return smollm2()
     except NoWeights as error:
         pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def address(file: Path) -> Iterator[str]:
+    with serving(file) as address:
+        yield address
+
+
+@contextmanager
+def serving(model: Path) -> Iterator[str]:
     command = [sys.executable, str(Path(llama_cpp_server.__file__)), str(model), KEY]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -114,6 +136,15 @@ def test_calls_and_their_results_go_back_even_when_the_arguments_were_malformed(
     )
     chunks = answer(provider, asking(tools=(FIND,)).model_copy(update={"messages": messages}))
     assert finish_of(chunks).reason in ("stop", "length")
+
+
+def test_a_model_whose_template_knows_tools_calls_them(file: Path, tmp_path: Path) -> None:
+    with serving(with_tools(file, tmp_path / "tools.gguf")) as address:
+        chunks = answer(OpenAI(NAME, base_url=address, api_key=KEY, patience=PATIENT), ASKING_FOR_A_CALL)
+    (call,) = calls_of(chunks)
+    assert (call.name, json.loads(call.arguments)) == ("find", {"query": "cats"})
+    assert call.call_id
+    assert finish_of(chunks).reason == "tool_calls"
 
 
 def test_a_prompt_that_is_too_long_is_refused_and_not_cut(provider: OpenAI) -> None:

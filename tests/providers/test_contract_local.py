@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import struct
 import subprocess
 import sys
 from contextlib import aclosing
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.providers.contract import (
-    FIND,
+    ASKING_FOR_A_CALL,
     answer,
     asking,
     calls_of,
@@ -22,38 +21,22 @@ from tests.providers.contract import (
     first_words,
     text_of,
 )
-from tests.providers.weights import NoWeights, smollm2
+from tests.providers.weights import NoWeights, smollm2, with_tools
 from zkchat.environment import let_idle_threads_sleep
 from zkchat.errors import ProviderError
-from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelChunk, ModelRequest, PromptMessage, TextChunk
-from zkchat.providers.gguf import read_head
+from zkchat.providers.declared import Declared
 from zkchat.providers.llama_cpp import LlamaCpp
-from zkchat.providers.wire import Declared, least_tokens
+from zkchat.providers.wire import least_tokens
 
 WINDOW = 1024
-
-TEMPLATE = """\
-{%- if tools %}<|im_start|>system
-You may call functions:
-<tools>{% for tool in tools %}
-{{ tool | tojson }}{% endfor %}
-</tools><|im_end|>
-{% endif %}{%- for message in messages %}<|im_start|>{{ message.role }}
-{{ message.content or '' }}{% if message.tool_calls %}{% for call in message.tool_calls %}
-<tool_call>
-{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
-</tool_call>{% endfor %}{% endif %}<|im_end|>
-{% endfor %}{%- if add_generation_prompt %}<|im_start|>assistant
-{% endif %}"""
-"""For conversations with tools, which the model was not made for, but can imitate."""
 
 LEAVE_EARLY = """\
 import asyncio, sys
 from pathlib import Path
 from tests.providers.contract import first_words
 from zkchat.providers.llama_cpp import LlamaCpp
-from zkchat.providers.wire import Declared
+from zkchat.providers.declared import Declared
 model = LlamaCpp(Path(sys.argv[1]), declared=Declared(context_limit=512), threads=1)
 print(asyncio.run(first_words(model)))
 """
@@ -160,37 +143,13 @@ def test_a_file_that_ends_too_early_is_a_sentence(file: Path, tmp_path: Path) ->
 
 
 def test_a_model_whose_template_knows_tools_calls_them(file: Path, tmp_path: Path) -> None:
-    model = LlamaCpp(with_template(file, tmp_path / "tools.gguf"), declared=Declared(context_limit=512), threads=1)
+    model = LlamaCpp(with_tools(file, tmp_path / "tools.gguf"), declared=Declared(context_limit=512), threads=1)
     assert model.info.calls_tools
-    earlier = ToolCallPart(call_id="c1", name="find", arguments=json.dumps({"query": "dogs"}))
-    request = ModelRequest(
-        messages=(
-            PromptMessage(role="user", text="find dogs"),
-            PromptMessage(role="assistant", tool_calls=(earlier,)),
-            PromptMessage(role="tool", text="Found.", tool_call_id="c1", tool_name="find"),
-            PromptMessage(role="assistant", text="Done."),
-            PromptMessage(role="user", text="find cats"),
-        ),
-        tools=(FIND,),
-        window=512,
-        max_answer_tokens=40,
-        temperature=0.0,
-    )
-    chunks = answer(model, request)
+    chunks = answer(model, ASKING_FOR_A_CALL)
     (call,) = calls_of(chunks)
     assert (call.name, json.loads(call.arguments)) == ("find", {"query": "cats"})
     assert call.call_id
     assert finish_of(chunks).reason == "tool_calls"
-
-
-def with_template(file: Path, copy: Path) -> Path:
-    """The same model with another template. What follows it in the file has to stay aligned."""
-    old = str(read_head(file).facts["tokenizer.chat_template"]).encode()
-    new = TEMPLATE.encode()
-    new += b"{#" + b" " * ((len(old) - len(new) - 4) % 32) + b"#}"
-    content = file.read_bytes()
-    copy.write_bytes(content.replace(struct.pack("<Q", len(old)) + old, struct.pack("<Q", len(new)) + new, 1))
-    return copy
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads the sockets of this process from /proc")

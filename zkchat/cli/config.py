@@ -27,14 +27,12 @@ ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own file, or t
 @app.command()
 def show(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show every setting with its value and its origin."""
-    from zkchat.config.schema import FIELDS
-
     here = process()
     loaded = _loaded(here, _paths(here, vault))
     if json_output:
-        here.json({"settings": {key: _described(loaded, key) for key in FIELDS}, "warnings": loaded.warnings})
+        here.json({"settings": {key: _described(loaded, key) for key in loaded.origins}, "warnings": loaded.warnings})
         return
-    lines = {key: f"{key} = {_shown(loaded, key)}" for key in FIELDS}
+    lines = {key: f"{key} = {_shown(loaded, key)}" for key in loaded.origins}
     width = max(len(line) for line in lines.values())
     for key, line in lines.items():
         origin = loaded.origins[key]
@@ -46,12 +44,12 @@ def show(vault: VaultOption = None, json_output: JsonOption = False) -> None:
 def get(key: KeyArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show one setting."""
     from zkchat.config.load import unknown
-    from zkchat.config.schema import FIELDS, value_of
+    from zkchat.config.schema import value_of
 
-    if key not in FIELDS:
-        raise unknown(key)
     here = process()
     loaded = _loaded(here, _paths(here, vault))
+    if key not in loaded.origins:
+        raise unknown(key, among=loaded.origins)
     if json_output:
         here.json({"key": key, **_described(loaded, key)})
         return
@@ -69,13 +67,13 @@ def set_(
 ) -> None:
     """Change a setting. Comments in the file stay."""
     from zkchat.config.edit import set_value
-    from zkchat.config.schema import SENSITIVE
+    from zkchat.config.schema import needs_trust
 
     here = process()
     file = _file(_paths(here, vault), scope)
     set_value(file, key, value)
     here.note(f"Set {key} in {file}.")
-    if scope is Scope.VAULT and key in SENSITIVE:
+    if scope is Scope.VAULT and needs_trust(key):
         here.note("It counts after your approval: zkchat config trust")
 
 

@@ -4,11 +4,14 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
+
+if TYPE_CHECKING:
+    from zkchat.config.schema import Settings
 
 PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "python-frontmatter", "pyyaml",
@@ -105,10 +108,10 @@ def _terminal(environment: Environment) -> Finding:
 
 
 def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat import app
+    from zkchat import adapters
     from zkchat.places import paths
 
-    loaded = app.load_settings(environment, paths(environment, vault))
+    loaded = adapters.load_settings(environment, paths(environment, vault))
     changed = sum(origin.layer != "default" for origin in loaded.origins.values())
     yield Finding("settings", "ok", f"{changed} set, the rest are defaults")
     for warning in loaded.warnings:
@@ -138,22 +141,44 @@ def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]
         yield Finding("sessions", "ok", f"{len(store.sessions()):,} kept")
 
 
+def _model(environment: Environment, settings: "Settings") -> Iterator[Finding]:
+    """The model in use. A server is asked for it: a name alone says nothing."""
+    import asyncio
+
+    from zkchat import adapters
+    from zkchat.errors import ProviderError
+
+    provider, _ = adapters.create_provider(environment, settings)
+    variable = settings.openai.api_key_env
+    match provider.info.provider:
+        case "quote":
+            yield Finding("model", "ok", "quote (no model: sentences of your notes are quoted)")
+            return
+        case "openai" if not settings.openai.base_url and not environment.variables.get(variable):
+            raise ProviderError(
+                f"There is no key for {provider.info.name}.", hint=f"Put it into the variable {variable}."
+            )
+        case "ollama" | "openai":
+            asyncio.run(provider.connect())
+    window, tools = provider.info.context_limit, provider.info.calls_tools
+    facts = (f"{window:,} tokens" if window else "window unknown", "tools" if tools else "no tools")
+    yield Finding("model", "ok", f"{provider.info.name} (ready; {', '.join(facts)})")
+
+
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
-    from zkchat import app
+    from zkchat import adapters
     from zkchat.places import paths
     from zkchat.providers.reach import answers
 
-    settings = app.load_settings(environment, paths(environment, vault), model=model).settings
-    provider, _ = app.create_provider(environment, settings)
-    chosen = "no model: sentences of your notes are quoted" if provider.info.provider == "quote" else "ready"
-    yield Finding("model", "ok", f"{provider.info.name} ({chosen})")
+    settings = adapters.load_settings(environment, paths(environment, vault), model=model).settings
+    yield from _guarded("model", lambda: _model(environment, settings))
     there = answers(settings.ollama.host)
     yield Finding(
         "Ollama",
         "ok" if there else "absent",
         f"{'answers' if there else 'does not answer'} at {settings.ollama.host}",
     )
-    key = settings.openai.api_key_env in environment.variables
+    key = bool(environment.variables.get(settings.openai.api_key_env))
     yield Finding(
         "OpenAI",
         "ok" if key else "absent",

@@ -15,10 +15,10 @@ def console_of(here: Process, where: "Paths") -> "Console | None":
     environment = here.environment
     if not environment.stdout_is_tty:
         return None
-    from zkchat import app as composition
+    from zkchat import adapters
     from zkchat.render.terminal import console_for
 
-    color = composition.load_settings(environment, where).settings.ui.color
+    color = adapters.load_settings(environment, where).settings.ui.color
     return console_for(environment.stdout, is_tty=True, variables=environment.variables, color=color)
 
 

@@ -12,7 +12,7 @@ from zkchat.errors import ProviderError, UsageError
 
 if TYPE_CHECKING:
     from zkchat.config.load import Loaded
-    from zkchat.config.schema import Settings
+    from zkchat.config.schema import Model, Settings
     from zkchat.environment import Environment
     from zkchat.model.prompt import ModelInfo
 
@@ -34,22 +34,55 @@ class Place:
     hint: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """A model that has a name of the user's own; `offered` is what its place says of it now."""
+
+    name: str
+    settings: "Model"
+    offered: "ModelInfo | None"
+
+    @property
+    def model(self) -> str:
+        return f"{self.settings.provider}:{self.settings.id}"
+
+    @property
+    def window(self) -> int | None:
+        return self.settings.context_limit or (self.offered.context_limit if self.offered else None)
+
+    @property
+    def tools(self) -> bool | None:
+        said = self.settings.calls_tools
+        return self.offered.calls_tools if said is None and self.offered else said
+
+
 @app.callback()
 def models(context: typer.Context, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show the model in use and the others there are, with their windows and whether they can use tools."""
     if context.invoked_subcommand:
         return
-    from zkchat import app as composition
+    from zkchat import adapters
     from zkchat.places import paths
 
     here = process()
-    loaded = composition.load_settings(here.environment, paths(here.environment, vault))
+    loaded = adapters.load_settings(here.environment, paths(here.environment, vault))
     places = _places(here.environment, loaded.settings)
+    named = _named(loaded.settings, places)
     chosen, why = _chosen(here.environment, loaded, places)
     if json_output:
-        here.json({"model": chosen, "why": why, "places": [_described(place) for place in places.values()]})
+        here.json(
+            {
+                "model": chosen,
+                "why": why,
+                "named": [
+                    {"name": one.name, "model": one.model, "window": one.window, "tools": one.tools} for one in named
+                ],
+                "places": [_described(place) for place in places.values()],
+            }
+        )
         return
     here.out(f"In use: {chosen} ({why})")
+    _print_named(here, named)
     for place in places.values():
         _print(here, place)
     here.out("\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`.")
@@ -129,6 +162,16 @@ def _files(environment: "Environment") -> Place:
     return Place(name=name, models=tuple(found), hint="" if found else "Fetch a small one: zkchat models pull smollm2")
 
 
+def _named(settings: "Settings", places: dict[Provider, Place]) -> list[Named]:
+    offered = {info.name: info for place in places.values() for info in place.models}
+    found = []
+    for name, model in settings.models.items():
+        full = f"{model.provider}:{model.id}"
+        info = offered.get(full) or offered.get(f"{full}:latest")  # as Ollama lists what has no tag
+        found.append(Named(name=name, settings=model, offered=info))
+    return found
+
+
 def _chosen(environment: "Environment", loaded: "Loaded", places: dict[Provider, Place]) -> tuple[str, str]:
     """The model in use, and why it is that one."""
     from zkchat.providers.detect import Surroundings, detect
@@ -167,13 +210,30 @@ def _described(place: Place) -> dict[str, object]:
     }
 
 
+def _print_named(here: Process, named: list[Named]) -> None:
+    if named:
+        here.out("\nNames of your own")
+    width = max((len(f"{one.name} = {one.model}") for one in named), default=0)
+    for one in named:
+        tools = "" if one.tools is None else _tools(one.tools)
+        absent = "" if one.offered else "not among those below"
+        facts = ", ".join(filter(None, (tools, absent)))
+        here.out(f"  {f'{one.name} = {one.model}':<{width}}  {_window(one.window):>16}  {facts}")
+
+
+def _window(tokens: int | None) -> str:
+    return f"{tokens:,} tokens" if tokens else "window unknown"
+
+
+def _tools(calls_tools: bool) -> str:
+    return "tools" if calls_tools else "no tools, so zkchat searches for it"
+
+
 def _print(here: Process, place: Place) -> None:
     here.out(f"\n{place.name}")
     width = max((len(info.name) for info in place.models[:MOST_SHOWN]), default=0)
     for info in place.models[:MOST_SHOWN]:
-        window = f"{info.context_limit:,} tokens" if info.context_limit else "window unknown"
-        tools = "tools" if info.calls_tools else "no tools, so zkchat searches for it"
-        here.out(f"  {info.name:<{width}}  {window:>16}  {tools}")
+        here.out(f"  {info.name:<{width}}  {_window(info.context_limit):>16}  {_tools(info.calls_tools)}")
     if len(place.models) > MOST_SHOWN:
         here.out(f"  … and {len(place.models) - MOST_SHOWN:,} more: zkchat models --json")
     if not place.models and not place.trouble:

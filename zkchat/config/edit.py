@@ -1,6 +1,7 @@
 """Changing one setting in a settings file; comments, order and everything else in it stay."""
 
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ from pydantic import ValidationError
 
 from zkchat.config.atomic import write_atomically
 from zkchat.config.load import Origin, from_text, key_of, nested, read_table, sentence, unknown
-from zkchat.config.schema import FIELDS, SECTIONS, Settings
+from zkchat.config.schema import FIELDS, SECTIONS, Settings, field_of, model_keys, model_named_in
 from zkchat.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,16 +21,16 @@ def set_value(file: Path, key: str, text: str) -> object:
 
     Other mistakes in the file do not stand in the way: they may be what the user is about to correct.
     """
-    if key not in FIELDS:
+    if not field_of(key):
         raise unknown(key)
     value = from_text(key, text)
     _check(read_table(file), key, value)
     document = _document(file)
-    section, _, name = key.rpartition(".")
-    if section:
-        document.setdefault(section, {})[name] = value
-    else:
-        document[name] = value
+    *sections, name = key.split(".")
+    within = document
+    for section in sections:
+        within = within.setdefault(section, {})
+    within[name] = value
     _write(file, document)
     return value
 
@@ -38,7 +39,7 @@ def unset(file: Path, key: str) -> bool:
     """Remove a setting from the file; whether it was there. Unknown settings can be removed too, if they are."""
     found = _lookup(read_table(file), key)
     if found is None or (key in SECTIONS and isinstance(found, Mapping)):
-        if key not in FIELDS:
+        if not field_of(key):
             raise unknown(key)
         return False
     document = _document(file)
@@ -52,10 +53,13 @@ def unset(file: Path, key: str) -> bool:
 
 
 def _check(table: Mapping[str, object], key: str, value: object) -> None:
-    section = key.rpartition(".")[0]
-    if section and not isinstance(table.get(section, {}), Mapping):
-        raise ConfigError(f"'{section}' in the file is not a section.", hint=f"Run: zkchat config unset {section}")
-    others = {known: found for known in FIELDS if (found := _lookup(table, known)) is not None}
+    for section in accumulate(key.split(".")[:-1], "{}.{}".format):
+        if not isinstance(_lookup(table, section) or {}, Mapping):
+            raise ConfigError(f"'{section}' in the file is not a section.", hint=f"Run: zkchat config unset {section}")
+    models = table.get("models")
+    names = [name for name in models if model_named_in(f"models.{name}") == name] if isinstance(models, Mapping) else []
+    keys = (*FIELDS, *(each for name in names for each in model_keys(name)))
+    others = {known: found for known in keys if (found := _lookup(table, known)) is not None}
     try:
         Settings.model_validate(nested(others | {key: value}))
     except ValidationError as error:

@@ -5,9 +5,10 @@ Everything comes in as an argument: nothing here looks at the process.
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import accumulate
 from pathlib import Path
 from typing import Final, Literal, get_origin
 
@@ -15,7 +16,16 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from zkchat.config import trust
-from zkchat.config.schema import FIELDS, SECTIONS, Settings, Unrepeatable, expected
+from zkchat.config.schema import (
+    FIELDS,
+    Settings,
+    Unrepeatable,
+    expected,
+    field_of,
+    is_section,
+    model_keys,
+    model_named_in,
+)
 from zkchat.errors import ConfigError
 
 Layer = Literal["default", "user", "vault", "variable", "flag"]
@@ -85,7 +95,9 @@ def load(
         settings = Settings.model_validate(nested(values))
     except ValidationError as error:
         raise sentence(error.errors()[0], origins) from None
-    return Loaded(settings=settings, origins=origins, warnings=tuple(warnings))
+    known = (*FIELDS, *(key for name in settings.models for key in model_keys(name)))
+    every = dict.fromkeys(known, Origin("default")) | origins
+    return Loaded(settings=settings, origins=every, warnings=tuple(warnings))
 
 
 _Found = Iterator[tuple[str, object, Origin]]
@@ -123,7 +135,7 @@ def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found
             continue
         origin = Origin("variable", name)
         key = name.removeprefix(PREFIX).lower().replace("__", ".")
-        if key in FIELDS:
+        if field_of(key):
             yield key, from_text(key, text), origin
         elif "." in key:
             raise unknown(key, origin)
@@ -175,14 +187,19 @@ def flat(table: Mapping[str, object], origin: Origin, prefix: str = "") -> Itera
     """The settings of a table by their dotted keys. Raises `ConfigError` for what is no setting."""
     for name, value in table.items():
         key = prefix + name
-        if key in SECTIONS:
+        if is_section(key):
             if not isinstance(value, Mapping):
                 raise ConfigError(
                     f"'{key}' {origin.place} is a section.", hint=f"Write [{key}] and its settings below."
                 )
             yield from flat(value, origin, f"{key}.")
-        elif key in FIELDS:
+        elif field_of(key):
             yield key, value
+        elif prefix == "models.":
+            raise ConfigError(
+                f"'{name}' {origin.place} cannot be the name of a model.",
+                hint="A name of your own has letters, digits, - and _ only, and is not 'quote'.",
+            )
         else:
             raise unknown(key, origin)
 
@@ -191,9 +208,12 @@ def nested(values: Mapping[str, object]) -> dict[str, object]:
     """The inverse of `flat`."""
     table: dict[str, object] = {}
     for key, value in values.items():
-        section, _, name = key.rpartition(".")
-        within = table.setdefault(section, {}) if section else table
-        assert isinstance(within, dict)
+        *sections, name = key.split(".")
+        within = table
+        for section in sections:
+            below = within.setdefault(section, {})
+            assert isinstance(below, dict)
+            within = below
         within[name] = value
     return table
 
@@ -201,27 +221,32 @@ def nested(values: Mapping[str, object]) -> dict[str, object]:
 def from_text(key: str, text: str) -> object:
     """A value as a variable, a flag or a command gives it, read as what the setting takes.
 
-    A list is a TOML array or separated by commas. What cannot be read stays a text, for validation to refuse.
+    A list is a TOML array or separated by commas, a table is one of TOML. What cannot be read stays a text, for
+    validation to refuse.
     """
-    annotation = FIELDS[key].annotation
-    assert annotation is not None
-    if get_origin(annotation) is not tuple:
+    field = field_of(key)
+    assert field is not None
+    assert field.annotation is not None
+    shape = get_origin(field.annotation)
+    if shape not in (tuple, dict):
         try:
-            return TypeAdapter[object](annotation).validate_python(text)
+            return TypeAdapter[object](field.annotation).validate_python(text)
         except ValidationError:
             return text
-    if not text.strip().startswith("["):
+    if shape is tuple and not text.strip().startswith("["):
         return [part.strip() for part in text.split(",") if part.strip()]
     try:
-        return tomllib.loads(f"list = {text}")["list"]
+        return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
 
 
-def unknown(key: str, origin: Origin | None = None) -> ConfigError:
-    """The error for a setting that does not exist, with the nearest one that does."""
-    same_name = [known for known in FIELDS if known.rpartition(".")[2] == key.rpartition(".")[2]]
-    nearest = same_name or get_close_matches(key, FIELDS, n=1)
+def unknown(key: str, origin: Origin | None = None, *, among: Collection[str] | None = None) -> ConfigError:
+    """The error for a setting that does not exist, with the nearest one that does, or of those `among` which it is."""
+    model = model_named_in(key)
+    known = among or (FIELDS if model is None else model_keys(model))
+    same_name = [each for each in known if each.rpartition(".")[2] == key.rpartition(".")[2]]
+    nearest = get_close_matches(key, same_name, n=1) or same_name or get_close_matches(key, known, n=1)
     return ConfigError(
         f"Unknown setting '{key}'{f' {origin.place}' if origin else ''}.",
         hint=f"Did you mean '{nearest[0]}'?" if nearest else "All settings: zkchat config show",
@@ -230,9 +255,8 @@ def unknown(key: str, origin: Origin | None = None) -> ConfigError:
 
 def key_of(problem: ErrorDetails) -> str | None:
     """The setting that a validation problem is about; None if it is about several together."""
-    section_or_key, *rest = (str(part) for part in problem["loc"])
-    key = ".".join([section_or_key, *rest[:1]])
-    return next((known for known in (section_or_key, key) if known in FIELDS), None)
+    keys = accumulate((str(part) for part in problem["loc"]), "{}.{}".format)
+    return next(filter(field_of, keys), None)
 
 
 def sentence(problem: ErrorDetails, origins: Mapping[str, Origin]) -> ConfigError:
@@ -240,12 +264,23 @@ def sentence(problem: ErrorDetails, origins: Mapping[str, Origin]) -> ConfigErro
     key = key_of(problem)
     if key is None:
         return ConfigError(str(problem["ctx"]["error"]), hint="Where each value comes from: zkchat config show")
-    found = "."
-    if not any(isinstance(mark, Unrepeatable) for mark in FIELDS[key].metadata):
+    if key not in origins:
+        return _incomplete(key, origins)
+    found, field = ".", field_of(key)
+    if field and not any(isinstance(mark, Unrepeatable) for mark in field.metadata):
         verb = "holds" if isinstance(problem["loc"][-1], int) else "is"
         found = f", but it {verb} {_in_words(problem['input'])}."
     origin = origins[key]
     return ConfigError(f"'{key}' {origin.place} must be {expected(key)}{found}", hint=_way_out(key, origin))
+
+
+def _incomplete(key: str, origins: Mapping[str, Origin]) -> ConfigError:
+    """For a model of which something is said, but not all that is needed."""
+    table, _, name = key.rpartition(".")
+    origin = next(origin for known, origin in origins.items() if known.startswith(f"{table}."))
+    return ConfigError(
+        f"The model '{table}' {origin.place} has no '{name}'.", hint=f"Set '{key}'. It must be {expected(key)}."
+    )
 
 
 def _in_words(value: object) -> str:

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from zkchat.config.schema import FIELDS, SENSITIVE, expected
+from pydantic.fields import FieldInfo
+
+from zkchat.config.schema import FIELDS, expected, field_of, model_keys, needs_trust
 
 BEGIN: Final = "<!-- settings: made from zkchat/config/schema.py -->"
 END: Final = "<!-- end of settings -->"
@@ -15,11 +17,19 @@ END: Final = "<!-- end of settings -->"
 def table() -> str:
     """Every setting as a row of a Markdown table."""
     rows = ["| setting | default | takes | what it is for |", "|---|---|---|---|"]
-    for key, field in FIELDS.items():
-        default = "unset" if field.default is None else f"`{json.dumps(field.default)}`"
-        trust = " *Needs trust in a vault's file.*" if key in SENSITIVE else ""
-        rows.append(f"| `{key}` | {default} | {expected(key)} | {field.description}{trust} |")
+    for key in (*FIELDS, *model_keys("NAME")):
+        field = field_of(key)
+        assert field is not None
+        trust = " *Needs trust in a vault's file.*" if needs_trust(key) else ""
+        rows.append(f"| `{key}` | {_default(field)} | {expected(key)} | {field.description}{trust} |")
     return "\n".join(rows)
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "has to be set"
+    default = field.get_default(call_default_factory=True, validated_data={})
+    return "unset" if default is None else f"`{json.dumps(default)}`"
 
 
 def renewed(page: str) -> str:

@@ -9,12 +9,12 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from zkchat.config.atomic import write_atomically
-from zkchat.config.schema import SENSITIVE
+from zkchat.config.schema import needs_trust
 
 
 def sensitive(values: Mapping[str, object]) -> dict[str, object]:
     """Those of a vault's values, by dotted key, that need approval."""
-    return {key: values[key] for key in sorted(values) if key in SENSITIVE}
+    return {key: values[key] for key in sorted(values) if needs_trust(key)}
 
 
 def digest(values: Mapping[str, object]) -> str:

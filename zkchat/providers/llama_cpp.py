@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, PromptMessage, TextChunk
 from zkchat.providers.completions import Answer, message_param, tool_param
+from zkchat.providers.declared import NOTHING_DECLARED, Declared
 from zkchat.providers.llama_engine import Engine
 from zkchat.providers.trouble import Endpoint, Reply, explain
-from zkchat.providers.wire import NOTHING_DECLARED, Declared, sendable
+from zkchat.providers.wire import sendable
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk
@@ -40,7 +41,7 @@ class LlamaCpp:
         Raises `ConfigError` where the package or the file is missing. The model is loaded when it is first needed.
         """
         self._engine = Engine(path, window=declared.context_limit, threads=threads)
-        self._options = declared.options
+        self._declared = declared
         self._endpoint = Endpoint(
             server="llama.cpp",
             model=name or path.name,
@@ -105,14 +106,15 @@ class LlamaCpp:
             closed.set()
 
     def _body(self, request: ModelRequest) -> dict[str, object]:
-        temperature, most = request.temperature, request.max_answer_tokens
+        temperature = self._declared.temperature if request.temperature is None else request.temperature
+        most = request.max_answer_tokens
         if not self._info.calls_tools:  # a small model invents less if it always takes the likeliest word
             temperature = 0.0 if temperature is None else temperature
             most = LONGEST_ANSWER if most is None else most
         tools = [tool_param(spec) for spec in request.tools]
         asked = {"temperature": temperature, "max_tokens": most, "tools": tools or None}
         return {
-            **self._options,
+            **self._declared.options,
             **{name: value for name, value in asked.items() if value is not None},
             "messages": [message_param(self._harmless(message)) for message in request.messages],
             "stream": True,

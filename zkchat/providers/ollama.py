@@ -5,7 +5,6 @@ import secrets
 from base64 import b64decode
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from zkchat.model.context import TokenUsage
@@ -21,17 +20,16 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
+from zkchat.providers.declared import NOTHING_DECLARED, Declared
 from zkchat.providers.thinking import ThinkingSplitter
 from zkchat.providers.trouble import Endpoint, Reply
 from zkchat.providers.wire import (
     DEFAULT_PATIENCE,
-    NOTHING_DECLARED,
-    Declared,
     Patience,
+    ServerModel,
     arguments_of,
     client_settings,
     on_this_machine,
-    patiently,
     sendable,
     shown,
     truncation,
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     import ollama
 
 
-class Ollama:
+class Ollama(ServerModel["ollama.AsyncClient"]):
     def __init__(
         self,
         model: str,
@@ -55,10 +53,7 @@ class Ollama:
         """`declared.options` are those of a model file: `top_p`, `num_gpu`, what the server knows."""
         self._model = model
         self._host = host
-        self._declared = declared
-        self._patience = patience
-        self._connected = False
-        self._endpoint = Endpoint(
+        endpoint = Endpoint(
             server=f"Ollama at {shown(host)}",
             model=model,
             if_unreachable="Start it with `ollama serve`, or set `ollama.host`; `zkchat doctor` shows what answers.",
@@ -68,41 +63,16 @@ class Ollama:
         )
         # A model whose tag ends in "cloud" runs elsewhere, whoever hands it on.
         here = on_this_machine(host) and not model.endswith("cloud")
-        self._info = ModelInfo(
+        info = ModelInfo(
             provider="ollama",
             id=model,
             context_limit=declared.context_limit,
             calls_tools=declared.calls_tools is True,
             on_this_machine=here,
         )
-
-    @property
-    def info(self) -> ModelInfo:
-        """What is known so far: window and tools only after `connect`."""
-        return self._info
-
-    async def connect(self) -> None:
-        """Learn the model's window and whether it calls tools. The server is asked once."""
-        if self._connected:
-            return
-        quick = replace(self._patience, first=self._patience.connect)
-        answers = patiently(
-            lambda: self._learn(self._client()), endpoint=self._endpoint, reply_of=reply_of, patience=quick
-        )
-        async with aclosing(answers):
-            self._info = await anext(answers)
-        self._connected = True
-
-    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        return patiently(
-            lambda: self._ask(self._client(), request),
-            endpoint=self._endpoint,
-            reply_of=reply_of,
-            patience=self._patience,
-        )
+        super().__init__(info, endpoint=endpoint, declared=declared, patience=patience)
 
     def _client(self) -> "ollama.AsyncClient":
-        """Made outside the generators below, so that the time it takes to import is not taken for the server's."""
         import ollama
 
         return ollama.AsyncClient(
@@ -149,7 +119,7 @@ class Ollama:
                 yield self._finish(last, request, called=called)
 
     def _options_for(self, request: ModelRequest) -> dict[str, object]:
-        asked = {"temperature": request.temperature, "num_predict": request.max_answer_tokens}
+        asked = {"temperature": self._temperature(request), "num_predict": request.max_answer_tokens}
         wanted = {name: value for name, value in asked.items() if value is not None}
         return {**self._declared.options, **wanted, "num_ctx": request.window}
 
@@ -158,17 +128,16 @@ class Ollama:
         reason: FinishReason = "length" if part.done_reason == "length" else "tool_calls" if called else "stop"
         return Finish(reason=reason, usage=usage, warning=truncation(request, usage, self._endpoint))
 
+    @staticmethod
+    def reply_of(error: Exception) -> Reply | None:
+        import ollama
 
-def reply_of(error: Exception) -> Reply | None:
-    """What the server said, if it is that which this exception is about."""
-    import ollama
-
-    if not isinstance(error, ollama.ResponseError):
-        return None
-    # The client keeps status and text; the headers are only on the exception it comes from.
-    response: httpx.Response | None = getattr(error.__context__, "response", None)
-    retry_after = response.headers.get("retry-after", "") if response else ""
-    return Reply(status=error.status_code, text=str(error.error), retry_after=retry_after)
+        if not isinstance(error, ollama.ResponseError):
+            return None
+        # The client keeps status and text; the headers are only on the exception it comes from.
+        response: httpx.Response | None = getattr(error.__context__, "response", None)
+        retry_after = response.headers.get("retry-after", "") if response else ""
+        return Reply(status=error.status_code, text=str(error.error), retry_after=retry_after)
 
 
 async def _refuse_to_truncate(request: "httpx.Request") -> None:

@@ -2,25 +2,15 @@
 
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.completions import Answer, message_param, tool_param
+from zkchat.providers.declared import NOTHING_DECLARED, Declared
 from zkchat.providers.trouble import Endpoint, Reply
-from zkchat.providers.wire import (
-    DEFAULT_PATIENCE,
-    NOTHING_DECLARED,
-    Declared,
-    Patience,
-    client_settings,
-    on_this_machine,
-    patiently,
-    shown,
-)
+from zkchat.providers.wire import DEFAULT_PATIENCE, Patience, ServerModel, client_settings, on_this_machine, shown
 
 if TYPE_CHECKING:
     import openai
@@ -46,7 +36,7 @@ _REASONING = ("gpt-5", "o1", "o3", "o4")
 """OpenAI's models that refuse a temperature."""
 
 
-class OpenAI:
+class OpenAI(ServerModel["openai.AsyncOpenAI"]):
     def __init__(
         self,
         model: str,
@@ -61,10 +51,7 @@ class OpenAI:
         self._model = model
         self._address = base_url or OPENAI
         self._is_openai = (urlsplit(self._address).hostname or "").endswith("api.openai.com")
-        self._options = declared.options
-        self._patience = patience
-        self._connected = self._is_openai
-        self._endpoint = Endpoint(
+        endpoint = Endpoint(
             server="OpenAI" if self._is_openai else shown(self._address),
             model=model,
             if_unreachable="Check the network and `openai.base_url`; `zkchat doctor` shows what answers.",
@@ -72,7 +59,7 @@ class OpenAI:
             if_model_missing="Check the model's name, and `openai.base_url`, which most often ends in /v1.",
             key=api_key.strip(),
         )
-        self._info = ModelInfo(
+        info = ModelInfo(
             provider="openai",
             id=model,
             context_limit=declared.context_limit or (_known_window(model) if self._is_openai else None),
@@ -80,34 +67,10 @@ class OpenAI:
             on_this_machine=on_this_machine(self._address),
             tokenizer="o200k_base" if self._is_openai else "",
         )
-
-    @property
-    def info(self) -> ModelInfo:
-        """What is known so far: the window of a server that is not OpenAI's only after `connect`."""
-        return self._info
-
-    async def connect(self) -> None:
-        """Learn the window from the server's list of models, where it says so. The server is asked once."""
-        if self._connected:
-            return
-        quick = replace(self._patience, first=self._patience.connect)
-        answers = patiently(
-            lambda: self._learn(self._client()), endpoint=self._endpoint, reply_of=reply_of, patience=quick
-        )
-        async with aclosing(answers):
-            self._info = await anext(answers)
-        self._connected = True
-
-    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        return patiently(
-            lambda: self._ask(self._client(), request),
-            endpoint=self._endpoint,
-            reply_of=reply_of,
-            patience=self._patience,
-        )
+        super().__init__(info, endpoint=endpoint, declared=declared, patience=patience)
+        self._connected = self._is_openai  # whose list of models does not say more than we know
 
     def _client(self) -> "openai.AsyncOpenAI":
-        """Made outside the generators below, so that the time it takes to import is not taken for the server's."""
         import openai
 
         if self._is_openai and not self._endpoint.key:
@@ -147,32 +110,32 @@ class OpenAI:
         from openai import omit
 
         takes_temperature = not (self._is_openai and self._model.startswith(_REASONING))
+        temperature = self._temperature(request)
         most = omit if request.max_answer_tokens is None else request.max_answer_tokens
         return await client.chat.completions.create(
             model=self._model,
             messages=[message_param(message) for message in request.messages],
             tools=[tool_param(spec) for spec in request.tools] or omit,
-            temperature=request.temperature if takes_temperature and request.temperature is not None else omit,
+            temperature=temperature if takes_temperature and temperature is not None else omit,
             # OpenAI has given up the old name, and most of the others have not learnt the new one.
             max_completion_tokens=most if self._is_openai else omit,
             max_tokens=omit if self._is_openai else most,
             stream=True,
             stream_options={"include_usage": True},
-            extra_body=self._options,
+            extra_body=self._declared.options,
         )
 
+    @staticmethod
+    def reply_of(error: Exception) -> Reply | None:
+        import openai
 
-def reply_of(error: Exception) -> Reply | None:
-    """What the server said, if it is that which this exception is about."""
-    import openai
-
-    if isinstance(error, openai.APIStatusError):
-        retry_after = error.response.headers.get("retry-after", "")
-        return Reply(status=error.status_code, text=_said(error.body), retry_after=retry_after)
-    if type(error) is openai.APIError:  # in the middle of a stream, where some servers still give a status
-        status = error.body.get("code") if isinstance(error.body, dict) else None
-        return Reply(status=status if isinstance(status, int) else 0, text=_said(error.body) or error.message)
-    return None
+        if isinstance(error, openai.APIStatusError):
+            retry_after = error.response.headers.get("retry-after", "")
+            return Reply(status=error.status_code, text=_said(error.body), retry_after=retry_after)
+        if type(error) is openai.APIError:  # in the middle of a stream, where some servers still give a status
+            status = error.body.get("code") if isinstance(error.body, dict) else None
+            return Reply(status=status if isinstance(status, int) else 0, text=_said(error.body) or error.message)
+        return None
 
 
 def _said(body: object) -> str:

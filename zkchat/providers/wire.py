@@ -5,18 +5,20 @@ import json
 import random
 import re
 import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from itertools import count
-from typing import TypedDict, TypeVar
+from typing import Generic, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
 from zkchat.model.context import TokenUsage
 from zkchat.model.message import ToolCallPart
-from zkchat.model.prompt import ModelRequest
+from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
+from zkchat.providers.declared import Declared
 from zkchat.providers.trouble import Endpoint, Reply, Trouble, explain, no_answer
 
 T = TypeVar("T")
@@ -47,19 +49,6 @@ class Patience:
 
 
 DEFAULT_PATIENCE = Patience()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
-    """What the settings say of a model; it counts for more than what the server says."""
-
-    context_limit: int | None = None
-    calls_tools: bool | None = None
-    options: Mapping[str, object] = field(default_factory=dict)
-    """Sent along with every request as they are."""
-
-
-NOTHING_DECLARED = Declared()
 
 
 async def patiently(
@@ -102,6 +91,62 @@ async def patiently(
 async def _next(items: AsyncGenerator[T, None], seconds: float) -> T | None:
     async with asyncio.timeout(seconds):
         return await anext(items, None)
+
+
+Client = TypeVar("Client")
+
+
+class ServerModel(ABC, Generic[Client]):
+    """A model behind a server. How to talk to it is what the kinds of servers differ in."""
+
+    def __init__(self, info: ModelInfo, *, endpoint: Endpoint, declared: Declared, patience: Patience) -> None:
+        self._info = info
+        self._endpoint = endpoint
+        self._declared = declared
+        self._patience = patience
+        self._connected = False
+
+    @property
+    def info(self) -> ModelInfo:
+        """What is known so far: what only the server knows comes with `connect`."""
+        return self._info
+
+    async def connect(self) -> None:
+        """Learn what the server knows of the model. It is asked once."""
+        if self._connected:
+            return
+        quick = replace(self._patience, first=self._patience.connect)
+        answers = self._asked(self._learn, quick)
+        async with aclosing(answers):
+            self._info = await anext(answers)
+        self._connected = True
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        return self._asked(lambda client: self._ask(client, request), self._patience)
+
+    def _asked(self, ask: Callable[[Client], AsyncGenerator[T, None]], patience: Patience) -> AsyncGenerator[T, None]:
+        # The client is made outside the generators, so that the time its import takes is not taken for the server's.
+        return patiently(
+            lambda: ask(self._client()), endpoint=self._endpoint, reply_of=self.reply_of, patience=patience
+        )
+
+    def _temperature(self, request: ModelRequest) -> float | None:
+        return self._declared.temperature if request.temperature is None else request.temperature
+
+    @abstractmethod
+    def _client(self) -> Client: ...
+
+    @abstractmethod
+    def _learn(self, client: Client) -> AsyncGenerator[ModelInfo, None]:
+        """What is known of the model, once."""
+
+    @abstractmethod
+    def _ask(self, client: Client, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]: ...
+
+    @staticmethod
+    @abstractmethod
+    def reply_of(error: Exception) -> Reply | None:
+        """What the server said, if it is that which this exception is about."""
 
 
 class ClientSettings(TypedDict):

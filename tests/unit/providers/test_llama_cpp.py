@@ -26,8 +26,8 @@ from tests.providers.contract import (
 from tests.support.gguf_files import SMALL, write_gguf
 from zkchat.errors import ConfigError, ProviderError
 from zkchat.model.prompt import ModelRequest, PromptMessage
+from zkchat.providers.declared import Declared
 from zkchat.providers.llama_cpp import LONGEST_ANSWER, LlamaCpp, repeats
-from zkchat.providers.wire import Declared
 
 Piece = dict[str, object]
 
@@ -162,6 +162,12 @@ def test_a_small_model_takes_the_likeliest_words_and_not_too_many(library: Libra
     first, second = library.requests
     assert (first["temperature"], first["max_tokens"]) == (0.0, LONGEST_ANSWER)
     assert (second["temperature"], second["max_tokens"]) == (0.7, 1000)
+
+
+def test_a_declared_temperature_counts_where_the_request_asks_for_none(library: Library, tmp_path: Path) -> None:
+    model = LlamaCpp(write_gguf(tmp_path / "small.gguf"), declared=Declared(temperature=0.3))
+    answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
+    assert library.requests[0]["temperature"] == 0.3
 
 
 def test_a_model_that_can_use_tools_decides_for_itself(library: Library, tmp_path: Path) -> None:

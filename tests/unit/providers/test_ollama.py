@@ -13,8 +13,9 @@ from tests.providers.loopback import KEY, WIRES, Connection, Loopback, OllamaWir
 from zkchat.errors import ProviderError
 from zkchat.model.message import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk, ToolSpec
+from zkchat.providers.declared import Declared
 from zkchat.providers.ollama import Ollama
-from zkchat.providers.wire import Declared, Patience
+from zkchat.providers.wire import Patience
 
 QUICK = Patience(connect=2, first=5, backoff=0.001)
 
@@ -73,6 +74,11 @@ def test_temperature_length_and_declared_options_are_sent_but_the_window_is_ours
     declared = Declared(options={"top_p": 0.5, "num_ctx": 1, "temperature": 1.0})
     body = sent(server, asking(), declared=declared)
     assert body["options"] == {"top_p": 0.5, "temperature": 0.0, "num_predict": 8, "num_ctx": 2048}
+
+
+def test_a_declared_temperature_is_sent_where_the_request_asks_for_none(server: Server) -> None:
+    request = ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=100)
+    assert sent(server, request, declared=Declared(temperature=0.0))["options"] == {"temperature": 0.0, "num_ctx": 100}
 
 
 def test_every_kind_of_message_is_sent(server: Server) -> None:

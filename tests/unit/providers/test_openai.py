@@ -12,8 +12,9 @@ from zkchat.errors import ProviderError
 from zkchat.model.context import TokenUsage
 from zkchat.model.message import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
+from zkchat.providers.declared import Declared
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.wire import Declared, Patience
+from zkchat.providers.wire import Patience
 
 QUICK = Patience(connect=2, first=5, between=5, backoff=0.001)
 
@@ -86,6 +87,12 @@ def test_temperature_length_tools_and_declared_options_are_sent(server: Server) 
     assert "max_completion_tokens" not in body
     function = {"name": "find", "description": "Find notes.", "parameters": FIND.parameters}
     assert body["tools"] == [{"type": "function", "function": function}]
+
+
+def test_a_declared_temperature_is_sent_where_the_request_asks_for_none(server: Server) -> None:
+    request = ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=100)
+    assert sent(server, request, declared=Declared(temperature=0.3))["temperature"] == 0.3
+    assert sent(server, asking(), declared=Declared(temperature=0.3))["temperature"] == 0.0
 
 
 def test_every_kind_of_message_is_sent(server: Server) -> None:

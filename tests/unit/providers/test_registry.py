@@ -1,13 +1,16 @@
 import socket
+import sys
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
+from tests.support.gguf_files import write_gguf
 from zkchat.errors import ConfigError
+from zkchat.providers.declared import Declared, NamedModel
 from zkchat.providers.reach import answers
-from zkchat.providers.registry import Sources, choose, create
+from zkchat.providers.registry import Sources, choose, create, named, warm
 
 
 @pytest.fixture
@@ -69,3 +72,41 @@ def test_a_server_is_there_or_not() -> None:
         assert answers(address)
     assert not answers(f"http://{address}")
     assert not answers("http://127.0.0.1:not-a-port")
+
+
+def test_a_name_of_the_users_own_stands_for_a_model_and_what_is_said_of_it(sources: Sources) -> None:
+    said = Declared(context_limit=4096, calls_tools=True)
+    own = replace(sources, models={"fast": NamedModel(provider="ollama", id="qwen3:4b", declared=said)})
+    info = create("fast", own).info
+    assert (info.name, info.context_limit, info.calls_tools) == ("ollama:qwen3:4b", 4096, True)
+    assert named("fast", own).model == "ollama:qwen3:4b"
+    assert named("ollama:qwen3:4b", own).model == "ollama:qwen3:4b"
+
+
+def test_a_misspelt_name_of_the_users_own_is_led_to_the_right_one(sources: Sources) -> None:
+    own = replace(sources, models={"fast": NamedModel(provider="ollama", id="qwen3:4b")})
+    with pytest.raises(ConfigError, match="There is no model 'fst'") as caught:
+        create("fst", own)
+    assert "Did you mean 'fast'?" in caught.value.hint
+
+
+@pytest.mark.parametrize(("allowed", "said", "window"), [(1024, 512, 512), (1024, None, 1024), (None, 512, 512)])
+def test_a_local_model_gets_the_smaller_of_what_is_said_and_what_is_allowed(
+    sources: Sources, allowed: int | None, said: int | None, window: int
+) -> None:
+    write_gguf(sources.cache / "models" / "small.gguf")
+    own = NamedModel(provider="local", id="small", declared=Declared(context_limit=said))
+    assert create("own", replace(sources, window=allowed, models={"own": own})).info.context_limit == window
+
+
+def test_a_client_library_can_be_imported_ahead_of_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "ollama", raising=False)
+    thread = warm("ollama")
+    assert thread
+    thread.join(30)
+    assert "ollama" in sys.modules
+
+
+@pytest.mark.parametrize("provider", ["quote", "local", "scripted"])
+def test_who_talks_through_no_client_library_has_nothing_to_import(provider: str) -> None:
+    assert warm(provider) is None

@@ -57,7 +57,7 @@ WALKED = exceptions_of(httpx, httpx2, openai, ollama, json)
 
 
 def explained(error: Exception) -> Trouble:
-    reply = ollama_adapter.reply_of(error) or openai_adapter.reply_of(error)
+    reply = ollama_adapter.Ollama.reply_of(error) or openai_adapter.OpenAI.reply_of(error)
     return explain(error, reply, ENDPOINT)
 
 

