@@ -1,6 +1,6 @@
 """What the inside asks of the outside. Adapters implement these; nothing inside names an adapter."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -18,7 +18,9 @@ from zkchat.model.index import (
     TermPostings,
     TextLookup,
 )
+from zkchat.model.memory import Fact, FactSource
 from zkchat.model.message import Role
+from zkchat.model.message_index import IndexedMessage, IndexedUpTo
 from zkchat.model.note import FileStamp, NoteWarning, Resolution
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, ToolSpec
 from zkchat.model.reference import DocumentReference
@@ -71,6 +73,40 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """A row of length 1 for each text; of length 0 for a text of which nothing is known."""
+        ...
+
+
+class VectorCache(Protocol):
+    """Vectors of short texts, kept from one run to the next. Any of its methods may raise `StorageError`."""
+
+    def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
+        """Those that are there, made by this method, by the digest of their texts."""
+        ...
+
+    def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None: ...
+
+
+class MemoryStore(Protocol):
+    """Facts on disk. What `add` returned from is there after a crash. Any of its methods may raise `StorageError`."""
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Those that hold, the oldest first. The same tuple while nothing changes."""
+        ...
+
+    def add(self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = ()) -> Fact:
+        """Keep a fact; those with the ids in `replaces` do not hold any more."""
+        ...
+
+    def confirm(self, fact_id: str) -> Fact:
+        """It was said again: it is as fresh as a new one."""
+        ...
+
+    def used(self, fact_ids: Sequence[str]) -> None:
+        """They went into a request."""
+        ...
+
+    def forget(self, fact_id: str) -> None:
+        """Remove a fact for good, with those that it took the place of."""
         ...
 
 
@@ -268,3 +304,29 @@ class SessionStore(Protocol):
         ...
 
     def delete(self, session_id: str) -> None: ...
+
+
+class MessageIndex(Protocol):
+    """What was said in sessions: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps."""
+
+    def known(self) -> dict[str, IndexedUpTo]:
+        """The sessions it holds, and how much of each."""
+        ...
+
+    def add(self, session: str, messages: Sequence[IndexedMessage], up_to: IndexedUpTo) -> None:
+        """All or nothing. A message that is already there keeps its place."""
+        ...
+
+    def words(self, session: str, after: int) -> list[tuple[str, int, int, bytes, bytes]]:
+        """Id, place, change, words of text and labels of the messages that changed after that entry, by place."""
+        ...
+
+    def messages(self, session: str, ids: Collection[str]) -> list[IndexedMessage]:
+        """Those that are there, in no particular order."""
+        ...
+
+    def forget(self, session: str) -> None: ...
+
+    def reset(self) -> None:
+        """Throw everything away."""
+        ...

@@ -20,8 +20,12 @@ class RequestItem(Value):
     score: float | None = None
     tokens: int = 0
     digest: str = ""
-    """Of the content as it was sent, so that a later change of the source can be noticed."""
+    """Of the content as it was sent: the session keeps that text under it, and a later change can be noticed."""
     reason: str = ""
+    passing: bool = False
+    """Sent with the current message only, and not again with the next."""
+    part_of: str = ""
+    """The id of the message that brings it along, where it is not sent by itself."""
 
 
 class LeftOut(Value):
@@ -64,6 +68,8 @@ class ContextUsage(Value):
     reserve: int = 0
     threshold: float = 0.85
     estimated: bool = False
+    counted: int = 0
+    """Our own count of the whole request; the other figures are what the model's server is expected to count."""
     budgets: dict[str, BudgetUse] = Field(default_factory=dict)
 
     @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
@@ -81,6 +87,8 @@ class RequestContext(Value):
     """The record on an assistant message of everything its request held."""
 
     agent: str = "default"
+    can_read: bool = False
+    """Whether the model was told that it can read documents by itself."""
     items: tuple[RequestItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     usage: ContextUsage | None = None

@@ -72,6 +72,14 @@ class UsageReported(Value):
     usage: TokenUsage
 
 
+class Compacting(Value):
+    """The prompt is too full: so many messages leave it, and a summary of them is being made."""
+
+    kind: Literal["compacting"] = "compacting"
+    messages: int
+    tokens: int
+
+
 class Compacted(Value):
     """Older messages left the prompt; `message` marks the place."""
 
@@ -115,6 +123,7 @@ Event = Annotated[
     | ToolFinished
     | ReferenceFound
     | UsageReported
+    | Compacting
     | Compacted
     | Warned
     | TurnFinished

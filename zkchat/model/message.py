@@ -55,15 +55,29 @@ class ImagePart(Value):
     """Base 64."""
 
 
+class Condensed(Value):
+    """A message, or one tool result of it, that stays in the prompt in a shorter form."""
+
+    message_id: str
+    call_id: str = ""
+    text: str
+
+
 class CompactionPart(Value):
     """The place where older messages left the prompt (SPEC 4.5). They stay in the history."""
 
     kind: Literal["compaction"] = "compaction"
     number: int
     summary: str
+    made_by: str = ""
+    """The model that wrote the summary; empty where it was put together from the messages themselves."""
     strategy: str = "summarize"
+    focus: str = ""
     archived: tuple[str, ...] = ()
     """Ids of the messages that this compaction took out of the prompt."""
+    condensed: tuple[Condensed, ...] = ()
+    references: tuple[DocumentReference, ...] = ()
+    """The documents of the archived messages, carried over whatever the summary says of them."""
     tokens_before: int = 0
     tokens_after: int = 0
 
@@ -110,6 +124,10 @@ class ChatMessage(Value):
     parent_id: str | None = None
     """The message this one follows; two messages with one parent are two branches."""
     role: Role
+    name: str = ""
+    """Who spoke, in a conversation that was imported from elsewhere and says so."""
+    external_id: str = ""
+    """What the message was called where it was imported from."""
     parts: tuple[Part, ...] = ()
     references: tuple[DocumentReference, ...] = ()
     created_at: datetime

@@ -37,7 +37,8 @@ class DocumentReference(Value):
     reference_type: ReferenceType = "direct"
     status: LinkStatus = "resolved"
     via: str = ""
-    """How it was found: `path`, `name`, `alias`… for a link; the tool's name, or `evidence`, for a search."""
+    """How it was found: `path`, `name`, `alias`… for a link, `embed` for what a linked note embeds; the tool's name, or
+    `evidence`, for a search; `answer` for what only the answer names."""
     title: str = ""
     anchor: str = ""
     anchor_found: bool = True
@@ -50,12 +51,26 @@ class DocumentReference(Value):
     hits: int = 1
     included: bool = False
     """Whether text of the document stood in the request."""
+    digest: str = ""
+    """Of the whole text as a tool read it, so that a later change can be noticed; empty where none did."""
     cited: bool = False
     """Whether the answer used it. A document that was found and not used stays in the list."""
+    unverified: bool = False
+    """Whether the answer names it although nothing of it was given to the model."""
+
+    @property
+    def _strength(self) -> tuple[bool, bool, bool, bool]:
+        """Linked by the user, read as a whole, found with some of its text, or at least known by name."""
+        return (
+            self.reference_type == "direct",
+            self.included and self.score is None,
+            self.included,
+            self.via != "answer",
+        )
 
     def merged_with(self, other: "DocumentReference") -> "DocumentReference":
-        """The two as one: what the user linked outweighs what was found; the better score and its place are kept."""
-        first, second = (other, self) if other.reference_type == "direct" != self.reference_type else (self, other)
+        """The two as one, there for the stronger reason; the better score and its place are kept."""
+        first, second = (other, self) if other._strength > self._strength else (self, other)
         better = second if (second.score or 0.0) > (first.score or 0.0) else first
         return first.model_copy(
             update={
@@ -67,6 +82,8 @@ class DocumentReference(Value):
                 "summary": first.summary or second.summary,
                 "hits": first.hits + second.hits,
                 "included": first.included or second.included,
+                "digest": other.digest or self.digest,
                 "cited": first.cited or second.cited,
+                "unverified": first.unverified and second.unverified,
             }
         )

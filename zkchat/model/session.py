@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Tag
 
 from zkchat.model.context import RequestItem
-from zkchat.model.message import ChatMessage, TextPart, ThinkingPart
+from zkchat.model.message import ChatMessage, Role, TextPart, ThinkingPart
 from zkchat.model.value import Value
 
 
@@ -19,6 +19,19 @@ class Session(Value):
     created_at: datetime
     updated_at: datetime
     message_count: int = 0
+
+
+class MessageHit(Value):
+    """A message that a search over conversations found."""
+
+    session: str
+    message: str
+    external_id: str = ""
+    role: Role
+    name: str = ""
+    time: datetime
+    snippet: str
+    score: float
 
 
 class MessageEntry(Value):
@@ -64,6 +77,8 @@ class ItemsEntry(Value):
     kind: Literal["items"] = "items"
     added: tuple[RequestItem, ...] = ()
     dropped: tuple[RequestItem, ...] = ()
+    private: bool = False
+    """From here on nothing that is said in this session is remembered in others."""
 
 
 class RestoreEntry(Value):
@@ -73,6 +88,21 @@ class RestoreEntry(Value):
     compaction_id: str
 
 
+class ContentEntry(Value):
+    """A text that requests of this session were built from, under its digest, so that they can be built again."""
+
+    kind: Literal["content"] = "content"
+    digest: str
+    text: str
+
+
+class AgentEntry(Value):
+    """From here on this agent answers, unless a message speaks to another."""
+
+    kind: Literal["agent"] = "agent"
+    name: str
+
+
 class UnknownEntry(Value):
     """An entry that a newer zkchat wrote: kept as it is."""
 
@@ -80,7 +110,7 @@ class UnknownEntry(Value):
     kind: str
 
 
-_KNOWN_ENTRIES = {"message", "draft", "title", "head", "pin", "items", "restore"}
+_KNOWN_ENTRIES = {"message", "draft", "title", "head", "pin", "items", "restore", "content", "agent"}
 
 
 def _entry_tag(value: Any) -> str:
@@ -96,6 +126,8 @@ EntryBody = Annotated[
     | Annotated[PinEntry, Tag("pin")]
     | Annotated[ItemsEntry, Tag("items")]
     | Annotated[RestoreEntry, Tag("restore")]
+    | Annotated[ContentEntry, Tag("content")]
+    | Annotated[AgentEntry, Tag("agent")]
     | Annotated[UnknownEntry, Tag("unknown")],
     Discriminator(_entry_tag),
 ]
@@ -120,11 +152,12 @@ def messages_of(entries: Iterable[Entry]) -> dict[str, ChatMessage]:
             messages[body.message.id] = body.message
             drafts.pop(body.message.id, None)
         elif isinstance(body, DraftEntry) and body.message_id not in messages:
-            drafts[body.message_id] = _grown(drafts.get(body.message_id), body, entry)
+            drafts[body.message_id] = grown(drafts.get(body.message_id), body, entry)
     return messages | drafts
 
 
-def _grown(draft: ChatMessage | None, piece: DraftEntry, entry: Entry) -> ChatMessage:
+def grown(draft: ChatMessage | None, piece: DraftEntry, entry: Entry) -> ChatMessage:
+    """An answer with one more piece of it."""
     text = (draft.text if draft else "") + piece.text
     thinking = (draft.thinking if draft else "") + piece.thinking
     parts = (*((ThinkingPart(text=thinking),) if thinking else ()), *((TextPart(text=text),) if text else ()))

@@ -21,6 +21,16 @@ class Locations:
     index: Path
     """A cache."""
 
+    @property
+    def memories(self) -> Path:
+        """What is remembered across sessions. Precious."""
+        return self.sessions.with_name("memories.db")
+
+    @property
+    def messages(self) -> Path:
+        """What was said, ready to be searched. A cache."""
+        return self.index.with_name("messages.db")
+
 
 def locate(vault: Path, *, data_dir: Path, cache_dir: Path, in_vault: bool = False) -> Locations:
     """Where the databases of a vault are, or are not yet. Nothing is written."""
@@ -146,4 +156,5 @@ def _write_gitignore(file: Path) -> None:
     with guarded(file):
         file.parent.mkdir(exist_ok=True)
         with suppress(FileExistsError), file.open("x", encoding="ascii") as ignored:
-            ignored.write("# The databases of zkchat.\n/sessions.db*\n/index.db*\n/backups/\n")
+            names = ("sessions.db*", "memories.db*", "index.db*", "messages.db*", "backups/")
+            ignored.write("# The databases of zkchat.\n" + "".join(f"/{name}\n" for name in names))

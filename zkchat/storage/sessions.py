@@ -14,6 +14,8 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from zkchat.errors import SessionNotFound, StorageDamaged, StorageError
 from zkchat.model.session import (
+    AgentEntry,
+    ContentEntry,
     DraftEntry,
     Entry,
     EntryBody,
@@ -301,7 +303,7 @@ def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, st
             return None, body.message_id, None, None
         case TitleEntry():
             return None, None, None, body.title
-        case ItemsEntry() | RestoreEntry() | UnknownEntry():
+        case ItemsEntry() | RestoreEntry() | ContentEntry() | AgentEntry() | UnknownEntry():
             return None, None, None, None
         case _:
             assert_never(body)

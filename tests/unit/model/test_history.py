@@ -1,0 +1,150 @@
+from datetime import UTC, datetime
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.model.history import History
+from zkchat.model.message import ChatMessage, CompactionPart, Condensed, TextPart
+from zkchat.model.session import (
+    ContentEntry,
+    DraftEntry,
+    Entry,
+    EntryBody,
+    HeadEntry,
+    ItemsEntry,
+    MessageEntry,
+    PinEntry,
+    RestoreEntry,
+    TitleEntry,
+    messages_of,
+    thread_of,
+)
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def entries(*bodies: EntryBody) -> list[Entry]:
+    return [Entry(session_id="s", sequence=n, at=NOON, body=body) for n, body in enumerate(bodies, start=1)]
+
+
+def said(id_: str, parent: str | None = None, text: str = "") -> MessageEntry:
+    message = ChatMessage(id=id_, parent_id=parent, role="user", parts=(TextPart(text=text or id_),), created_at=NOON)
+    return MessageEntry(message=message)
+
+
+def compaction(id_: str, parent: str, *archived: str, number: int = 1, short: str = "") -> MessageEntry:
+    part = CompactionPart(
+        number=number,
+        summary=f"summary {number}",
+        archived=archived,
+        condensed=(Condensed(message_id=short, text="…"),) if short else (),
+    )
+    message = ChatMessage(
+        id=id_, parent_id=parent, role="system", parts=(part,), created_at=NOON, context_type="summary"
+    )
+    return MessageEntry(message=message)
+
+
+TALK = (said("a"), said("b", "a"), said("c", "b"))
+
+
+def live(history: History) -> list[str]:
+    return [message.id for message in history.window.live]
+
+
+def test_without_a_compaction_everything_is_live() -> None:
+    history = History(entries(*TALK))
+    assert live(history) == ["a", "b", "c"]
+    assert history.window.summary is None
+    assert history.archived == {}
+
+
+def test_a_compaction_archives_messages_and_takes_nothing_from_the_thread() -> None:
+    history = History(entries(*TALK, compaction("k1", "c", "a", "b", short="c"), said("d", "k1")))
+    assert live(history) == ["c", "d"]
+    assert [*history.archived] == ["a", "b"]
+    assert [message.id for message in history.thread] == ["a", "b", "c", "k1", "d"]
+    assert history.window.summary is not None
+    assert history.window.summary.summary == "summary 1"
+    assert history.window.condensed == {("c", ""): "…"}
+
+
+def test_a_second_compaction_adds_to_the_first_and_its_summary_stands_for_both() -> None:
+    talk = entries(*TALK, compaction("k1", "c", "a"), said("d", "k1"), compaction("k2", "d", "b", "c", number=2))
+    history = History(talk)
+    assert live(history) == ["d"]
+    assert [*history.archived] == ["a", "b", "c"]
+    assert history.window.summary is not None
+    assert history.window.summary.number == 2
+
+
+def test_a_restored_compaction_leaves_the_window_as_it_was_before() -> None:
+    talk = entries(*TALK, compaction("k1", "c", "a"), said("d", "k1"), compaction("k2", "d", "b", "c", number=2))
+    history = History(talk)
+    history.extend(entries(RestoreEntry(compaction_id="k2")))
+    assert live(history) == ["b", "c", "d"]
+    assert history.window.summary is not None
+    assert history.window.summary.number == 1
+    history.extend(entries(RestoreEntry(compaction_id="k1")))
+    assert live(history) == ["a", "b", "c", "d"]
+
+
+def test_a_compaction_of_another_branch_does_not_count() -> None:
+    history = History(entries(*TALK, compaction("k1", "c", "a", "b"), HeadEntry(message_id="b"), said("e", "b")))
+    assert live(history) == ["a", "b", "e"]
+
+
+def test_pins_contents_and_items_are_remembered() -> None:
+    history = History(
+        entries(
+            *TALK,
+            PinEntry(message_id="a"),
+            PinEntry(message_id="b"),
+            PinEntry(message_id="b", pinned=False),
+            ContentEntry(digest="d", text="text"),
+            ItemsEntry(),
+        )
+    )
+    assert history.window.pinned == {"a"}
+    assert history.contents == {"d": "text"}
+    assert history.items == (ItemsEntry(),)
+
+
+def test_a_message_stored_again_stays_where_it_is() -> None:
+    history = History(entries(*TALK, compaction("k1", "c", "a")))
+    assert live(history) == ["b", "c"]
+    history.extend(entries(said("b", "a", "changed"), said("a", None, "also changed")))
+    assert [message.text for message in history.window.live] == ["changed", "c"]
+    assert history.archived["a"].text == "also changed"
+
+
+IDS = st.sampled_from("abcdefg")
+PARENTS = st.one_of(st.none(), IDS, st.just("gone"))
+BODIES: st.SearchStrategy[EntryBody] = st.one_of(
+    st.builds(said, IDS, PARENTS, st.text(max_size=3)),
+    st.builds(lambda id_, parent: DraftEntry(message_id=id_, parent_id=parent, text="+"), IDS, PARENTS),
+    st.builds(lambda id_, parent, archived: compaction(id_, parent, *archived), IDS, IDS, st.lists(IDS, max_size=3)),
+    st.builds(lambda id_: HeadEntry(message_id=id_), st.one_of(st.none(), IDS)),
+    st.builds(lambda id_: RestoreEntry(compaction_id=id_), IDS),
+    st.builds(lambda id_: PinEntry(message_id=id_), IDS),
+    st.just(TitleEntry(title="x")),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(BODIES, max_size=14))
+def test_entry_by_entry_gives_the_same_views_as_all_at_once(bodies: list[EntryBody]) -> None:
+    stored = entries(*bodies)
+    grown = History()
+    for entry in stored:
+        grown.extend([entry])
+        _ = grown.window  # a view that was looked at must be kept up to date
+    whole = History(stored)
+    assert grown.thread == whole.thread == thread_of(stored)
+    assert dict(grown.messages) == messages_of(stored)
+    assert grown.window == whole.window
+    assert {**grown.archived} == {**whole.archived}
+    hidden = {*grown.archived}
+    assert {message.id for message in grown.window.live} | hidden | {
+        message.id for message in grown.thread if message.context_type == "summary"
+    } == {message.id for message in grown.thread}

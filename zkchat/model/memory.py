@@ -1,0 +1,72 @@
+"""What is kept across sessions: facts, and which conversations used which notes (SPEC 6.4)."""
+
+from datetime import datetime
+from typing import Literal
+
+from zkchat.model.value import Value
+
+FactSource = Literal["user", "model", "session", "import"]
+"""Who said it: the user, the model by a tool, a session at its end, a file."""
+
+
+class Fact(Value):
+    """Something worth keeping."""
+
+    id: str
+    text: str
+    source: FactSource = "user"
+    at: datetime
+    session_id: str = ""
+    uses: int = 0
+    """How often it went into a request."""
+    used_at: datetime | None = None
+    replaces: str = ""
+    """What it took the place of, in the words of that time."""
+
+
+class DocumentUse(Value):
+    """One note in one turn of a conversation, and why it was there."""
+
+    path: str
+    session_id: str
+    session_title: str = ""
+    message_id: str
+    at: datetime
+    why: str
+    cited: bool = False
+
+
+class UsedNote(Value):
+    """A note with how much it was used."""
+
+    path: str
+    turns: int
+    sessions: int
+    last_used: datetime
+
+
+class UsedTogether(Value):
+    """A line of the picture: this conversation used that note so many times."""
+
+    path: str
+    session_id: str
+    turns: int
+
+
+class TalkAbout(Value):
+    """A conversation of the picture."""
+
+    session_id: str
+    title: str
+    last_used: datetime
+    notes: int
+
+
+class UseGraph(Value):
+    """Notes and the conversations that used them, the most used first."""
+
+    notes: tuple[UsedNote, ...] = ()
+    talks: tuple[TalkAbout, ...] = ()
+    lines: tuple[UsedTogether, ...] = ()
+    left_out: int = 0
+    """Notes and conversations that there was no room for."""

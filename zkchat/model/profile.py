@@ -1,0 +1,77 @@
+"""Agents and rules, as their files describe them (SPEC 6.1, 6.2)."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from zkchat.model.context import Include
+from zkchat.model.value import Value
+
+Origin = Literal["vault", "user", "built-in"]
+ProfileKind = Literal["agent", "rule"]
+Scalar = str | int | float | bool
+
+
+class ProfileFile(Value):
+    """A file that describes an agent or a rule, as it lies in its folder."""
+
+    kind: ProfileKind
+    name: str
+    origin: Origin
+    path: str
+    text: str = ""
+    trouble: str = ""
+    """Why it could not be read, as a sentence; empty when it could."""
+
+
+class ProfileProblem(Value):
+    """A mistake in such a file, which is then not used."""
+
+    kind: ProfileKind
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line}: {self.text}"
+
+
+class Rule(Value):
+    name: str
+    description: str = ""
+    include: Include = "always"
+    text: str = ""
+    origin: Origin = "built-in"
+    path: str = ""
+
+
+class Agent(Value):
+    """Who answers: its instructions, and what is at hand for it, each thing with the mode that brings it in."""
+
+    name: str
+    description: str = ""
+    model: str = ""
+    """The model to ask; empty: the one that is set. A vault's agent has none of its own, see `wants_model`."""
+    wants_model: str = ""
+    """The model that a vault's agent asks for. It counts only after the user's approval."""
+    context: dict[str, Scalar] = Field(default_factory=dict)
+    """Settings of the section `context` that it changes, by their names there."""
+    rules: dict[str, Include] = Field(default_factory=dict)
+    """Modes of rules that differ for this agent from the rules' own."""
+    references: dict[str, Include] = Field(default_factory=dict)
+    """Notes, by link or path."""
+    tools: dict[str, Include] = Field(default_factory=dict)
+    servers: dict[str, Include] = Field(default_factory=dict)
+    """Modes of the tools of a server that have none of their own."""
+    text: str = ""
+    """The instructions."""
+    origin: Origin = "built-in"
+    path: str = ""
+
+    def rule_mode(self, rule: Rule) -> Include:
+        return self.rules.get(rule.name, rule.include)
+
+    def tool_mode(self, name: str, server: str = "") -> Include:
+        """The tool's own mode, else that of its server, else `always`."""
+        own = self.tools.get(f"{server}/{name}") if server else None
+        return own or self.tools.get(name) or self.servers.get(server) or "always"
