@@ -1,24 +1,71 @@
-"""From stored messages to the request a model gets. Pure, so that a stored turn can be rebuilt and shown again."""
+"""The request a model gets, and the record of why each thing is in it. The request is built from the record.
 
-from collections.abc import Sequence
+Pure, so that what was sent with any stored message can be built again. Its beginning stays the same from turn to turn:
+lasting pieces, summary, history; what is meant for one message only goes with that message.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Final
 
-from zkchat.context.budget import Budget, usage_of
-from zkchat.context.documents import wrapped
-from zkchat.errors import UsageError
-from zkchat.model.context import ContextUsage, RequestContext, RequestItem
-from zkchat.model.message import (
-    ChatMessage,
-    EvidencePart,
-    FilePart,
-    ImagePart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from zkchat.context.budget import Budget, Counts, usage_of
+from zkchat.context.calibration import Calibration
+from zkchat.context.wording import as_prompt, summary_text
+from zkchat.model.context import ContextUsage, Include, ItemType, LeftOut, RequestContext, RequestItem
+from zkchat.model.history import Window
+from zkchat.model.message import ChatMessage, EvidencePart, FilePart
 from zkchat.model.prompt import ModelRequest, PromptMessage, ToolSpec
-from zkchat.model.reference import DocumentReference
+from zkchat.model.reference import Evidence
 from zkchat.ports import Tokenizer
+
+PER_MESSAGE: Final = 4
+"""Tokens that chat templates put around each message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A text that goes into the request beside the messages, and why."""
+
+    item: RequestItem
+    text: str
+
+
+def piece(
+    type_: ItemType,
+    name: str,
+    text: str,
+    *,
+    include: Include = "always",
+    score: float | None = None,
+    reason: str = "",
+    passing: bool = False,
+) -> Piece:
+    item = RequestItem(
+        type=type_, name=name, include=include, score=score, reason=reason, passing=passing, digest=digest(text)
+    )
+    return Piece(item=item, text=text)
+
+
+def tool_piece(spec: ToolSpec) -> Piece:
+    """A tool as it is described to the model."""
+    text = spec.model_dump_json()
+    item = RequestItem(type="tool", name=spec.name, server=spec.server, digest=digest(text))
+    return Piece(item=item, text=text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingredients:
+    """What there is to make a request of."""
+
+    pieces: tuple[Piece, ...]
+    """Instructions, rules, notes, tools and what is remembered, in the order in which they are sent."""
+    can_read: bool = False
+    """Whether the model has tools in this turn, even if it is to answer without them now."""
+    window: Window
+    agent: str = "default"
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,170 +73,153 @@ class Assembled:
     request: ModelRequest
     context: RequestContext
     usage: ContextUsage
-    omitted: int
-    """Older messages that did not fit."""
-
-
-def as_prompt(message: ChatMessage, *, can_read: bool) -> list[PromptMessage]:
-    """A stored message as the model sees it: always the same text for the same message."""
-    results = [part for part in message.parts if isinstance(part, ToolResultPart)]
-    if results:
-        return [
-            PromptMessage(role="tool", text=part.text, tool_call_id=part.call_id, tool_name=part.name)
-            for part in results
-        ]
-    text = augmented_text(message, can_read=can_read)
-    calls = tuple(part for part in message.parts if isinstance(part, ToolCallPart))
-    images = tuple(part for part in message.parts if isinstance(part, ImagePart))
-    if not (text or calls or images):
-        return []  # an answer that failed before its first word
-    return [PromptMessage(role=message.role, text=text, tool_calls=calls, images=images)]
-
-
-def augmented_text(message: ChatMessage, *, can_read: bool) -> str:
-    """The words of a message, followed by what its links and the search brought along."""
-    if message.role != "user":
-        return message.text
-    blocks = [
-        message.text,
-        _reference_list(message.references, can_read=can_read),
-        *(wrapped(part.name, part.text) for part in message.parts if isinstance(part, FilePart)),
-        *(_evidence(part) for part in message.parts if isinstance(part, EvidencePart)),
-    ]
-    return "\n\n".join(block for block in blocks if block)
-
-
-def _reference_list(references: Sequence[DocumentReference], *, can_read: bool) -> str:
-    linked = [reference for reference in references if reference.reference_type == "direct"]
-    if not linked:
-        return ""
-    lines = ["Referenced Documents:", *(_reference_line(reference) for reference in linked)]
-    if can_read and any(reference.relative_path and not reference.included for reference in linked):
-        lines.append("(read_document gives the text of those that do not follow below.)")
-    return "\n".join(lines)
-
-
-def _reference_line(reference: DocumentReference) -> str:
-    if reference.relative_path is None:
-        return f"- {reference.wikilink}: there is no such note"
-    summary = f": {reference.summary}" if reference.summary else ""
-    return f"- {reference.wikilink} is {reference.relative_path}{summary}"
-
-
-def _evidence(part: EvidencePart) -> str:
-    lines = [f"- {found.wikilink}: {found.sentence}" for found in part.evidence]
-    body = "\n".join(lines).replace("</evidence", "<\u200b/evidence")
-    return f"<evidence>\n{body}\n</evidence>"
+    contents: Mapping[str, str]
+    """The texts behind the digests of the record."""
+    sizes: Mapping[str, int]
+    """By id, what each live message is expected to take."""
 
 
 def assemble(
-    *,
-    instructions: str,
-    history: Sequence[ChatMessage],
-    user: ChatMessage,
-    tools: Sequence[ToolSpec],
-    budget: Budget,
-    tokenizer: Tokenizer,
+    ingredients: Ingredients, budget: Budget, tokenizer: Tokenizer, calibration: Calibration | None = None
 ) -> Assembled:
-    """The request for one turn, never over the window less its reserve; the newest turns are kept when not all fit."""
-    system_tokens = tokenizer.count(instructions)
-    tool_tokens = sum(tokenizer.count(spec.model_dump_json()) for spec in tools)
-    room = budget.left_for_messages(system=system_tokens, tools=tool_tokens)
-    if user.augmented_token_count > room:
-        raise UsageError(
-            f"Your message takes {user.augmented_token_count:,} tokens; the model has room for {room:,}.",
-            hint="Shorten it, raise context.max_tokens, or choose a model with a larger window.",
-        )
-    kept = _newest_that_fit(history, room - user.augmented_token_count)
-    prompt = [PromptMessage(role="system", text=instructions)]
-    for message in (*kept, user):
-        prompt.extend(as_prompt(message, can_read=bool(tools)))
-    evidence = [found for part in user.parts if isinstance(part, EvidencePart) for found in part.evidence]
-    references = user.augmented_token_count - user.token_count
-    usage = usage_of(
-        budget,
-        system=system_tokens,
-        tools=tool_tokens,
-        messages=sum(_size(message) for message in kept) + user.token_count,
-        references=references,
-        exact=tokenizer.exact,
-    )
-    return Assembled(
-        request=ModelRequest(
-            messages=tuple(prompt), tools=tuple(tools), evidence=tuple(evidence), window=budget.window
-        ),
-        context=RequestContext(
-            items=tuple(_items(instructions, system_tokens, tools, kept, user, tokenizer)), usage=usage
-        ),
+    """The request for what the window holds, however large: whether it fits is for the caller to see in `usage`."""
+    contents: dict[str, str] = {}
+    items = [*_items(ingredients, tokenizer, contents)]
+    counts = _counts(items)
+    # Instructions and tools that leave no room for a question are an error; a long history is not.
+    budget.left_for_messages(system=counts.system, tools=counts.tools)
+    expected = (calibration or Calibration()).expected(counts.total)
+    usage = usage_of(budget, counts, expected=expected, exact=tokenizer.exact)
+    context = RequestContext(
+        agent=ingredients.agent,
+        can_read=ingredients.can_read,
+        items=tuple(items),
+        left_out=ingredients.left_out,
         usage=usage,
-        omitted=len(history) - len(kept),
+    )
+    live = {message.id: message for message in ingredients.window.live}
+    scale = expected / counts.total
+    sizes = {item.name: round(scale * item.tokens) for item in items if item.type == "message"}
+    return Assembled(
+        request=request_from(context, live, contents), context=context, usage=usage, contents=contents, sizes=sizes
     )
 
 
-def _size(message: ChatMessage) -> int:
-    return max(message.augmented_token_count, message.token_count) + message.tool_tokens
+def request_from(
+    context: RequestContext, messages: Mapping[str, ChatMessage], contents: Mapping[str, str]
+) -> ModelRequest:
+    """The request that a record describes. Raises KeyError where a message or a text is not known."""
+    sent = [item for item in context.items if not item.part_of]
+    texts = [item for item in sent if item.type not in {"tool", "message"}]
+    lasting = [contents[item.digest] for item in texts if not item.passing]
+    passing = tuple(contents[item.digest] for item in texts if item.passing)
+    said = [item for item in sent if item.type == "message"]
+    asked = next((item for item in reversed(said) if messages[item.name].role == "user"), None)
+    prompt = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
+    for item in said:
+        short = json.loads(contents[item.digest]) if item.digest else {}
+        beside = passing if item is asked else ()
+        prompt.extend(as_prompt(messages[item.name], can_read=context.can_read, condensed=short, beside=beside))
+    return ModelRequest(
+        messages=tuple(prompt),
+        tools=tuple(ToolSpec.model_validate_json(contents[item.digest]) for item in sent if item.type == "tool"),
+        evidence=tuple(_evidence(messages[asked.name])) if asked else (),
+        window=context.usage.window if context.usage else 0,
+    )
 
 
-def _newest_that_fit(history: Sequence[ChatMessage], left: int) -> list[ChatMessage]:
-    """Whole turns from the end. A cut falls only before a user's message: a tool call stays with its result."""
-    kept: list[ChatMessage] = []
-    turn: list[ChatMessage] = []
-    for message in reversed(history):
-        turn.append(message)
-        if message.role != "user":
-            continue
-        left -= sum(_size(part_of_turn) for part_of_turn in turn)
-        if left < 0:
-            break
-        kept.extend(turn)
-        turn = []
-    return kept[::-1]
+def _evidence(message: ChatMessage) -> Iterator[Evidence]:
+    for part in message.parts:
+        if isinstance(part, EvidencePart):
+            yield from part.evidence
 
 
-def _items(
-    instructions: str,
-    system_tokens: int,
-    tools: Sequence[ToolSpec],
-    history: Sequence[ChatMessage],
-    user: ChatMessage,
-    tokenizer: Tokenizer,
-) -> list[RequestItem]:
-    items = [
-        RequestItem(type="system", name="default", tokens=system_tokens, digest=digest(instructions)),
-        *(
-            RequestItem(
-                type="tool",
-                name=spec.name,
-                server=spec.server,
-                tokens=tokenizer.count(spec.model_dump_json()),
-                digest=digest(spec.model_dump_json()),
-            )
-            for spec in tools
-        ),
-        *(RequestItem(type="message", name=message.id, tokens=_size(message)) for message in history),
-        RequestItem(type="message", name=user.id, tokens=user.token_count),
-    ]
-    for part in user.parts:
+def _items(ingredients: Ingredients, tokenizer: Tokenizer, contents: dict[str, str]) -> Iterator[RequestItem]:
+    def counted(piece: Piece) -> RequestItem:
+        contents[piece.item.digest] = piece.text
+        return piece.item.model_copy(update={"tokens": tokenizer.count(piece.text) + 1})
+
+    window = ingredients.window
+    tools = [each for each in ingredients.pieces if each.item.type == "tool"]
+    texts = [each for each in ingredients.pieces if each.item.type != "tool"]
+    yield from (counted(each) for each in texts if not each.item.passing)
+    if summary := summary_text(window.summary) if window.summary else "":
+        marker = window.compactions[-1]
+        yield counted(piece("summary", marker.id, summary, reason="stands for the archived messages"))
+    yield from (counted(each) for each in tools)
+    short = window.condensed
+    for message in window.live:
+        yield from _message_items(message, _short(message, short), ingredients.can_read, tokenizer, contents)
+    yield from (counted(each) for each in texts if each.item.passing)
+
+
+def _short(message: ChatMessage, condensed: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    return {call: text for (id_, call), text in condensed.items() if id_ == message.id}
+
+
+def _message_items(
+    message: ChatMessage, short: dict[str, str], can_read: bool, tokenizer: Tokenizer, contents: dict[str, str]
+) -> Iterator[RequestItem]:
+    """The message, and what it brings along as items of their own."""
+    text = json.dumps(short, ensure_ascii=False) if short else ""
+    if text:
+        contents[digest(text)] = text
+    tokens = sum(
+        PER_MESSAGE
+        + sum(map(tokenizer.count, (said.text, *(f"{call.name} {call.arguments}" for call in said.tool_calls))))
+        for said in as_prompt(message, can_read=can_read, condensed=short)
+    )
+    yield RequestItem(type="message", name=message.id, tokens=tokens, digest=digest(text) if text else "")
+    if short:
+        return
+    for part in message.parts:
         if isinstance(part, FilePart):
-            text, reason = part.text, "linked in the message"
-            items.append(_reference_item(part.name, text, reason, tokenizer))
+            yield _brought(message, "reference", part.name, part.text, "linked in the message", tokenizer)
         elif isinstance(part, EvidencePart):
-            items.extend(
-                _reference_item(found.relative_path, found.sentence, "answers the question", tokenizer, found.score)
-                for found in part.evidence
-            )
-    return items
+            for found in part.evidence:
+                yield _brought(
+                    message,
+                    "evidence",
+                    found.relative_path,
+                    found.sentence,
+                    "answers the question",
+                    tokenizer,
+                    found.score,
+                )
 
 
-def _reference_item(name: str, text: str, reason: str, tokenizer: Tokenizer, score: float | None = None) -> RequestItem:
+def _brought(
+    message: ChatMessage,
+    type_: ItemType,
+    name: str,
+    text: str,
+    reason: str,
+    tokenizer: Tokenizer,
+    score: float | None = None,
+) -> RequestItem:
     return RequestItem(
-        type="reference" if score is None else "evidence",
+        type=type_,
         name=name,
         include="manual" if score is None else "agent",
         score=score,
         tokens=tokenizer.count(text),
         digest=digest(text),
         reason=reason,
+        part_of=message.id,
+    )
+
+
+def _counts(items: Sequence[RequestItem]) -> Counts:
+    def total(*types: ItemType, brought: bool = False) -> int:
+        return sum(item.tokens for item in items if item.type in types and bool(item.part_of) == brought)
+
+    brought = total("reference", "evidence", brought=True)
+    return Counts(
+        system=total("system", "rule") + PER_MESSAGE,
+        tools=total("tool"),
+        memory=total("memory", "summary", "recall"),
+        references=total("reference", "evidence") + brought,
+        messages=total("message") - brought,
     )
 
 

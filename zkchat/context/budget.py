@@ -21,7 +21,24 @@ class Shares:
     system: float = 0.10
     tools: float = 0.30
     messages: float = 0.60
+    memory: float = 0.20
+    """For what is remembered and recalled; it comes out of the messages' share."""
     threshold: float = 0.85
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Tokens of a request by category, as we count them."""
+
+    system: int = 0
+    tools: int = 0
+    messages: int = 0
+    memory: int = 0
+    references: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.system + self.tools + self.messages + self.memory + self.references
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +50,32 @@ class Budget:
     system: int
     tools: int
     messages: int
+    memory: float
     threshold: float
+
+    @property
+    def cap(self) -> int:
+        """What no prompt may exceed."""
+        return self.window - self.reserve
+
+    @property
+    def trigger(self) -> int:
+        """The total at which older messages are folded."""
+        return min(self.cap, int(self.threshold * self.window))
+
+    def messages_limit(self, *, system: int, tools: int) -> int:
+        """The share of messages, and what system and tools leave unused of theirs."""
+        spare = max(0, self.system - system) + max(0, self.tools - tools)
+        return max(0, min(self.messages + spare, self.cap - system - tools))
+
+    @property
+    def memory_limit(self) -> int:
+        """How much what is remembered and recalled may take."""
+        return int(self.memory * self.window)
 
     def left_for_messages(self, *, system: int, tools: int) -> int:
         """What messages may use: what the fixed parts leave of the window, beyond their own share if need be."""
-        left = self.window - self.reserve - system - tools
+        left = self.cap - system - tools
         if left <= 0:
             raise ConfigError(
                 f"A window of {self.window:,} tokens is too small: the instructions take {system:,}, the tools "
@@ -59,24 +97,40 @@ def budget_for(info: ModelInfo, shares: Shares) -> Budget:
         system=int(usable * shares.system),
         tools=int(usable * shares.tools),
         messages=int(usable * shares.messages),
+        memory=shares.memory,
         threshold=shares.threshold,
     )
 
 
-def usage_of(budget: Budget, *, system: int, tools: int, messages: int, references: int, exact: bool) -> ContextUsage:
-    """The honest picture of one request."""
+def usage_of(budget: Budget, counts: Counts, *, expected: int, exact: bool) -> ContextUsage:
+    """The honest picture of one request: our counts, brought to what the model's server is expected to count."""
+    scale = expected / counts.total if counts.total else 1.0
+    system, tools, memory, references = (
+        round(scale * part) for part in (counts.system, counts.tools, counts.memory, counts.references)
+    )
+    messages = max(0, expected - system - tools - memory - references)
+    limit = budget.messages_limit(system=system, tools=tools)
     return ContextUsage(
         system=system,
         tools=tools,
         messages=messages,
+        memory=memory,
         references=references,
         window=budget.window,
         reserve=budget.reserve,
         threshold=budget.threshold,
         estimated=not exact,
+        counted=counts.total,
         budgets={
             "system": BudgetUse(used=system, limit=budget.system),
             "tools": BudgetUse(used=tools, limit=budget.tools),
-            "messages": BudgetUse(used=messages + references, limit=budget.messages),
+            "messages": BudgetUse(used=messages + references + memory, limit=limit),
+            "memory": BudgetUse(used=memory, limit=budget.memory_limit),
         },
     )
+
+
+def is_full(usage: ContextUsage, budget: Budget) -> bool:
+    """Whether older messages should leave the prompt."""
+    messages = usage.budgets["messages"]
+    return usage.total > budget.trigger or messages.used > messages.limit

@@ -12,7 +12,12 @@ from zkchat.ports import Tokenizer
 if TYPE_CHECKING:
     import tiktoken
 
-_DIGESTS = {"o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"}
+_DIGESTS = {
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+}
+NEAREST = "o200k_base"
+"""What counts for a model that does not say how it counts."""
 
 _WORD_TAIL = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _PATTERNS = {
@@ -26,7 +31,18 @@ _PATTERNS = {
             r"\s+(?!\S)",
             r"\s+",
         ]
-    )
+    ),
+    "cl100k_base": "|".join(
+        [
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
+            r"[^\r\n\p{L}\p{N}]?\p{L}+",
+            r"\p{N}{1,3}",
+            r" ?[^\s\p{L}\p{N}]+[\r\n]*",
+            r"\s*[\r\n]+",
+            r"\s+(?!\S)",
+            r"\s+",
+        ]
+    ),
 }
 
 
@@ -41,23 +57,45 @@ class Estimate:
 
 
 class Encoding:
-    """A tiktoken encoding, loaded when the first text is counted: that costs half a second."""
+    """A tiktoken encoding, loaded when the first text is counted: that costs half a second.
 
-    exact = True
+    `exact` says whether it is the model's own.
+    """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, exact: bool = True) -> None:
         if name not in _DIGESTS:
             raise ConfigError(f"There is no encoding '{name}'.", hint=f"There are: {', '.join(_DIGESTS)}.")
         self._name = name
+        self.exact = exact
 
     def count(self, text: str) -> int:
         # A note may hold a lone surrogate, which has no UTF-8 form, and `<|endoftext|>`, which is no command here.
         return len(_loaded(self._name).encode_ordinary(text.encode("utf-8", "replace").decode()))
 
 
-def tokenizer_for(encoding: str) -> Tokenizer:
-    """The tokenizer of that encoding; the estimate where a model names none."""
-    return Encoding(encoding) if encoding else Estimate()
+class Remembering:
+    """A tokenizer that counts a text once, however often it is asked."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[bytes, int] = {}
+
+    @property
+    def exact(self) -> bool:
+        return self._tokenizer.exact
+
+    def count(self, text: str) -> int:
+        key = sha256(text.encode("utf-8", "surrogatepass")).digest()
+        if key not in self._known:
+            self._known[key] = self._tokenizer.count(text)
+        return self._known[key]
+
+
+def tokenizer_for(encoding: str, *, otherwise: str = "") -> Tokenizer:
+    """The tokenizer of that encoding; where a model names none, another that comes near, or the estimate."""
+    if encoding:
+        return Encoding(encoding)
+    return Encoding(otherwise, exact=False) if otherwise else Estimate()
 
 
 @lru_cache

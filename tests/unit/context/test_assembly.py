@@ -4,12 +4,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.context.assembly import Assembled, as_prompt, assemble, augmented_text
+from zkchat.context.assembly import (
+    PER_MESSAGE,
+    Assembled,
+    Ingredients,
+    Piece,
+    assemble,
+    piece,
+    request_from,
+    tool_piece,
+)
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.tokens import Estimate
-from zkchat.errors import UsageError
+from zkchat.context.wording import as_prompt, augmented_text
+from zkchat.errors import ConfigError
+from zkchat.model.history import Window
 from zkchat.model.message import (
     ChatMessage,
+    CompactionPart,
+    Condensed,
     EvidencePart,
     FilePart,
     Part,
@@ -27,28 +40,32 @@ TOOL = ToolSpec(name="read_document", description="Read a note.", parameters={})
 
 
 def message(id_: str, role: Role, *parts: Part, references: tuple[DocumentReference, ...] = ()) -> ChatMessage:
-    bare = ChatMessage(id=id_, role=role, parts=parts, references=references, created_at=NOON)
-    count = Estimate().count
-    results = sum(count(part.text) for part in parts if isinstance(part, ToolResultPart))
-    return bare.model_copy(
-        update={
-            "token_count": count(bare.text) + results,
-            "augmented_token_count": count(augmented_text(bare, can_read=True)) if role == "user" else 0,
-        }
-    )
+    return ChatMessage(id=id_, role=role, parts=parts, references=references, created_at=NOON)
 
 
 def said(id_: str, role: Role, text: str) -> ChatMessage:
     return message(id_, role, TextPart(text=text))
 
 
+SYSTEM = piece("system", "default", "Be kind.")
+
+
 def assembled(
-    history: list[ChatMessage], user: ChatMessage, window: int = 8192, tools: tuple[ToolSpec, ...] = ()
+    history: list[ChatMessage],
+    *new: ChatMessage,
+    window: int = 8192,
+    tools: tuple[ToolSpec, ...] = (),
+    pieces: tuple[Piece, ...] = (),
+    compaction: CompactionPart | None = None,
 ) -> Assembled:
     budget = budget_for(ModelInfo(provider="scripted", id="x", context_limit=window), Shares(reserve=100))
-    return assemble(
-        instructions="Be kind.", history=history, user=user, tools=tools, budget=budget, tokenizer=Estimate()
+    markers = (message("marker", "system", compaction),) if compaction else ()
+    ingredients = Ingredients(
+        pieces=(SYSTEM, *map(tool_piece, tools), *pieces),
+        can_read=bool(tools),
+        window=Window(live=(*history, *new), compactions=markers),
     )
+    return assemble(ingredients, budget, Estimate())
 
 
 def test_the_request_is_instructions_history_and_the_message_once() -> None:
@@ -127,9 +144,56 @@ def test_a_tool_call_is_followed_by_its_result() -> None:
     assert (prompt[3].role, prompt[3].tool_call_id, prompt[3].text) == ("tool", "c1", "text")
 
 
-def test_a_message_larger_than_the_window_is_refused_with_the_numbers() -> None:
-    with pytest.raises(UsageError, match="tokens; the model has room for"):
-        assembled([], said("1", "user", "word " * 5000), window=1000)
+def test_a_window_too_small_for_the_fixed_parts_is_refused_with_the_numbers() -> None:
+    with pytest.raises(ConfigError, match="256 tokens is too small"):
+        assembled([], said("1", "user", "hi"), window=256, pieces=(piece("rule", "long", "word " * 500),))
+
+
+def test_what_lasts_stands_first_and_what_passes_goes_with_the_question() -> None:
+    rule = piece("rule", "Tone", "Be brief.", include="manual")
+    recalled = piece("recall", "m9", "<earlier>Tea.</earlier>", include="agent", score=0.5, passing=True)
+    step = message("2", "assistant", ToolCallPart(call_id="c", name="t", arguments="{}"))
+    result = message("3", "tool", ToolResultPart(call_id="c", name="t", text="found"))
+    prompt = assembled([said("1", "user", "Tea?"), step, result], pieces=(recalled, rule)).request.messages
+    assert [(m.role, m.text) for m in prompt] == [
+        ("system", "Be kind.\n\nBe brief."),
+        ("user", "<earlier>Tea.</earlier>\n\nTea?"),
+        ("assistant", ""),
+        ("tool", "found"),
+    ]
+
+
+def test_the_summary_stands_for_what_is_archived_with_the_notes_that_were_used() -> None:
+    part = CompactionPart(
+        number=1, summary="They like tea.", references=(DocumentReference(wikilink="[[Tea]]", relative_path="tea.md"),)
+    )
+    result = assembled([], said("1", "user", "And now?"), compaction=part)
+    system = result.request.messages[0].text
+    assert system.startswith("Be kind.\n\nSummary of the earlier conversation")
+    assert "They like tea." in system
+    assert system.endswith("- [[Tea]] is tea.md")
+    assert result.usage.memory > 0
+
+
+def test_a_condensed_message_is_sent_in_its_short_form_and_each_result_under_its_call() -> None:
+    results = [ToolResultPart(call_id=f"c{n}", name="t", text=f"long {n}") for n in (1, 2)]
+    part = CompactionPart(
+        number=1,
+        summary="",
+        condensed=(Condensed(message_id="1", text="short"), Condensed(message_id="3", call_id="c2", text="s2")),
+    )
+    prompt = assembled([said("1", "user", "very long"), message("3", "tool", *results)], compaction=part).request
+    assert [m.text for m in prompt.messages] == ["Be kind.", "short", "long 1", "s2"]
+
+
+def test_a_request_can_be_built_again_from_its_record() -> None:
+    history = [said("1", "user", "one"), said("2", "assistant", "two")]
+    part = CompactionPart(number=1, summary="Before.", condensed=(Condensed(message_id="2", text="2"),))
+    user = message("3", "user", TextPart(text="hi"), FilePart(name="a.md", text="alpha"))
+    recalled = piece("recall", "m0", "zero", include="agent", passing=True)
+    made = assembled(history, user, tools=(TOOL,), pieces=(recalled,), compaction=part)
+    kept = type(made.context).model_validate_json(made.context.model_dump_json())
+    assert request_from(kept, {m.id: m for m in (*history, user)}, made.contents) == made.request
 
 
 def test_the_record_names_everything_that_was_sent() -> None:
@@ -143,27 +207,14 @@ def test_the_record_names_everything_that_was_sent() -> None:
         ("reference", "a.md"),
     ]
     assert result.context.usage == result.usage
-    assert result.usage.references == user.augmented_token_count - user.token_count > 0
+    assert result.usage.references == Estimate().count("alpha")
 
 
-turns = st.lists(st.tuples(st.integers(1, 2000), st.integers(0, 3), st.integers(1, 2000)), max_size=12)
-
-
-@given(turns, st.integers(512, 20_000))
-def test_the_request_never_exceeds_the_window_and_keeps_whole_turns(
-    sizes: list[tuple[int, int, int]], window: int
-) -> None:
-    history: list[ChatMessage] = []
-    for number, (question, calls, answer) in enumerate(sizes):
-        history.append(said(f"u{number}", "user", "x" * question))
-        for call in range(calls):
-            id_ = f"{number}-{call}"
-            history.append(message(f"c{id_}", "assistant", ToolCallPart(call_id=id_, name="t", arguments="{}")))
-            history.append(message(f"r{id_}", "tool", ToolResultPart(call_id=id_, name="t", text="y" * answer)))
-        history.append(said(f"a{number}", "assistant", "z" * answer))
-    result = assembled(history, said("now", "user", "hello"), window=window)
-    assert result.usage.total <= window - 100
-    prompt = result.request.messages
-    assert prompt[-1].text == "hello"
-    assert len(prompt) == 1 + len(history) - result.omitted + 1
-    assert len(prompt) == 2 or prompt[1].role == "user"
+@given(st.lists(st.text(max_size=300), max_size=8), st.text(max_size=400))
+def test_the_meter_is_the_sum_of_what_is_sent(texts: list[str], instructions: str) -> None:
+    history = [said(str(n), "assistant" if n % 2 else "user", text) for n, text in enumerate(texts)]
+    result = assembled(history, pieces=(piece("rule", "r", instructions),), window=100_000)
+    count = Estimate().count
+    pieces = sum(count(text) + 1 for text in ("Be kind.", instructions)) + PER_MESSAGE
+    messages = sum(count(m.text) + PER_MESSAGE for m in result.request.messages[1:])
+    assert result.usage.total == result.usage.counted == pieces + messages

@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.context.budget import DEFAULT_WINDOW, LARGEST_BY_DEFAULT, Shares, budget_for, usage_of
+from zkchat.context.budget import DEFAULT_WINDOW, LARGEST_BY_DEFAULT, Counts, Shares, budget_for, is_full, usage_of
 from zkchat.errors import ConfigError
 from zkchat.model.prompt import ModelInfo
 
@@ -35,6 +35,10 @@ def test_shares_are_taken_of_what_the_reserve_leaves() -> None:
 def test_what_system_and_tools_do_not_use_flows_to_messages() -> None:
     budget = budget_for(info(10_512), Shares(reserve=512))
     assert budget.left_for_messages(system=100, tools=0) == 9900
+    assert budget.messages_limit(system=100, tools=0) == 6000 + 900 + 3000
+    assert budget.messages_limit(system=1000, tools=3000) == 6000
+    assert budget.messages_limit(system=4000, tools=3000) == 3000  # what is left at all
+    assert budget.memory_limit == 2102
 
 
 def test_a_window_too_small_for_the_fixed_parts_is_an_error_with_the_numbers() -> None:
@@ -44,9 +48,37 @@ def test_a_window_too_small_for_the_fixed_parts_is_an_error_with_the_numbers() -
     assert "context.max_tokens" in caught.value.hint
 
 
+COUNTS = Counts(system=100, tools=200, messages=2600, memory=400, references=700)
+
+
 def test_usage_adds_up() -> None:
     budget = budget_for(info(10_512), Shares(reserve=512))
-    usage = usage_of(budget, system=100, tools=200, messages=3000, references=700, exact=True)
-    assert (usage.total, usage.available) == (4000, 6000)
-    assert usage.budgets["messages"].percent == pytest.approx(100 * 3700 / 6000)
+    usage = usage_of(budget, COUNTS, expected=4000, exact=True)
+    assert (usage.total, usage.available, usage.counted) == (4000, 6000, 4000)
+    assert usage.budgets["messages"].used == 3700
+    assert usage.budgets["messages"].limit == 6000 + 900 + 2800
+    assert usage.budgets["memory"].percent == pytest.approx(100 * 400 / 2102)
     assert not usage.estimated
+
+
+def test_the_parts_are_shown_as_the_models_server_counts_them_and_still_add_up() -> None:
+    usage = usage_of(budget_for(info(10_512), Shares()), COUNTS, expected=4801, exact=False)
+    assert (usage.total, usage.counted, usage.tools) == (4801, 4000, 240)
+    assert usage.estimated
+
+
+@pytest.mark.parametrize(("expected", "full"), [(8900, False), (8936, True), (10_000, True)])
+def test_a_window_is_full_above_the_threshold(expected: int, full: bool) -> None:
+    budget = budget_for(info(10_512), Shares(reserve=512, system=0.01, tools=0.01, messages=0.98))
+    counts = Counts(system=10, messages=990)
+    assert is_full(usage_of(budget, counts, expected=expected, exact=True), budget) is full
+
+
+def test_a_window_is_full_when_messages_take_more_than_their_share() -> None:
+    budget = budget_for(info(10_512), Shares(reserve=512))
+    used_up = Counts(system=1000, tools=3000, messages=6001)
+    assert is_full(usage_of(budget, used_up, expected=10_001, exact=True), budget)
+    roomy = budget_for(info(100_512), Shares(reserve=512, threshold=1.0))
+    for messages, full in ((59_000, False), (60_001, True)):
+        counts = Counts(system=10_000, tools=30_000, messages=messages)
+        assert is_full(usage_of(roomy, counts, expected=counts.total, exact=True), roomy) is full

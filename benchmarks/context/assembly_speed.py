@@ -1,0 +1,82 @@
+"""What it costs to take in a message: counting, assembling, and looking whether it fits.
+
+    python -m benchmarks.context.assembly_speed
+
+At 200 messages in the window, with nothing and with 10,000 messages in the archive, in CPU time. Floor: joining the same
+texts to one string and counting it, as a program without a memory for counts has to.
+"""
+
+import statistics
+import time
+from datetime import UTC, datetime
+
+from zkchat.context.assembly import Ingredients, assemble, piece
+from zkchat.context.budget import Shares, budget_for
+from zkchat.context.calibration import calibrate
+from zkchat.context.tokens import Encoding, Remembering
+from zkchat.model.history import History
+from zkchat.model.message import ChatMessage, CompactionPart, TextPart
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.session import Entry, MessageEntry
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LIVE, ADDED = 200, 60
+TEXT = "The cat sleeps on the warm stove, number {n}, and the dog waits beside it for the evening. " * 8
+
+
+def entry(number: int, parent: int | None, *, archive: int = 0) -> Entry:
+    part = (
+        CompactionPart(number=1, summary="They talked.", archived=tuple(f"m{n}" for n in range(archive)))
+        if archive
+        else TextPart(text=TEXT.format(n=number))
+    )
+    message = ChatMessage(
+        id=f"m{number}",
+        parent_id=None if parent is None else f"m{parent}",
+        role="system" if archive else "assistant" if number % 2 else "user",
+        parts=(part,),
+        created_at=NOON,
+    )
+    return Entry(session_id="s", sequence=number + 1, at=NOON, body=MessageEntry(message=message))
+
+
+def measured(archived: int) -> tuple[list[float], list[float]]:
+    history = History(entry(n, n - 1 if n else None) for n in range(archived + LIVE))
+    following = archived + LIVE
+    if archived:
+        history.extend([entry(following, following - 1, archive=archived)])
+        following += 1
+    encoding = Encoding("o200k_base")
+    tokenizer = Remembering(encoding)
+    budget = budget_for(ModelInfo(provider="x", id="x", context_limit=200_000), Shares())
+    system = piece("system", "default", "Be kind.")
+
+    def take_in() -> None:
+        ingredients = Ingredients(pieces=(system,), window=history.window)
+        assemble(ingredients, budget, tokenizer, calibrate(history.newest_first, "x:x"))
+
+    take_in()
+    ours, floor = [], []
+    for number in range(following, following + ADDED):
+        new = entry(number, number - 1)
+        start = time.process_time()
+        history.extend([new])
+        take_in()
+        ours.append(1000 * (time.process_time() - start))
+        start = time.process_time()
+        encoding.count("\n".join(message.text for message in history.window.live))
+        floor.append(1000 * (time.process_time() - start))
+    return ours, floor
+
+
+def main() -> None:
+    print(f"{'a message more, in ms of CPU':44}{'p50':>8}{'p95':>8}{'floor p50':>11}")
+    for archived in (0, 1_000, 10_000):
+        ours, floor = measured(archived)
+        p95 = sorted(ours)[int(0.95 * (len(ours) - 1))]
+        name = f"{LIVE} messages live, {archived:,} archived"
+        print(f"{name:44}{statistics.median(ours):8.2f}{p95:8.2f}{statistics.median(floor):11.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""How well the meter foretells what a real server counts: llama.cpp with SmolLM2, our counts by o200k.
+
+    python -m benchmarks.context.meter [--conversations N] [--turns N]
+
+Conversations over vault-fixtures/garden, with compactions as they come. For every request after the third turn, what
+the bar showed before it was sent stands beside the prompt tokens that the server reported. Floor: our own count as it
+is, and four characters to a token.
+"""
+
+import argparse
+import asyncio
+import io
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.providers import llama_cpp_server
+from tests.providers.weights import smollm2
+from zkchat import app
+from zkchat.context.assembly import request_from
+from zkchat.environment import Environment
+from zkchat.model.events import TurnFailed
+
+VAULT = Path(__file__).parents[2] / "vault-fixtures" / "garden"
+KEY = "benchmark"
+WINDOW = 4096
+SEED = 7
+SETTINGS = """
+model = "small"
+[models.small]
+provider = "openai"
+id = "{name}"
+calls_tools = false
+options = {{ max_tokens = 48 }}
+[openai]
+base_url = "{address}/v1"
+"""
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    command = [sys.executable, str(Path(llama_cpp_server.__file__)), str(smollm2()), KEY, str(WINDOW)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout
+        yield process.stdout.readline().strip()
+        process.kill()
+
+
+def questions(count: int, seed: int) -> list[str]:
+    """Questions of many kinds and lengths about the notes, with pieces of them pasted in."""
+    chance = random.Random(seed)
+    notes = [path for path in sorted(VAULT.rglob("*.md")) if path.name != "README.md"]
+    asked = []
+    for _ in range(count):
+        note = chance.choice(notes)
+        lines = [line for line in note.read_text().splitlines() if line.strip()]
+        pasted = "\n".join(chance.sample(lines, min(len(lines), chance.choice([0, 1, 3, 8]))))
+        asked.append(f"What does [[{note.stem}]] say on this?\n{pasted}".strip())
+    return asked
+
+
+def measured(environment: Environment, turns: int, seed: int) -> list[tuple[int, int, int, int]]:
+    """Shown, counted, four characters to a token, and reported, of each request after the third turn."""
+    with app.open_conversation(environment, app.ConversationOptions(vault=VAULT)) as opened:
+        talk = opened.conversation
+
+        async def run() -> None:
+            for question in questions(turns, seed):
+                async for event in talk.say(question):
+                    if isinstance(event, TurnFailed):
+                        raise SystemExit(event.text)
+
+        asyncio.run(run())
+        rows = []
+        for answer in [message for message in talk.messages if message.role == "assistant"][3:]:
+            context = answer.request_context
+            assert context
+            assert context.usage
+            assert answer.usage
+            request = request_from(context, talk.history.messages, talk.history.contents)
+            characters = sum(len(message.text) for message in request.messages)
+            rows.append((context.usage.total, context.usage.counted, characters // 4, answer.usage.prompt_tokens))
+        return rows
+
+
+def row(name: str, pairs: list[tuple[int, int]]) -> str:
+    off = sorted(100 * abs(foretold - reported) / reported for foretold, reported in pairs)
+    return f"{name:36}{statistics.median(off):10.2f}{off[int(0.95 * (len(off) - 1))]:10.2f}{off[-1]:10.2f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--conversations", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=45)
+    wanted = parser.parse_args()
+    rows: list[tuple[int, int, int, int]] = []
+    with server() as address, tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        (home / ".config" / "zkchat").mkdir(parents=True)
+        settings = SETTINGS.format(name=llama_cpp_server.NAME, address=address)
+        (home / ".config" / "zkchat" / "config.toml").write_text(settings)
+        environment = Environment(
+            stdin=io.StringIO(),
+            stdout=io.StringIO(),
+            stderr=io.StringIO(),
+            variables={"OPENAI_API_KEY": KEY},
+            cwd=home,
+            home=home,
+        )
+        for number in range(wanted.conversations):
+            rows += measured(environment, wanted.turns, SEED + number)
+    print(f"{len(rows)} requests; off by, in %{'':8}{'median':>10}{'p95':>10}{'most':>10}")
+    print(row("the meter", [(shown, reported) for shown, _, _, reported in rows]))
+    print(row("floor: our own count", [(counted, reported) for _, counted, _, reported in rows]))
+    print(row("floor: four characters to a token", [(guess, reported) for _, _, guess, reported in rows]))
+
+
+if __name__ == "__main__":
+    main()

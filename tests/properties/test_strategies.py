@@ -1,0 +1,141 @@
+"""Planners over thousands of histories: the cap holds, calls stay with results, planning twice changes nothing."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from zkchat.context.strategies import SHORTEST, Keep, Plan, Room, Sized, StrategyName, TooFull, plan
+
+SIZES = st.one_of(st.integers(1, 60), st.integers(60, 900), st.integers(900, 60_000))
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Sized]:
+    """Turns of a question, some rounds of tools, and an answer; the last one may be under way."""
+    messages: list[Sized] = []
+
+    def add(**more: object) -> None:
+        made = Sized(
+            id=f"m{len(messages)}",
+            tokens=draw(SIZES),
+            pinned=draw(st.integers(0, 9)) == 0,
+            priority=draw(st.sampled_from([5, 5, 5, 5, 3, 6, 8, 10])),
+        )
+        messages.append(replace(made, **more))
+
+    turns = draw(st.integers(1, 14))
+    for number in range(turns):
+        add(opens_turn=True)
+        for _ in range(draw(st.sampled_from([0, 0, 0, 1, 3]))):
+            add(has_tools=True)
+            add(has_tools=True)
+        if number < turns - 1 or draw(st.booleans()):
+            add()
+    return messages
+
+
+@st.composite
+def rooms(draw: st.DrawFn) -> Room:
+    window = draw(st.sampled_from([512, 2_048, 4_096, 8_192, 32_768, 200_000]))
+    cap = int(window * draw(st.floats(0.3, 0.9)))
+    trigger = int(cap * draw(st.floats(0.7, 1.0)))
+    summary_cap = int(window * 0.3)
+    return Room(
+        cap=cap,
+        trigger=trigger,
+        goal=int(trigger * draw(st.floats(0.4, 1.0))),
+        summary_cap=summary_cap,
+        summary=draw(st.integers(0, min(summary_cap, cap // 2))),
+    )
+
+
+STRATEGIES = st.sampled_from(["summarize", "discard", "hybrid"])
+KEEPS = st.builds(lambda least, more: Keep(recent=least + more, least=least), st.integers(1, 4), st.integers(0, 8))
+
+
+def planned(strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep) -> Plan | None:
+    try:
+        return plan(strategy, messages, room, keep)
+    except TooFull:
+        last = [m for place, m in enumerate(messages) if all(not later.opens_turn for later in messages[place + 1 :])]
+        least = sum(min(message.tokens, SHORTEST) for message in last)
+        assert least + room.cap // 8 + 64 >= room.cap, "it would have fitted"
+        assume(False)
+        raise
+
+
+def after(messages: list[Sized], found: Plan) -> list[Sized]:
+    kept = [message for message in messages if message.id in found.kept]
+    return [
+        replace(message, tokens=min(message.tokens, found.condensed.get(message.id, message.tokens)))
+        for message in kept
+    ]
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(STRATEGIES, histories(), rooms(), KEEPS)
+def test_the_cap_always_holds_and_planning_twice_changes_nothing(
+    strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep
+) -> None:
+    found = planned(strategy, messages, room, keep)
+    total = room.summary + sum(message.tokens for message in messages)
+    if found is None:
+        assert total <= room.cap
+        return
+    event(f"{strategy}, condensed: {bool(found.condensed)}")
+    assert total > room.trigger
+    left = after(messages, found)
+    assert sum(message.tokens for message in left) + found.summary_budget <= room.cap
+    assert found.summary_budget <= room.summary_cap
+    assert plan(strategy, left, replace(room, summary=found.summary_budget), keep) is None
+
+
+@settings(max_examples=400, deadline=None)
+@given(STRATEGIES, histories(), rooms(), KEEPS)
+def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
+    strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep
+) -> None:
+    found = planned(strategy, messages, room, keep)
+    if found is None:
+        return
+    assert sorted((*found.kept, *found.archived)) == sorted(message.id for message in messages)
+    begins = max(place for place, message in enumerate(messages) if message.opens_turn)
+    assert {message.id for message in messages[begins:]} <= {*found.kept}
+    assert {*found.condensed} <= {*found.kept}
+
+
+@settings(max_examples=400, deadline=None)
+@given(STRATEGIES, histories(), rooms(), KEEPS)
+def test_a_tool_call_is_never_parted_from_its_result(
+    strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep
+) -> None:
+    found = planned(strategy, messages, room, keep)
+    if found is None:
+        return
+    for call, result in pairwise(messages):
+        if call.has_tools and result.has_tools:
+            assert (call.id in found.kept) == (result.id in found.kept)
+
+
+@settings(max_examples=400, deadline=None)
+@given(histories(), rooms(), KEEPS)
+def test_what_is_summarised_is_one_run_but_for_what_the_user_wants_kept(
+    messages: list[Sized], room: Room, keep: Keep
+) -> None:
+    found = planned("summarize", messages, room, keep)
+    if found is None or not found.archived:
+        return
+    end = max(place for place, message in enumerate(messages) if message.id in found.archived)
+    in_run_and_kept = [message for message in messages[: end + 1] if message.id in found.kept]
+    groups_with_pins = {message.id for message in in_run_and_kept if message.stays or message.has_tools}
+    assert groups_with_pins == {message.id for message in in_run_and_kept}
+
+
+@settings(max_examples=200, deadline=None)
+@given(histories(), KEEPS)
+def test_under_the_trigger_nothing_happens(messages: list[Sized], keep: Keep) -> None:
+    total = sum(message.tokens for message in messages)
+    room = Room(cap=2 * total, goal=total, trigger=total, summary_cap=total)
+    assert plan("summarize", messages, room, keep) is None

@@ -1,0 +1,51 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from zkchat.context.calibration import Calibration, calibrate
+from zkchat.model.context import ContextUsage, RequestContext, TokenUsage
+from zkchat.model.message import ChatMessage
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def answer(counted: int, reported: int, model: str = "small") -> ChatMessage:
+    return ChatMessage(
+        id="x",
+        role="assistant",
+        created_at=NOON,
+        provider="ollama",
+        model=model,
+        usage=TokenUsage(prompt_tokens=reported),
+        request_context=RequestContext(usage=ContextUsage(counted=counted)),
+    )
+
+
+def test_without_a_report_the_prior_decides() -> None:
+    assert calibrate([], "ollama:small", 1.2).expected(1000) == 1200
+    assert Calibration().expected(1000) == 1000
+
+
+def test_the_next_request_starts_from_what_the_server_said_of_the_last() -> None:
+    learned = calibrate([answer(1000, 1250), answer(800, 980)], "ollama:small")
+    assert learned.samples == 2
+    assert learned.expected(1000) == 1250
+    assert learned.expected(1100) == pytest.approx(1250 + 100 * (2230 / 1800), abs=1)
+
+
+def test_reports_of_other_models_teach_nothing() -> None:
+    assert calibrate([answer(1000, 2000, "large")], "ollama:small").samples == 0
+
+
+def test_a_server_that_cut_the_prompt_or_counts_only_what_is_new_teaches_nothing() -> None:
+    assert calibrate([answer(1000, 300), answer(1000, 0)], "ollama:small").samples == 0
+
+
+def test_a_prompt_that_shrank_much_is_not_expected_to_be_less_than_half() -> None:
+    learned = calibrate([answer(10_000, 12_000)], "ollama:small")
+    assert learned.expected(100) >= 50
+
+
+def test_messages_without_a_record_are_passed_over() -> None:
+    bare = ChatMessage(id="y", role="user", created_at=NOON)
+    assert calibrate([bare, answer(100, 110)], "ollama:small").reported == 110

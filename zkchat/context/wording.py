@@ -1,0 +1,88 @@
+"""Stored messages as a model reads them: always the same words for the same message."""
+
+from collections.abc import Mapping, Sequence
+
+from zkchat.context.documents import wrapped
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    EvidencePart,
+    FilePart,
+    ImagePart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from zkchat.model.prompt import PromptMessage
+from zkchat.model.reference import DocumentReference
+
+
+def as_prompt(
+    message: ChatMessage, *, can_read: bool, condensed: Mapping[str, str] | None = None, beside: Sequence[str] = ()
+) -> list[PromptMessage]:
+    """A message as the model sees it. `condensed` holds its short form, or those of its tool results by call.
+
+    `beside` are texts that are sent with it this time, and not again.
+    """
+    short = condensed or {}
+    results = [part for part in message.parts if isinstance(part, ToolResultPart)]
+    if results:
+        return [
+            PromptMessage(
+                role="tool", text=short.get(part.call_id, part.text), tool_call_id=part.call_id, tool_name=part.name
+            )
+            for part in results
+        ]
+    text = short[""] if "" in short else augmented_text(message, can_read=can_read)
+    calls = tuple(part for part in message.parts if isinstance(part, ToolCallPart))
+    images = tuple(part for part in message.parts if isinstance(part, ImagePart))
+    if not (text or calls or images):
+        return []  # an answer that failed before its first word
+    return [
+        PromptMessage(role=message.role, text="\n\n".join([*beside, text]), tool_calls=calls, images=images),
+    ]
+
+
+def augmented_text(message: ChatMessage, *, can_read: bool) -> str:
+    """The words of a message, followed by what its links and the search brought along."""
+    if message.role != "user":
+        return message.text
+    blocks = [
+        message.text,
+        _reference_list(message.references, can_read=can_read),
+        *(wrapped(part.name, part.text) for part in message.parts if isinstance(part, FilePart)),
+        *(_evidence(part) for part in message.parts if isinstance(part, EvidencePart)),
+    ]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _reference_list(references: Sequence[DocumentReference], *, can_read: bool) -> str:
+    linked = [reference for reference in references if reference.reference_type == "direct"]
+    if not linked:
+        return ""
+    lines = ["Referenced Documents:", *(_reference_line(reference) for reference in linked)]
+    if can_read and any(reference.relative_path and not reference.included for reference in linked):
+        lines.append("(read_document gives the text of those that do not follow below.)")
+    return "\n".join(lines)
+
+
+def _reference_line(reference: DocumentReference) -> str:
+    if reference.relative_path is None:
+        return f"- {reference.wikilink}: there is no such note"
+    summary = f": {reference.summary}" if reference.summary else ""
+    return f"- {reference.wikilink} is {reference.relative_path}{summary}"
+
+
+def _evidence(part: EvidencePart) -> str:
+    lines = [f"- {found.wikilink}: {found.sentence}" for found in part.evidence]
+    body = "\n".join(lines).replace("</evidence", "<\u200b/evidence")
+    return f"<evidence>\n{body}\n</evidence>"
+
+
+def summary_text(part: CompactionPart) -> str:
+    """What stands in the prompt for the messages that left it."""
+    lines = [f"- {reference.wikilink} is {reference.relative_path}" for reference in part.references]
+    blocks = [
+        f"Summary of the earlier conversation, whose messages are archived:\n{part.summary}" if part.summary else "",
+        "\n".join(["Notes that the archived messages used:", *lines]) if lines else "",
+    ]
+    return "\n\n".join(block for block in blocks if block)
