@@ -1,18 +1,22 @@
-"""`zkchat sessions`: the conversations of a vault, listed, shown, renamed, deleted."""
+"""`zkchat sessions`: the conversations of a vault, listed, shown, searched, renamed, deleted."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from zkchat.cli.common import JsonOption, VaultOption, YesOption, process
+from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
 
 if TYPE_CHECKING:
+    from zkchat.context.recall import ConversationSearch
     from zkchat.model.message import ChatMessage, Part
+    from zkchat.storage.sessions import SqliteSessions
 
-app = typer.Typer(help="List, show, rename and delete conversations.", no_args_is_help=True)
+app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 
 
 class Role(StrEnum):
@@ -87,6 +91,53 @@ def show(
 
 
 @app.command()
+def search(
+    query: Annotated[
+        list[str] | None, typer.Argument(help="Words that were said. A name or a date helps.", show_default=False)
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", metavar="SESSION", help="Only in this one.", show_default=False)
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many at most.")] = 10,
+    from_stdin: Annotated[
+        bool, typer.Option("--stdin", help="A query on each line of standard input; a line of JSON for each.")
+    ] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Search what was said, in one session or in all.
+
+    zkchat sessions search the deadline Anna mentioned in March
+    """
+    from zkchat.errors import UsageError
+
+    here = process()
+    text = " ".join(query or ())
+    if from_stdin == bool(text.strip()):
+        raise UsageError(
+            "A search takes words or --stdin, one of the two.", hint="For example: zkchat sessions search sleep"
+        )
+    with _open_search(here, vault) as (store, conversations):
+        only = store.find(session).id if session is not None else None
+        conversations.catch_up(store, only)
+        if from_stdin:
+            for line in here.environment.stdin:
+                asked = line.rstrip("\r\n")
+                here.json_line({"query": asked, "hits": conversations.search(asked, session=only, limit=limit)})
+            return
+        hits = conversations.search(text, session=only, limit=limit)
+        titles = {each.id: each.title or "(untitled)" for each in store.sessions()}
+    if json_output:
+        here.json(hits)
+        return
+    if not hits and here.environment.stderr_is_tty:
+        here.note("Nothing that was said matches. Try fewer or other words.")
+    for number, hit in enumerate(hits, start=1):
+        here.out(f"{number}. [{hit.name or hit.role}]  {_local(hit.time)}  {titles[hit.session]}  {hit.session}")
+        here.out(f"   {hit.snippet}")
+
+
+@app.command()
 def rename(
     session: SessionArgument,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.", show_default=False)],
@@ -117,22 +168,38 @@ def delete(
     session: SessionArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
 ) -> None:
     """Delete a session with all its messages, for good."""
-    from zkchat import app as composition
     from zkchat.errors import UsageError
 
     here = process()
-    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+    with _open_search(here, vault) as (store, conversations):
         found = store.find(session)
         name = f"{found.id} ({found.title or 'untitled'}, {found.message_count} messages)"
         if not yes and not here.confirm(f"Delete {name} for good?"):
             raise UsageError(
                 f"Nothing was deleted: {name} is still there.", hint="To delete without being asked: --yes"
             )
+        conversations.forget(found.id)
         store.delete(found.id)
     if json_output:
         here.json({"deleted": found})
     else:
         here.out(f"Deleted {name}.")
+
+
+@contextmanager
+def _open_search(here: Process, vault: Path | None) -> Iterator[tuple["SqliteSessions", "ConversationSearch"]]:
+    """The sessions of a vault, and the search over what was said in them."""
+    from zkchat import app as composition
+    from zkchat.adapters import load_settings, opened_message_search
+    from zkchat.places import paths
+
+    where = paths(here.environment, vault)
+    settings = load_settings(here.environment, where).settings
+    with (
+        composition.open_sessions(here.environment, vault, tell=here.note) as store,
+        opened_message_search(here.environment, where, settings) as conversations,
+    ):
+        yield store, conversations
 
 
 def _time(option: str, text: str | None, time_of_day: time) -> datetime | None:

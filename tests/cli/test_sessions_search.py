@@ -1,0 +1,101 @@
+"""`zkchat sessions search`, from the command line to the disk."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.support.world import World
+from zkchat import app
+from zkchat.errors import ExitCode
+from zkchat.model.message import ChatMessage, Role, TextPart
+from zkchat.model.session import MessageEntry
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def say(world: World, title: str, *texts: str) -> str:
+    with app.open_sessions(world.environment(), world.vault) as store:
+        session = store.create(title)
+        for number, text in enumerate(texts):
+            role: Role = "assistant" if number % 2 else "user"
+            parts = (TextPart(text=text),)
+            message = ChatMessage(
+                id=f"{title}{number}", external_id=f"x{number}", role=role, name="Anna", parts=parts, created_at=NOON
+            )
+            store.append(session.id, [MessageEntry(message=message)])
+        return session.id
+
+
+@pytest.fixture
+def talk(world: World) -> str:
+    return say(world, "Birds", "The heron is called Konrad.", "Konrad eats fish.", "And the roof leaks.")
+
+
+def test_the_best_messages_are_shown_with_their_session(world: World, talk: str) -> None:
+    result = world.run("sessions", "search", "what", "does", "Konrad", "eat")
+    first, snippet, *_ = result.out.splitlines()
+    assert first.startswith("1. [Anna]  2026-03-01 ")
+    assert first.endswith(f"  Birds  {talk}")
+    assert snippet == "   Konrad eats fish."
+
+
+def test_hits_are_json_for_scripts(world: World, talk: str) -> None:
+    hit = world.run("sessions", "search", "roof", "--json").json[0]
+    assert 0 < hit.pop("score") < 2
+    assert hit == {
+        "session": talk,
+        "message": "Birds2",
+        "external_id": "x2",
+        "role": "user",
+        "name": "Anna",
+        "time": "2026-03-01T12:00:00Z",
+        "snippet": "And the roof leaks.",
+    }
+
+
+def test_the_search_can_be_kept_to_one_session_and_some_hits(world: World, talk: str) -> None:
+    other = say(world, "Ponds", "A heron stands at the pond.")
+    assert {hit["session"] for hit in world.run("sessions", "search", "heron", "--json").json} == {talk, other}
+    only = world.run("sessions", "search", "heron", "--session", "ponds", "--json").json
+    assert [hit["session"] for hit in only] == [other]
+    assert len(world.run("sessions", "search", "heron", "--limit", "1", "--json").json) == 1
+
+
+def test_queries_from_standard_input_are_answered_line_by_line(world: World, talk: str) -> None:
+    result = world.run("sessions", "search", "--stdin", stdin="roof\n\nКонрад 'x\nKonrad eats\n")
+    answers = [json.loads(line) for line in result.out.splitlines()]
+    assert [answer["query"] for answer in answers] == ["roof", "", "Конрад 'x", "Konrad eats"]
+    assert [[hit["message"] for hit in answer["hits"]][:1] for answer in answers] == [["Birds2"], [], [], ["Birds1"]]
+
+
+def test_new_messages_are_found_by_the_next_search(world: World, talk: str) -> None:
+    assert world.run("sessions", "search", "badger", "--json").json == []
+    say(world, "More", "A badger, at last.")
+    assert [hit["message"] for hit in world.run("sessions", "search", "badger", "--json").json] == ["More0"]
+
+
+def test_a_deleted_session_leaves_no_trace(world: World, talk: str) -> None:
+    world.run("sessions", "search", "Konrad")
+    assert any(b"Konrad" in file.read_bytes() for file in world.home.rglob("*") if file.is_file())
+    assert world.run("sessions", "delete", talk, "--yes").code == ExitCode.OK
+    assert not any(b"Konrad" in file.read_bytes() for file in world.home.rglob("*") if file.is_file())
+
+
+def test_nothing_found_is_said_to_somebody_who_looks(world: World, talk: str) -> None:
+    result = world.run("sessions", "search", "xylophone", terminal=True)
+    assert (result.code, result.out) == (ExitCode.OK, "")
+    assert "Nothing that was said matches." in result.err
+
+
+@pytest.mark.parametrize("arguments", [(), ("heron", "--stdin")])
+def test_a_search_takes_words_or_standard_input(world: World, arguments: tuple[str, ...]) -> None:
+    result = world.run("sessions", "search", *arguments, stdin="")
+    assert result.code == ExitCode.USAGE
+    assert "--stdin" in result.err
+
+
+def test_a_session_that_is_not_there_is_named(world: World, talk: str) -> None:
+    result = world.run("sessions", "search", "heron", "--session", "nowhere")
+    assert result.code != ExitCode.OK
+    assert "'nowhere'" in result.err

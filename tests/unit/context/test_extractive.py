@@ -1,0 +1,198 @@
+"""Summaries without a model, and long texts made short."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from zkchat.context.extractive import LEFT_OUT, OPEN_QUESTIONS, condense, summarise
+from zkchat.context.tokens import Estimate
+from zkchat.model.message import ChatMessage, Role, TextPart
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+count = Estimate().count
+
+
+def said(text: str, *, role: Role = "user", day: int = 0, name: str = "") -> ChatMessage:
+    return ChatMessage(
+        id=str(hash(text)),
+        role=role,
+        name=name,
+        parts=(TextPart(text=text),),
+        created_at=NOON + timedelta(days=day),
+    )
+
+
+def chatter(length: int) -> list[ChatMessage]:
+    return [
+        said(f"It is nice to talk about the weather and the garden again, and so on, day {n}.") for n in range(length)
+    ]
+
+
+def test_what_fits_is_grouped_under_days_and_speakers() -> None:
+    talk = [
+        said("We decided to use PostgreSQL.", name="Anna"),
+        said("Noted: PostgreSQL it is.", role="assistant"),
+        said("The budget is 4,000 euros.", day=2),
+    ]
+    lines = summarise(talk, 500, count).splitlines()
+    assert lines == [
+        "2026-03-01",
+        "- Anna: We decided to use PostgreSQL.",
+        "- assistant: Noted: PostgreSQL.",
+        "2026-03-03",
+        "- user: budget 4,000 euros.",
+    ]
+
+
+def test_the_words_that_say_nothing_are_dropped_and_negations_names_and_links_stay() -> None:
+    talk = [
+        said(
+            "I really do not have the time to read [[The Art of War]] and `the is a` with The Hague's office, you know."
+        )
+    ]
+    summary = summarise(talk, 200, count)
+    assert "I not time to read [[The Art of War]] `the is a` with The Hague's office, you know." in summary
+
+
+def test_a_sentence_of_small_words_alone_is_not_kept() -> None:
+    assert "so it is" not in summarise([said("So it is. The heron ate Marta's fish.")], 200, count).casefold()
+
+
+def test_facts_and_decisions_outlive_chatter() -> None:
+    talk = chatter(60)
+    talk[20] = said("We agreed that the deadline for Marta's thesis is the 14th of April.")
+    talk[40] = said("I am allergic to walnuts.")
+    summary = summarise(talk, 100, count)
+    assert "14th April" in summary
+    assert "walnuts" in summary
+
+
+def test_the_focus_decides_what_is_kept() -> None:
+    talk = [said(f"I decided that Captain Ko{n}ra buys {n} barrels of ti{n}ka.") for n in range(40)]
+    talk[20] = said("Some of them were of the opinion that such a thing could also be said of bees, more or less.")
+    assert "bees" not in summarise(talk, 40, count)
+    assert "bees" in summarise(talk, 40, count, focus="what we said about bees")
+
+
+def test_what_was_said_already_makes_room_for_something_else() -> None:
+    talk = [said(f"I decided that Konrad sells {what} fish in Oslo.") for what in ("14", "14 14", "14 14 14") * 9]
+    assert "gate" in summarise([*talk, said("The gate needs paint.")], 35, count)
+
+
+def test_an_earlier_summary_is_taken_along() -> None:
+    first = summarise([said("The heron is called Konrad.", name="Anna")], 500, count)
+    second = summarise([said("The budget is 4,000 euros.", day=1)], 500, count, earlier=first)
+    assert second.splitlines() == [
+        "2026-03-01",
+        "- Anna: heron called Konrad.",
+        "2026-03-02",
+        "- user: budget 4,000 euros.",
+    ]
+
+
+def test_a_summary_that_a_model_wrote_is_taken_along_without_its_headings() -> None:
+    earlier = "## Decisions and constraints\n\n* Use [[PostgreSQL]] for the store.\n\nNever deploy on Fridays."
+    assert summarise([], 500, count, earlier=earlier).splitlines() == [
+        "- Use [[PostgreSQL]] for the store.",
+        "- Never deploy on Fridays.",
+    ]
+
+
+def test_a_question_that_nobody_took_up_stays_open() -> None:
+    talk = [
+        said("Which colour should the shutters have? And how long does the mortar dry?"),
+        said("Mortar dries for two days.", role="assistant"),
+    ]
+    head, question = summarise(talk, 500, count).splitlines()[-2:]
+    assert (head, question) == (OPEN_QUESTIONS, "- Which colour should the shutters have?")
+
+
+def test_an_open_question_is_carried_on_until_it_is_taken_up() -> None:
+    earlier = f"2026-02-01\n- user: heron called Konrad.\n{OPEN_QUESTIONS}\n- Which colour should the shutters have?"
+    still_open = summarise([said("The mortar is dry.")], 500, count, earlier=earlier)
+    assert still_open.splitlines()[-2:] == [OPEN_QUESTIONS, "- Which colour should the shutters have?"]
+    assert OPEN_QUESTIONS not in summarise([said("The shutters are green.")], 500, count, earlier=earlier)
+
+
+def test_the_question_that_a_conversation_ends_with_is_open_though_its_words_were_said_before() -> None:
+    talk = [said("The shutters hang on the old wall."), said("Which colour should the shutters have?")]
+    assert OPEN_QUESTIONS in summarise(talk, 500, count)
+
+
+def test_open_questions_leave_room_for_the_rest() -> None:
+    talk = [said(f"Why is zig{number}o so zag{number}a?") for number in range(40)]
+    talk[3] = said("The budget is 4,000 euros.")
+    summary = summarise(talk, 80, count)
+    assert "4,000" in summary
+    assert 0 < count(summary.partition(OPEN_QUESTIONS)[2]) <= 80 // 5
+
+
+def test_a_small_budget_goes_to_the_words_alone() -> None:
+    summary = summarise([*chatter(10), said("Marta is allergic to walnuts since 2019.")], 20, count)
+    assert "2026-03" not in summary
+    assert "walnuts" in summary
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("我们决定用红色作为网站的主色。会议改到了下周四下午三点。", "红色"),
+        ("Wir haben beschlossen, das Büro nach Leipzig zu verlegen.", "beschlossen, Büro nach Leipzig zu verlegen"),
+        ("Мы решили продать дачу за два миллиона.", "решили продать дачу"),
+        ("نحن قررنا شراء المنزل في القاهرة.", "القاهرة"),
+    ],
+)
+def test_every_language_is_summarised(text: str, kept: str) -> None:
+    assert kept in summarise([said(text)], 300, count)
+
+
+def test_nothing_said_is_nothing_summarised() -> None:
+    assert summarise([], 100, count) == ""
+    assert summarise([said("…")], 100, count) == "…"
+
+
+def test_one_endless_sentence_is_cut() -> None:
+    summary = summarise([said("word " * 5000)], 40, count)
+    assert LEFT_OUT in summary
+    assert 0 < count(summary) <= 40
+
+
+def test_a_text_that_fits_is_not_condensed() -> None:
+    assert condense("One.\n\n    Two.", 100, count) == "One.\n\n    Two."
+
+
+def test_a_long_text_keeps_its_best_sentences_in_their_order() -> None:
+    filler = " ".join(f"It was quite nice there, day {n}, as everybody said." for n in range(40))
+    text = f"The trip began in Oslo. {filler} We decided to buy Konrad's boat for 900 euros. {filler}"
+    short = condense(text, 60, count)
+    assert short.startswith("The trip began in Oslo.")
+    assert short.index("Oslo") < short.index(LEFT_OUT) < short.index("Konrad's boat for 900 euros.")
+    assert count(short) <= 60
+
+
+def test_neighbouring_sentences_are_not_torn_apart() -> None:
+    text = "The heron Konrad ate 14 fish. The heron Anna ate 15 frogs. " + "So it is, and so it was. " * 60
+    assert condense(text, 40, count) == f"The heron Konrad ate 14 fish. The heron Anna ate 15 frogs. {LEFT_OUT}"
+
+
+def test_what_the_question_is_about_survives_condensing() -> None:
+    facts = [f"Item {n} was bought in Oslo for {n} euros by Anna." for n in range(80)]
+    facts[50] = "The wardrobe is made of cherry wood."
+    assert "cherry" in condense(" ".join(facts), 60, count, focus="which wood is the wardrobe?")
+
+
+def test_code_keeps_its_beginning_and_its_end() -> None:
+    code = "```python\n" + "\n".join(f"line_{n} = call({n})" for n in range(500)) + "\n```"
+    short = condense(code, 80, count)
+    assert short.startswith("```python\nline_0 = call(0)\n")
+    assert short.endswith("line_499 = call(499)\n```")
+    assert f"\n{LEFT_OUT}\n" in short
+    assert 60 <= count(short) <= 80
+
+
+def test_a_counter_that_counts_a_frame_too_does_not_pay_for_it_with_every_sentence() -> None:
+    text = " ".join(f"Fact number {n} is about Konrad's boat and costs {n} euros." for n in range(40))
+    framed = condense(text, 140, lambda part: count(part) + 40)
+    assert "\n" not in framed, "whole sentences"
+    assert count(framed) > 75
+    assert count(framed) <= 100

@@ -1,0 +1,95 @@
+"""The index of messages on disk."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from zkchat.model.message_index import IndexedMessage, IndexedUpTo
+from zkchat.storage.message_index import SqliteMessageIndex
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HERON = IndexedMessage(
+    session="s",
+    id="heron",
+    place=1,
+    changed=1,
+    external_id="x",
+    role="user",
+    name="Anna",
+    time=NOON,
+    text="The heron is called Konrad.",
+    said=b"\1\0\0\0",
+    labels=b"\2\0\0\0",
+)
+FISH = replace(HERON, id="fish", place=2, changed=2, text="He eats fish.", role="assistant")
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[SqliteMessageIndex]:
+    with closing(SqliteMessageIndex(tmp_path / "messages.db")) as index:
+        yield index
+
+
+def test_a_new_index_knows_nothing(index: SqliteMessageIndex) -> None:
+    assert index.known() == {}
+    assert index.words("s", 0) == []
+    assert index.messages("s", ["heron"]) == []
+
+
+def test_what_was_added_comes_back_as_it_was(index: SqliteMessageIndex) -> None:
+    index.add("s", [FISH, HERON], IndexedUpTo(2, NOON))
+    assert index.known() == {"s": IndexedUpTo(2, NOON)}
+    assert index.messages("s", ["heron", "fish", "bird"]) == [HERON, FISH]
+    assert index.words("s", 0) == [("heron", 1, 1, HERON.said, HERON.labels), ("fish", 2, 2, FISH.said, FISH.labels)]
+    assert index.words("s", 1) == [("fish", 2, 2, FISH.said, FISH.labels)]
+
+
+def test_a_message_that_changed_keeps_its_place(index: SqliteMessageIndex) -> None:
+    index.add("s", [HERON, FISH], IndexedUpTo(2, NOON))
+    index.add("s", [replace(HERON, place=3, changed=3, text="It is called Karl.")], IndexedUpTo(3, NOON))
+    assert index.messages("s", ["heron"]) == [replace(HERON, changed=3, text="It is called Karl.")]
+
+
+def test_a_process_that_comes_late_changes_nothing(index: SqliteMessageIndex) -> None:
+    later = NOON + timedelta(seconds=1)
+    index.add("s", [replace(HERON, changed=3, text="It is called Karl.")], IndexedUpTo(3, later))
+    index.add("s", [HERON], IndexedUpTo(1, NOON))
+    assert index.messages("s", ["heron"])[0].text == "It is called Karl."
+    assert index.known() == {"s": IndexedUpTo(3, later)}
+
+
+def test_sessions_do_not_mix(index: SqliteMessageIndex) -> None:
+    index.add("s", [HERON], IndexedUpTo(1, NOON))
+    index.add("t", [replace(HERON, session="t", text="Another.")], IndexedUpTo(1, NOON))
+    assert [message.text for message in index.messages("t", ["heron"])] == ["Another."]
+    index.forget("s")
+    assert index.known().keys() == {"t"}
+    assert index.words("s", 0) == []
+    assert len(index.words("t", 0)) == 1
+
+
+def test_what_is_forgotten_is_gone_from_the_disk(index: SqliteMessageIndex, tmp_path: Path) -> None:
+    index.add("s", [HERON, FISH], IndexedUpTo(2, NOON))
+    index.close()
+    assert b"Konrad" in (tmp_path / "messages.db").read_bytes()
+    index.forget("s")
+    index.close()
+    assert b"Konrad" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_half_of_a_surrogate_pair_does_not_stop_a_message(index: SqliteMessageIndex) -> None:
+    index.add("s", [replace(HERON, text="half \ud83d of it")], IndexedUpTo(1, NOON))
+    assert index.messages("s", ["heron"])[0].text == "half ? of it"
+
+
+def test_a_file_that_is_no_database_is_begun_anew(tmp_path: Path) -> None:
+    (tmp_path / "messages.db").write_bytes(b"something else" * 500)
+    with closing(SqliteMessageIndex(tmp_path / "messages.db")) as index:
+        assert index.known() == {}
+        index.add("s", [HERON], IndexedUpTo(1, NOON))
+        index.reset()
+        assert index.known() == {}

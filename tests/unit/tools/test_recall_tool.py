@@ -1,0 +1,65 @@
+"""The tool that finds what was said earlier."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from zkchat.context.recall import Found
+from zkchat.model.message_index import IndexedMessage
+from zkchat.ports import ToolOutcome
+from zkchat.tools.recall import PAGE, recall_tools
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def said(text: str) -> Found:
+    message = IndexedMessage(
+        session="s",
+        id=text[:5],
+        place=1,
+        changed=1,
+        role="user",
+        name="Anna",
+        time=NOON,
+        text=text,
+        said=b"",
+        labels=b"",
+    )
+    return Found(message, 0.5)
+
+
+def call(found: Sequence[Found], **arguments: object) -> ToolOutcome:
+    (tool,) = recall_tools(lambda query, limit: found[:limit] if query == "the heron" else [])
+    assert tool.spec.name == "search_conversation"
+    return asyncio.run(tool.call(json.dumps(arguments)))
+
+
+def test_what_was_said_is_given_as_data_with_speaker_and_date() -> None:
+    outcome = call([said("The heron is called Konrad."), said("He eats fish.")], query="the heron")
+    assert outcome.text == (
+        '<message role="user" name="Anna" date="2026-03-01">\nThe heron is called Konrad.\n</message>\n\n'
+        '<message role="user" name="Anna" date="2026-03-01">\nHe eats fish.\n</message>'
+    )
+    assert outcome.summary == "2 messages"
+
+
+def test_there_are_at_most_as_many_as_were_asked_for() -> None:
+    assert call([said("One."), said("Two.")], q="the heron", limit=1).summary == "1 message"
+
+
+def test_nothing_found_is_said() -> None:
+    outcome = call([], query="xylophone")
+    assert (outcome.text, outcome.summary) == ("Nothing that was said earlier matches.", "none")
+    assert not outcome.failed
+
+
+def test_long_messages_share_the_page() -> None:
+    long = " ".join(f"Sentence number {n} is about Konrad's house." for n in range(1000))
+    outcome = call([said(long), said(long)], query="the heron")
+    assert PAGE // 2 < len(outcome.text) <= PAGE + 200
+
+
+def test_bad_arguments_are_told_and_not_raised() -> None:
+    assert call([], query="").failed
+    assert call([], query="the heron", limit=50).failed

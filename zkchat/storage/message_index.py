@@ -1,0 +1,112 @@
+"""What was said in the sessions of a vault, ready to be searched: a cache in SQLite."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from zkchat.model.message import Role
+from zkchat.model.message_index import IndexedMessage, IndexedUpTo
+from zkchat.storage.cache_file import CacheFile
+from zkchat.storage.sessions import stamp
+
+_VERSION: Final = 1
+_SCHEMA: Final = (
+    "CREATE TABLE sessions (id TEXT PRIMARY KEY, sequence INTEGER NOT NULL, at TEXT NOT NULL)",
+    # The text stands last: what is read of every message comes before it.
+    """CREATE TABLE messages (
+        session TEXT NOT NULL, id TEXT NOT NULL, place INTEGER NOT NULL, changed INTEGER NOT NULL,
+        said BLOB NOT NULL, labels BLOB NOT NULL,
+        external_id TEXT NOT NULL, role TEXT NOT NULL, name TEXT NOT NULL, time TEXT NOT NULL, text TEXT NOT NULL,
+        PRIMARY KEY (session, id))""",
+    "CREATE INDEX messages_by_change ON messages (session, changed)",
+)
+
+_Row = tuple[str, str, int, int, bytes, bytes, str, Role, str, str, str]
+
+_ADD = """
+    INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (session, id) DO UPDATE SET
+        changed = excluded.changed, said = excluded.said, labels = excluded.labels,
+        external_id = excluded.external_id, role = excluded.role, name = excluded.name, time = excluded.time,
+        text = excluded.text
+    WHERE excluded.changed > changed"""
+
+_REACHED = """
+    INSERT INTO sessions VALUES (?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET sequence = MAX (sequence, excluded.sequence), at = MAX (at, excluded.at)"""
+
+_WORDS = """
+    SELECT id, place, changed, said, labels FROM messages WHERE session = ? AND changed > ? ORDER BY place"""
+
+_MESSAGE = "SELECT * FROM messages WHERE session = ? AND id = ?"
+
+
+class SqliteMessageIndex:
+    """Implements `ports.MessageIndex`. Two processes may add the same messages: they come out once."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = CacheFile(path, schema=_SCHEMA, version=_VERSION)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def reset(self) -> None:
+        self._file.reset()
+
+    def known(self) -> dict[str, IndexedUpTo]:
+        with self._file.reading() as database:
+            rows = database.execute("SELECT id, sequence, at FROM sessions")
+            return {id_: IndexedUpTo(sequence, datetime.fromisoformat(at)) for id_, sequence, at in rows}
+
+    def add(self, session: str, messages: Sequence[IndexedMessage], up_to: IndexedUpTo) -> None:
+        with self._file.writing() as database:
+            database.executemany(_ADD, [_row(message) for message in messages])
+            database.execute(_REACHED, (session, up_to.sequence, stamp(up_to.at)))
+
+    def words(self, session: str, after: int) -> list[tuple[str, int, int, bytes, bytes]]:
+        with self._file.reading() as database:
+            return database.execute(_WORDS, (session, after)).fetchall()
+
+    def messages(self, session: str, ids: Collection[str]) -> list[IndexedMessage]:
+        with self._file.reading() as database:
+            return [_message(row) for id_ in ids for row in database.execute(_MESSAGE, (session, id_))]
+
+    def forget(self, session: str) -> None:
+        with self._file.writing() as database:
+            database.execute("PRAGMA secure_delete = ON")  # forgotten is forgotten
+            database.execute("DELETE FROM messages WHERE session = ?", (session,))
+            database.execute("DELETE FROM sessions WHERE id = ?", (session,))
+
+
+def _row(message: IndexedMessage) -> _Row:
+    return (
+        message.session,
+        message.id,
+        message.place,
+        message.changed,
+        message.said,
+        message.labels,
+        message.external_id,
+        message.role,
+        message.name,
+        message.time.isoformat(),
+        message.text.encode("utf-8", "replace").decode(),  # half of a surrogate pair has no UTF-8 form
+    )
+
+
+def _message(row: _Row) -> IndexedMessage:
+    session, id_, place, changed, said, labels, external_id, role, name, time, text = row
+    return IndexedMessage(
+        session=session,
+        id=id_,
+        place=place,
+        changed=changed,
+        said=said,
+        labels=labels,
+        external_id=external_id,
+        role=role,
+        name=name,
+        time=datetime.fromisoformat(time),
+        text=text,
+    )

@@ -1,0 +1,47 @@
+"""The tool that finds what was said earlier in the conversation and is no longer in the prompt."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+from pydantic import AliasChoices, Field
+
+from zkchat.context.extractive import condense
+from zkchat.context.recall import Found, quoted
+from zkchat.ports import Tool, ToolOutcome
+from zkchat.tools.registry import Arguments, FunctionTool
+
+PAGE = 8000
+"""Characters given at once, shared by the messages that were found."""
+
+
+class SearchConversation(Arguments):
+    query: Annotated[
+        str,
+        Field(
+            description="What to look for, in the words that were used; a name or a date helps",
+            min_length=1,
+            validation_alias=AliasChoices("query", "q", "text", "search"),
+        ),
+    ]
+    limit: Annotated[int, Field(description="How many at most", ge=1, le=20)] = 5
+
+
+def recall_tools(find: Callable[[str, int], Sequence[Found]]) -> list[Tool]:
+    """`find` looks through the messages that may be shown: for these words, so many at most, the best first."""
+
+    def search_conversation(wanted: SearchConversation) -> ToolOutcome:
+        found = find(wanted.query, wanted.limit)
+        if not found:
+            return ToolOutcome(text="Nothing that was said earlier matches.", summary="none")
+        share = PAGE // len(found)
+        texts = [quoted(message, condense(message.text, share, len, focus=wanted.query)) for message, _ in found]
+        return ToolOutcome(text="\n\n".join(texts), summary=f"{len(found)} message{'s' * (len(found) != 1)}")
+
+    return [
+        FunctionTool(
+            "search_conversation",
+            "Find what was said earlier in this conversation.",
+            SearchConversation,
+            search_conversation,
+        )
+    ]
