@@ -1,0 +1,156 @@
+"""`zkchat context export` and `import`, from the command line."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.world import Result, World
+
+
+@pytest.fixture
+def talk(world: World) -> World:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    model = world.script([{"thinking": "Hmm, secretly."}, {"text": "Seven hours, says [[Sleep]]."}])
+    assert world.run("ask", "How long is [[Sleep]]?", "--model", model).code == 0
+    return world
+
+
+def messages(world: World, session: str) -> list[dict[str, Any]]:
+    shown = world.run("sessions", "show", session, "--json").json["messages"]
+    return [{**message, "session_id": ""} for message in shown]
+
+
+def latest(world: World) -> str:
+    return str(world.run("sessions", "list", "--json").json[0]["id"])
+
+
+def imported(world: World, text: str) -> Result:
+    return world.run("context", "import", "--file", "-", stdin=text)
+
+
+def test_an_export_is_imported_as_the_same_session(talk: World) -> None:
+    exported = talk.run("context", "export")
+    assert (exported.code, exported.err) == (0, "")
+    result = talk.run("context", "import", "--file", "-", "--json", stdin=exported.out)
+    assert result.json["messages"] == 2
+    session = result.json["session"]
+    assert session != exported.json["session"]["id"]
+    assert messages(talk, session) == messages(talk, exported.json["session"]["id"])
+    titles = {one["title"] for one in talk.run("sessions", "list", "--json").json}
+    assert titles == {"How long is [[Sleep]]?"}
+
+
+def test_an_imported_session_can_be_gone_on_with(talk: World) -> None:
+    session = talk.run("context", "import", "--file", "-", "--json", stdin=talk.run("context", "export").out).json
+    model = talk.script([{"text": "Seven."}], [{"text": "Still seven."}])
+    result = talk.run("ask", "Still?", "--model", model, "--session", session["session"])
+    assert (result.out, result.err) == ("Still seven.\n", "")
+    assert len(messages(talk, session["session"])) == 4
+
+
+def test_markdown_is_a_note_with_links_and_without_thoughts(talk: World) -> None:
+    result = talk.run("context", "export", "--format", "markdown")
+    assert result.out.startswith("---\nzkchat-note: conversation\n")
+    assert "Seven hours, says [[Sleep]].\n\nSources: [[Sleep]]\n" in result.out
+    assert "secretly" not in result.out
+
+
+def test_a_session_is_exported_by_its_name(talk: World) -> None:
+    imported(talk, '[{"role": "user", "content": "Other"}]')
+    assert talk.run("context", "export").json["session"]["title"] == "Other"
+    assert talk.run("context", "export", "How long is [[Sleep]]?").json["session"]["message_count"] == 2
+    assert talk.run("context", "export", "nonsense").code == 5
+
+
+def test_a_file_says_by_its_name_what_it_wants_to_be(talk: World) -> None:
+    for name, beginning in (("a.md", "---\n"), ("a.json", "{\n")):
+        result = talk.run("context", "export", "--output", name)
+        file = talk.vault / name
+        assert (result.code, result.out) == (0, "")
+        assert str(file) in result.err
+        assert file.read_text().startswith(beginning)
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_with_json_the_written_file_is_told_for_scripts(talk: World, tmp_path: Path) -> None:
+    file = tmp_path / "talk.txt"
+    result = talk.run("context", "export", "--output", str(file), "--json").json
+    assert result == {"session": latest(talk), "messages": 2, "file": str(file)}
+    assert json.loads(file.read_text())["session"]["id"] == latest(talk)
+
+
+def test_a_file_that_is_there_is_written_over_only_after_a_yes(talk: World) -> None:
+    file = talk.note("talk.md", "mine")
+    refused = talk.run("context", "export", "--output", "talk.md", stdin="")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert file.read_text() == "mine"
+    assert talk.run("context", "export", "--output", "talk.md", "--yes").code == 0
+    assert file.read_text() != "mine"
+
+
+def test_a_folder_is_no_file_to_export_to(talk: World) -> None:
+    result = talk.run("context", "export", "--output", ".")
+    assert (result.code, "is a folder" in result.err) == (2, True)
+
+
+def test_without_sessions_there_is_nothing_to_export(world: World) -> None:
+    result = world.run("context", "export")
+    assert result.code == 5
+    assert "There are no sessions in this vault yet." in result.err
+
+
+def test_an_import_tells_the_new_session(world: World) -> None:
+    result = imported(world, '[{"role": "user", "content": "Hi", "id": "D1:1"}]')
+    assert result.out == f"{latest(world)}  1 messages  Hi\n"
+    assert messages(world, latest(world))[0]["external_id"] == "D1:1"
+
+
+def test_a_file_is_imported(world: World) -> None:
+    world.note("talk.json", '[{"role": "user", "content": "Hi"}]')
+    assert world.run("context", "import", "--file", "talk.json", "--json").json["messages"] == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("talk.json", '[{"role": "king", "content": "Hi"}]', "talk.json: Message 1 has the role 'king'"),
+        ("talk.json", "[", "talk.json: The file is not JSON: Expecting value at line 1, column 2."),
+        ("talk.json", b"\xff\xfe\x00", "talk.json is not text in UTF-8"),
+        ("gone.json", "", "gone.json cannot be read: no such file or directory."),
+    ],
+)
+def test_a_file_that_cannot_be_imported_is_told_and_nothing_is_stored(
+    world: World, file: str, content: str | bytes, told: str
+) -> None:
+    world.note("talk.json", content)
+    result = world.run("context", "import", "--file", file)
+    assert result.code in {2, 5}
+    assert told in result.err
+    assert world.run("sessions", "list", "--json").json == []
+
+
+def test_keys_of_the_user_are_in_no_export(talk: World) -> None:
+    talk.variables["EXAMPLE_API_KEY"] = "canary-in-plain-words"
+    model = talk.script([{"text": "Your key canary-in-plain-words is safe, and sk-abcdefghij0123456789 too."}])
+    talk.run("ask", "Is canary-in-plain-words safe?", "--model", model)
+    for format_ in ("json", "markdown"):
+        out = talk.run("context", "export", "--format", format_).out
+        assert "[redacted]" in out
+        assert "canary" not in out
+        assert "sk-abc" not in out
+
+
+def test_a_disk_that_fills_up_leaves_no_half_session(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from zkchat.errors import StorageFull
+    from zkchat.storage.sessions import SqliteSessions
+
+    def refuse(*_: object) -> None:
+        raise StorageFull("The disk is full.")
+
+    monkeypatch.setattr(SqliteSessions, "append", refuse)
+    assert imported(world, '[{"role": "user", "content": "Hi"}]').code == 8
+    assert world.run("sessions", "list", "--json").json == []

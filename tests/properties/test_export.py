@@ -1,0 +1,70 @@
+"""Any session comes back from its export: message for message, with its branches, pins and compactions."""
+
+from datetime import UTC, datetime
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.properties.test_values import of_type, of_value
+from tests.support.sessions import SessionsInMemory
+from zkchat.export.reading import read_session
+from zkchat.export.session_file import as_json
+from zkchat.model.history import History
+from zkchat.model.message import ChatMessage
+from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, MessageEntry, PinEntry
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+IDS = ["m0", "m1", "m2", "m3"]
+
+
+others: st.SearchStrategy[EntryBody] = of_type(EntryBody).filter(
+    lambda body: not isinstance(body, MessageEntry | DraftEntry)
+)
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> list[EntryBody]:
+    """Entries that speak of the same few messages; each message follows one that is there, with a smaller number."""
+    bodies: list[EntryBody] = [MessageEntry(message=ChatMessage(id="m0", role="user", created_at=NOW))]
+    known = {"m0"}
+    for _ in range(draw(st.integers(0, 8))):
+        number = draw(st.integers(1, 3))
+        id_, parent = IDS[number], draw(st.sampled_from([None, *sorted(known.intersection(IDS[:number]))]))
+        kind = draw(st.sampled_from(["message", "draft", "head", "pin", "other"]))
+        if kind == "message":
+            message = draw(of_value(ChatMessage)).model_copy(update={"id": id_, "parent_id": parent})
+            bodies.append(MessageEntry(message=message))
+            known.add(id_)
+        elif kind == "draft":
+            bodies.append(draw(of_value(DraftEntry)).model_copy(update={"message_id": id_, "parent_id": parent}))
+            known.add(id_)
+        elif kind == "head":
+            bodies.append(HeadEntry(message_id=draw(st.sampled_from([None, *sorted(known)]))))
+        elif kind == "pin":
+            bodies.append(PinEntry(message_id=draw(st.sampled_from(sorted(known))), pinned=draw(st.booleans())))
+        else:
+            bodies.append(draw(others))
+    return bodies
+
+
+def without_session(messages: list[ChatMessage]) -> list[ChatMessage]:
+    return [message.model_copy(update={"session_id": ""}) for message in messages]
+
+
+@given(written=sessions())
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_session_comes_back_from_its_export(written: list[EntryBody]) -> None:
+    store = SessionsInMemory()
+    entries = store.append(store.create().id, written)
+    text = as_json(store.get("s1"), entries)
+    assert text.isascii()
+    imported = read_session(text, now=NOW, new_id=lambda: "unused")
+    copy = store.create()
+    before, after = History(entries), History(store.append(copy.id, imported.bodies_for(copy.id)))
+    assert imported.message_count == len(before.messages)
+    assert without_session(after.thread) == without_session(before.thread)
+    assert {m.id: m for m in without_session([*after.messages.values()])} == {
+        m.id: m for m in without_session([*before.messages.values()])
+    }
+    assert after.window.pinned == before.window.pinned
+    assert after.items == before.items

@@ -1,0 +1,143 @@
+"""`zkchat context export` and `import`: sessions out of, and into, a vault."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.errors import SessionError, SessionNotFound, UsageError
+
+if TYPE_CHECKING:
+    from zkchat.environment import Environment
+    from zkchat.model.session import Session
+    from zkchat.ports import SessionStore
+
+
+class Format(StrEnum):
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+SessionArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[SESSION]", help="Its id, the beginning of its id, or its title; else the last one used."),
+]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option("--format", help="Else by the name of the file: .md is Markdown, anything else JSON."),
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else it goes to standard output.")
+]
+FileOption = Annotated[
+    str, typer.Option("--file", "-f", metavar="FILE", help="What to read; - is standard input.", show_default=False)
+]
+
+
+def export_(
+    session: SessionArgument = None,
+    format_: FormatOption = None,
+    output: OutputOption = None,
+    yes: YesOption = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Write a session as JSON, complete, or as a Markdown note with links. Keys are left out.
+
+    zkchat context export --format markdown
+
+    zkchat context export "Sleep and light" --output sleep.json
+    """
+    from zkchat import app
+    from zkchat.export.notes import as_markdown
+    from zkchat.export.session_file import as_json
+    from zkchat.model.session import thread_of
+
+    here = process()
+    keys = known_keys(here.environment)
+    with app.open_sessions(here.environment, vault, tell=here.note) as store:
+        found = session_or_last(store, session)
+        entries = store.entries(found.id)
+    chosen = format_ or (Format.MARKDOWN if output and output.suffix == ".md" and not json_output else Format.JSON)
+    text = as_markdown(found, thread_of(entries), keys) if chosen is Format.MARKDOWN else as_json(found, entries, keys)
+    if output is None:
+        here.out(text.removesuffix("\n"))
+        return
+    file = here.environment.cwd / output
+    _write(here, file, text, yes=yes)
+    if json_output:
+        here.json({"session": found.id, "messages": found.message_count, "file": str(file)})
+    else:
+        here.note(f"{found.title or found.id} is in {file} now.")
+
+
+def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """Read a conversation into a new session.
+
+    Understood are the JSON of `zkchat context export`, and lists such as
+    [{"role": "user", "content": "…", "name": "…", "timestamp": "…", "id": "…"}].
+
+    zkchat context import --file sleep.json
+
+    other-program | zkchat context import --file -
+    """
+    from zkchat import app
+    from zkchat.errors import StorageError
+    from zkchat.export.reading import read_session
+
+    here = process()
+    environment = here.environment
+    try:
+        imported = read_session(_text_of(here, file), now=environment.now(), new_id=environment.new_id)
+    except SessionError as error:
+        raise SessionError(f"{file}: {error.message}", hint=error.hint) from error
+    with app.open_sessions(environment, vault, tell=here.note) as store:
+        session = store.create()
+        try:
+            store.append(session.id, imported.bodies_for(session.id))
+        except StorageError:
+            store.delete(session.id)
+            raise
+        session = store.get(session.id)
+    if json_output:
+        here.json({"session": session.id, "messages": session.message_count})
+    else:
+        here.out(f"{session.id}  {session.message_count} messages  {session.title or '(untitled)'}")
+
+
+def known_keys(environment: "Environment") -> tuple[str, ...]:
+    """The keys in this user's variables, by the names of those."""
+    endings = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+    return tuple(value for name, value in environment.variables.items() if name.upper().endswith(endings))
+
+
+def session_or_last(store: "SessionStore", name: str | None) -> "Session":
+    if name is not None:
+        return store.find(name)
+    sessions = store.sessions()
+    if not sessions:
+        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
+    return sessions[0]
+
+
+def _write(here: Process, file: Path, text: str, *, yes: bool) -> None:
+    from zkchat.config.atomic import write_atomically
+
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
+    if file.exists() and not yes and not here.confirm(f"{file} is there already. Write over it?"):
+        raise UsageError(f"{file} is there already.", hint="Choose another name, or write over it with --yes.")
+    write_atomically(file, text, mode=0o600)
+
+
+def _text_of(here: Process, file: str) -> str:
+    if file == "-":
+        return here.environment.stdin.read()
+    try:
+        return (here.environment.cwd / file).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise SessionError(f"{file} is not text in UTF-8.") from error
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from error

@@ -1,0 +1,145 @@
+"""Conversations and answers as notes: Markdown with links, so that they join the graph of the vault."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final, assert_never
+
+from zkchat.export.secrets import redacted
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    EvidencePart,
+    FilePart,
+    ImagePart,
+    Part,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+)
+from zkchat.model.reference import DocumentReference
+from zkchat.model.session import Session
+
+MARK: Final = "zkchat-note"
+"""The property by which a note says that zkchat made it: `answer` or `conversation`. (`zkchat` is about privacy.)"""
+
+_UNFIT: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff\\/:*?"<>|#^\[\]%]+')
+"""What no file name can hold on every system, and what a wikilink takes for something else."""
+_LONGEST_NAME: Final = 80
+
+
+def as_markdown(session: Session, messages: Sequence[ChatMessage], keys: Iterable[str] = ()) -> str:
+    """The conversation as a note. What the model thought and how tools were called is left out, and so are keys."""
+    title = _in_line(session.title) or "Conversation"
+    properties = {
+        MARK: "conversation",
+        "session": session.id,
+        "created": _local(session.created_at),
+        "updated": _local(session.updated_at),
+    }
+    sections = (_section(message) for message in messages)
+    return _note(properties, title, (section for section in sections if section), keys)
+
+
+def answer_note(title: str, question: ChatMessage | None, answer: ChatMessage, keys: Iterable[str] = ()) -> str:
+    """One answer as a note, with the question it answers and the documents it rests on."""
+    properties = {
+        MARK: "answer",
+        "session": answer.session_id,
+        "model": f"{answer.provider}:{answer.model}".strip(":"),
+        "created": _local(answer.created_at),
+    }
+    asked = [_quoted(question.text)] if question else []
+    sources = _sources(answer.references)
+    listed = ["## Sources\n\n" + "\n".join(f"- {link}" for link in sources)] if sources else []
+    return _note(properties, title, [*asked, answer.text.strip(), *listed], keys)
+
+
+def file_name(title: str) -> str:
+    """A name for the note that every file system and every wikilink can hold; without `.md`."""
+    words = " ".join(_UNFIT.sub(" ", title).split())[:_LONGEST_NAME].strip(" .")
+    return words or "Answer"
+
+
+def _note(properties: dict[str, str], title: str, sections: Iterable[str], keys: Iterable[str]) -> str:
+    import yaml
+
+    written = yaml.safe_dump(
+        {name: value for name, value in properties.items() if value}, allow_unicode=True, sort_keys=False, width=1000
+    )
+    text = "\n\n".join([f"---\n{written}---\n# {title}", *sections]) + "\n"
+    return redacted(text, keys).encode("utf-8", "replace").decode()
+
+
+def _section(message: ChatMessage) -> str:
+    """A message under a heading that says whose it is; empty where there is nothing to read."""
+    body = "\n\n".join(text for part in message.parts if (text := _shown(part).strip()))
+    if not body and not message.error:
+        return ""
+    if any(isinstance(part, CompactionPart) for part in message.parts):
+        return body
+    sources = _sources(message.references) if message.role == "assistant" else []
+    pieces = [
+        f"## {_speaker(message)}, {_local(message.created_at)}",
+        body,
+        f"*({message.status}: {message.error or 'stopped'})*" if message.status != "complete" else "",
+        f"Sources: {', '.join(sources)}" if sources else "",
+    ]
+    return "\n\n".join(piece for piece in pieces if piece)
+
+
+def _speaker(message: ChatMessage) -> str:
+    if message.name:
+        return _in_line(message.name)
+    match message.role:
+        case "user":
+            return "You"
+        case "assistant":
+            return _in_line(message.model) or "Answer"
+        case "system":
+            return "Instructions"
+        case "tool":
+            return "Tool"
+        case _:
+            assert_never(message.role)
+
+
+def _shown(part: Part) -> str:
+    match part:
+        case TextPart():
+            return part.text
+        case CompactionPart():
+            marker = f"Context compacted #{part.number}: {len(part.archived)} messages archived"
+            return _quoted(f"{marker}\n\n{part.summary}".strip())
+        case ImagePart():
+            return f"(image: {_in_line(part.name)})"
+        case ThinkingPart() | ToolCallPart() | ToolResultPart() | FilePart() | EvidencePart() | UnknownPart():
+            return ""
+        case _:
+            assert_never(part)
+
+
+def _sources(references: Iterable[DocumentReference]) -> list[str]:
+    """A link to each document that is there, each once, those that the answer used first."""
+    found = sorted((one for one in references if one.relative_path), key=lambda reference: not reference.cited)
+    return list(dict.fromkeys(_link(reference) for reference in found))
+
+
+def _link(reference: DocumentReference) -> str:
+    if reference.status == "resolved" and reference.wikilink.startswith(("[[", "![[")):
+        return _in_line(reference.wikilink.removeprefix("!"))
+    return f"[[{(reference.relative_path or '').removesuffix('.md')}]]"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
+
+
+def _in_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _local(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"

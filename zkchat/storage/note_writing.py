@@ -1,0 +1,108 @@
+"""New notes in a vault: whole or not there at all, never in the place of another, never outside."""
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from zkchat.errors import NoteNotFound, OutsideVault, StorageError, StorageFull, VaultError
+from zkchat.storage.vault_files import VaultFiles
+
+_FOLDER_FLAGS: Final = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+)
+_NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_LINK_MET: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+
+
+class NewNotes(VaultFiles):
+    """Adds files by the same rules of paths by which those of the vault are read."""
+
+    def is_free(self, path: str) -> bool:
+        """Whether nothing is there yet. Raises `VaultError` for a path that no note of the vault can have."""
+        return not os.path.lexists(self._root.joinpath(*self._place(path)))
+
+    def create(self, path: str, text: str) -> None:
+        """Write a new file, and the folders above it. Raises `VaultError` if there is one by that name."""
+        *folders, name = self._place(path)
+        try:
+            with self._folder(folders, path) as (folder, descriptor):
+                _add(folder, descriptor, name, text.encode("utf-8", "replace"))
+        except FileExistsError as error:
+            raise VaultError(f"{path} is there already, and was left as it is.", hint="Choose another name.") from error
+        except OSError as error:
+            kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageError
+            reason = (error.strerror or str(error)).lower()
+            raise kind(f"{path} could not be written: {reason}.", hint="Nothing was changed.") from error
+
+    def _place(self, path: str) -> list[str]:
+        try:
+            return self._parts(path)
+        except NoteNotFound as error:
+            raise VaultError(f"{path!r} is no name for a note.", hint=error.hint) from error
+
+    @contextmanager
+    def _folder(self, folders: list[str], path: str) -> Iterator[tuple[Path, int | None]]:
+        """The folder to write in, held open on the way down, so that no link can be put in its place meanwhile."""
+        whole = self._root.joinpath(*folders)
+        if os.mkdir not in os.supports_dir_fd:  # Windows: whoever may make links there is an administrator
+            if not whole.resolve().is_relative_to(self._root):
+                raise OutsideVault(f"{path} leads out of the vault.", hint="Choose another folder.")
+            whole.mkdir(parents=True, exist_ok=True)
+            yield whole, None
+            return
+        descriptor = os.open(self._root, _FOLDER_FLAGS)
+        try:
+            for folder in folders:
+                with suppress(FileExistsError):
+                    os.mkdir(folder, dir_fd=descriptor)
+                inner = _entered(folder, descriptor, path)
+                os.close(descriptor)
+                descriptor = inner
+            yield Path(), descriptor
+        finally:
+            os.close(descriptor)
+
+
+def _entered(folder: str, descriptor: int, path: str) -> int:
+    try:
+        return os.open(folder, _FOLDER_FLAGS, dir_fd=descriptor)
+    except OSError as error:
+        if error.errno not in _LINK_MET:
+            raise
+        raise VaultError(
+            f"{path} cannot be written: {folder} is a link or a file, not a folder.", hint="Choose another folder."
+        ) from error
+
+
+def _add(folder: Path, descriptor: int | None, name: str, content: bytes) -> None:
+    """The content appears under its name all at once; where something has that name, FileExistsError."""
+    temporary, final = folder / f".zkchat-{secrets.token_hex(6)}.tmp", folder / name
+    try:
+        with os.fdopen(os.open(temporary, _NEW_FILE_FLAGS, 0o666, dir_fd=descriptor), "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        _name(temporary, final, descriptor)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=descriptor)
+    if descriptor is not None:
+        with suppress(OSError):  # the note is there; not every system can sync a folder
+            os.fsync(descriptor)
+
+
+def _name(temporary: Path, final: Path, descriptor: int | None) -> None:
+    try:
+        is_windows = descriptor is None  # where links cannot be told not to be followed
+        os.link(temporary, final, src_dir_fd=descriptor, dst_dir_fd=descriptor, follow_symlinks=is_windows)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        # File systems of cameras and phones: the name is taken first, by an empty file, and then given its content.
+        os.close(os.open(final, _NEW_FILE_FLAGS, 0o666, dir_fd=descriptor))
+        os.replace(temporary, final, src_dir_fd=descriptor, dst_dir_fd=descriptor)
