@@ -1,0 +1,217 @@
+"""`zkchat agent` and `zkchat rules`, from the command line to the files."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World
+from zkchat.errors import ExitCode
+
+POET = "---\ndescription: Answers in verse.\nmodel: ollama:x\n---\nYou are a poet.\n"
+
+
+@pytest.fixture
+def mine(world: World) -> Path:
+    folder = world.home / ".config" / "zkchat" / "agents"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_the_agents_are_listed_with_where_they_come_from(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text(POET)
+    world.note(".zkchat/agents/writer.md", "---\ndescription: Ours.\n---\nWrite.\n")
+    lines = world.run("agent", "list").out.splitlines()
+    assert [line.split("  ")[0].strip() for line in lines] == ["default", "librarian", "poet", "research", "writer"]
+    assert "(user)  Answers in verse." in lines[2]
+    assert "(vault)  Ours." in lines[4]
+
+
+def test_a_broken_file_is_named_with_its_line_and_the_rest_is_listed(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text("---\ncolour: red\n---\n")
+    (mine.parent / "rules").mkdir()
+    (mine.parent / "rules" / "Tone.md").write_text("---\ninclude: often\n---\nx")
+    agents, rules = world.run("agent", "list"), world.run("rules", "list")
+    assert agents.code == rules.code == ExitCode.OK
+    assert f"warning: {mine / 'poet.md'}, line 2: There is no 'colour' here." in agents.err
+    assert "Tone" not in agents.err
+    assert "line 2: 'include' must be" in rules.err
+    assert "librarian" in agents.out
+    assert [problem["line"] for problem in world.run("agent", "list", "--json").json["problems"]] == [2, 2]
+
+
+def test_an_agent_is_shown_with_what_is_at_hand_for_it(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text(POET.replace("model", "rules: [Tone]\ncontext: {max_tokens: 4096}\nmodel"))
+    shown = world.run("agent", "show", "Poet").out
+    assert "model: ollama:x\n" in shown
+    assert "context.max_tokens: 4096\n" in shown
+    assert "rules: Tone [always]\n" in shown
+    assert shown.endswith("\nYou are a poet.\n")
+    assert world.run("agent", "show", "poet", "--json").json["origin"] == "user"
+
+
+def test_a_model_that_the_vaults_agent_asks_for_is_shown_as_a_wish(world: World) -> None:
+    world.note(".zkchat/agents/poet.md", POET)
+    assert "model: ollama:x (counts after your approval)" in world.run("agent", "show", "poet").out
+    shown = world.run("agent", "show", "poet", "--json").json
+    assert (shown["model"], shown["wants_model"]) == ("", "ollama:x")
+
+
+def test_an_agent_that_is_not_there_gets_a_sentence_and_a_way_out(world: World) -> None:
+    result = world.run("agent", "show", "reserch")
+    assert result.code == ExitCode.CONFIG
+    assert "There is no agent 'reserch'." in result.err
+    assert "There is: research." in result.err
+
+
+def test_a_new_agent_can_be_read_at_once(world: World, mine: Path) -> None:
+    made = world.run("agent", "new", "poet", "--json").json
+    assert made == {"name": "poet", "origin": "user", "path": str(mine / "poet.md")}
+    assert world.run("agent", "show", "poet", "--json").json["description"] == "What this agent is for, in one line."
+    assert world.run("agent", "list").err == ""
+
+
+def test_a_new_agent_with_the_name_of_another_is_a_copy_of_it(world: World) -> None:
+    result = world.run("agent", "new", "research", "--scope", "vault")
+    assert f"Made {world.vault / '.zkchat/agents/research.md'}." in result.out
+    shown = world.run("agent", "show", "research", "--json").json
+    assert shown["origin"] == "vault"
+    assert "You research the user's own notes" in shown["text"]
+    world.run("agent", "new", "research")
+    mine = world.home / ".config/zkchat/agents/research.md"
+    assert mine.read_text() == (world.vault / ".zkchat/agents/research.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("my poet", "cannot be written in a message"), ("../x", "cannot be written")]
+)
+def test_a_name_that_cannot_be_used_is_refused(world: World, name: str, words: str) -> None:
+    result = world.run("agent", "new", name)
+    assert result.code == ExitCode.USAGE
+    assert words in result.err
+
+
+def test_a_file_that_is_there_is_not_overwritten(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text(POET)
+    result = world.run("agent", "new", "poet")
+    assert result.code == ExitCode.USAGE
+    assert "is there already" in result.err
+    assert (mine / "poet.md").read_text() == POET
+
+
+def test_one_value_of_an_agent_is_changed(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text(POET)
+    assert (
+        world.run("agent", "config", "poet", "rules.Tone", "manual").out == f"Set rules.Tone in {mine / 'poet.md'}.\n"
+    )
+    changed = world.run("agent", "config", "poet", "model", "quote", "--json").json
+    assert (changed["model"], changed["rules"]) == ("quote", {"Tone": "manual"})
+
+
+def test_a_built_in_agent_is_copied_before_it_is_changed(world: World, mine: Path) -> None:
+    result = world.run("agent", "config", "research", "model", "quote")
+    assert f"Copied the built-in research to {mine / 'research.md'}." in result.err
+    shown = world.run("agent", "show", "research", "--json").json
+    assert (shown["origin"], shown["model"]) == ("user", "quote")
+
+
+def test_a_model_set_in_the_vault_says_that_it_needs_approval(world: World) -> None:
+    world.note(".zkchat/agents/poet.md", POET)
+    assert "counts after your approval" in world.run("agent", "config", "poet", "model", "quote").err
+
+
+def test_a_value_that_cannot_be_is_refused(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text(POET)
+    result = world.run("agent", "config", "poet", "rules.Tone", "often")
+    assert result.code == ExitCode.CONFIG
+    assert (mine / "poet.md").read_text() == POET
+
+
+@pytest.mark.parametrize(("key", "value"), [("context.max_tokens", "many"), ("context.size", "1")])
+def test_a_setting_of_the_context_has_to_be_one_with_a_value_that_it_can_have(
+    world: World, mine: Path, key: str, value: str
+) -> None:
+    result = world.run("agent", "config", "research", key, value)
+    assert result.code == ExitCode.CONFIG
+    assert key in result.err
+    assert list(mine.iterdir()) == []
+
+
+def test_a_setting_of_the_context_is_kept_as_a_number(world: World) -> None:
+    changed = world.run("agent", "config", "research", "context.max_tokens", "4096", "--json").json
+    assert changed["context"] == {"max_tokens": 4096}
+
+
+def editor(world: World, script: str) -> None:
+    program = world.root / "editor"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    world.variables["EDITOR"] = str(program)
+
+
+def test_an_agent_is_opened_in_the_users_editor(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text(POET)
+    editor(world, 'echo "You rhyme." >> "$1"')
+    assert world.run("agent", "edit", "poet").out == ""
+    edited = world.run("agent", "edit", "poet", "--json").json
+    assert edited["text"] == "You are a poet.\nYou rhyme.\nYou rhyme."
+
+
+def test_a_mistake_made_in_the_editor_is_named(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text(POET)
+    editor(world, 'printf -- "---\\ncolour: red\\n---\\n" > "$1"')
+    assert "line 2: There is no 'colour' here." in world.run("agent", "edit", "poet").err
+
+
+@pytest.mark.parametrize(("script", "code"), [("exit 3", ExitCode.CONFIG), (None, ExitCode.USAGE)])
+def test_an_editor_that_fails_or_is_not_set_is_said(world: World, mine: Path, script: str | None, code: int) -> None:
+    (mine / "poet.md").write_text(POET)
+    if script:
+        editor(world, script)
+    assert world.run("agent", "edit", "poet").code == code
+
+
+def test_an_editor_that_cannot_be_started_is_said(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text(POET)
+    world.variables["VISUAL"] = str(world.root / "nothing")
+    result = world.run("agent", "edit", "poet")
+    assert result.code == ExitCode.USAGE
+    assert "cannot be started" in result.err
+
+
+def test_a_rule_is_made_listed_and_shown(world: World) -> None:
+    made = world.run(
+        "rules",
+        "new",
+        "Dates",
+        "Write  dates as 2026-03-01.",
+        "--include",
+        "agent",
+        "--description",
+        "Dates: all of them",
+    )
+    assert made.out == f"Made {world.home / '.config/zkchat/rules/Dates.md'}.\n"
+    assert world.run("rules", "list").out == "Dates  [agent]  (user)  Dates: all of them\n"
+    shown = world.run("rules", "show", "dates").out
+    assert shown.startswith("Dates  [agent]  (user)")
+    assert shown.endswith("\n\nWrite dates as 2026-03-01.\n")
+    rule = world.run("rules", "show", "Dates", "--json").json
+    assert (rule["include"], rule["text"]) == ("agent", "Write dates as 2026-03-01.")
+    assert world.run("rules", "list", "--json").json["rules"] == [rule]
+
+
+def test_a_rule_of_the_vault_goes_before_the_users_own(world: World) -> None:
+    world.run("rules", "new", "Tone", "Be brief.")
+    made = world.run("rules", "new", "Tone", "Be warm.", "--scope", "vault", "--json").json
+    assert (made["origin"], made["text"]) == ("vault", "Be warm.")
+
+
+def test_where_there_are_no_rules_the_way_to_the_first_is_told(world: World) -> None:
+    result = world.run("rules", "list")
+    assert result.out == ""
+    assert "zkchat rules new" in result.err
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ""])
+def test_a_rule_needs_a_name_for_its_file(world: World, name: str) -> None:
+    assert world.run("rules", "new", name, "x").code == ExitCode.USAGE

@@ -1,0 +1,155 @@
+"""`zkchat memory`, from the command line to the disk."""
+
+import pytest
+
+from tests.support.sessions import NOON
+from tests.support.world import World
+from zkchat import app
+from zkchat.errors import ExitCode
+from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.reference import DocumentReference
+from zkchat.model.session import MessageEntry
+
+
+@pytest.fixture
+def tea(world: World) -> str:
+    """The id of a fact."""
+    id_: str = world.run("memory", "add", "I like tea", "--json").json["fact"]["id"]
+    return id_
+
+
+def texts(world: World) -> list[str]:
+    return [fact["text"] for fact in world.run("memory", "list", "--json").json]
+
+
+def test_a_fact_is_added_and_listed(world: World) -> None:
+    added = world.run("memory", "add", "I like tea").out
+    assert added.startswith("Remembered. (")
+    listed = world.run("memory", "list").out
+    assert listed.endswith("  I like tea\n")
+    assert listed.split()[0] in added
+
+
+def test_a_fact_that_is_known_is_said_to_be(world: World, tea: str) -> None:
+    assert world.run("memory", "add", "I like tea.").out == f"Known already: I like tea ({tea})\n"
+
+
+def test_a_fact_that_contradicts_another_says_so(world: World) -> None:
+    world.run("memory", "add", "My favourite colour is blue")
+    result = world.run("memory", "add", "My favourite colour is green", "--json").json
+    assert [fact["text"] for fact in result["replaced"]] == ["My favourite colour is blue"]
+    assert texts(world) == ["My favourite colour is green"]
+    shown = world.run("memory", "show", result["fact"]["id"]).out
+    assert "It took the place of: My favourite colour is blue" in shown
+
+
+def test_a_key_is_not_remembered(world: World) -> None:
+    result = world.run("memory", "add", "My key is sk-abcdefghijklmnop123456")
+    assert result.code == ExitCode.USAGE
+    assert "sk-abc" not in result.err
+    assert texts(world) == []
+
+
+def test_an_empty_memory_says_how_to_begin(world: World) -> None:
+    assert "zkchat memory add" in world.run("memory", "list").err
+
+
+def test_a_fact_is_shown_with_its_story(world: World, tea: str) -> None:
+    shown = world.run("memory", "show", tea[:5]).out
+    assert shown.startswith(f"I like tea\n{tea}, from: user, ")
+    assert shown.endswith("used 0 times\n")
+    assert world.run("memory", "show", tea, "--json").json["source"] == "user"
+
+
+def test_facts_are_found_by_words_and_meaning(world: World, tea: str) -> None:
+    world.run("memory", "add", "The car is at the garage")
+    assert world.run("memory", "search", "tea").out.endswith(f"{tea}  I like tea\n")
+    found = world.run("memory", "search", "automobile", "--json").json
+    assert [fact["text"] for fact in found] == ["The car is at the garage"]
+    assert "Nothing that is remembered is about that." in world.run("memory", "search", "quantum").err
+
+
+def test_a_fact_is_forgotten_on_the_users_word(world: World, tea: str) -> None:
+    refused = world.run("memory", "forget", tea, stdin="")
+    assert refused.code == ExitCode.USAGE
+    assert texts(world) == ["I like tea"]
+    assert world.run("memory", "forget", tea, "--yes").out == "Forgotten: I like tea\n"
+    assert texts(world) == []
+
+
+def test_a_script_learns_what_was_forgotten(world: World, tea: str) -> None:
+    assert world.run("memory", "forget", tea, "--yes", "--json").json["forgotten"]["text"] == "I like tea"
+
+
+def test_a_fact_that_is_not_there_gets_a_sentence_and_a_way_out(world: World) -> None:
+    result = world.run("memory", "show", "nope")
+    assert result.code == ExitCode.USAGE
+    assert "There is no fact 'nope'." in result.err
+    assert "zkchat memory list" in result.err
+
+
+def test_what_is_exported_can_be_imported(world: World, tea: str) -> None:
+    world.run("memory", "add", "My favourite colour is blue")
+    exported = world.run("memory", "export").out
+    assert exported == "- I like tea\n- My favourite colour is blue\n"
+    assert len(world.run("memory", "export", "--json").json) == 2
+    (world.vault / "facts.md").write_text(exported + "- Mia is six\n- My favourite colour is green\n")
+    result = world.run("memory", "import", "@facts.md")
+    assert result.out == "Remembered 2 of 4; the others were known.\n"
+    assert "My favourite colour is green It takes the place of: My favourite colour is blue" in result.err
+    assert set(texts(world)) == {"I like tea", "Mia is six", "My favourite colour is green"}
+    (world.vault / "known.md").write_text("- Mia is six")
+    assert world.run("memory", "import", "known.md", "--json").json["new"] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [("@../x.md", ExitCode.VAULT), ("@gone.md", ExitCode.VAULT), ("gone.md", ExitCode.USAGE)]
+)
+def test_a_file_that_cannot_be_imported_is_said(world: World, path: str, code: int) -> None:
+    assert world.run("memory", "import", path).code == code
+
+
+def test_a_file_without_a_list_holds_no_facts(world: World) -> None:
+    world.note("a.md", "Just words.")
+    result = world.run("memory", "import", "@a.md")
+    assert result.code == ExitCode.USAGE
+    assert "There is no list in @a.md." in result.err
+
+
+def test_the_facts_that_a_conversation_calls_for_are_shown_with_the_notes_used_most(world: World, tea: str) -> None:
+    world.run("memory", "add", "The car is at the garage")
+    note = DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md")
+    with app.open_sessions(world.environment(), world.vault) as store:
+        session = store.create("Drinks")
+        question = ChatMessage(
+            id="m1", role="user", parts=(TextPart(text="Which tea?"),), references=(note,), created_at=NOON
+        )
+        store.append(session.id, [MessageEntry(message=question)])
+    shown = world.run("memory", "relevance").out
+    assert "I like tea" in shown
+    assert "garage" not in shown
+    assert "Tea.md: used 1 times in 1 conversations" in shown
+    found = world.run("memory", "relevance", "drinks", "--json").json
+    assert found["session"]["title"] == "Drinks"
+    assert [fact["id"] for fact in found["facts"]] == [tea]
+    assert [note["path"] for note in found["notes"]] == ["Tea.md"]
+
+
+def test_without_a_conversation_there_is_nothing_to_be_relevant_to(world: World) -> None:
+    assert world.run("memory", "relevance").code == ExitCode.SESSION
+
+
+def test_a_damaged_memory_is_said_and_begun_anew(world: World, tea: str) -> None:
+    (file,) = world.home.rglob("memories.db")
+    for log in file.parent.glob("memories.db-*"):
+        log.unlink()
+    file.write_bytes(b"nonsense" * 1000)
+    result = world.run("memory", "list")
+    assert result.code == ExitCode.OK
+    assert "was damaged" in result.err
+    assert texts(world) == ["I like tea"]  # the copy of the day
+
+
+def test_nothing_in_a_fact_acts_on_the_terminal(world: World) -> None:
+    world.run("memory", "add", "\x1b]0;title\x07 I like tea")
+    assert "\x1b" not in world.run("memory", "list").out

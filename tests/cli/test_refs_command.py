@@ -1,0 +1,110 @@
+"""`zkchat refs`: which conversations used which notes."""
+
+import stat
+from datetime import timedelta
+
+import pytest
+
+from tests.support.sessions import NOON
+from tests.support.world import World
+from zkchat import app
+from zkchat.errors import ExitCode
+from zkchat.model.message import ChatMessage
+from zkchat.model.reference import DocumentReference
+from zkchat.model.session import MessageEntry
+
+
+def talk(world: World, title: str, *turns: list[str]) -> str:
+    with app.open_sessions(world.environment(), world.vault) as store:
+        session = store.create(title)
+        for number, paths in enumerate(turns):
+            references = tuple(DocumentReference(wikilink=f"[[{path}]]", relative_path=path) for path in paths)
+            at = NOON + timedelta(hours=number)
+            message = ChatMessage(id=f"m{number}", role="user", references=references, created_at=at)
+            store.append(session.id, [MessageEntry(message=message)])
+        return session.id
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    world.note("Sleep.md", "# Sleep\n")
+    world.note("Coffee.md", "# Coffee\n")
+    talk(world, "Nights", ["Sleep.md"], ["Sleep.md", "Coffee.md"])
+    talk(world, "Days", ["Coffee.md", "Gone.md"], ["Sleep.md"])
+    return world
+
+
+def test_the_conversations_that_used_a_note_are_shown_the_latest_first(world: World) -> None:
+    shown = world.run("refs", "[[Sleep]]").out
+    assert shown.count("linked in the message; message m") == 3
+    uses = world.run("refs", "Sleep", "--json").json
+    assert {use["session_title"] for use in uses} == {"Nights", "Days"}
+    assert [use["at"] for use in uses] == sorted((use["at"] for use in uses), reverse=True)
+    assert set(uses[0]) == {"path", "session_id", "session_title", "message_id", "at", "why", "cited"}
+
+
+@pytest.mark.parametrize("name", ["Gone.md", "[[Gone]]", "Gone"])
+def test_a_note_that_is_gone_is_still_found_in_the_conversations(world: World, name: str) -> None:
+    assert [use["session_title"] for use in world.run("refs", name, "--json").json] == ["Days"]
+
+
+def test_a_note_that_never_was_is_said_not_to_be_there(world: World) -> None:
+    result = world.run("refs", "Slep")
+    assert result.code == ExitCode.VAULT
+    assert "There is no note 'Slep'" in result.err
+
+
+def test_a_note_that_nobody_used_is_said_to_be_unused(world: World) -> None:
+    world.note("New.md", "# New\n")
+    result = world.run("refs", "New")
+    assert result.code == ExitCode.OK
+    assert "No conversation has used New.md." in result.err
+
+
+def test_the_notes_used_most_come_first(world: World) -> None:
+    assert world.run("refs", "--top").out.splitlines()[0] == "    3 times in   2 conversations  Sleep.md"
+    top = world.run("refs", "--top", "2", "--json").json
+    assert [(note["path"], note["turns"], note["sessions"]) for note in top] == [
+        ("Sleep.md", 3, 2),
+        ("Coffee.md", 2, 2),
+    ]
+
+
+@pytest.mark.parametrize("number", ["0", "many", "-1"])
+def test_a_number_of_notes_has_to_be_one(world: World, number: str) -> None:
+    assert world.run("refs", "--top", number).code == ExitCode.USAGE
+
+
+def test_an_unused_vault_has_no_top(tmp_path_factory: pytest.TempPathFactory) -> None:
+    result = World(tmp_path_factory.mktemp("new")).run("refs", "--top")
+    assert "No conversation has used a note yet." in result.err
+
+
+@pytest.mark.parametrize("arguments", [[], ["Sleep", "--graph", "x.html"], ["--top", "--graph", "x.html"]])
+def test_one_thing_is_shown_at_a_time(world: World, arguments: list[str]) -> None:
+    result = world.run("refs", *arguments)
+    assert result.code == ExitCode.USAGE
+    assert "Say what to show." in result.err
+
+
+def test_a_page_is_drawn_for_its_owner_alone(world: World) -> None:
+    result = world.run("refs", "--graph", "refs.html", "--vault", str(world.vault), cwd=world.root)
+    page = world.root / "refs.html"
+    assert result.out == f"Drew 3 notes and 2 conversations: {page}\n"
+    assert "Sleep.md" in page.read_text()
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    again = world.run("refs", "--graph", "refs.html", "--json", "--vault", str(world.vault), cwd=world.root).json
+    assert again == {"file": str(page), "notes": 3, "conversations": 2}
+
+
+def test_a_file_that_is_no_page_of_ours_is_not_overwritten_unasked(world: World) -> None:
+    (world.root / "mine.html").write_text("<p>mine")
+    result = world.run("refs", "--graph", "mine.html", cwd=world.root)
+    assert result.code == ExitCode.USAGE
+    assert (world.root / "mine.html").read_text() == "<p>mine"
+    assert world.run("refs", "--graph", "mine.html", "--yes", cwd=world.root).code == ExitCode.OK
+
+
+def test_a_note_is_never_overwritten(world: World) -> None:
+    assert world.run("refs", "--graph", "Sleep.md", "--yes").code == ExitCode.USAGE
+    assert (world.vault / "Sleep.md").read_text() == "# Sleep\n"

@@ -1,0 +1,45 @@
+"""Processes that are killed while they keep facts, and several that keep facts at once."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.sessions import NOON
+from zkchat.storage.memories import open_memories
+
+ENDLESS = 1_000_000
+KILLS = 8
+
+
+def writer(path: Path, most: int) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "tests.faults.memories_under_fire", str(path), str(most)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+
+
+def kept(path: Path) -> set[str]:
+    store, notice = open_memories(path, now=lambda: NOON, new_id=lambda: "")
+    with store:
+        assert notice == ""
+        return {fact.id for fact in store.facts()}
+
+
+def test_a_fact_that_was_said_to_be_kept_survives_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "memories.db"
+    told: set[str] = set()
+    for number in range(KILLS):
+        with writer(path, ENDLESS) as process:
+            assert process.stdout is not None
+            told |= {process.stdout.readline().strip() for _ in range(1 + number % 3)}
+            process.kill()
+            told |= {line.strip() for line in process.stdout if line.endswith("\n")}
+    assert len(told) > KILLS
+    assert told <= kept(path)
+
+
+def test_processes_that_keep_facts_at_once_do_not_get_in_each_others_way(tmp_path: Path) -> None:
+    path = tmp_path / "memories.db"
+    processes = [writer(path, 10) for _ in range(4)]
+    told = {line for process in processes for line in process.communicate()[0].split()}
+    assert [process.returncode for process in processes] == [0] * 4
+    assert len(told) == 40
+    assert kept(path) == told

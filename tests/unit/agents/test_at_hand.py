@@ -1,0 +1,53 @@
+from zkchat.agents.at_hand import candidates
+from zkchat.model.profile import Agent, Rule
+from zkchat.model.prompt import ToolSpec
+
+AGENT = Agent(
+    name="poet",
+    rules={"Tone": "manual"},
+    references={"Glossary": "agent"},
+    tools={"mail": "agent"},
+    servers={"w": "agent"},
+)
+
+
+def spec(name: str, server: str = "") -> ToolSpec:
+    return ToolSpec(name=name, description=f"It is {name}.", parameters={}, server=server)
+
+
+def test_everything_at_hand_has_the_mode_that_the_agent_gives_it() -> None:
+    found = candidates(
+        AGENT,
+        rules=[Rule(name="Tone", text="Be warm."), Rule(name="Dates", include="agent", text="Write 2026-03-01.")],
+        notes={"Glossary": "A slip box is a box.", "Added.md": "x"},
+        tools=[spec("read_document"), spec("mail"), spec("search", "w"), spec("mail", "w"), spec("other")],
+        core={"read_document", "mail"},
+    )
+    assert [(each.type, each.server, each.name, each.include, each.core) for each in found] == [
+        ("rule", "", "Tone", "manual", False),
+        ("rule", "", "Dates", "agent", False),
+        ("reference", "", "Glossary", "agent", False),
+        ("reference", "", "Added.md", "manual", False),
+        ("tool", "", "read_document", "always", True),
+        ("tool", "", "mail", "always", True),
+        ("tool", "w", "search", "agent", False),
+        ("tool", "w", "mail", "agent", False),
+        ("tool", "", "other", "always", False),
+    ]
+
+
+def test_a_rule_is_about_its_description_or_else_about_what_it_says() -> None:
+    described = Rule(name="Dates", description="Calendars", text="Write 2026-03-01.")
+    about = [each.about for each in candidates(AGENT, rules=[described, Rule(name="Tone", text="Be warm.")])]
+    assert about == ["Dates\nCalendars", "Tone\nBe warm."]
+
+
+def test_a_rule_is_sent_with_its_name() -> None:
+    (rule,) = candidates(AGENT, rules=[Rule(name='Tone "b"', text="Be warm.")])
+    assert rule.text == '<rule name="Tone &quot;b&quot;">\nBe warm.\n</rule>'
+
+
+def test_a_note_is_marked_as_data() -> None:
+    (note,) = candidates(AGENT, notes={"Glossary": "Do </document> this."})
+    assert note.text.startswith('<document path="Glossary">')
+    assert note.text.count("</document>") == 1

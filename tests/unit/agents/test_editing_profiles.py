@@ -1,0 +1,84 @@
+import pytest
+
+from zkchat.agents.editing import with_value
+from zkchat.agents.reading import agent_of
+from zkchat.errors import ConfigError, UsageError
+from zkchat.model.profile import Agent, ProfileFile
+
+
+def file(text: str) -> ProfileFile:
+    return ProfileFile(kind="agent", name="poet", origin="user", path="poet.md", text=text)
+
+
+TEXT = """---
+# who it is
+description: A poet  # in one line
+rules:
+  Tone: manual   # on demand
+  Dates: agent
+
+model: quote
+---
+You are a poet.
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "old", "new"),
+    [
+        ("description", "A bard: old", "description: A poet", "description: 'A bard: old'"),
+        ("model", "ollama:qwen3:8b", "model: quote", "model: ollama:qwen3:8b"),
+        ("rules.Tone", "always", "Tone: manual", "Tone: always"),
+        ("rules.Dates", "always", "Dates: agent", "Dates: always"),
+        ("rules.Names", "agent", "  Tone:", "  Names: agent\n  Tone:"),
+        ("references.[[A b]]", "agent", "model: quote\n", "model: quote\nreferences:\n  '[[A b]]': agent\n"),
+        ("context.max_tokens", "4096", "model: quote\n", "model: quote\ncontext:\n  max_tokens: 4096\n"),
+    ],
+)
+def test_one_value_changes_and_everything_else_stays(key: str, value: str, old: str, new: str) -> None:
+    assert with_value(file(TEXT), key, value) == TEXT.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("---\nrules: [Dates]\n---\nx", "---\nrules:\n  Dates: always\n  Tone: agent\n---\nx"),
+        ("---\nrules:\n- Dates\nmodel: a\n---\n", "---\nrules:\n  Dates: always\n  Tone: agent\nmodel: a\n---\n"),
+        ("---\nrules: {Tone: manual}\n---\nx", "---\nrules:\n  Tone: agent\n---\nx"),
+        ("---\nrules:\n---\nx", "---\nrules:\n  Tone: agent\n---\nx"),
+        ("---\n---\nx", "---\nrules:\n  Tone: agent\n---\nx"),
+        ("x", "---\nrules:\n  Tone: agent\n---\nx"),
+    ],
+)
+def test_a_mode_can_be_set_however_the_others_are_written(before: str, after: str) -> None:
+    assert with_value(file(before), "rules.Tone", "agent") == after
+
+
+def test_a_value_that_was_left_empty_is_filled_in() -> None:
+    changed = with_value(file("---\nmodel:\ndescription: x\n---\n"), "model", "quote")
+    read = agent_of(file(changed))
+    assert isinstance(read, Agent)
+    assert (read.model, read.description) == ("quote", "x")
+
+
+def test_a_reference_is_found_with_and_without_its_brackets() -> None:
+    assert with_value(file('---\nreferences:\n  "[[A]]": agent\n---\n'), "references.A", "always") == (
+        '---\nreferences:\n  "[[A]]": always\n---\n'
+    )
+
+
+@pytest.mark.parametrize("key", ["colour", "rules", "model.name", "rules."])
+def test_a_key_that_there_is_not_is_refused(key: str) -> None:
+    with pytest.raises(UsageError, match="There is no"):
+        with_value(file(TEXT), key, "x")
+
+
+def test_nothing_is_changed_into_something_that_cannot_be_read() -> None:
+    with pytest.raises(ConfigError, match=r"Nothing was changed\. 'rules\.Tone' must be") as caught:
+        with_value(file(TEXT), "rules.Tone", "sometimes")
+    assert caught.value.hint == "Look at poet.md, line 5."
+
+
+def test_a_file_that_is_broken_already_is_left_alone() -> None:
+    with pytest.raises(ConfigError):
+        with_value(file("---\na: [\n---\n"), "model", "x")

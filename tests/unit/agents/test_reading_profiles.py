@@ -1,0 +1,147 @@
+import pytest
+
+from zkchat.agents.reading import agent_of, rule_of
+from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind, ProfileProblem, Rule
+
+WHOLE = """---
+description: Answers in verse.
+model: ollama:qwen3:8b
+context:
+  max_tokens: 4096
+rules:
+  Tone: manual
+references:
+  "[[Glossary]]": agent
+  Ideas/Naming.md: always
+tools:
+  find_excerpts: always
+  web/search: agent
+servers:
+  web: manual
+---
+
+You are a poet.
+"""
+
+
+def file(text: str, *, kind: ProfileKind = "agent", name: str = "poet", origin: Origin = "user") -> ProfileFile:
+    return ProfileFile(kind=kind, name=name, origin=origin, path=f"{name}.md", text=text)
+
+
+def agent(text: str, origin: Origin = "user") -> Agent:
+    read = agent_of(file(text, origin=origin))
+    assert isinstance(read, Agent), read
+    return read
+
+
+def problem(text: str, *, kind: ProfileKind = "agent", name: str = "poet") -> ProfileProblem:
+    written = file(text, kind=kind, name=name)
+    read = agent_of(written) if kind == "agent" else rule_of(written)
+    assert isinstance(read, ProfileProblem), read
+    return read
+
+
+def test_an_agent_is_what_its_file_says() -> None:
+    read = agent(WHOLE)
+    assert read.description == "Answers in verse."
+    assert read.model == "ollama:qwen3:8b"
+    assert read.context == {"max_tokens": 4096}
+    assert read.rules == {"Tone": "manual"}
+    assert read.references == {"Glossary": "agent", "Ideas/Naming.md": "always"}
+    assert read.tools == {"find_excerpts": "always", "web/search": "agent"}
+    assert read.text == "You are a poet."
+
+
+def test_a_file_without_frontmatter_is_all_instructions() -> None:
+    assert agent("You are a poet.\n").text == "You are a poet."
+
+
+@pytest.mark.parametrize("text", ["\ufeff" + WHOLE, WHOLE.replace("\n", "\r\n")])
+def test_line_ends_and_byte_order_marks_do_not_matter(text: str) -> None:
+    assert agent(text) == agent(WHOLE)
+
+
+def test_names_in_a_list_are_there_always() -> None:
+    read = agent('---\nreferences:\n- [[Glossary]]\n- "[[Naming]]"\n- Ideas/Sleep.md\n---\n')
+    assert read.references == {"Glossary": "always", "Naming": "always", "Ideas/Sleep.md": "always"}
+
+
+def test_a_tool_has_its_own_mode_or_that_of_its_server_or_is_there_always() -> None:
+    read = agent(WHOLE)
+    assert read.tool_mode("search", "web") == "agent"
+    assert read.tool_mode("fetch", "web") == "manual"
+    assert read.tool_mode("fetch", "other") == "always"
+    assert read.tool_mode("find_excerpts") == "always"
+
+
+def test_a_rule_has_the_mode_that_the_agent_gives_it_or_its_own() -> None:
+    read = agent(WHOLE)
+    assert read.rule_mode(Rule(name="Tone", include="always")) == "manual"
+    assert read.rule_mode(Rule(name="Dates", include="agent")) == "agent"
+
+
+def test_an_agent_of_the_vault_only_wants_a_model() -> None:
+    read = agent(WHOLE, origin="vault")
+    assert read.model == ""
+    assert read.wants_model == "ollama:qwen3:8b"
+    assert agent(WHOLE).wants_model == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("---\ndescription: x\nrules: [a\n---\n", 4, "not valid YAML"),
+        ("---\ndescription: x\n", 1, "frontmatter that begins here"),
+        ("---\n- a\n---\n", 1, "frontmatter that begins here"),
+        ("---\ndescription: x\ncolour: red\n---\n", 3, "There is no 'colour' here."),
+        ("---\nrules:\n  Tone: manual\n  Dates: sometimes\n---\n", 4, "'rules.Dates' must be always, manual or agent"),
+        ('---\nreferences:\n  "[[A b]]": no\n---\n', 3, "'references.[[A b]]' must be always, manual or agent"),
+        ("---\nrules: Tone\n---\n", 2, "'rules' must be made of"),
+        ("---\nrules:\n  - {a: b}\n---\n", 2, "'rules' must be a list of names."),
+        ("---\nmodel: [a]\n---\n", 2, "'model' must be a text."),
+        ("---\ncontext:\n  max_tokens: [1]\n---\n", 3, "'context.max_tokens' must be one value."),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(text: str, line: int, words: str) -> None:
+    found = problem(text)
+    assert found.line == line
+    assert words in found.text
+    assert str(found).startswith(f"poet.md, line {line}: ")
+
+
+def test_an_agent_that_nobody_can_address_is_a_mistake() -> None:
+    assert "'@my poet' cannot be written" in problem("x", name="my poet").text
+
+
+def test_a_file_that_could_not_be_read_says_why() -> None:
+    read = rule_of(
+        ProfileFile(kind="rule", name="a", origin="user", path="a.md", trouble="The file is not UTF-8 text.")
+    )
+    assert read == ProfileProblem(kind="rule", path="a.md", line=1, text="The file is not UTF-8 text.")
+
+
+def test_a_rule_is_what_its_file_says() -> None:
+    text = "---\ninclude: agent\ndescription: Dates\n---\nWrite 2026-03-01.\n"
+    assert rule_of(file(text, kind="rule", name="Dates")) == Rule(
+        name="Dates", description="Dates", include="agent", text="Write 2026-03-01.", origin="user", path="Dates.md"
+    )
+
+
+def test_a_rule_without_a_mode_is_there_always() -> None:
+    read = rule_of(file("Be brief.", kind="rule", name="Brevity"))
+    assert isinstance(read, Rule)
+    assert read.include == "always"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("---\ninclude: often\n---\nx", 2, "'include' must be always, manual or agent, not 'often'."),
+        ("---\ninclude: agent\n---\n", 4, "The rule is empty"),
+        ("---\nmodel: a\n---\nx", 2, "There is no 'model' here. There is: description, include."),
+    ],
+)
+def test_a_mistake_in_a_rule_is_named_with_its_line(text: str, line: int, words: str) -> None:
+    found = problem(text, kind="rule")
+    assert found.line == line
+    assert words in found.text

@@ -1,0 +1,146 @@
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from zkchat.context.relevance import Relevance
+from zkchat.errors import ProviderError, StorageFull
+from zkchat.providers.static_vectors import StaticVectors, installed
+
+TEXTS = ("Cooking recipes and oven temperature", "Trains, flights and hotels", "做菜的菜谱")
+
+
+class Counting:
+    """The real vectors, and how many texts they were made for."""
+
+    name = StaticVectors.name
+    dimensions = StaticVectors.dimensions
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.made += len(texts)
+        return vectors().embed(texts)
+
+
+class Broken(Counting):
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise ProviderError("There are no word vectors.")
+
+
+class Shelf:
+    """Implements `ports.VectorCache` in memory."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, str], bytes] = {}
+        self.full = False
+
+    def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
+        if self.full:
+            raise StorageFull("The disk is full.")
+        return {digest: self.rows[method, digest] for digest in digests if (method, digest) in self.rows}
+
+    def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None:
+        if self.full:
+            raise StorageFull("The disk is full.")
+        self.rows |= {(method, digest): data for digest, data in vectors.items()}
+
+
+@lru_cache
+def vectors() -> StaticVectors:
+    return installed()
+
+
+@lru_cache
+def by_both() -> Relevance:
+    return Relevance(vectors())
+
+
+@pytest.mark.parametrize(
+    ("question", "nearest"),
+    [
+        ("How hot must the oven be?", 0),
+        ("baking a cake", 0),
+        ("Which hotel did I book?", 1),
+        ("railway journey", 1),
+        ("红烧肉的菜谱", 2),
+    ],
+)
+def test_the_text_on_the_same_subject_is_the_nearest(question: str, nearest: int) -> None:
+    scores = by_both().scores(question, TEXTS)
+    assert max(range(3), key=scores.__getitem__) == nearest
+
+
+def test_without_vectors_words_alone_count() -> None:
+    scores = Relevance().scores("oven", TEXTS)
+    assert scores[0] > 0
+    assert scores[1:] == [0, 0]
+    assert Relevance().scores("railway journey", TEXTS) == [0, 0, 0]
+
+
+def test_an_embedder_that_fails_leaves_the_words() -> None:
+    assert Relevance(Broken()).scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
+
+
+def test_an_embedder_that_fails_leaves_the_words_even_where_vectors_of_the_texts_were_kept() -> None:
+    shelf = Shelf()
+    Relevance(Counting(), shelf).scores("oven", TEXTS)
+    assert Relevance(Broken(), shelf).scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
+
+
+def test_a_text_and_itself_are_as_near_as_can_be() -> None:
+    assert by_both().scores(TEXTS[0], TEXTS)[0] == pytest.approx(1, abs=0.01)
+
+
+def test_nothing_to_compare_gives_nothing() -> None:
+    assert by_both().scores("oven", []) == []
+
+
+def test_vectors_are_made_once_for_each_text() -> None:
+    embedder = Counting()
+    relevance = Relevance(embedder)
+    for question in ("oven", "hotel"):
+        relevance.scores(question, TEXTS)
+    relevance.scores("oven", [*TEXTS, "Planting seeds"])
+    assert embedder.made == 3 + 1 + 3  # the texts, one of them later, and each question
+
+
+def test_vectors_are_kept_from_one_run_to_the_next_and_the_scores_are_the_same() -> None:
+    shelf, first, second = Shelf(), Counting(), Counting()
+    before = Relevance(first, shelf).scores("oven", TEXTS)
+    assert Relevance(second, shelf).scores("oven", TEXTS) == before
+    assert second.made == 1
+
+
+def test_kept_vectors_of_another_size_are_made_again() -> None:
+    shelf = Shelf()
+    before = Relevance(Counting(), shelf).scores("oven", TEXTS)
+    shelf.rows = dict.fromkeys(shelf.rows, b"\x01")
+    assert Relevance(Counting(), shelf).scores("oven", TEXTS) == before
+
+
+def test_a_full_disk_costs_time_and_nothing_else() -> None:
+    shelf = Shelf()
+    shelf.full = True
+    assert Relevance(Counting(), shelf).scores("oven", TEXTS) == by_both().scores("oven", TEXTS)
+
+
+def test_more_lists_than_are_remembered_give_the_same_scores() -> None:
+    relevance = Relevance()
+    before = relevance.scores("oven", TEXTS)
+    for number in range(10):
+        relevance.scores("oven", [f"oven {number}"])
+    assert relevance.scores("oven", TEXTS) == before
+
+
+@given(st.text(), st.lists(st.text(), max_size=8))
+@settings(max_examples=100, deadline=None)
+def test_scores_lie_between_0_and_1_whatever_the_texts(question: str, texts: list[str]) -> None:
+    scores = by_both().scores(question, texts)
+    assert len(scores) == len(texts)
+    assert all(0 <= score <= 1 for score in scores)

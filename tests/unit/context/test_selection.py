@@ -1,0 +1,181 @@
+from functools import lru_cache
+
+import pytest
+
+from zkchat.context.relevance import Relevance
+from zkchat.context.selection import Candidate, Limits, Selected, Selector, added_items, dropped_items
+from zkchat.context.tokens import Estimate
+from zkchat.model.context import Include, ItemType, RequestItem
+from zkchat.model.session import ItemsEntry
+from zkchat.providers.static_vectors import installed
+
+A = Candidate(type="rule", name="A", include="always", about="Citation style", text="Cite with footnotes.")
+B = Candidate(type="rule", name="B", include="manual", about="Tone of letters", text="Be warm.")
+C = Candidate(
+    type="rule", name="C", include="agent", about="Dates, times and calendars", text="Write dates as 2026-03-01."
+)
+X = Candidate(type="reference", name="X.md", include="always", about="Glossary of terms", text="A slip box is a box.")
+Y = Candidate(
+    type="reference", name="Y.md", include="agent", about="Compost: turning the heap in the garden", text="Turn it."
+)
+ALL = [A, B, C, X, Y]
+
+
+@lru_cache
+def relevance() -> Relevance:
+    return Relevance(installed())
+
+
+@pytest.fixture
+def selector() -> Selector:
+    return Selector(relevance(), Estimate())
+
+
+def item(name: str, type_: ItemType = "rule", server: str = "") -> RequestItem:
+    return RequestItem(type=type_, name=name, server=server)
+
+
+def adding(name: str, type_: ItemType = "rule") -> ItemsEntry:
+    return ItemsEntry(added=(item(name, type_),))
+
+
+def dropping(name: str, type_: ItemType = "rule") -> ItemsEntry:
+    return ItemsEntry(dropped=(item(name, type_),))
+
+
+def names(selected: Selected) -> list[str]:
+    return [item.name for item in selected.items]
+
+
+def left_out(selected: Selected) -> dict[str, str]:
+    return {left.item.name: left.why for left in selected.left_out}
+
+
+def test_the_flow_of_the_design(selector: Selector) -> None:
+    """Rules A always, B manual, C agent; references X always, Y agent."""
+    assert names(selector.select("Hello!", ALL)) == ["A", "X.md"]
+    changes = [adding("B")]
+    assert names(selector.select("Hello!", ALL, changes)) == ["A", "X.md", "B"]
+
+    near_c = selector.select("What is the date of the next meeting in my calendar?", ALL, changes)
+    assert names(near_c) == ["A", "X.md", "B", "C"]
+    assert [item.include for item in near_c.items] == ["always", "always", "manual", "agent"]
+    assert [item.score is not None for item in near_c.items] == [False, False, False, True]
+    assert [item.passing for item in near_c.items] == [False, False, False, True]
+    assert 0.45 <= (near_c.items[-1].score or 0) < 1
+    assert [piece.text for piece in near_c.pieces][-1] == "Write dates as 2026-03-01."
+
+    near_y = selector.select("When do I turn the compost heap in the garden?", ALL, changes)
+    assert names(near_y) == ["A", "X.md", "B", "Y.md"]
+    assert left_out(near_y).get("C", "score") == "score"
+
+
+def test_what_the_user_dropped_stays_out_whatever_the_message_says(selector: Selector) -> None:
+    changes = [dropping("A"), dropping("C")]
+    selected = selector.select("Which dates and times are in my calendar?", ALL, changes)
+    assert names(selected) == ["X.md"]
+    assert left_out(selected) | {"A": "removed", "C": "removed"} == left_out(selected)
+
+
+def test_what_was_dropped_and_added_again_is_back_in_its_place(selector: Selector) -> None:
+    selected = selector.select("Hello!", ALL, [dropping("A"), adding("A")])
+    assert names(selected) == ["A", "X.md"]
+    assert selected.items[0].include == "always"
+
+
+def test_what_was_added_and_dropped_again_is_gone(selector: Selector) -> None:
+    assert names(selector.select("Hello!", ALL, [adding("B"), dropping("B")])) == ["A", "X.md"]
+
+
+def test_an_added_item_that_is_not_there_any_more_is_said(selector: Selector) -> None:
+    selected = selector.select("Hello!", ALL, [adding("Gone"), adding("C", "tool")])
+    assert names(selected) == ["A", "X.md"]
+    assert [(left.item.name, left.item.type, left.why) for left in selected.left_out if left.why == "missing"] == [
+        ("Gone", "rule", "missing"),
+        ("C", "tool", "missing"),
+    ]
+
+
+def test_the_lists_of_added_and_dropped_items_follow_the_order_of_the_session() -> None:
+    changes = [adding("A"), adding("B"), dropping("A"), dropping("C")]
+    assert [found.name for found in added_items(changes).values()] == ["B"]
+    assert [found.name for found in dropped_items(changes).values()] == ["A", "C"]
+
+
+def test_an_item_has_its_tokens_and_the_digest_of_its_text(selector: Selector) -> None:
+    first = selector.select("Hello!", ALL).items[0]
+    assert first.tokens == Estimate().count(A.text)
+    assert len(first.digest) == 16
+    assert first.reason == "always there"
+
+
+def tool(
+    name: str, about: str = "", *, include: Include = "always", server: str = "web", size: int = 100, core: bool = False
+) -> Candidate:
+    return Candidate(
+        type="tool", name=name, server=server, include=include, about=about or name, text="x" * size, core=core
+    )
+
+
+TOOLS = [
+    tool("read_document", server="", core=True),
+    tool("weather", "Weather forecast: rain, wind, temperature"),
+    tool("mail", "Send an e-mail to somebody"),
+    tool("chart", "Draw a chart from numbers", include="agent"),
+]
+
+
+def test_tools_are_all_there_while_there_is_room(selector: Selector) -> None:
+    assert names(selector.select("Will it rain?", TOOLS)) == ["read_document", "weather", "mail"]
+
+
+def test_when_the_room_for_tools_is_short_the_least_relevant_go(selector: Selector) -> None:
+    per_tool = Estimate().count("x" * 100)
+    selected = selector.select("Will it rain tomorrow? I need the weather.", TOOLS, tool_tokens=2 * per_tool)
+    assert names(selected) == ["read_document", "weather"]
+    assert left_out(selected)["mail"] == "budget"
+    assert next(left.item.score for left in selected.left_out if left.item.name == "mail") is not None
+
+
+def test_core_tools_stay_even_where_there_is_no_room_at_all(selector: Selector) -> None:
+    selected = selector.select("Will it rain?", TOOLS, tool_tokens=0)
+    assert names(selected) == ["read_document"]
+    assert {name: why for name, why in left_out(selected).items() if why == "budget"} == {
+        "weather": "budget",
+        "mail": "budget",
+    }
+
+
+def test_a_tool_that_the_user_added_goes_last(selector: Selector) -> None:
+    changes = [ItemsEntry(added=(item("chart", "tool", "web"),))]
+    per_tool = Estimate().count("x" * 100)
+    selected = selector.select("Will it rain?", TOOLS, changes, tool_tokens=2 * per_tool)
+    assert names(selected) == ["read_document", "chart"]
+
+
+def test_rules_do_not_count_against_the_room_for_tools(selector: Selector) -> None:
+    assert names(selector.select("Hello!", ALL, tool_tokens=0)) == ["A", "X.md"]
+
+
+def test_no_more_items_of_a_type_are_called_than_allowed() -> None:
+    many = [
+        Candidate(type="rule", name=f"{number}", include="agent", about=f"Dates and calendars {number}", text="x")
+        for number in range(20)
+    ]
+    limits = Limits(threshold=0.1, most=3, recorded=2)
+    selected = Selector(relevance(), Estimate(), limits).select("dates and calendars", many)
+    assert len(selected.items) == 3
+    assert [left.why for left in selected.left_out] == ["score", "score"]
+
+
+def test_the_most_relevant_item_comes_first(selector: Selector) -> None:
+    rules = [
+        Candidate(type="rule", name="far", include="agent", about="Dates in letters to customers", text="x"),
+        Candidate(type="rule", name="near", include="agent", about="Dates, times and calendars", text="x"),
+    ]
+    selected = Selector(relevance(), Estimate(), Limits(threshold=0.1)).select("dates, times, calendars", rules)
+    assert names(selected) == ["near", "far"]
+
+
+def test_nothing_at_hand_gives_nothing(selector: Selector) -> None:
+    assert selector.select("Hello!", []) == Selected()

@@ -1,0 +1,132 @@
+from datetime import datetime, timedelta
+
+from tests.support.sessions import NOON
+from zkchat.memory.documents import Tally, uses_in
+from zkchat.model.memory import DocumentUse
+from zkchat.model.message import ChatMessage, Role
+from zkchat.model.reference import DocumentReference
+from zkchat.model.session import Entry, MessageEntry, Session, TitleEntry
+
+SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON)
+
+
+def linked(path: str | None, **more: bool) -> DocumentReference:
+    return DocumentReference(wikilink=f"[[{path}]]", relative_path=path, **more)
+
+
+def found(path: str, via: str, *, included: bool = True, cited: bool = False) -> DocumentReference:
+    return DocumentReference(
+        wikilink="", relative_path=path, reference_type="search", via=via, included=included, cited=cited
+    )
+
+
+def message(number: int, role: Role, *references: DocumentReference) -> Entry:
+    at = NOON + timedelta(minutes=number)
+    body = MessageEntry(message=ChatMessage(id=f"m{number}", role=role, references=references, created_at=at))
+    return Entry(session_id="s1", sequence=number, at=at, body=body)
+
+
+def uses(*entries: Entry) -> list[tuple[str, str, str]]:
+    return [(use.path, use.message_id, use.why) for use in uses_in(SESSION, entries)]
+
+
+def test_a_use_says_where_when_and_why() -> None:
+    (use,) = uses_in(SESSION, [message(1, "user", linked("Sleep.md"))])
+    assert use == DocumentUse(
+        path="Sleep.md",
+        session_id="s1",
+        session_title="Sleep",
+        message_id="m1",
+        at=NOON + timedelta(minutes=1),
+        why="linked in the message",
+    )
+
+
+def test_a_note_counts_once_in_a_turn_and_again_in_the_next() -> None:
+    turn = (message(1, "user", linked("A.md")), message(2, "assistant", linked("A.md", cited=True)))
+    again = (message(3, "user", linked("A.md")), message(4, "assistant"))
+    assert uses(*turn, *again) == [
+        ("A.md", "m2", "linked in the message, cited in the answer"),
+        ("A.md", "m3", "linked in the message"),
+    ]
+
+
+def test_notes_that_tools_and_evidence_brought_are_uses_and_say_by_what() -> None:
+    answer = message(
+        2,
+        "assistant",
+        found("A.md", "read_document"),
+        found("B.md", "evidence", cited=True),
+        found("C.md", ""),
+        found("Unused.md", "find_excerpts", included=False),
+        linked(None),
+    )
+    assert uses(message(1, "user"), answer) == [
+        ("A.md", "m2", "found by read_document"),
+        ("B.md", "m2", "quoted as evidence, cited in the answer"),
+        ("C.md", "m2", "found"),
+    ]
+
+
+def test_entries_that_are_no_messages_do_not_matter() -> None:
+    assert uses(Entry(session_id="s1", sequence=1, at=NOON, body=TitleEntry(title="x"))) == []
+
+
+def use(path: str, session: str, at: datetime = NOON) -> DocumentUse:
+    return DocumentUse(path=path, session_id=session, session_title=f"About {session}", message_id="m", at=at, why="")
+
+
+def tally_of(*uses: DocumentUse) -> Tally:
+    tally = Tally()
+    for each in uses:
+        tally.add(each)
+    return tally
+
+
+def test_the_notes_that_most_turns_used_come_first() -> None:
+    later = NOON + timedelta(days=1)
+    tally = tally_of(
+        use("A.md", "s1"), use("B.md", "s1"), use("B.md", "s1", later), use("B.md", "s2"), use("C.md", "s1")
+    )
+    assert [(note.path, note.turns, note.sessions, note.last_used) for note in tally.top(2)] == [
+        ("B.md", 3, 2, later),
+        ("A.md", 1, 1, NOON),
+    ]
+
+
+def test_nothing_used_gives_an_empty_picture() -> None:
+    assert tally_of().top(10) == []
+    assert tally_of().graph().notes == ()
+
+
+def test_the_picture_has_every_note_conversation_and_line() -> None:
+    later = NOON + timedelta(days=1)
+    graph = tally_of(use("A.md", "s1"), use("A.md", "s1"), use("B.md", "s2", later), use("A.md", "s2")).graph()
+    assert [note.path for note in graph.notes] == ["A.md", "B.md"]
+    assert [(talk.session_id, talk.title, talk.notes) for talk in graph.talks] == [
+        ("s2", "About s2", 2),
+        ("s1", "About s1", 1),
+    ]
+    assert {(line.path, line.session_id): line.turns for line in graph.lines} == {
+        ("A.md", "s1"): 2,
+        ("B.md", "s2"): 1,
+        ("A.md", "s2"): 1,
+    }
+    assert graph.left_out == 0
+
+
+def test_a_picture_that_would_be_too_large_keeps_what_is_used_most_and_says_so() -> None:
+    tally = tally_of(*(use(f"{number}.md", f"s{number}") for number in range(30)), use("29.md", "s29"))
+    graph = tally.graph(most=10)
+    assert len(graph.notes) + len(graph.talks) == 10
+    assert graph.notes[0].path == "29.md"
+    assert graph.left_out == 50
+    names = {note.path for note in graph.notes}, {talk.session_id for talk in graph.talks}
+    assert all(line.path in names[0] and line.session_id in names[1] for line in graph.lines)
+
+
+def test_few_conversations_leave_their_room_to_notes_and_the_other_way_round() -> None:
+    many_notes = tally_of(*(use(f"{number}.md", "s1") for number in range(30))).graph(most=10)
+    assert (len(many_notes.notes), len(many_notes.talks)) == (9, 1)
+    many_talks = tally_of(*(use("A.md", f"s{number}") for number in range(30))).graph(most=10)
+    assert (len(many_talks.notes), len(many_talks.talks)) == (1, 9)

@@ -1,0 +1,82 @@
+import pytest
+
+from tests.support.sessions import NOON
+from zkchat.memory.statements import placing
+from zkchat.model.memory import Fact
+
+
+def fact(text: str) -> Fact:
+    return Fact(id="f1", text=text, at=NOON)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I like tea.", "I like tea"),
+        ("I like tea", "Remember that I like the tea!"),
+        ("The user prefers short answers", "User prefers short answer"),
+        ("Ich mag den Tee", "ich mag den Tee."),
+        ("我喜欢喝茶", "我喜欢喝茶。"),
+    ],
+)
+def test_two_facts_that_say_the_same_are_one(old: str, new: str) -> None:
+    assert placing(new, [fact(old)]).same == fact(old)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I like tea", "I do not like tea"),
+        ("Anna likes Bob", "Bob likes Anna"),
+        ("My name is Kim", "Her name is Kim"),
+        ("The budget is 300 euros", "The budget is 400 euros"),
+    ],
+)
+def test_two_facts_of_the_same_words_may_say_something_else(old: str, new: str) -> None:
+    assert placing(new, [fact(old)]).same is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("My favourite colour is blue", "My favourite colour is green."),
+        ("Anna's birthday is 3 May", "Anna's birthday is on 4 May"),
+        ("The thesis deadline: 30 June", "The thesis deadline: 15 July"),
+        ("The room has number = 12", "The room has number = 14"),
+        ("The meeting is at 3", "The meeting is at 4"),
+        ("I live in Bonn", "I live in Ghent"),
+        ("I work for Siemens", "I work for Bosch"),
+        ("Mein Geburtstag ist am 3. Mai", "Mein Geburtstag ist am 4. Mai"),
+        ("Ich wohne in Bonn", "Ich wohne in Gent"),
+        ("Mon nom est Léa", "Mon nom est Zoé"),
+        ("我的生日是五月三日", "我的生日是六月四日"),
+    ],
+)
+def test_what_there_is_one_of_has_the_newer_value(old: str, new: str) -> None:
+    assert placing(new, [fact("I like tea"), fact(old)]).contradicted == (fact(old),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Anna is tall", "Anna is a doctor"),
+        ("My dog is brown", "My dog is old"),
+        ("I like tea", "I like coffee"),
+        ("I prefer tea", "I prefer short answers"),
+        ("My favourite colour is blue", "My favourite colour is also green"),
+        ("My favourite colour is blue", "My favourite colour is not green"),
+        ("My favourite colour is blue", "My favourite book is Middlemarch"),
+        ("Anna's birthday is 3 May", "Bob's birthday is 4 May"),
+        ("My son is Max", "My daughter is Mia"),
+        ("Deadline: ", "Deadline: 3"),
+        ("is 3", "is 4"),
+    ],
+)
+def test_facts_that_can_both_be_true_both_stay(old: str, new: str) -> None:
+    assert placing(new, [fact(old)]).contradicted == ()
+
+
+def test_the_first_fact_contradicts_nothing() -> None:
+    found = placing("I like tea", [])
+    assert found.same is None
+    assert found.contradicted == ()

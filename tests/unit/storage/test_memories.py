@@ -1,0 +1,208 @@
+import sqlite3
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.support.sessions import NOON
+from zkchat.errors import StorageDamaged, UsageError
+from zkchat.storage.memories import SqliteMemories, open_memories
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "memories.db"
+
+
+def opened(path: Path, clock: Clock, prefix: str = "f") -> SqliteMemories:
+    numbers = count(1)
+    return SqliteMemories(path, now=clock, new_id=lambda: f"{prefix}{next(numbers)}")
+
+
+@pytest.fixture
+def store(path: Path, clock: Clock) -> Iterator[SqliteMemories]:
+    with opened(path, clock) as store:
+        yield store
+
+
+def texts(store: SqliteMemories) -> list[str]:
+    return [fact.text for fact in store.facts()]
+
+
+def test_a_fact_is_there_when_the_store_is_opened_again(path: Path, clock: Clock) -> None:
+    with opened(path, clock) as store:
+        added = store.add("I like tea", "model", "s1")
+    with opened(path, clock) as store:
+        assert store.facts() == (added,)
+    assert (added.text, added.source, added.session_id, added.at, added.uses) == ("I like tea", "model", "s1", NOON, 0)
+
+
+def test_nobody_else_may_read_the_file(store: SqliteMemories, path: Path) -> None:
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_fact_that_gave_way_is_not_listed_and_its_words_are_kept_with_the_new_one(store: SqliteMemories) -> None:
+    old = store.add("My colour is blue", "user")
+    new = store.add("My colour is green", "user", replaces=[old.id])
+    assert store.facts() == (new,)
+    assert new.replaces == "My colour is blue"
+
+
+def test_a_fact_said_again_is_as_fresh_as_a_new_one(store: SqliteMemories, clock: Clock) -> None:
+    fact = store.add("I like tea", "user")
+    clock.now = NOON + timedelta(days=3)
+    assert store.confirm(fact.id).at == clock.now
+
+
+def test_uses_are_counted(store: SqliteMemories, clock: Clock) -> None:
+    first, second = store.add("a", "user"), store.add("b", "user")
+    clock.now = NOON + timedelta(days=3)
+    store.used([first.id])
+    store.used([first.id])
+    assert [(fact.uses, fact.used_at) for fact in store.facts()] == [(2, clock.now), (0, None)]
+    assert second.uses == 0
+
+
+def test_a_fact_is_forgotten_with_what_it_took_the_place_of_down_to_the_last_byte(path: Path, clock: Clock) -> None:
+    with opened(path, clock) as store:
+        old = store.add("the oldest-secret", "user")
+        middle = store.add("the middle-secret", "user", replaces=[old.id])
+        new = store.add("the newest-secret", "user", replaces=[middle.id])
+        store.add("I like tea", "user")
+        store.keep_vectors("m", {"d": b"v"})
+    with opened(path, clock, "g") as store:  # the first close left a copy in backups/
+        store.forget(new.id)
+        assert texts(store) == ["I like tea"]
+        assert store.vectors("m", ["d"]) == {}
+        files = [file for file in path.parent.rglob("*") if file.is_file()]
+        assert len(files) > 2  # the database, its log and the copy
+        assert not [file.name for file in files if b"-secret" in file.read_bytes()]
+
+
+def test_a_fact_is_found_by_its_id_or_the_beginning_of_it(path: Path, clock: Clock) -> None:
+    ids = iter(["abc1", "abd2", "x"])
+    with SqliteMemories(path, now=clock, new_id=lambda: next(ids)) as store:
+        for text in ("one", "two", "three"):
+            store.add(text, "user")
+        assert store.find("abc").text == "one"
+        assert store.find("x").text == "three"
+        with pytest.raises(UsageError, match="could be any of 2 facts"):
+            store.find("ab")
+        for unknown in ("q", ""):
+            with pytest.raises(UsageError, match="There is no fact"):
+                store.find(unknown)
+
+
+def test_the_list_is_read_once_while_nothing_changes(store: SqliteMemories) -> None:
+    store.add("a", "user")
+    assert store.facts() is store.facts()
+
+
+def test_what_another_process_adds_is_seen(store: SqliteMemories, path: Path, clock: Clock) -> None:
+    store.add("mine", "user")
+    assert texts(store) == ["mine"]
+    with opened(path, clock, "g") as other:
+        other.add("theirs", "user")
+    assert texts(store) == ["mine", "theirs"]
+
+
+def test_many_writers_at_once_lose_nothing(path: Path, clock: Clock) -> None:
+    def write(prefix: str) -> None:
+        with opened(path, clock, prefix) as store:
+            for number in range(10):
+                store.add(f"{prefix}{number}", "user")
+
+    writers = [threading.Thread(target=write, args=(prefix,)) for prefix in "abcd"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    with opened(path, clock) as store:
+        assert len(texts(store)) == 40
+
+
+def test_half_of_a_character_does_not_stop_a_fact(store: SqliteMemories) -> None:
+    assert store.add("a\ud800b", "user").text == "a?b"
+
+
+def test_vectors_are_kept_by_method_and_digest(store: SqliteMemories) -> None:
+    many = {f"d{number}": bytes([number % 256]) for number in range(1200)}
+    store.keep_vectors("one", many)
+    assert store.vectors("one", [*many, "unknown"]) == many
+    assert store.vectors("two", list(many)) == {}
+    store.keep_vectors("two", {"d1": b"x"})
+    assert store.vectors("one", ["d1"]) == {}
+    assert store.vectors("two", ["d1"]) == {"d1": b"x"}
+
+
+def test_a_sound_file_is_opened_without_a_word(path: Path, clock: Clock) -> None:
+    store, notice = open_memories(path, now=clock, new_id=lambda: "f1")
+    with store:
+        assert (texts(store), notice) == ([], "")
+
+
+def damage(path: Path) -> None:
+    for file in path.parent.glob(f"{path.name}-*"):
+        file.unlink()
+    path.write_bytes(b"no database at all" * 500)
+
+
+def test_a_damaged_file_is_kept_and_the_last_copy_takes_its_place(path: Path, clock: Clock) -> None:
+    with opened(path, clock) as store:
+        store.add("I like tea", "user")
+    damage(path)
+    store, notice = open_memories(path, now=clock, new_id=lambda: "g1")
+    with store:
+        assert texts(store) == ["I like tea"]
+    assert "was damaged and is kept as memories.damaged-20260301T120000.db; the copy" in notice
+    assert (path.parent / "memories.damaged-20260301T120000.db").read_bytes().startswith(b"no database")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_without_a_copy_the_memory_begins_anew_and_says_so(path: Path, clock: Clock) -> None:
+    path.parent.mkdir()
+    damage(path)
+    store, notice = open_memories(path, now=clock, new_id=lambda: "f1")
+    with store:
+        assert texts(store) == []
+    assert notice.endswith("there is no copy, so the memory begins anew.")
+
+
+def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:
+    with opened(path, clock) as store:
+        store.add("I like tea", "user")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE facts SET at = 'yesterday'")
+    with opened(path, clock) as store, pytest.raises(StorageDamaged):
+        store.facts()
+    store, notice = open_memories(path, now=clock, new_id=lambda: "g1")
+    with store:
+        assert texts(store) == ["I like tea"]
+    assert "was damaged" in notice
+
+
+def test_a_file_with_other_tables_is_damage(path: Path, clock: Clock) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE other (x)")
+        connection.execute("PRAGMA user_version = 1")
+    with pytest.raises(StorageDamaged):
+        opened(path, clock)

@@ -1,0 +1,71 @@
+from pathlib import Path
+
+import pytest
+
+from zkchat.errors import OutsideVault, UsageError
+from zkchat.storage.profile_files import ProfileFolders
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> ProfileFolders:
+    for folder in ("vault/.zkchat/agents", "vault/.zkchat/rules", "config/agents", "config/rules"):
+        (tmp_path / folder).mkdir(parents=True)
+    return ProfileFolders(vault=tmp_path / "vault", config=tmp_path / "config")
+
+
+def test_agents_and_rules_are_found_in_the_vault_and_in_the_users_folder(folders: ProfileFolders) -> None:
+    (folders.vault / ".zkchat/agents/a.md").write_text("A")
+    (folders.config / "agents/b.md").write_text("B")
+    (folders.config / "rules/My tone.md").write_text("C")
+    (folders.config / "rules/readme.txt").write_text("no rule")
+    assert [(file.kind, file.name, file.origin, file.text) for file in folders.files()] == [
+        ("agent", "a", "vault", "A"),
+        ("agent", "b", "user", "B"),
+        ("rule", "My tone", "user", "C"),
+    ]
+
+
+def test_folders_that_are_not_there_hold_nothing(tmp_path: Path) -> None:
+    assert list(ProfileFolders(vault=tmp_path / "v", config=tmp_path / "c").files()) == []
+
+
+def test_a_file_that_cannot_be_used_says_why(folders: ProfileFolders, tmp_path: Path) -> None:
+    rules = folders.vault / ".zkchat/rules"
+    (rules / "binary.md").write_bytes(b"\xff\xfe\x00")
+    (rules / "folder.md").mkdir()
+    (rules / "huge.md").write_text("x" * 300_000)
+    (tmp_path / "secret.md").write_text("the secret")
+    (rules / "link.md").symlink_to(tmp_path / "secret.md")
+    assert {file.name: file.trouble for file in folders.files()} == {
+        "binary": "The file is not UTF-8 text.",
+        "folder": "This is not a file.",
+        "huge": "The file is larger than 256,000 bytes.",
+        "link": "The file is a link that leads out of the vault.",
+    }
+    assert not any(file.text for file in folders.files())
+
+
+def test_the_users_own_links_are_followed(folders: ProfileFolders, tmp_path: Path) -> None:
+    (tmp_path / "dotfiles.md").write_text("mine")
+    (folders.config / "agents/a.md").symlink_to(tmp_path / "dotfiles.md")
+    assert [file.text for file in folders.files()] == ["mine"]
+
+
+def test_a_link_that_leads_in_a_circle_is_no_file(folders: ProfileFolders) -> None:
+    loop = folders.config / "agents/loop.md"
+    loop.symlink_to(loop)
+    assert [file.trouble for file in folders.files()] == ["This is not a file."]
+
+
+@pytest.mark.parametrize("name", ["", " ", "..", ".a", "a/b", "a\\b", "C:x", "a\0", "a\nb", "what?"])
+def test_a_name_that_is_no_file_name_is_refused(folders: ProfileFolders, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be the name"):
+        folders.place("user", "agent", name)
+
+
+def test_nothing_is_written_through_a_link_out_of_the_vault(folders: ProfileFolders, tmp_path: Path) -> None:
+    (folders.vault / ".zkchat/rules").rmdir()
+    (folders.vault / ".zkchat/rules").symlink_to(tmp_path)
+    with pytest.raises(OutsideVault):
+        folders.place("vault", "rule", "Tone")
+    assert folders.place("vault", "agent", "a") == folders.vault / ".zkchat/agents/a.md"

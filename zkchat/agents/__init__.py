@@ -1,0 +1,1 @@
+"""Agents and rules: who answers, and by which rules."""

@@ -1,0 +1,164 @@
+"""From a Markdown file with frontmatter to an agent or a rule; a mistake is named with its line. Pure."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar, get_args
+
+from zkchat.model.context import Include
+from zkchat.model.profile import Agent, ProfileFile, ProfileProblem, Rule, Scalar
+from zkchat.vault.frontmatter import Frontmatter, cut, properties_at
+
+AGENT_KEYS: Final = ("description", "model", "context", "rules", "references", "tools", "servers")
+RULE_KEYS: Final = ("description", "include")
+MODES: Final[tuple[Include, ...]] = get_args(Include)
+AGENT_NAME: Final = re.compile(r"\w[\w-]*")
+"""A name that can be written after an @."""
+
+Read = TypeVar("Read", Agent, Rule)
+
+
+def agent_of(file: ProfileFile) -> Agent | ProfileProblem:
+    """The agent that a file describes."""
+    return _guarded(file, _agent)
+
+
+def rule_of(file: ProfileFile) -> Rule | ProfileProblem:
+    """The rule that a file describes."""
+    return _guarded(file, _rule)
+
+
+def unix_lines(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+class _Mistake(Exception):
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.problem = line, text
+
+
+def _guarded(file: ProfileFile, read: "Callable[[ProfileFile, _Sheet], Read]") -> Read | ProfileProblem:
+    try:
+        if file.trouble:
+            raise _Mistake(1, file.trouble)
+        return read(file, _opened(unix_lines(file.text)))
+    except _Mistake as mistake:
+        line, text = mistake.problem
+        return ProfileProblem(kind=file.kind, path=file.path, line=line, text=text)
+
+
+def _agent(file: ProfileFile, sheet: "_Sheet") -> Agent:
+    sheet.check_keys(AGENT_KEYS)
+    if not AGENT_NAME.fullmatch(file.name):
+        raise _Mistake(1, f"'@{file.name}' cannot be written in a message: name the file with letters, digits, - or _.")
+    model = sheet.text("model")
+    from_vault = file.origin == "vault"
+    return Agent(
+        name=file.name,
+        description=sheet.text("description"),
+        model="" if from_vault else model,
+        wants_model=model if from_vault else "",
+        context=sheet.scalars("context"),
+        rules=sheet.modes("rules"),
+        references=sheet.modes("references"),
+        tools=sheet.modes("tools"),
+        servers=sheet.modes("servers"),
+        text=sheet.body,
+        origin=file.origin,
+        path=file.path,
+    )
+
+
+def _rule(file: ProfileFile, sheet: "_Sheet") -> Rule:
+    sheet.check_keys(RULE_KEYS)
+    if not sheet.body:
+        raise _Mistake(sheet.flat.count("\n") + 1, "The rule is empty: write below the frontmatter what is to be done.")
+    return Rule(
+        name=file.name,
+        description=sheet.text("description"),
+        include=sheet.mode("include", sheet.matter.properties.get("include") or "always"),
+        text=sheet.body,
+        origin=file.origin,
+        path=file.path,
+    )
+
+
+def _opened(flat: str) -> "_Sheet":
+    matter = cut(flat)
+    if matter.warning:
+        place = re.search(r"in line (\d+)", matter.warning)
+        raise _Mistake(int(place[1]) if place else 1, matter.warning.replace("left unread", "not used"))
+    if not matter.end and flat.startswith("---\n"):
+        raise _Mistake(1, "The frontmatter that begins here is not made of `name: value` lines up to the next `---`.")
+    return _Sheet(flat, matter)
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """One file, opened: asked for a value, it gives one of the right kind or names the line that has none."""
+
+    flat: str
+    matter: Frontmatter
+
+    @property
+    def body(self) -> str:
+        return self.flat[self.matter.end :].strip()
+
+    def check_keys(self, known: tuple[str, ...]) -> None:
+        for key in self.matter.properties:
+            if key not in known:
+                raise self._mistake(f"There is no '{key}' here. There is: {', '.join(known)}.", key)
+
+    def text(self, key: str) -> str:
+        value = self.matter.properties.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self._mistake(f"'{key}' must be a text.", key)
+        return " ".join((value or "").split())
+
+    def scalars(self, key: str) -> dict[str, Scalar]:
+        values = self._mapping(key)
+        for name, value in values.items():
+            if not isinstance(value, str | int | float | bool):
+                raise self._mistake(f"'{key}.{name}' must be one value.", key, name)
+        return dict(values)
+
+    def modes(self, key: str) -> dict[str, Include]:
+        """Names with their modes; names in a list are there always."""
+        value = self.matter.properties.get(key)
+        if isinstance(value, list):
+            return {self._name(key, item): "always" for item in value}
+        return {_unlinked(name): self.mode(key, mode, name) for name, mode in self._mapping(key).items()}
+
+    def mode(self, key: str, value: object, name: str = "") -> Include:
+        for mode in MODES:
+            if value == mode:
+                return mode
+        what = f"{key}.{name}" if name else key
+        raise self._mistake(f"'{what}' must be {', '.join(MODES[:-1])} or {MODES[-1]}, not '{value}'.", key, name)
+
+    def _mapping(self, key: str) -> Mapping[str, Scalar]:
+        value = self.matter.properties.get(key)
+        if value is not None and not isinstance(value, dict):
+            raise self._mistake(f"'{key}' must be made of `name: value` lines.", key)
+        return value or {}
+
+    def _name(self, key: str, item: object) -> str:
+        match item:
+            case str():
+                return _unlinked(item)
+            case [[str(linked)]]:  # what YAML makes of [[a link]] without quotes
+                return linked
+        raise self._mistake(f"'{key}' must be a list of names.", key)
+
+    def _mistake(self, text: str, key: str, name: str = "") -> _Mistake:
+        start = next((place for place, found in properties_at(self.flat, self.matter.span) if found == key), 0)
+        if name:
+            inner = re.compile(rf"^[ \t]+[\"']?(?:\[\[)?{re.escape(name)}", re.MULTILINE)
+            found = inner.search(self.flat, start, self.matter.span[1])
+            start = found.start() if found else start
+        return _Mistake(self.flat.count("\n", 0, start) + 1, text)
+
+
+def _unlinked(name: str) -> str:
+    return name.strip().removeprefix("[[").removesuffix("]]")

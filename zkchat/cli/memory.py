@@ -1,0 +1,210 @@
+"""`zkchat memory`: what is kept across sessions; added, listed, searched, forgotten."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli import opening
+from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from zkchat.model.memory import Fact
+
+app = typer.Typer(help="See and change what is kept across conversations.", no_args_is_help=True)
+
+FactArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The fact's id, or the beginning of it.", show_default=False)
+]
+_MESSAGES_COMPARED = 3
+_NOTES_SHOWN = 5
+
+
+@app.command()
+def add(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A fact, in a sentence.", show_default=False)],
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Keep a fact for later conversations.
+
+    zkchat memory add "My thesis is due on 30 June."
+    """
+    here = process()
+    with opening.open_memories(here, vault) as (_, memory):
+        remembered = memory.remember(text)
+    if json_output:
+        here.json({"fact": remembered.fact, "new": remembered.is_new, "replaced": remembered.replaced})
+    else:
+        here.out(f"{remembered.sentence} ({remembered.fact.id})")
+
+
+@app.command(name="list")
+def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """List the facts, the newest first."""
+    here = process()
+    with opening.open_memories(here, vault) as (store, _):
+        facts = sorted(store.facts(), key=lambda fact: fact.at, reverse=True)
+    if json_output:
+        here.json(facts)
+        return
+    if not facts:
+        here.note("Nothing is remembered yet. Begin: zkchat memory add 'I prefer short answers.'")
+    for fact in facts:
+        here.out(f"{fact.id}  {fact.at.astimezone():%Y-%m-%d}  {fact.text}")
+
+
+@app.command()
+def show(fact: FactArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """Show a fact: who said it, when, and how often it was used."""
+    here = process()
+    with opening.open_memories(here, vault) as (store, _):
+        found = store.find(fact)
+    if json_output:
+        here.json(found)
+        return
+    here.out(found.text)
+    here.out(f"{found.id}, from: {found.source}, {found.at.astimezone():%Y-%m-%d %H:%M}, used {found.uses} times")
+    if found.session_id:
+        here.out(f"session: {found.session_id}")
+    if found.replaces:
+        here.out(f"It took the place of: {found.replaces}")
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What it is about.", show_default=False)],
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Find facts by words and meaning."""
+    here = process()
+    with opening.open_memories(here, vault) as (_, memory):
+        found = memory.search(query)
+    _show_scored(here, found, json_output=json_output)
+
+
+@app.command()
+def relevance(
+    session: Annotated[
+        str | None, typer.Argument(metavar="SESSION", help="Its id or title; else the last.", show_default=False)
+    ] = None,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show which facts a conversation calls for, and the notes used most."""
+    from zkchat import app as composition
+    from zkchat.errors import SessionNotFound
+    from zkchat.memory.documents import Tally
+    from zkchat.model.session import thread_of
+
+    here = process()
+    tally = Tally()
+    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+        chosen = store.find(session) if session else next(iter(store.sessions()), None)
+        if chosen is None:
+            raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
+        asked = [message.text for message in thread_of(store.entries(chosen.id)) if message.role == "user"]
+        for use in opening.uses(store):
+            tally.add(use)
+    with opening.open_memories(here, vault) as (_, memory):
+        ranked = memory.ranked("\n".join(asked[-_MESSAGES_COMPARED:]))
+    notes = tally.top(_NOTES_SHOWN)
+    if json_output:
+        here.json({"session": chosen, "facts": _scored(ranked), "notes": notes})
+        return
+    _show_scored(here, ranked, json_output=False)
+    for note in notes:
+        here.out(f"{note.path}: used {note.turns} times in {note.sessions} conversations")
+
+
+@app.command()
+def forget(
+    fact: FactArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
+) -> None:
+    """Forget a fact for good."""
+    here = process()
+    with opening.open_memories(here, vault) as (store, _):
+        found = store.find(fact)
+        if not yes and not here.confirm(f"Forget for good: {found.text}?"):
+            raise UsageError(f"Nothing was forgotten: {found.text}", hint="To forget without being asked: --yes")
+        store.forget(found.id)
+    if json_output:
+        here.json({"forgotten": found})
+    else:
+        here.out(f"Forgotten: {found.text}")
+
+
+@app.command()
+def export(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """Print all facts as a Markdown list, which `zkchat memory import` reads again."""
+    here = process()
+    with opening.open_memories(here, vault) as (store, _):
+        facts = store.facts()
+    if json_output:
+        here.json(facts)
+        return
+    for fact in facts:
+        here.out(f"- {fact.text}")
+
+
+@app.command(name="import")
+def import_(
+    path: Annotated[
+        str, typer.Argument(metavar="@PATH", help="A file of the vault; without the @, any file.", show_default=False)
+    ],
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Remember what the lists of a Markdown file say, a fact for each item.
+
+    zkchat memory import @About/me.md
+    """
+    from zkchat.memory.lists import list_items
+
+    here = process()
+    items = list_items(_text_of(here, vault, path))
+    if not items:
+        raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
+    with opening.open_memories(here, vault) as (_, memory):
+        remembered = [memory.remember(item, "import") for item in items]
+    new = sum(each.is_new for each in remembered)
+    if json_output:
+        here.json({"new": new, "facts": [each.fact for each in remembered]})
+        return
+    for each in remembered:
+        if each.replaced:
+            here.note(f"{each.fact.text} {each.sentence.removeprefix('Remembered. ')}")
+    here.out(f"Remembered {new} of {len(items)}; the others were known.")
+
+
+def _text_of(here: Process, vault: "Path | None", path: str) -> str:
+    from zkchat import adapters
+    from zkchat.places import paths
+    from zkchat.storage.vault_files import VaultFiles
+
+    where = paths(here.environment, vault)
+    if path.startswith("@"):
+        settings = adapters.load_settings(here.environment, where).settings.vault
+        files = VaultFiles(where.vault, exclude=settings.exclude, max_note_bytes=settings.max_note_bytes)
+        return files.read(path[1:])
+    try:
+        return (here.environment.cwd / path).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}.", hint="A file of the vault is written @path.") from error
+
+
+def _scored(found: "list[tuple[Fact, float]]") -> list[dict[str, object]]:
+    return [{"score": round(score, 4), **fact.model_dump(mode="json")} for fact, score in found]
+
+
+def _show_scored(here: Process, found: "list[tuple[Fact, float]]", *, json_output: bool) -> None:
+    if json_output:
+        here.json(_scored(found))
+        return
+    if not found:
+        here.note("Nothing that is remembered is about that.")
+    for fact, score in found:
+        here.out(f"{score:.2f}  {fact.id}  {fact.text}")

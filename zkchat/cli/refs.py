@@ -1,0 +1,125 @@
+"""`zkchat refs`: which conversations used which notes, across all sessions."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli import opening
+from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.cli.listing import Listing
+from zkchat.cli.notes import named_note, open_notes
+from zkchat.errors import NoteNotFound, UsageError
+
+if TYPE_CHECKING:
+    from zkchat.memory.documents import Tally
+
+_TOP = 10
+
+
+def refs(
+    note: Annotated[
+        str | None, typer.Argument(metavar="[NOTE]", help="A path, a title or a [[wikilink]].", show_default=False)
+    ] = None,
+    top: Annotated[bool, typer.Option("--top", help="The notes used most: --top, or --top 20.")] = False,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="FILE.html", help="Draw it all as a page.", show_default=False)
+    ] = None,
+    yes: YesOption = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show the conversations that used a note, the notes used most, or a picture of both.
+
+    zkchat refs "[[Evergreen notes]]"
+
+    zkchat refs --top 20
+
+    zkchat refs --graph refs.html
+    """
+    here = process()
+    if [note is not None and not top, top, graph is not None].count(True) != 1:
+        raise UsageError(
+            "Say what to show.", hint="zkchat refs NOTE, zkchat refs --top, or zkchat refs --graph FILE.html"
+        )
+    if top:
+        _show_top(here, vault, note, json_output=json_output)
+    elif graph is not None:
+        _draw(here, vault, graph, yes=yes, json_output=json_output)
+    elif note is not None:
+        _show_uses(here, vault, note, json_output=json_output)
+
+
+def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: bool) -> None:
+    from zkchat import app as composition
+
+    with open_notes(here, vault, warn=False) as (where, library):
+        try:
+            path, unknown = named_note(here, where, library, note), None
+        except NoteNotFound as error:  # perhaps it was there when it was used
+            path, unknown = note.removeprefix("[[").removesuffix("]]"), error
+    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+        found = [use for use in opening.uses(store) if use.path in {path, f"{path}.md"}]
+    if unknown and not found:
+        raise unknown
+    found.sort(key=lambda use: use.at, reverse=True)
+    if json_output:
+        here.json(found)
+        return
+    if not found:
+        here.note(f"No conversation has used {path}.")
+    listing = Listing(here, where)
+    for use in found:
+        listing.line(f"{use.at.astimezone():%Y-%m-%d %H:%M}  {use.session_title or '(untitled)'}  ({use.session_id})")
+        listing.aside(f"{use.why}; message {use.message_id}", indent=2)
+
+
+def _show_top(here: Process, vault: Path | None, most: str | None, *, json_output: bool) -> None:
+    if most is not None and not (most.isdecimal() and int(most)):
+        raise UsageError(f"{most!r} is no number of notes.", hint="For example: zkchat refs --top 20")
+    notes = _tally(here, vault).top(int(most or _TOP))
+    if json_output:
+        here.json(notes)
+        return
+    if not notes:
+        here.note("No conversation has used a note yet.")
+    for note in notes:
+        here.out(f"{note.turns:>5} times in {note.sessions:>3} conversations  {note.path}")
+
+
+def _draw(here: Process, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
+    from zkchat.config.atomic import write_atomically
+    from zkchat.places import paths
+    from zkchat.render.graph_page import graph_page
+
+    target = here.environment.cwd / file
+    _check_target(target, yes=yes)
+    graph = _tally(here, vault).graph()
+    write_atomically(target, graph_page(graph, vault=paths(here.environment, vault).vault.name), mode=0o600)
+    if json_output:
+        here.json({"file": target, "notes": len(graph.notes), "conversations": len(graph.talks)})
+    else:
+        here.out(f"Drew {len(graph.notes)} notes and {len(graph.talks)} conversations: {target}")
+
+
+def _check_target(target: Path, *, yes: bool) -> None:
+    """Only a page of ours is overwritten without a yes, and never a note."""
+    from zkchat.render.graph_page import MARK
+
+    if target.suffix.lower() not in {".html", ".htm"}:
+        raise UsageError(f"{target.name} is no name for a page.", hint="For example: zkchat refs --graph refs.html")
+    if target.is_file() and not yes:
+        with target.open("rb") as page:
+            if page.read(len(MARK)) != MARK.encode():
+                raise UsageError(f"{target} is there already, and not made by zkchat.", hint="To overwrite it: --yes")
+
+
+def _tally(here: Process, vault: Path | None) -> "Tally":
+    from zkchat import app as composition
+    from zkchat.memory.documents import Tally
+
+    tally = Tally()
+    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+        for use in opening.uses(store):
+            tally.add(use)
+    return tally

@@ -1,0 +1,78 @@
+"""`zkchat rules`: what the answers keep to; listed, shown, made."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from zkchat.cli import opening
+from zkchat.cli.common import JsonOption, VaultOption, process
+from zkchat.cli.config import Scope
+from zkchat.cli.opening import ScopeOption
+
+app = typer.Typer(help="List, show and make rules for the answers.", no_args_is_help=True)
+
+
+class Mode(StrEnum):
+    ALWAYS = "always"
+    MANUAL = "manual"
+    AGENT = "agent"
+
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.", show_default=False)]
+
+
+@app.command(name="list")
+def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """List the rules with their modes: the vault's and your own."""
+    here = process()
+    found = opening.profiles(here, vault)
+    if json_output:
+        here.json({"rules": list(found.rules.values()), "problems": found.problems})
+        return
+    if not found.rules:
+        here.note("There are no rules yet. Make one: zkchat rules new 'Citation style'")
+    width = max((len(rule.name) for rule in found.rules.values()), default=0)
+    for rule in found.rules.values():
+        here.out(f"{rule.name:<{width}}  [{rule.include}]  {opening.described(rule)}")
+    opening.tell_problems(here, found, "rule")
+
+
+@app.command()
+def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """Show a rule."""
+    here = process()
+    rule = opening.profiles(here, vault).rule(name)
+    if json_output:
+        here.json(rule)
+        return
+    here.out(f"{rule.name}  [{rule.include}]  {opening.described(rule)}")
+    here.out(f"file: {rule.path}\n\n{rule.text}")
+
+
+@app.command()
+def new(
+    name: NameArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.", show_default=False)] = "",
+    include: Annotated[Mode, typer.Option("--include", help="Always, on /add, or when it is relevant.")] = Mode.ALWAYS,
+    description: Annotated[
+        str, typer.Option("--description", metavar="TEXT", help="When it applies; read by `--include agent`.")
+    ] = "",
+    scope: ScopeOption = Scope.USER,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Make a rule.
+
+    zkchat rules new "Dates" "Write dates as 2026-03-01." --include agent --description "Dates, times, calendars"
+    """
+    import yaml
+
+    here = process()
+    head = yaml.safe_dump({"include": include.value, "description": description}, allow_unicode=True, sort_keys=False)
+    body = " ".join(text.split()) or "Write here what the answers should keep to."
+    made = opening.write_new(here, vault, scope, "rule", name, f"---\n{head}---\n{body}\n")
+    if json_output:
+        here.json(opening.profiles(here, vault).rule(name))
+    else:
+        here.out(f"Made {made.path}.")

@@ -1,0 +1,110 @@
+"""Which conversations used which notes, and which notes are used most (SPEC 6.4). Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from zkchat.model.memory import DocumentUse, TalkAbout, UsedNote, UsedTogether, UseGraph
+from zkchat.model.message import ChatMessage
+from zkchat.model.reference import DocumentReference
+from zkchat.model.session import Entry, Session, messages_of
+
+MOST_NODES: Final = 2000
+
+
+def uses_in(session: Session, entries: Iterable[Entry]) -> Iterator[DocumentUse]:
+    """The notes that a conversation used, each once in a turn. What was found and not used does not count."""
+    turn: dict[str, DocumentUse] = {}
+    for message in messages_of(entries).values():
+        if message.role == "user":
+            yield from turn.values()
+            turn = {}
+        for reference in message.references:
+            if reference.relative_path is not None and _is_used(reference):
+                use = _use(session, message, reference, reference.relative_path)
+                before = turn.get(use.path)
+                # The answer knows more than the question, which the two share.
+                turn[use.path] = use if before is None else use.model_copy(update={"at": before.at})
+    yield from turn.values()
+
+
+def _is_used(reference: DocumentReference) -> bool:
+    return reference.reference_type == "direct" or reference.included or reference.cited
+
+
+def _use(session: Session, message: ChatMessage, reference: DocumentReference, path: str) -> DocumentUse:
+    return DocumentUse(
+        path=path,
+        session_id=session.id,
+        session_title=session.title,
+        message_id=message.id,
+        at=message.created_at,
+        why=_why(reference),
+        cited=reference.cited,
+    )
+
+
+def _why(reference: DocumentReference) -> str:
+    if reference.reference_type == "direct":
+        how = "linked in the message"
+    elif reference.via == "evidence":
+        how = "quoted as evidence"
+    else:
+        how = f"found by {reference.via}" if reference.via else "found"
+    return f"{how}, cited in the answer" if reference.cited else how
+
+
+@dataclass
+class Tally:
+    """Counts uses, one conversation after the other: what it holds grows with notes and conversations only."""
+
+    _turns: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    _last: dict[str, datetime] = field(default_factory=dict)
+    _titles: dict[str, str] = field(default_factory=dict)
+
+    def add(self, use: DocumentUse) -> None:
+        self._turns[use.path, use.session_id] += 1
+        self._titles[use.session_id] = use.session_title
+        for key in (f"note:{use.path}", f"talk:{use.session_id}"):
+            self._last[key] = max(use.at, self._last.get(key, use.at))
+
+    def top(self, most: int) -> list[UsedNote]:
+        """The notes that most turns used."""
+        turns: dict[str, int] = defaultdict(int)
+        sessions: dict[str, int] = defaultdict(int)
+        for (path, _), count in self._turns.items():
+            turns[path] += count
+            sessions[path] += 1
+        notes = [
+            UsedNote(path=path, turns=turns[path], sessions=sessions[path], last_used=self._last[f"note:{path}"])
+            for path in turns
+        ]
+        return sorted(notes, key=lambda note: (-note.turns, -note.sessions, note.path))[:most]
+
+    def graph(self, most: int = MOST_NODES) -> UseGraph:
+        """All of it as a picture, within a number of nodes: half of them notes, if there are so many."""
+        notes = self.top(len(self._turns))
+        talks = self._talks()
+        room_for_notes = max(most // 2, most - len(talks))
+        kept_notes, kept_talks = notes[:room_for_notes], talks[: most - min(room_for_notes, len(notes))]
+        paths, ids = {note.path for note in kept_notes}, {talk.session_id for talk in kept_talks}
+        lines = [
+            UsedTogether(path=path, session_id=session_id, turns=count)
+            for (path, session_id), count in self._turns.items()
+            if path in paths and session_id in ids
+        ]
+        left_out = len(notes) + len(talks) - len(kept_notes) - len(kept_talks)
+        return UseGraph(notes=tuple(kept_notes), talks=tuple(kept_talks), lines=tuple(lines), left_out=left_out)
+
+    def _talks(self) -> list[TalkAbout]:
+        """The conversations that used notes, the latest first."""
+        notes: dict[str, int] = defaultdict(int)
+        for _, session_id in self._turns:
+            notes[session_id] += 1
+        talks = [
+            TalkAbout(session_id=id_, title=title, last_used=self._last[f"talk:{id_}"], notes=notes[id_])
+            for id_, title in self._titles.items()
+        ]
+        return sorted(talks, key=lambda talk: talk.last_used, reverse=True)

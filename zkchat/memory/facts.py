@@ -1,0 +1,160 @@
+"""Smart memory: what is worth keeping across sessions, and what of it a message calls for (SPEC 6.4)."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from zkchat.context.assembly import Piece, digest
+from zkchat.context.relevance import Relevance
+from zkchat.context.selection import Selected
+from zkchat.errors import UsageError
+from zkchat.memory.statements import placing
+from zkchat.model.context import LeftOut, RequestItem
+from zkchat.model.memory import Fact, FactSource
+from zkchat.ports import MemoryStore, Tokenizer
+
+LONGEST: Final = 1000
+"""Characters of a fact; what is longer is a note."""
+_KEY: Final = re.compile(
+    r"\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|hf|AKIA|AIza)[-_]?[A-Za-z0-9][-_A-Za-z0-9]{14,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
+_HALF_LIFE: Final = 90
+"""Days after which a fact counts half as fresh."""
+_RANKED: Final = 100
+"""Facts near a message that freshness and use may bring forward."""
+_SIMILARITY, _RECENCY, _USE = 0.75, 0.15, 0.10
+
+_SAID_BY: Final[dict[FactSource, str]] = {
+    "user": "said by you",
+    "model": "noted by the model",
+    "session": "learnt in a session",
+    "import": "imported",
+}
+
+
+@dataclass(frozen=True)
+class Remembered:
+    fact: Fact
+    is_new: bool = True
+    replaced: tuple[Fact, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        if not self.is_new:
+            return f"Known already: {self.fact.text}"
+        if self.replaced:
+            return f"Remembered. It takes the place of: {'; '.join(fact.text for fact in self.replaced)}"
+        return "Remembered."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallLimits:
+    threshold: float = 0.4
+    """The nearness below which nothing is recalled, however new or often used: the best on half of the questions of
+    benchmarks/selection."""
+    most: int = 10
+
+
+class Memory:
+    """The facts of one vault."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        relevance: Relevance,
+        now: Callable[[], datetime],
+        limits: RecallLimits | None = None,
+    ) -> None:
+        self._store = store
+        self._relevance = relevance
+        self._now = now
+        self._limits = limits or RecallLimits()
+
+    def facts(self) -> Sequence[Fact]:
+        return self._store.facts()
+
+    def remember(self, text: str, source: FactSource = "user", session_id: str = "") -> Remembered:
+        """Keep a fact. One that says the same is merged with it, one that it contradicts gives way."""
+        text = _checked(text)
+        found = placing(text, self._store.facts())
+        if found.same:
+            return Remembered(self._store.confirm(found.same.id), is_new=False)
+        fact = self._store.add(text, source, session_id, [old.id for old in found.contradicted])
+        return Remembered(fact, replaced=found.contradicted)
+
+    def used(self, fact_ids: Sequence[str]) -> None:
+        """They went into a request that was answered."""
+        self._store.used(fact_ids)
+
+    def search(self, query: str, *, most: int = 10) -> list[tuple[Fact, float]]:
+        """The facts nearest to a query, the best first, with how near they are in words and meaning."""
+        facts = self._store.facts()
+        scores = self._relevance.scores(query, [fact.text for fact in facts])
+        near = [(fact, score) for fact, score in zip(facts, scores, strict=True) if score >= self._limits.threshold]
+        return sorted(near, key=lambda found: -found[1])[:most]
+
+    def ranked(self, question: str) -> list[tuple[Fact, float]]:
+        """The facts that a message calls for: the nearest, of these the fresher and more used first."""
+        near = self.search(question, most=_RANKED)
+        ranked = [(fact, self._rank(fact, score)) for fact, score in near]
+        return sorted(ranked, key=lambda found: -found[1])
+
+    def recall(self, question: str, tokenizer: Tokenizer, budget: int) -> Selected:
+        """What goes into the request within so many tokens; what does not fit is left out and said."""
+        chosen: list[Piece] = []
+        left_out: list[LeftOut] = []
+        for fact, score in self.ranked(question)[: self._limits.most]:
+            line = as_line(fact)
+            tokens = tokenizer.count(line)
+            item = RequestItem(
+                type="memory",
+                name=fact.id,
+                include="agent",
+                score=round(score, 4),
+                tokens=tokens,
+                digest=digest(line),
+                reason=_origin(fact),
+                passing=True,
+            )
+            if tokens <= budget:
+                budget -= tokens
+                chosen.append(Piece(item=item, text=line))
+            else:
+                left_out.append(LeftOut(item=item, why="budget"))
+        return Selected(tuple(chosen), tuple(left_out))
+
+    def _rank(self, fact: Fact, similarity: float) -> float:
+        days = max(0.0, (self._now() - (fact.used_at or fact.at)).total_seconds() / 86_400)
+        recency: float = 0.5 ** (days / _HALF_LIFE)
+        use = 1 - 1 / (1 + fact.uses)
+        return _SIMILARITY * similarity + _RECENCY * recency + _USE * use
+
+
+def as_line(fact: Fact) -> str:
+    """A fact as the model sees it: marked as data, which cannot close its own wrapping."""
+    text = fact.text.replace("</memory", "<\u200b/memory")
+    return f"<memory>{text} ({_origin(fact)})</memory>"
+
+
+def _origin(fact: Fact) -> str:
+    return f"{_SAID_BY[fact.source]}, {fact.at:%Y-%m-%d}"
+
+
+def _checked(text: str) -> str:
+    text = " ".join(text.split())
+    if not text:
+        raise UsageError("There is nothing to remember.", hint="Write a sentence.")
+    if len(text) > LONGEST:
+        raise UsageError(
+            f"{len(text):,} characters are too many to remember; {LONGEST:,} are the most.",
+            hint="Write a note instead, or remember its point in a sentence.",
+        )
+    if _KEY.search(text):
+        raise UsageError(
+            "That looks like a key, and a key is never remembered: it would be sent to every model.",
+            hint="Keep it in an environment variable.",
+        )
+    return text

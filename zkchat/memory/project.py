@@ -1,0 +1,129 @@
+"""Project memory: `ZKCHAT.md` at the vault's root, with the files that it imports, within a budget (SPEC 6.3). Pure."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from zkchat.context.assembly import Piece, digest
+from zkchat.context.documents import wrapped
+from zkchat.context.selection import Selected
+from zkchat.errors import NoteNotFound, VaultError
+from zkchat.model.context import LeftOut, RequestItem
+from zkchat.ports import Tokenizer
+from zkchat.vault.markdown import blank, flatten, outline
+
+FILES: Final = ("ZKCHAT.md", "AGENTS.md")
+"""The first of them that is there counts."""
+DEEPEST: Final = 3
+"""Steps from the page to a file that is imported by one that is imported."""
+MOST_FILES: Final = 20
+LARGEST: Final = 100_000
+"""Characters of a file that are looked at."""
+
+_IMPORT: Final = re.compile(r"(?<![\w@./`])@(?:\"([^\"\n]+)\"|([^@\s\"'`,;()<>\[\]{}]+))")
+_ENDS_SENTENCE: Final = ".:!?…"
+
+
+def project_memory(read: Callable[[str], str], tokenizer: Tokenizer, budget: int) -> Selected:
+    """What the page says. `read` gives the text of a file of the vault and raises `VaultError` for any other.
+
+    Imported files follow the page, each once, marked as notes. What does not fit is left out section by section.
+    """
+    collected = _Collected(read)
+    for name in FILES:
+        if collected.add(name):
+            break
+    return _within(collected, tokenizer, budget)
+
+
+def imports_of(text: str) -> list[str]:
+    """The paths that a text imports as `@path`, outside of code. `@"a path"` may hold spaces.
+
+    A name without a slash or an ending, such as `@anna`, is no path.
+    """
+    flat = flatten(text)
+    prose = blank(flat, sorted(outline(flat).code)) if "@" in flat else ""
+    quoted_or_plain = (match[1] or match[2].rstrip(_ENDS_SENTENCE) for match in _IMPORT.finditer(prose))
+    return list(dict.fromkeys(path for path in quoted_or_plain if "/" in path or "." in path))
+
+
+@dataclass
+class _Collected:
+    """Files in the order in which they were met: the page, what it imports, what that imports."""
+
+    read: Callable[[str], str]
+    texts: dict[str, str] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def add(self, page: str) -> bool:
+        try:
+            self.texts[page] = self.read(page)[:LARGEST]
+        except NoteNotFound:
+            return False
+        except VaultError as error:
+            self.left_out.append(_left_out(page, error.message))
+            return True
+        level = [page]
+        for depth in range(1, DEEPEST + 2):
+            level = list(self._imported(level, too_deep=depth > DEEPEST))
+        return True
+
+    def _imported(self, level: list[str], *, too_deep: bool) -> Iterator[str]:
+        for path in dict.fromkeys(path for name in level for path in imports_of(self.texts[name])):
+            if path in self.texts:
+                continue
+            if too_deep or len(self.texts) > MOST_FILES:
+                bound = f"more than {DEEPEST} steps away" if too_deep else f"beyond the first {MOST_FILES} imports"
+                self.left_out.append(_left_out(path, f"{path} is {bound}."))
+                continue
+            try:
+                self.texts[path] = self.read(path)[:LARGEST]
+            except VaultError as error:
+                self.left_out.append(_left_out(path, error.message))
+            else:
+                yield path
+
+
+def _left_out(path: str, reason: str) -> LeftOut:
+    return LeftOut(item=RequestItem(type="memory", name=path, reason=reason), why="missing")
+
+
+def _within(collected: _Collected, tokenizer: Tokenizer, budget: int) -> Selected:
+    pieces: list[Piece] = []
+    left_out = collected.left_out
+    for number, (path, text) in enumerate(collected.texts.items()):
+        kept: list[str] = []
+        for heading, section in _sections(text):
+            tokens = tokenizer.count(section)
+            if tokens <= budget:
+                budget -= tokens
+                kept.append(section)
+            else:
+                item = RequestItem(type="memory", name=f"{path}#{heading}" if heading else path, tokens=tokens)
+                left_out.append(LeftOut(item=item, why="budget"))
+        if kept:
+            # The page itself is the user's word; what it imports is what notes say.
+            body = "\n\n".join(kept)
+            block = wrapped(path, body) if number else body
+            item = RequestItem(
+                type="memory",
+                name=path,
+                tokens=tokenizer.count(block),
+                digest=digest(block),
+                reason="imported by the vault's page" if number else "the vault's own page",
+            )
+            pieces.append(Piece(item=item, text=block))
+    return Selected(tuple(pieces), tuple(left_out))
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """The text from heading to heading, each piece with the heading it stands under."""
+    flat = flatten(text)
+    titles = outline(flat).titles
+    starts = [0, *(title.start for title in titles), len(text)]
+    names = ["", *(title.text for title in titles)]
+    for name, (start, end) in zip(names, pairwise(starts), strict=True):
+        if section := text[start:end].strip():
+            yield name, section

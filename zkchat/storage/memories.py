@@ -1,0 +1,212 @@
+"""Facts in SQLite, beside the sessions of their vault, with the vectors of what they are compared by."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from threading import RLock
+from typing import Final, Self
+
+from zkchat.errors import StorageDamaged, StorageError, UsageError
+from zkchat.model.memory import Fact, FactSource
+from zkchat.storage.database import (
+    back_up_daily,
+    backups_of,
+    damaged,
+    guarded,
+    has_schema,
+    is_sound,
+    migrate,
+    open_database,
+    transaction,
+)
+from zkchat.storage.sessions import stamp
+
+STEPS: Final = (
+    (
+        """CREATE TABLE facts (
+            number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text TEXT NOT NULL, source TEXT NOT NULL,
+            at TEXT NOT NULL, session_id TEXT NOT NULL, uses INTEGER NOT NULL DEFAULT 0, used_at TEXT,
+            replaced_by TEXT REFERENCES facts (id))""",
+        "CREATE INDEX facts_by_successor ON facts (replaced_by) WHERE replaced_by IS NOT NULL",
+        """CREATE TABLE vectors (
+            method TEXT NOT NULL, digest TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (method, digest))
+            WITHOUT ROWID""",
+    ),
+)
+
+_FACTS: Final = """
+    SELECT id, text, source, at, session_id, uses, used_at, COALESCE ((
+        SELECT GROUP_CONCAT (text, '; ') FROM facts AS old WHERE old.replaced_by = facts.id), '') AS replaces
+    FROM facts WHERE replaced_by IS NULL ORDER BY number"""
+_AT_ONCE: Final = 500
+"""Digests in one question: SQLite takes a limited number of parameters."""
+
+
+class SqliteMemories:
+    """Implements `ports.MemoryStore` and `ports.VectorCache`. Threads may share it; processes open their own."""
+
+    def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
+        self._path = path
+        self._now = now
+        self._new_id = new_id
+        self._lock = RLock()
+        self._written = False
+        self._read: tuple[int, tuple[Fact, ...]] | None = None
+        self._connection = open_database(path, synchronous="FULL")
+        try:
+            with guarded(path):
+                migrate(self._connection, STEPS, backup=path.parent / "backups" / f"{path.stem}.before-{len(STEPS)}.db")
+                if not has_schema(self._connection, STEPS):
+                    raise damaged(path)
+                self._connection.execute("PRAGMA secure_delete = ON")  # forgotten is forgotten
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database and, once a day, leave a copy of it in `backups/`."""
+        with self._lock:
+            if self._written:
+                self._written = False
+                with suppress(StorageError):  # all is stored; the next close tries again
+                    back_up_daily(self._path, at=self._now())
+            self._connection.close()
+
+    def facts(self) -> tuple[Fact, ...]:
+        with self._reading() as connection:
+            version = int(connection.execute("PRAGMA data_version").fetchone()[0])  # grows when others write
+            if self._read is None or self._read[0] != version:
+                try:
+                    self._read = version, tuple(_fact(row) for row in connection.execute(_FACTS))
+                except ValueError as error:
+                    raise damaged(self._path) from error
+            return self._read[1]
+
+    def add(self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = ()) -> Fact:
+        fact_id = self._new_id()
+        text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair has no place in a database
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT INTO facts (id, text, source, at, session_id) VALUES (?, ?, ?, ?, ?)",
+                (fact_id, text, source, stamp(self._now()), session_id),
+            )
+            connection.executemany(
+                "UPDATE facts SET replaced_by = ? WHERE id = ?", [(fact_id, old) for old in replaces]
+            )
+        return self.find(fact_id)
+
+    def confirm(self, fact_id: str) -> Fact:
+        with self._writing() as connection:
+            connection.execute("UPDATE facts SET at = ? WHERE id = ?", (stamp(self._now()), fact_id))
+        return self.find(fact_id)
+
+    def used(self, fact_ids: Sequence[str]) -> None:
+        at = stamp(self._now())
+        with self._writing() as connection:
+            connection.executemany(
+                "UPDATE facts SET uses = uses + 1, used_at = ? WHERE id = ?", [(at, fact_id) for fact_id in fact_ids]
+            )
+
+    def forget(self, fact_id: str) -> None:
+        """Remove a fact and those that it took the place of for good, from the copies too."""
+        with self._writing() as connection:
+            _erase(connection, fact_id)
+        with self._reading() as connection:
+            connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
+        for copy in (self._path.parent / "backups").glob(f"{self._path.stem}*.db"):
+            with suppress(StorageError), guarded(copy), closing(sqlite3.connect(copy)) as connection, connection:
+                connection.execute("PRAGMA secure_delete = ON")
+                _erase(connection, fact_id)
+
+    def find(self, name: str) -> Fact:
+        """By id or the beginning of one. Raises `UsageError` if there is none, or more than one."""
+        facts = self.facts()
+        found = [fact for fact in facts if fact.id == name] or [
+            fact for fact in facts if name and fact.id.startswith(name)
+        ]
+        if len(found) != 1:
+            several = f"{name!r} could be any of {len(found)} facts." if found else f"There is no fact {name!r}."
+            raise UsageError(several, hint="zkchat memory list shows them with their ids.")
+        return found[0]
+
+    def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        with self._reading() as connection:
+            for start in range(0, len(digests), _AT_ONCE):
+                some = digests[start : start + _AT_ONCE]
+                marks = ", ".join("?" * len(some))
+                statement = f"SELECT digest, vector FROM vectors WHERE method = ? AND digest IN ({marks})"  # noqa: S608
+                found |= dict(connection.execute(statement, (method, *some)))
+        return found
+
+    def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep these, and throw away those of other methods: they are not asked for again."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM vectors WHERE method <> ?", (method,))
+            connection.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
+                [(method, digest, vector) for digest, vector in vectors.items()],
+            )
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, guarded(self._path):
+            yield self._connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._reading() as connection:
+            with transaction(connection):
+                yield connection
+            self._written = True
+            self._read = None
+
+
+def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> tuple[SqliteMemories, str]:
+    """The facts. A damaged file is set aside and the newest sound copy takes its place; then a sentence says so."""
+    try:
+        store = SqliteMemories(path, now=now, new_id=new_id)
+        try:
+            store.facts()
+        except BaseException:
+            store.close()
+            raise
+        return store, ""
+    except StorageDamaged:
+        kept = _set_aside(path, now())
+        copy = next((copy for copy in backups_of(path) if is_sound(copy)), None)
+        if copy is not None:
+            with guarded(path):
+                path.write_bytes(copy.read_bytes())
+                path.chmod(0o600)
+        rest = f"the copy {copy.name} takes its place" if copy else "there is no copy, so the memory begins anew"
+        return SqliteMemories(path, now=now, new_id=new_id), f"{path} was damaged and is kept as {kept.name}; {rest}."
+
+
+def _set_aside(path: Path, at: datetime) -> Path:
+    with guarded(path):
+        kept = path.with_name(f"{path.stem}.damaged-{at:%Y%m%dT%H%M%S}.db")
+        path.rename(kept)
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    return kept
+
+
+def _erase(connection: sqlite3.Connection, fact_id: str) -> None:
+    older = connection.execute("SELECT id FROM facts WHERE replaced_by = ?", (fact_id,)).fetchall()
+    for (old,) in older:
+        _erase(connection, old)
+    connection.execute("DELETE FROM facts WHERE id = ?", (fact_id,))
+    connection.execute("DELETE FROM vectors")  # one of them knows what the fact was about; all are soon made again
+
+
+def _fact(row: Sequence[object]) -> Fact:
+    return Fact.model_validate(dict(zip(Fact.model_fields, row, strict=True)))

@@ -1,0 +1,69 @@
+"""Tools over what is kept across sessions. Nothing is kept without the user's consent."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import AliasChoices, Field
+
+from zkchat.memory.facts import LONGEST, Memory, as_line
+from zkchat.ports import Tool, ToolOutcome
+from zkchat.tools.registry import Arguments, FunctionTool, failure
+
+MOST_RECALLED = 10
+
+
+class Remember(Arguments):
+    information: Annotated[
+        str,
+        Field(
+            description="One fact about the user or their work that will matter in later conversations, as a sentence",
+            min_length=1,
+            max_length=LONGEST,
+            validation_alias=AliasChoices("information", "text", "fact", "content", "memory"),
+        ),
+    ]
+
+
+class Recall(Arguments):
+    query: Annotated[
+        str,
+        Field(
+            description="What to look for among the facts kept earlier",
+            min_length=1,
+            validation_alias=AliasChoices("query", "q", "text", "search"),
+        ),
+    ]
+
+
+def memory_tools(memory: Memory, may_remember: Callable[[str], bool], session_id: Callable[[], str]) -> list[Tool]:
+    """One row for each tool. `may_remember` shows the user what is to be kept, and may refuse."""
+    tools = _MemoryTools(memory, may_remember, session_id)
+    return [
+        FunctionTool(
+            "remember", "Keep a fact for later conversations; the user is asked first.", Remember, tools.remember
+        ),
+        FunctionTool("recall", "Find facts that were kept in earlier conversations.", Recall, tools.recall),
+    ]
+
+
+class _MemoryTools:
+    def __init__(self, memory: Memory, may_remember: Callable[[str], bool], session_id: Callable[[], str]) -> None:
+        self._memory = memory
+        self._may_remember = may_remember
+        self._session_id = session_id
+
+    def remember(self, wanted: Remember) -> ToolOutcome:
+        text = " ".join(wanted.information.split())
+        if not self._may_remember(text):
+            return failure("The user does not want this to be remembered. Do not try again.")
+        remembered = self._memory.remember(text, "model", self._session_id())
+        return ToolOutcome(text=remembered.sentence, summary="remembered" if remembered.is_new else "known already")
+
+    def recall(self, wanted: Recall) -> ToolOutcome:
+        found = self._memory.search(wanted.query, most=MOST_RECALLED)
+        if not found:
+            return ToolOutcome(text="Nothing about that was kept.", summary="nothing found")
+        return ToolOutcome(
+            text="\n".join(as_line(fact) for fact, _ in found),
+            summary=f"{len(found)} fact{'s' * (len(found) != 1)}",
+        )
