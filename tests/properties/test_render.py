@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.hostile import PAYLOADS
 from tests.support.screens import (
     Clock,
     a_usage,
@@ -38,70 +39,6 @@ from zkchat.render.door import error_lines, shown
 from zkchat.render.panels import references_panel
 from zkchat.render.presenter import JsonPresenter, PlainPresenter, Presenter
 from zkchat.render.screen import RichPresenter
-
-ESC, BEL, ST = "\x1b", "\x07", "\x1b\\"
-PAYLOADS = [
-    f"{ESC}]0;title{BEL}",
-    f"{ESC}]2;title{ST}",
-    f"{ESC}]8;;file:///etc/passwd{ST}click{ESC}]8;;{ST}",
-    f"{ESC}]8;;obsidian://open?append=x{BEL}click",
-    f"{ESC}]50;font{BEL}",
-    f"{ESC}]52;c;cm0gLXJm{BEL}",
-    f"{ESC}]1337;File=inline=1:AAAA{BEL}",
-    f"{ESC}]4;1;rgb:ff/00/00{ST}",
-    f"{ESC}]10;?{BEL}",
-    f"{ESC}]777;notify;a;b{BEL}",
-    f"{ESC}P+q544e{ST}",
-    f"{ESC}P$qm{ST}",
-    f"{ESC}_Gf=100;AAAA{ST}",
-    f"{ESC}^privacy{ST}",
-    f"{ESC}Xstart of string{ST}",
-    f"{ESC}[2J{ESC}[H",
-    f"{ESC}[3J",
-    f"{ESC}[31mred{ESC}[0m",
-    f"{ESC}[8mhidden",
-    f"{ESC}[1A{ESC}[2Koverwritten",
-    f"{ESC}[?1049h",
-    f"{ESC}[?25l",
-    f"{ESC}[?2004l",
-    f"{ESC}[6n",
-    f"{ESC}[c",
-    f"{ESC}[21t",
-    f"{ESC}[5i",
-    f"{ESC}c",
-    f"{ESC}#8",
-    f"{ESC}(0qqq",
-    f"{ESC}7{ESC}8",
-    f"{ESC}",
-    "\x9b31m",
-    "\x9d0;title\x9c",
-    "\x90q\x9c",
-    "\x9f\x9c",
-    "\x85\x84\x8d",
-    "safe text\rEVIL",
-    "rm\x08\x08ls",
-    "a\x00b\x01c\x02",
-    "\x0e\x0f\x0b\x0c",
-    "\x7f\x7f",
-    "user\u202egpj.exe",
-    "\u2066a\u2069\u2067b\u2069",
-    "\u200e\u200f\u061c",
-    "\u202aa\u202bb\u202cc\u202d",
-    "tags\U000e0001\U000e0041\U000e007f",
-    "\ud800 \udfff \ud83d",
-    "&#27;[31m &#x1b;]0;x&#7;",
-    "&#x202e;gnp &#8238; &lrm; &rlm;",
-    "&#155;31m &#x9b;2J &#13;EVIL",
-    "`\x1b[31m` **\x9b1m** [\x1b](\x1b) <\x1b://x>",
-    "```\x1b]0;x\x07\n\x1b[2J\n```\x9b",
-    "| \x1b[2J | \x9b |\n|---|---|\n| \x1b]0;t\x07 | \u202e |",
-    '[text](http://a\x1b]8;;b\x07 "\x1b[2J") ![\x1b[1m](\x9b.png)',
-    "[[\x1b[31mNote|\x9b\u202e]]",
-    "two\nlines\x0b\x0cmore\x85\u2028and\u2029more",
-    f"{ESC}[38;2;1;2;3m\x1b[K\x1b[5;5H",
-    f"half {ESC}",
-    f"]0;continued{BEL}",
-]
 
 
 def in_answer(text: str) -> list[Event]:
@@ -179,7 +116,7 @@ def on_terminals(events: list[Event]) -> str:
     out, console, clock = io.StringIO(), terminal(), Clock()
     presenters: list[Presenter] = [
         RichPresenter(console, console, clock=clock),
-        RichPresenter(console, console, clock=clock, thinking="full"),
+        RichPresenter(console, console, clock=clock, thinking="shown"),
         PlainPresenter(out, out, details=True),
     ]
     for presenter in presenters:

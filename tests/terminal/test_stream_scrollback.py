@@ -1,8 +1,6 @@
 """An answer higher than the screen: the scrollback holds each line exactly once, in order."""
 
 import re
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -102,21 +100,6 @@ for start in range(0, len(answer), 60):
 stream.finish()
 sys.stdout.write("THE END\\n")
 """
-
-
-@pytest.fixture
-def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """A real terminal, which folds its rows when it is made narrower."""
-    program = shutil.which("tmux")
-    if program is None:
-        pytest.skip("there is no tmux here")
-
-    def call(*arguments: str) -> str:
-        command = [program, "-S", str(tmp_path / "tmux"), "-f", "/dev/null", *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
-
-    yield call
-    call("kill-server")
 
 
 def test_on_a_real_terminal_that_folds_its_rows_a_resize_loses_and_doubles_nothing(

@@ -1,18 +1,20 @@
 """`zkchat ask` and `zkchat chat`: a turn, or many of them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, aclosing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
+from zkchat.cli.presenters import presenter_for, tell_choice
 from zkchat.cli.progress import progress
+from zkchat.cli.remembering import asked_to_remember
+from zkchat.cli.reviewing import reviewer_for
 from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from zkchat.app import Opened
-    from zkchat.chat.conversation import Conversation
     from zkchat.model.events import Event
     from zkchat.render.presenter import Presenter
     from zkchat.vault.indexer import Progress
@@ -25,8 +27,19 @@ SessionOption = Annotated[
     typer.Option("--session", metavar="NAME", help="Go on in this session: its id, the beginning of it, or its title."),
 ]
 ContinueOption = Annotated[bool, typer.Option("--continue", "-c", help="Go on in the last session of this vault.")]
+NewOption = Annotated[bool, typer.Option("--new", help="Begin a new session, as a chat does unless told otherwise.")]
+AgentOption = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="NAME", help="Who answers; `zkchat agent list` names them.", show_default=False),
+]
+PrivateOption = Annotated[
+    bool, typer.Option("--private", help="Remember nothing of this session in others, also when you come back to it.")
+]
 PanelsOption = Annotated[
     bool, typer.Option("--panels", help="Draw documents and context also where there is no terminal.")
+]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Answer only from your notes, and say so where they hold nothing.")
 ]
 PlainOption = Annotated[bool, typer.Option("--plain", help="No boxes, no colour, no live updates.")]
 
@@ -40,9 +53,12 @@ def ask(
     model: ModelOption = None,
     session: SessionOption = None,
     continue_last: ContinueOption = False,
+    agent: AgentOption = None,
+    private: PrivateOption = False,
     json_output: JsonOption = False,
     plain: PlainOption = False,
     panels: PanelsOption = False,
+    strict: StrictOption = False,
 ) -> int:
     """Ask one question about your notes.
 
@@ -59,24 +75,24 @@ def ask(
     here = process()
     text = _question(here, question or [])
     options = app.ConversationOptions(
-        vault=vault, model=model, session=session, continue_last=continue_last, progress=_progress(here)
+        vault=vault,
+        model=model,
+        session=session,
+        continue_last=continue_last,
+        progress=_progress(here),
+        reviewer=reviewer_for(here),
+        may_remember=asked_to_remember(here),
+        agent=agent,
+        private=private,
+        strict=strict,
     )
     with app.open_conversation(here.environment, options) as opened:
-        _tell_choice(here, opened)
-        presenter = _presenter(here, opened, json_output=json_output, plain=plain, panels=panels)
+        tell_choice(here, opened)
+        presenter = presenter_for(here.environment, opened, json_output=json_output, plain=plain, panels=panels)
         try:
-            for warning in opened.warnings:
-                presenter.show(warning)
-            return asyncio.run(_one_turn(opened.conversation, text, presenter))
+            return asyncio.run(_one_turn(opened, text, presenter))
         finally:
             presenter.close()
-
-
-def _tell_choice(here: Process, opened: "Opened") -> None:
-    """Say which model was chosen, where the user has not; in any case before notes leave the machine."""
-    model = opened.conversation.model
-    if opened.chosen and not model.needs_notes and (here.environment.stderr_is_tty or not model.on_this_machine):
-        here.note(opened.chosen)
 
 
 def _progress(here: Process) -> "Callable[[], AbstractContextManager[Progress]]":
@@ -106,9 +122,11 @@ def _piped(here: Process) -> str:
         told.cancel()
 
 
-async def _one_turn(conversation: "Conversation", text: str, presenter: "Presenter") -> int:
+async def _one_turn(opened: "Opened", text: str, presenter: "Presenter") -> int:
+    for warning in opened.warnings:
+        presenter.show(warning)
     code: int = ExitCode.OK
-    async with aclosing(conversation.say(text)) as events:
+    async with aclosing(opened.conversation.say(text)) as events:
         async for event in events:
             presenter.show(event)
             code = _exit_code(event, code)
@@ -125,81 +143,35 @@ def _exit_code(event: "Event", so_far: int) -> int:
     return so_far
 
 
-def _presenter(
-    here: Process, opened: "Opened", *, json_output: bool = False, plain: bool = False, panels: bool = False
-) -> "Presenter":
-    from zkchat.render.presenter import JsonPresenter, PlainPresenter
-
-    environment, ui = here.environment, opened.settings.ui
-    if json_output:
-        return JsonPresenter(environment.stdout)
-    is_tty = environment.stdout_is_tty
-    if plain or not (is_tty or panels):
-        return PlainPresenter(
-            environment.stdout, environment.stderr, details=plain, references_shown=ui.references_shown
-        )
-    from zkchat.render.screen import RichPresenter
-    from zkchat.render.terminal import console_for
-
-    out = console_for(environment.stdout, is_tty=is_tty, variables=environment.variables, color=ui.color)
-    err = console_for(
-        environment.stderr, is_tty=environment.stderr_is_tty, variables=environment.variables, color=ui.color
-    )
-    return RichPresenter(out, err, references_shown=ui.references_shown, link_for=opened.address_of)
-
-
 def chat(
     vault: VaultOption = None,
     model: ModelOption = None,
     session: SessionOption = None,
     continue_last: ContinueOption = False,
+    new: NewOption = False,
+    agent: AgentOption = None,
+    private: PrivateOption = False,
     plain: PlainOption = False,
-) -> int:
+) -> None:
     """Chat about your notes, one question after the other.
 
     Ctrl-C stops an answer (what came is kept), Ctrl-D leaves. `zkchat chat --continue` goes on where you left off.
     """
-    import asyncio
-
+    if sum((session is not None, continue_last, new)) > 1:
+        raise UsageError("A chat cannot go on in several sessions.", hint="Choose: --continue, --session or --new.")
     from zkchat import app
-    from zkchat.repl.loop import converse
+    from zkchat.cli.interactive import Interactive
 
     here = process()
     options = app.ConversationOptions(
-        vault=vault, model=model, session=session, continue_last=continue_last, progress=_progress(here)
+        vault=vault,
+        model=model,
+        session=session,
+        continue_last=continue_last,
+        in_a_hurry=True,
+        reviewer=reviewer_for(here),
+        may_remember=asked_to_remember(here),
+        agent=agent,
+        private=private,
     )
-    with app.open_conversation(here.environment, options) as opened:
-        _tell_choice(here, opened)
-        opened.refresh()
-        for line in opened.greeting:
-            here.note(line)
-        for warning in opened.warnings:
-            here.note(f"{warning.text} {warning.hint}".strip())
-        asyncio.run(
-            converse(
-                opened.conversation,
-                read=_reader(here),
-                tell=here.note,
-                presenter=lambda: _presenter(here, opened, plain=plain),
-            )
-        )
-    return ExitCode.OK
-
-
-def _reader(here: Process) -> Callable[[], Awaitable[str]]:
-    """What the user types, edited with prompt_toolkit; lines as they are where there is no terminal to edit on."""
-    environment = here.environment
-    if not environment.stdin_is_tty or environment.variables.get("TERM", "dumb") == "dumb":
-
-        async def read_line() -> str:
-            line = environment.stdin.readline()
-            if not line:
-                raise EOFError
-            return line
-
-        return read_line
-
-    from prompt_toolkit import PromptSession
-
-    prompt: PromptSession[str] = PromptSession()
-    return lambda: prompt.prompt_async("you › ")
+    Interactive(here, options, plain=plain).run()

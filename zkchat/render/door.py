@@ -40,6 +40,14 @@ def shown_in_line(text: str) -> str:
     return " ".join(shown(text).split())
 
 
+_IN_PLACE: Final = {code: "\ufffd" if text is None or len(text) > 1 else text for code, text in _TABLE.items()}
+
+
+def shown_in_place(text: str) -> str:
+    """The same for text that is being edited: each character stays one, so that the cursor stays where it is."""
+    return text.translate(_IN_PLACE)
+
+
 def error_lines(message: str, hint: str = "") -> str:
     """What went wrong, and the way out on a line of its own."""
     return shown(f"zkchat: {message}\n" + (f"        {hint}\n" if hint else ""))

@@ -41,7 +41,7 @@ def references_panel(
 
 
 def _entry(reference: DocumentReference, address: str | None) -> Text:
-    sure = reference.status == "resolved" and reference.anchor_found
+    sure = reference.status == "resolved" and reference.anchor_found and not reference.unverified
     name = Style.parse("bold cyan" if sure else _DOUBTFUL)
     if address is not None:
         name += Style(link=_percent_encoded(address))

@@ -30,6 +30,8 @@ def reason(reference: DocumentReference) -> str:
     """Why the document is in the list, and whether the answer used it."""
     if reference.status == "missing":
         return f"no such note, {_origin(reference)}"
+    if reference.unverified:
+        return f"{_origin(reference)}, never given to the model"
     words = [_origin(reference)]
     if reference.hits > 1:
         words.append(f"{reference.hits} times")
@@ -39,6 +41,8 @@ def reason(reference: DocumentReference) -> str:
 
 def _origin(reference: DocumentReference) -> str:
     via = shown_in_line(reference.via)
+    if via == "embed":
+        return "embedded in a note you linked"
     if reference.reference_type == "direct":
         return f"linked by you ({via})" if via in {"alias", "id", "title"} else "linked by you"
     if via == "answer":
@@ -63,8 +67,8 @@ def doubt(reference: DocumentReference) -> str:
 
 
 def excerpt(reference: DocumentReference) -> str:
-    """The document in a line: its summary, else what was found in it."""
-    return _cut(shown_in_line(reference.summary or reference.snippet), _LONGEST_EXCERPT)
+    """The document in a line: what was found in it, else its summary."""
+    return _cut(shown_in_line(reference.snippet or reference.summary), _LONGEST_EXCERPT)
 
 
 def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:
@@ -125,6 +129,10 @@ def tool_result(summary: str, *, failed: bool) -> str:
 
 def warning(text: str, hint: str) -> str:
     return shown(f"warning: {text}" + (f"\n         {hint}" if hint else ""))
+
+
+def making_room(messages: int, tokens: int) -> str:
+    return f"Summarising {messages} older messages ({tokens:,} tokens in the context) …"
 
 
 def compaction(message: ChatMessage) -> str:

@@ -8,6 +8,7 @@ from typing import Final, Protocol, TextIO, assert_never
 from zkchat.model.context import ContextUsage, TokenUsage
 from zkchat.model.events import (
     Compacted,
+    Compacting,
     Event,
     LinksResolved,
     PromptReady,
@@ -89,6 +90,8 @@ class PlainPresenter:
             case ToolFinished():
                 call = self._calls.pop(event.call_id, phrases.tool_call(event.name, ""))
                 self._detail(f"{call}: {phrases.tool_result(event.summary, failed=event.failed)}")
+            case Compacting():
+                self._detail(phrases.making_room(event.messages, event.tokens))
             case Compacted():
                 self._detail(phrases.compaction(event.message))
             case Warned():
@@ -153,7 +156,7 @@ class JsonPresenter:
                 self._message, self._context_usage = event.message, event.usage
             case TurnFailed():
                 self._message, self._failure = event.message, event
-            case ThinkingDelta() | ToolStarted() | ToolFinished() | Compacted():
+            case ThinkingDelta() | ToolStarted() | ToolFinished() | Compacting() | Compacted():
                 pass
             case _:
                 assert_never(event)

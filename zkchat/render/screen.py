@@ -9,6 +9,7 @@ from rich.text import Text
 
 from zkchat.model.events import (
     Compacted,
+    Compacting,
     Event,
     LinksResolved,
     PromptReady,
@@ -28,7 +29,7 @@ from zkchat.render.door import error_lines
 from zkchat.render.panels import LinkFor, context_bar, no_link, references_panel
 from zkchat.render.stream import MarkdownStream
 
-ThinkingView = Literal["full", "folded", "hidden"]
+ThinkingView = Literal["shown", "folded", "hidden"]
 
 
 class RichPresenter:
@@ -63,10 +64,8 @@ class RichPresenter:
                 self._calls().started(event.call_id, event.name, event.arguments)
             case ToolFinished():
                 self._calls().finished(event.call_id, event.name, event.summary, failed=event.failed)
-            case Compacted():
-                self._say(Text(phrases.compaction(event.message), style="dim"))
-            case Warned():
-                self._say(Text(phrases.warning(event.text, event.hint), style="yellow"))
+            case Compacting() | Compacted() | Warned():
+                self._say(_aside(event))
             case TurnFinished():
                 self._finished(event)
             case TurnFailed():
@@ -128,3 +127,16 @@ class RichPresenter:
             panel = references_panel(event.message.references, shown=self._references_shown, link_for=self._link_for)
             self._out.print(panel)
         self._out.print(context_bar(event.usage, width=self._out.width))
+
+
+def _aside(event: Compacting | Compacted | Warned) -> Text:
+    """What happened beside the answer, in a line or two."""
+    match event:
+        case Compacting():
+            return Text(phrases.making_room(event.messages, event.tokens), style="dim")
+        case Compacted():
+            return Text(phrases.compaction(event.message), style="dim")
+        case Warned():
+            return Text(phrases.warning(event.text, event.hint), style="yellow")
+        case _:
+            assert_never(event)

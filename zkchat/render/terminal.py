@@ -1,12 +1,12 @@
 """The consoles that everything is drawn on, made for the terminal at hand."""
 
-import os
 from collections.abc import Mapping
 from typing import Final, TextIO
 
 from rich.console import Console
 from rich.theme import Theme
 
+from zkchat.render.abilities import can_move_cursor, uses_color
 from zkchat.render.door import never_fail_to_encode
 
 _THEME: Final = Theme(
@@ -46,14 +46,13 @@ def console_for(
     where the cursor can be moved.
     """
     never_fail_to_encode(stream)
-    term = variables.get("TERM", "" if os.name == "posix" else "windows").lower()
-    moves = is_tty and term not in {"", "dumb", "unknown"}
+    moves = is_tty and can_move_cursor(variables)
     console = _PatientConsole(
         file=stream,
         force_terminal=moves or color == "always",
         force_jupyter=False,
         color_system="standard" if color == "always" and not moves else "auto",
-        no_color=color == "never" or (color != "always" and bool(variables.get("NO_COLOR"))),
+        no_color=not uses_color(variables, color),
         width=width,
         theme=_THEME,
         markup=False,

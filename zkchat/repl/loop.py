@@ -1,50 +1,100 @@
-"""The plain chat loop: a line, a turn, a line. Ctrl-C stops an answer, Ctrl-D leaves."""
+"""The chat loop: a message, a turn, a message. Ctrl-C stops an answer, Ctrl-D leaves."""
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import assert_never
 
-from zkchat.chat.conversation import Conversation
+from zkchat.model.events import Event
 from zkchat.render.presenter import Presenter
+from zkchat.repl.desk import NOTHING, Desk, Edit, Leave, Nothing, Outcome, Play, Send, Switch
 
-HELP = """\
-Write a question; [[wikilinks]] name notes of your vault.
-/help  this text        /quit  leave (or Ctrl-D)        Ctrl-C  stop an answer; what came is kept"""
+Read = Callable[[str], Awaitable[str]]
+"""The next message; what it is given stands there already. Raises EOFError at the end, KeyboardInterrupt for Ctrl-C."""
 
 
-async def converse(
-    conversation: Conversation,
-    *,
-    read: Callable[[], Awaitable[str]],
-    tell: Callable[[str], None],
-    presenter: Callable[[], Presenter],
-) -> None:
-    """Until the user leaves. `read` raises EOFError at the end; `presenter` makes a new one for each turn."""
+async def _at_once() -> None:
+    """Nothing has to be waited for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """Where a conversation takes place."""
+
+    say: Callable[[str], AsyncGenerator[Event, None]]
+    """Sends a message and gives what happens then."""
+    desk: Callable[[], Desk]
+    """Laid when the first command needs it."""
+    read: Read
+    presenter: Callable[[], Presenter]
+    """Makes a new one for each turn."""
+    ready: Callable[[], Awaitable[None]] = _at_once
+    """Waits for work in the background that a turn would wait for as well, but without hearing Ctrl-C."""
+    turned: Callable[[], None] = lambda: None
+    """Called after each turn."""
+
+
+async def converse(room: Room) -> Leave | Switch:
+    """Until the user leaves, or wants to be in another conversation."""
+    beginning = ""
     while True:
         _on_interrupt(_nothing)
         try:
-            text = (await read()).strip()
+            text = (await room.read(beginning)).strip()
         except EOFError:
-            return
+            return Leave()
         except KeyboardInterrupt:
-            tell("(Ctrl-D leaves.)")
+            room.desk().surface.tell("(Ctrl-D leaves.)")
             continue
         finally:
             _on_interrupt(_nothing)  # the prompt had its own
-        if text in {"/quit", "/exit", "/q"}:
-            return
-        if text.startswith("/"):
-            tell(HELP if text == "/help" else f"There is no command {text.split()[0]}. /help lists what there is.")
-        elif text:
-            await _turn(conversation, text, presenter())
+        outcome = await _outcome_of(room, text)
+        if isinstance(outcome, Leave | Switch):
+            return outcome
+        beginning = outcome.text if isinstance(outcome, Edit) else ""
 
 
-async def _turn(conversation: Conversation, text: str, presenter: Presenter) -> None:
-    task = asyncio.ensure_future(_play(conversation, text, presenter))
+async def _outcome_of(room: Room, text: str) -> Nothing | Edit | Leave | Switch:
+    """Do what the text says. A message is sent and its turn played to the end."""
+    outcome = await _command(room, text) if text.startswith("/") else Send(text)
+    match outcome:
+        case Nothing() | Edit() | Leave() | Switch():
+            return outcome
+        case Send():
+            if outcome.text:
+                await _turn(room, room.say(outcome.text))
+        case Play():
+            await _turn(room, outcome.events)
+        case _:
+            assert_never(outcome)
+    return NOTHING
+
+
+async def _command(room: Room, line: str) -> Outcome:
+    from zkchat.repl import commands
+
+    return await commands.run(room.desk(), line)
+
+
+async def _turn(room: Room, events: AsyncGenerator[Event, None]) -> None:
+    task = asyncio.ensure_future(_play(room, events))
     _on_interrupt(task.cancel)
     with suppress(asyncio.CancelledError):
         await task
+    room.turned()
+
+
+async def _play(room: Room, events: AsyncGenerator[Event, None]) -> None:
+    presenter = room.presenter()
+    try:
+        async with aclosing(events):
+            await room.ready()
+            async for event in events:
+                presenter.show(event)
+    finally:
+        presenter.close()
 
 
 def _on_interrupt(act: Callable[[], object]) -> None:
@@ -55,12 +105,3 @@ def _on_interrupt(act: Callable[[], object]) -> None:
 
 def _nothing() -> None:
     """Ctrl-C between a prompt and a turn stops neither."""
-
-
-async def _play(conversation: Conversation, text: str, presenter: Presenter) -> None:
-    try:
-        async with aclosing(conversation.say(text)) as events:
-            async for event in events:
-                presenter.show(event)
-    finally:
-        presenter.close()

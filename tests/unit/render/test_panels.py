@@ -36,6 +36,14 @@ def test_a_broken_link_is_yellow_with_the_closest_names() -> None:
     assert "Closest: [[Naps]]" in written(console)
 
 
+def test_what_the_answer_names_without_having_been_given_it_is_yellow() -> None:
+    cited = found(1).model_copy(update={"reference_type": "search", "via": "answer", "cited": True, "unverified": True})
+    console = terminal()
+    console.print(references_panel([cited]))
+    assert "\x1b[33m[[Note 1]]\x1b[0m" in written(console)
+    assert "\x1b[33mlinked by the answer, never given to the model\x1b[0m" in written(console)
+
+
 def test_an_ambiguous_link_names_the_others() -> None:
     index = found(1).model_copy(update={"status": "ambiguous", "candidates": ("b/Note 1.md",)})
     assert "Could also be: b/Note 1.md" in drawn(references_panel([index]))

@@ -34,6 +34,11 @@ def test_a_place_is_path_heading_and_lines(fields: dict[str, object], expected: 
         ({"via": "name"}, "linked by you, not cited"),
         ({"status": "missing", "relative_path": None}, "no such note, linked by you"),
         ({"reference_type": "search", "via": "answer", "cited": True}, "linked by the answer, cited"),
+        (
+            {"reference_type": "search", "via": "answer", "cited": True, "unverified": True},
+            "linked by the answer, never given to the model",
+        ),
+        ({"via": "embed", "included": True}, "embedded in a note you linked, not cited"),
         ({"reference_type": "search", "via": "evidence", "score": 0.4}, "found by search, not cited"),
         ({"reference_type": "search", "via": "find_excerpts", "score": 0.4}, "found by find_excerpts, not cited"),
         ({"reference_type": "search", "via": "find_backlinks"}, "found by find_backlinks, not cited"),
@@ -63,8 +68,9 @@ def test_a_doubt_says_what_to_check(fields: dict[str, object], expected: str) ->
     assert phrases.doubt(reference(**fields)) == expected
 
 
-def test_an_excerpt_is_the_summary_else_the_snippet_cut_to_a_few_lines() -> None:
-    assert phrases.excerpt(reference(summary="Short.", snippet="… found …")) == "Short."
+def test_an_excerpt_is_what_was_found_else_the_summary_cut_to_a_few_lines() -> None:
+    assert phrases.excerpt(reference(summary="Short.", snippet="… found …")) == "… found …"
+    assert phrases.excerpt(reference(summary="Short.")) == "Short."
     assert phrases.excerpt(reference(snippet="… found\n here …")) == "… found here …"
     assert len(phrases.excerpt(reference(summary="word " * 500))) == 160
 

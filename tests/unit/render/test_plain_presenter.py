@@ -6,6 +6,7 @@ from tests.support.screens import a_usage, an_answer
 from zkchat.model.context import TokenUsage
 from zkchat.model.events import (
     Compacted,
+    Compacting,
     Event,
     LinksResolved,
     PromptReady,
@@ -28,6 +29,7 @@ COMPACTED = an_answer().model_copy(update={"parts": (CompactionPart(number=1, su
 TURN: list[Event] = [
     LinksResolved(references=(SLEEP,)),
     PromptReady(message_id="u1", usage=a_usage()),
+    Compacting(messages=1, tokens=900),
     Compacted(message=COMPACTED),
     ThinkingDelta(text="hmm"),
     ToolStarted(call_id="1", name="find", arguments='{"query": "sleep"}'),
@@ -68,6 +70,7 @@ def test_with_details_calls_references_and_context_are_plain_lines_beside_the_an
     out, err = shown(TURN, details=True)
     assert out == "**Sleep** well, [[Sleep|y]].\n"
     assert err.splitlines() == [
+        "Summarising 1 older messages (900 tokens in the context) …",
         "Context compacted #1: 1 messages archived, ~0 tokens freed",
         'find "sleep": 4 passages',
         "",

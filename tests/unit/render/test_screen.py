@@ -6,6 +6,7 @@ from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal
 from zkchat.model.context import TokenUsage
 from zkchat.model.events import (
     Compacted,
+    Compacting,
     Event,
     LinksResolved,
     PromptReady,
@@ -93,7 +94,7 @@ def test_a_folded_thought_leaves_one_line() -> None:
 def test_a_full_thought_stays_above_the_answer_and_a_hidden_one_nowhere() -> None:
     thoughts = [ThinkingDelta(text="one\ntwo"), ThinkingDelta(text=" and more\nthree"), ThinkingDelta(text="\n")]
     answer = TextDelta(text="So.")
-    assert shown(*thoughts, answer, thinking="full") == ["one", "two and more", "three", "", "So."]
+    assert shown(*thoughts, answer, thinking="shown") == ["one", "two and more", "three", "", "So."]
     assert shown(*thoughts, answer, thinking="hidden") == ["So."]
 
 
@@ -139,3 +140,12 @@ def test_on_a_dumb_terminal_the_same_is_told_without_moving_the_cursor() -> None
     text = stream.getvalue()
     assert "\x1b" not in text
     assert text.startswith("… thought for 0 s\n⌕ find → 4 passages\n\nSleep **well**.\n\n")
+
+
+def test_making_room_is_told_and_then_marked() -> None:
+    part = CompactionPart(number=2, summary="…", archived=("a", "b", "c"), tokens_before=5000, tokens_after=1200)
+    marker = an_answer().model_copy(update={"parts": (part,)})
+    assert shown(Compacting(messages=3, tokens=5000), Compacted(message=marker)) == [
+        "Summarising 3 older messages (5,000 tokens in the context) …",
+        "Context compacted #2: 3 messages archived, ~3,800 tokens freed",
+    ]

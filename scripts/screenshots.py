@@ -1,0 +1,166 @@
+"""The pictures of docs/pictures, made from real runs on a real terminal: `make screenshots`."""
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from rich.color import ColorParseError
+from rich.console import Console
+from rich.style import Style
+from rich.terminal_theme import DIMMED_MONOKAI
+from rich.text import Text
+
+from tests.support.ptys import Terminal
+from tests.support.world import GARDEN, World
+
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+ANSWERS: list[list[dict[str, Any]]] = [
+    [{"tool": "find_excerpts", "arguments": {"query": "title statement", "limit": 2}}],
+    [
+        {
+            "text": "Because a statement can be **agreed with, doubted and reused** [[Evergreen notes#Titles]]:\n\n"
+            "- it works like an API: the title promises, the note delivers;\n"
+            "- it shows when a note holds *two* thoughts, which [[Atomic notes]] would split.\n"
+        }
+    ],
+    [{"text": "One thought that stands on its own, says [[Atomic notes]]: small enough to be linked from anywhere."}],
+    [{"text": "Beside the source they come from, until they become [[Evergreen notes]]; see [[Literature notes]]."}],
+    [{"text": "Split a note that holds two thoughts, and give each half a statement for its title."}],
+    [
+        {
+            "text": "- Titles of evergreen notes should be statements [[Evergreen notes#Titles]].\n"
+            "- Atomic notes hold one thought."
+        }
+    ],
+]
+QUESTION = "Why should a title be a statement? See [[Evergreen notes]]."
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture: how large, and what is done before it is taken."""
+
+    name: str
+    width: int
+    height: int
+    play: Callable[[Terminal], None]
+
+
+def an_answer(terminal: Terminal) -> None:
+    terminal.wait_for_prompt()
+    terminal.type(f"{QUESTION}\r")
+    terminal.wait_for("Referenced Documents", "compaction at")
+    terminal.wait_for_prompt()
+
+
+def a_completion(terminal: Terminal) -> None:
+    terminal.wait_for_prompt()
+    terminal.type("How do [[Atomic notes]] differ from [[note")
+    terminal.wait_for("tokens")
+    terminal.type("\t")
+    terminal.wait_until(lambda: terminal.text.count("]]") == 2, "a chosen note")
+
+
+def context_details(terminal: Terminal) -> None:
+    an_answer(terminal)
+    terminal.type("\x0c/context\r")
+    terminal.wait_until(lambda: "you › /context" in terminal.text and terminal.is_at_prompt, "the details")
+
+
+def a_compaction(terminal: Terminal) -> None:
+    an_answer(terminal)
+    for question in ("And what makes a note atomic?", "Where do literature notes go?", "Thanks. What next?"):
+        terminal.type(f"\x0c{question}\r")
+        terminal.wait_for(question, "compaction at")
+        terminal.wait_for_prompt()
+    terminal.type("/compact titles\r")
+    terminal.wait_for("compacted #1")
+    terminal.wait_for_prompt()
+
+
+SCENES = (
+    Scene("answer", 96, 36, an_answer),
+    Scene("completion", 96, 16, a_completion),
+    Scene("context", 96, 36, context_details),
+    Scene("compaction", 96, 28, a_compaction),
+)
+
+
+def picture(terminal: Terminal, name: str) -> str:
+    """The screen as an SVG that needs nothing from elsewhere."""
+    with Path("/dev/null").open("w") as nowhere:
+        console = Console(
+            record=True, width=terminal.width, file=nowhere, force_terminal=True, color_system="truecolor"
+        )
+        for row in without_gaps(terminal.cells):
+            runs = (("".join(cell.data for cell in run), style) for style, run in groupby(row, key=style_of))
+            console.print(Text.assemble(*runs), no_wrap=True, crop=True)
+        svg = console.export_svg(title="zkchat", theme=DIMMED_MONOKAI, unique_id=f"zkchat-{name}")
+    return FONTS.sub("", svg).replace("Fira Code", "ui-monospace")
+
+
+def without_gaps(rows: list[list[Any]]) -> list[list[Any]]:
+    """The rows without those that a prompt keeps free for its menu."""
+    is_blank = [not "".join(cell.data for cell in row).strip() for row in rows]
+    return [
+        row for row, blank, before in zip(rows, is_blank, [False, *is_blank], strict=False) if not (blank and before)
+    ]
+
+
+def style_of(cell: Any) -> Style:
+    def color(name: str) -> str | None:
+        if name == "default":
+            return None
+        return (
+            f"#{name}"
+            if re.fullmatch("[0-9a-f]{6}", name)
+            else name.replace("bright", "bright_").replace("brown", "yellow")
+        )
+
+    try:
+        return Style(
+            color=color(cell.fg),
+            bgcolor=color(cell.bg),
+            bold=cell.bold,
+            italic=cell.italics,
+            underline=cell.underscore,
+            reverse=cell.reverse,
+        )
+    except ColorParseError:
+        return Style(bold=cell.bold)
+
+
+def main() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    for scene in SCENES:
+        with tempfile.TemporaryDirectory() as folder:
+            world = World(Path(folder))
+            shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
+            for number, note in enumerate(sorted(world.vault.rglob("*.md"))):
+                os.utime(note, (1_700_000_000 + number,) * 2)  # the order in which notes are offered
+            play = world.root / "play.json"
+            play.write_text(json.dumps({"model": "demo", "context_limit": 8192, "answers": ANSWERS}))
+            garden = world.vault.rename(world.root / "garden")
+            terminal = Terminal(
+                world, "--model", f"scripted:{play}", vault=garden, width=scene.width, height=scene.height
+            )
+            try:
+                scene.play(terminal)
+                (PICTURES / f"{scene.name}.svg").write_text(picture(terminal, scene.name), encoding="utf-8")
+            finally:
+                terminal.close()
+        sys.stderr.write(f"{PICTURES / scene.name}.svg\n")
+
+
+if __name__ == "__main__":
+    main()

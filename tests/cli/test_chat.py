@@ -1,0 +1,222 @@
+"""`zkchat chat`, in this process: at an edited prompt, on a plain terminal, and in a pipe."""
+
+import io
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from tests.support.world import Result, Terminal, World
+from zkchat.cli.chat_needs import launch, load_libraries
+from zkchat.cli.main import run
+
+Chat = Callable[..., Result]
+
+
+@pytest.fixture
+def model(world: World) -> str:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    return world.script([{"text": "First."}], [{"text": "Second."}], [{"text": "Third."}])
+
+
+def at_prompt(world: World, keys: str, *arguments: str) -> Result:
+    """What comes of these keys, typed into the prompt."""
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        pipe.send_text(keys)
+        environment = replace(world.environment(terminal=True), stdin=Terminal())
+        return result(run(("chat", *arguments), environment), environment.stdout, environment.stderr)
+
+
+def on_plain_terminal(world: World, typed: str, *arguments: str) -> Result:
+    environment = replace(world.environment(terminal=True), stdin=Terminal(typed))
+    return result(run(("chat", *arguments), environment), environment.stdout, environment.stderr)
+
+
+def result(code: int, out: object, err: object) -> Result:
+    assert isinstance(out, io.StringIO)
+    assert isinstance(err, io.StringIO)
+    return Result(code, out.getvalue(), err.getvalue())
+
+
+def sessions(world: World) -> list[dict[str, object]]:
+    listed = world.run("sessions", "list", "--json").json
+    assert isinstance(listed, list)
+    return listed
+
+
+def test_a_message_is_answered_and_kept(world: World, model: str) -> None:
+    chat = at_prompt(world, "What is [[Sleep]]?\r\x04", "--model", model)
+    assert chat.code == 0
+    assert "First." in chat.out
+    assert "Referenced Documents" in chat.out
+    assert chat.err.splitlines()[0] == "zkchat · vault · 1 note · scripted:scripted"
+    assert len(chat.err.splitlines()) <= 5
+    assert [session["title"] for session in sessions(world)] == ["What is [[Sleep]]?"]
+
+
+def test_new_and_resumed_sessions_follow_each_other_at_one_prompt(world: World, model: str) -> None:
+    at_prompt(world, "one\r/new\rtwo\r\x04", "--model", model)
+    first, second = sorted(sessions(world), key=lambda session: str(session["title"]))
+    assert (first["title"], second["title"]) == ("one", "two")
+    chat = at_prompt(world, f"/resume {first['id']}\rthree\r\x04", "--model", model)
+    assert "Last time, just now: “two”." in chat.err
+    assert "you › one" in chat.out
+    assert chat.out.index("First.") < chat.out.index("Second.")
+    counts = {session["title"]: session["message_count"] for session in sessions(world)}
+    assert counts == {"one": 4, "two": 2}
+
+
+def test_a_conversation_that_cannot_be_opened_leaves_one_where_one_is(world: World, model: str) -> None:
+    chat = at_prompt(world, "/model nonsense:x\r/resume nowhere\rstill here\r\x04", "--model", model)
+    assert chat.code == 0
+    assert "nonsense" in chat.err
+    assert "First." in chat.out
+
+
+def test_another_model_answers_in_the_same_session(world: World, model: str) -> None:
+    at_prompt(world, "one\r/model quote\rseven hours\r\x04", "--model", model)
+    (session,) = sessions(world)
+    shown = world.run("sessions", "show", str(session["id"]), "--json").json
+    assert [message["provider"] for message in shown["messages"] if message["role"] == "assistant"] == [
+        "scripted",
+        "quote",
+    ]
+
+
+def test_going_on_shows_the_last_exchange(world: World, model: str) -> None:
+    at_prompt(world, "one\r\x04", "--model", model)
+    chat = at_prompt(world, "two\r\x04", "--model", model, "--continue")
+    assert "Going on in “one”, 2 messages." in chat.err
+    assert chat.out.index("you › one") < chat.out.index("First.") < chat.out.index("Second.")
+    assert at_prompt(world, "\x04", "--model", model, "--new").err.count("Last time") == 1
+
+
+@pytest.mark.parametrize("flags", [("--new", "--continue"), ("--session", "x", "--continue")])
+def test_one_chat_goes_on_in_one_session(world: World, flags: tuple[str, ...]) -> None:
+    chat = world.run("chat", *flags)
+    assert (chat.code, "Choose" in chat.err) == (2, True)
+
+
+def test_without_a_terminal_only_the_answers_are_on_standard_output(world: World, model: str) -> None:
+    world.run("chat", "--model", model, stdin="First?\n")
+    chat = world.run("chat", "--model", model, "--continue", stdin="Second?\n")
+    assert (chat.code, chat.out) == (0, "Second.\n")
+
+
+def test_a_plain_terminal_shows_details_and_asks_before_it_writes(world: World, model: str) -> None:
+    world.variables["TERM"] = "dumb"
+    chat = on_plain_terminal(world, "What is [[Sleep]]?\n/save [[Answer]]\nno\n/save [[Answer]]\ny\n", "--model", model)
+    assert chat.code == 0
+    assert chat.err.count("you ›") == 4
+    assert chat.err.count("[y/N]") == 2
+    assert (world.vault / "Answer.md").exists()
+
+
+def test_a_chat_without_a_place_for_sessions_goes_on_unsaved(world: World, model: str) -> None:
+    at_prompt(world, "\x04", "--model", model)
+    (store,) = world.home.rglob("sessions.db")
+    for file in store.parent.glob("sessions.db*"):
+        file.unlink()
+    store.mkdir()
+    chat = at_prompt(world, "one\r/sessions\r\x04", "--model", model)
+    assert chat.code == 0
+    assert "First." in chat.out
+    assert "not saved" in chat.err + chat.out
+
+
+def test_thinking_is_shown_as_it_is_set(world: World) -> None:
+    world.note("Sleep.md", "Sleep.\n")
+    model = world.script([{"thinking": "Let me see."}, {"text": "First."}])
+    shown = {}
+    for view in ("shown", "folded", "hidden"):
+        world.variables["ZKCHAT_UI__THINKING"] = view
+        shown[view] = at_prompt(world, "one\r\x04", "--model", model).out
+    assert "Let me see." in shown["shown"]
+    assert "… thought for" in shown["folded"]
+    assert "see" not in shown["hidden"].replace("seven", "")
+    assert "thought" not in shown["hidden"]
+
+
+def test_vi_keys_are_a_setting(world: World, model: str) -> None:
+    world.variables["ZKCHAT_UI__KEYS"] = "vi"
+    at_prompt(world, "wrong word\x1bbcwright\r\x04", "--model", model)
+    assert [session["title"] for session in sessions(world)] == ["wrong right"]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="there is always a desktop")
+def test_an_address_is_handed_to_the_desktop_if_there_is_one(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opener, opened = tmp_path / "xdg-open", tmp_path / "opened"
+    opener.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
+    opener.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert not launch(world.environment(), "obsidian://open?path=x")
+    world.variables["DISPLAY"] = ":0"
+    assert launch(world.environment(), "obsidian://open?path=x")
+    deadline = time.monotonic() + 10
+    while not opened.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert opened.read_text() == "obsidian://open?path=x\n"
+
+
+def test_the_library_of_the_model_is_loaded_before_it_is_needed() -> None:
+    load_libraries("openai")
+    assert {"openai", "zkchat.render.markdown", "zkchat.repl.commands"} <= sys.modules.keys()
+
+
+def test_what_is_wrong_with_a_note_is_told_with_the_first_turn_and_not_in_the_greeting(
+    world: World, model: str
+) -> None:
+    world.variables["ZKCHAT_VAULT__MAX_NOTE_BYTES"] = "100"
+    world.note("Large.md", "x" * 200)
+    chat = at_prompt(world, "one\r\x04", "--model", model)
+    greeting, _, rest = chat.err.partition("Ctrl-D to leave.")
+    assert "Large.md" not in greeting
+    assert rest.count("warning: Large.md") == 1
+
+
+def test_a_chat_without_an_index_still_has_a_model_to_talk_to(world: World, model: str) -> None:
+    at_prompt(world, "\x04", "--model", model)
+    (index,) = world.home.rglob("index.db")
+    for file in index.parent.glob("index.db*"):
+        file.unlink()
+    index.mkdir()
+    chat = at_prompt(world, "one\r\x04", "--model", model)
+    assert chat.code == 0
+    assert "First." in chat.out
+
+
+class Interrupted(Terminal):
+    """Somebody who presses Ctrl-C instead of typing a line."""
+
+    def __init__(self, typed: str, *, is_terminal: bool) -> None:
+        super().__init__(typed)
+        self._is_terminal = is_terminal
+        self._is_first = True
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # typeshed's StringIO has two bases
+        if self._is_first:
+            self._is_first = False
+            raise KeyboardInterrupt
+        return super().readline(size)
+
+
+@pytest.mark.parametrize(("is_terminal", "answered"), [(True, True), (False, False)])
+def test_ctrl_c_hints_at_the_way_out_on_a_terminal_and_ends_a_pipe(
+    world: World, model: str, is_terminal: bool, answered: bool
+) -> None:
+    world.variables["TERM"] = "dumb"
+    environment = replace(world.environment(terminal=True), stdin=Interrupted("one\n", is_terminal=is_terminal))
+    chat = result(run(("chat", "--model", model), environment), environment.stdout, environment.stderr)
+    assert chat.code == 0
+    assert ("(Ctrl-D leaves.)" in chat.out + chat.err, "First." in chat.out) == (answered, answered)

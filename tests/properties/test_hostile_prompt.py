@@ -1,0 +1,138 @@
+"""Nothing that notes, models, sessions or servers are called acts on the terminal while the user types."""
+
+import asyncio
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.completion import CompleteEvent, Completion
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import to_plain_text
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+from tests.support.hostile import PAYLOADS
+from tests.support.libraries import library_of
+from tests.support.screens import a_usage, what_acts_on_a_terminal
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.session import Session
+from zkchat.render.door import shown, shown_in_place
+from zkchat.repl.completion import MenuCompleter, Offers
+from zkchat.repl.greeting import greeting
+from zkchat.repl.note_names import NamedNote, NoteNames
+from zkchat.repl.prompt import Prompt
+from zkchat.repl.shelf import Shelf
+from zkchat.repl.status import Status, status_line
+from zkchat.vault.library import Library
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(set(PAYLOADS)) >= 60
+
+
+@pytest.mark.parametrize("payload", PAYLOADS, ids=ascii)
+def test_the_bar_and_the_greeting_show_it(payload: str) -> None:
+    status = Status(vault=payload, model=payload, session=payload, doing=payload, usage=a_usage())
+    assert what_acts_on_a_terminal(status_line(status, 250)) == set()
+    session = Session(id="s1", title=payload, created_at=NOW, updated_at=NOW)
+    model = ModelInfo(provider=payload, id=payload)
+    for known in ((session, None), (None, session)):
+        lines = greeting(vault=payload, notes=1, model=model, session=known[0], last=known[1], now=NOW)
+        assert len(lines) <= 5
+        assert [line for line in lines if what_acts_on_a_terminal(line) or "\n" in line] == []
+
+
+class Named(Shelf):
+    """A shelf with one note, whose every name is the payload."""
+
+    def __init__(self, payload: str) -> None:
+        super().__init__()
+        self._names = NoteNames([NamedNote(path=f"{payload}/{payload}.md", title=payload, aliases=(payload,))])
+
+
+def menu_of(payload: str, library: Library | None = None) -> MenuCompleter:
+    def no_library() -> Library:
+        assert library is not None
+        return library
+
+    return MenuCompleter(
+        Offers(
+            Named(payload),
+            library=no_library,
+            commands=lambda _: [(f"/{payload}", payload)],
+            agents=lambda: [payload],
+        )
+    )
+
+
+def rows(menu: MenuCompleter, before: str) -> list[Completion]:
+    return list(menu.get_completions(Document(before), CompleteEvent()))
+
+
+@pytest.mark.parametrize("payload", PAYLOADS, ids=ascii)
+def test_the_rows_of_the_menu_show_it(payload: str) -> None:
+    menu = menu_of(payload)
+    offered = [row for before in ("[[", "see @", "/", "@") for row in rows(menu, before)]
+    assert len(offered) == 4
+    for row in offered:
+        text = to_plain_text(row.display) + to_plain_text(row.display_meta)
+        assert what_acts_on_a_terminal(text) == set()
+        assert "\n" not in text
+
+
+def test_headings_and_blocks_are_shown_as_well(tmp_path: Path) -> None:
+    harmless = [payload for payload in PAYLOADS if payload.isprintable() or "\x1b[31m" in payload]
+    text = "\n\n".join(f"# {payload}" for payload in harmless)
+    with library_of(tmp_path, {"Note.md": text}) as library:
+        offered = rows(menu_of("x", library), "[[Note#")
+    assert offered
+    assert all(what_acts_on_a_terminal(to_plain_text(row.display)) == set() for row in offered)
+
+
+def written_while_typing(folder: Path, payload: str) -> str:
+    """Every character that the prompt writes while the payload is in its bar, its menu and its text."""
+    out = io.StringIO()
+
+    async def type_() -> None:
+        with create_pipe_input() as pipe:
+            output = Vt100_Output(out, lambda: Size(rows=24, columns=80), term="xterm", enable_cpr=False)
+            with create_app_session(input=pipe, output=output):
+                prompt = Prompt(
+                    completer=menu_of(payload),
+                    history_file=folder / "history",
+                    keys=(),
+                    vi=False,
+                    color=True,
+                    bar=lambda width: status_line(Status(vault=payload, model=payload), width),
+                    painted=lambda: None,
+                )
+                reading = asyncio.ensure_future(prompt.read(""))
+                pipe.send_text("[[")
+                while prompt.buffer.complete_state is None:
+                    await asyncio.sleep(0.002)
+                pipe.send_text("\t\r\r")
+                await reading
+
+    asyncio.run(asyncio.wait_for(type_(), 20))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("payload", PAYLOADS[::3], ids=ascii)
+def test_a_note_chosen_from_the_menu_writes_none_of_it(tmp_path: Path, payload: str) -> None:
+    text = written_while_typing(tmp_path, f"<{payload}")
+    assert what_acts_on_a_terminal(text) <= {"\x08"}, "prompt_toolkit's way one column to the left"
+    assert ("<" + payload in text) == (shown(payload) == payload)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.characters()))
+def test_edited_text_is_shown_character_by_character(text: str) -> None:
+    assert what_acts_on_a_terminal(shown_in_place(text)) == set()
+    assert len(shown_in_place(text)) == len(text)

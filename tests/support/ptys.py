@@ -1,0 +1,125 @@
+"""`zkchat chat` on a real terminal: what was typed into it, what is on its screen, and every byte it wrote."""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pyte
+
+from tests.support.world import World
+
+_ASKS_FOR_CURSOR = "\x1b[6n"
+
+
+class Terminal:
+    """A terminal that answers as a real one does when it is asked where its cursor is."""
+
+    def __init__(
+        self,
+        world: World,
+        *arguments: str,
+        vault: Path | None = None,
+        width: int = 80,
+        height: int = 24,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "HOME": str(world.home),
+            "ZKCHAT_OLLAMA__HOST": "http://127.0.0.1:9",
+            **world.variables,
+            **(variables or {}),
+        }
+        self._screen = pyte.Screen(width, height)
+        self._stream = pyte.Stream(self._screen)
+        self._child = pexpect.spawn(
+            sys.executable,
+            ["-m", "zkchat", "chat", "--vault", str(vault or world.vault), *arguments],
+            env=environment,
+            cwd=str(world.root),
+            dimensions=(height, width),
+            encoding="utf-8",
+            codec_errors="surrogateescape",
+        )
+        self.written = ""
+        """Everything that reached the terminal."""
+
+    @property
+    def rows(self) -> list[str]:
+        return [row.rstrip() for row in self._screen.display]
+
+    @property
+    def width(self) -> int:
+        return int(self._screen.columns)
+
+    @property
+    def cells(self) -> list[list[Any]]:
+        """The characters of the screen as pyte knows them, colours included."""
+        return [[self._screen.buffer[y][x] for x in range(self.width)] for y in range(self._screen.lines)]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.rows)
+
+    def type(self, text: str) -> None:
+        self._child.send(text)
+
+    def paste(self, text: str) -> None:
+        self._child.send(f"\x1b[200~{text}\x1b[201~")
+
+    def resize(self, width: int, height: int) -> None:
+        self._child.setwinsize(height, width)
+        self._screen.resize(height, width)
+
+    def wait_for(self, *wanted: str, seconds: float = 20) -> None:
+        """Until all of it is on the screen."""
+        self.wait_until(lambda: all(text in self.text for text in wanted), f"{wanted} on the screen", seconds)
+
+    def wait_until(self, is_so: Callable[[], bool], what: str, seconds: float = 20) -> None:
+        end = time.monotonic() + seconds
+        while not is_so():
+            assert time.monotonic() < end, f"Waited for {what}:\n{self.text}"
+            assert self._read(), f"It ended before there was {what}:\n{self.text}"
+
+    def wait_for_prompt(self) -> None:
+        """Until the last line that holds a prompt is an empty one, with its bar below."""
+        self.wait_until(lambda: self.is_at_prompt, "an empty prompt")
+
+    @property
+    def is_at_prompt(self) -> bool:
+        return [row for row in self.rows if row][-2:-1] == ["you ›"]
+
+    def finish(self, seconds: float = 20) -> int | None:
+        """Until the program ends; its exit code."""
+        end = time.monotonic() + seconds
+        while self._read():
+            assert time.monotonic() < end, f"Waited for the end:\n{self.text}"
+        self._child.close()
+        return self._child.exitstatus
+
+    def close(self) -> None:
+        self._child.close(force=True)
+
+    def _read(self) -> bool:
+        """Take in what was written. False at the end."""
+        try:
+            text = self._child.read_nonblocking(65_536, timeout=0.1)
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.written += text
+        for piece in re.split(f"({re.escape(_ASKS_FOR_CURSOR)})", text):
+            if piece == _ASKS_FOR_CURSOR:
+                cursor = self._screen.cursor
+                self._child.send(f"\x1b[{cursor.y + 1};{cursor.x + 1}R")
+            else:
+                self._stream.feed(piece)
+        return True

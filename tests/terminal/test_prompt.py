@@ -1,0 +1,171 @@
+"""The prompt of `zkchat chat` on a real terminal."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.support.ptys import Terminal
+from tests.support.world import World
+
+Open = Callable[..., Terminal]
+COLOR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m")
+LONG = [f"line {number}" for number in range(2000)]
+
+
+@pytest.fixture
+def chat(world: World) -> Iterator[Open]:
+    """Opens `zkchat chat` over two notes, with a model that answers `answers`."""
+    world.note("Ideas/Sleep.md", "---\naliases: [Slumber]\n---\n# Sleep\n\n## Phases\n\nREM comes last. ^rem\n")
+    world.note("Ideas/Naps.md", "# Naps\n\nSee [[Sleep]].\n")
+    opened: list[Terminal] = []
+
+    def open_(*arguments: str, **more: object) -> Terminal:
+        terminal = Terminal(world, "--model", f"scripted:{world.root / 'play.json'}", *arguments, **more)  # type: ignore[arg-type]
+        opened.append(terminal)
+        return terminal
+
+    yield open_
+    for terminal in opened:
+        terminal.close()
+
+
+def messages(world: World) -> list[tuple[str, str, str]]:
+    (session,) = world.run("sessions", "list", "--json").json
+    shown = world.run("sessions", "show", session["id"], "--json").json
+    return [
+        (
+            message["role"],
+            message["status"],
+            "".join(part["text"] for part in message["parts"] if part["kind"] == "text"),
+        )
+        for message in shown["messages"]
+    ]
+
+
+def test_a_note_is_chosen_from_the_menu_sent_and_answered_while_the_bar_keeps_count(chat: Open, world: World) -> None:
+    world.script([{"text": "Rest "}, {"delay": 0.3}, {"text": "**well**, says [[Sleep]]."}], context_limit=4096)
+    terminal = chat()
+    terminal.wait_for("zkchat · vault · 2 notes", "/help for help", " vault · scripted:scripted · new session")
+    terminal.type("What of [[slum")
+    terminal.wait_for("Slumber → Sleep", "tokens Ideas/Sleep.md")
+    terminal.type("\t")
+    terminal.wait_for("[[Sleep|Slumber]]")
+    terminal.type("#")
+    terminal.wait_for("[[Sleep#", "Phases")
+    terminal.type("ph")
+    terminal.wait_until(lambda: "##" in terminal.text and " # " not in terminal.text, "a menu of one row")
+    terminal.type("\t")
+    terminal.wait_for("[[Sleep#Phases]]")
+    terminal.type("\r?\r")
+    terminal.wait_for("Rest")
+    terminal.wait_for("Rest well, says [[Sleep]].", "Referenced Documents", "1 [[Sleep#Phases]]", "% of 4,096")
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+    assert [text for role, _, text in messages(world) if role == "user"] == ["What of [[Sleep#Phases]]?"]
+
+
+def test_a_paste_of_two_thousand_lines_is_shown_folded_sent_whole_and_found_again_by_the_next_session(
+    chat: Open, world: World
+) -> None:
+    world.script([{"text": "Long."}])
+    terminal = chat()
+    terminal.wait_for_prompt()
+    terminal.type("Read: ")
+    terminal.paste("\r".join(LONG))
+    terminal.wait_for("you › Read: [pasted 2,000 lines]")
+    terminal.type("\r")
+    terminal.wait_for("Long.", "tokens")
+    terminal.wait_for_prompt()
+    terminal.type("/quit\r")
+    assert terminal.finish() == 0
+    assert messages(world)[0][2] == "Read: " + "\n".join(LONG)
+    later = chat("--continue")
+    later.wait_for("Going on in “Read: line 0", "… and 1,995 more lines")
+    later.wait_for_prompt()
+    later.type("\x1b[A\x1b[A")
+    later.wait_for("you › [pasted 2,000 lines]")
+
+
+def test_a_session_is_offered_and_resumed_with_its_last_exchange(chat: Open, world: World) -> None:
+    world.script([{"text": "Rest."}], [{"text": "Yes."}])
+    asking = chat()
+    asking.wait_for_prompt()
+    asking.type("What is [[Sleep]]?\r")
+    asking.wait_for("Rest.", "Referenced Documents")
+    asking.wait_for_prompt()
+    asking.type("\x04")
+    asking.finish()
+    terminal = chat()
+    terminal.wait_for("Last time, just now: “What is [[Sleep]]?”.")
+    offered = re.search(r"/resume (\w+)", terminal.text)
+    assert offered
+    assert "Rest." not in terminal.text
+    terminal.wait_for_prompt()
+    terminal.type(f"{offered[0]}\r")
+    terminal.wait_for("you › What is [[Sleep]]?", "Rest.", "1 [[Sleep]]  linked by you", "vault · scripted:scripted ·")
+    terminal.wait_for_prompt()
+    terminal.type("Sure?\r")
+    terminal.wait_for("Yes.")
+    terminal.wait_for_prompt()
+    terminal.type("/new\r")
+    terminal.wait_until(lambda: terminal.is_at_prompt and terminal.rows[-1].endswith("new session"), "a new session")
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+    assert len(messages(world)) == 4
+
+
+def test_ctrl_c_empties_the_line_then_hints_at_the_way_out(chat: Open, world: World) -> None:
+    world.script([{"text": "Never."}])
+    terminal = chat()
+    terminal.wait_for_prompt()
+    terminal.type("not this\x03")
+    terminal.wait_for_prompt()
+    assert "Ctrl-D leaves" not in terminal.text
+    terminal.type("\x03")
+    terminal.wait_for("(Ctrl-D leaves.)")
+    terminal.wait_for_prompt()
+    terminal.type("\x0c")
+    terminal.wait_until(lambda: terminal.is_at_prompt and "Ctrl-D leaves" not in terminal.text, "a cleared screen")
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+
+
+@pytest.mark.parametrize("width", [40, 250])
+def test_narrow_and_wide_terminals_without_colour(chat: Open, world: World, width: int) -> None:
+    world.script([{"text": "Rest **well** `now`."}])
+    terminal = chat(width=width, variables={"NO_COLOR": "1"})
+    terminal.wait_for_prompt()
+    terminal.type("[[sl")
+    terminal.wait_for("Sleep")
+    terminal.type("\t\r\r")
+    terminal.wait_for("Rest well now.", "Referenced Documents")
+    terminal.wait_for_prompt()
+    assert not COLOR.search(terminal.written)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [((), {"TERM": "dumb"}), ((), {"TERM": ""}), (("--plain",), {})],
+    ids=["dumb", "unset", "plain"],
+)
+def test_a_plain_terminal_sees_lines_and_no_sequence(
+    chat: Open, world: World, arguments: tuple[str, ...], variables: dict[str, str]
+) -> None:
+    world.script([{"text": "Rest **well**, "}, {"text": "says [[Sleep]]."}])
+    terminal = chat(*arguments, variables=variables)
+    terminal.wait_for("you ›")
+    terminal.type("What of [[Sleep]]?\r")
+    terminal.wait_for("says [[Sleep]].", "Referenced Documents")
+    terminal.type("\x03")
+    terminal.wait_for("(Ctrl-D leaves.)")
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+    assert "\x1b" not in terminal.written
+
+
+def test_in_ci_nothing_is_drawn_while_one_types(chat: Open, world: World) -> None:
+    world.script([{"text": "Rest."}])
+    terminal = chat(variables={"CI": "1"})
+    terminal.wait_for("you ›")
+    assert "\x1b[?2004h" not in terminal.written

@@ -1,0 +1,179 @@
+"""Every slash command once, typed into the real program on a real terminal."""
+
+import base64
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pexpect
+import pytest
+
+from tests.support.world import World
+from zkchat.repl.commands import COMMANDS
+
+Terminal: TypeAlias = "pexpect.spawn[str]"
+PROMPT = "you ›"
+ANSWERS = ["Seven hours, says [[Sleep]].", "Eight hours.", "Nine hours.", "Ten hours.", "Eleven hours."]
+
+
+class Chat:
+    """`zkchat chat` in a vault of one note, with a model that counts hours."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep.\n")
+        world.note("Coffee.md", "# Coffee\n\nCoffee keeps people awake.\n")
+        world.note(".zkchat/rules/Tone.md", "---\ninclude: manual\n---\nBe warm.\n")
+        model = world.script(*[[{"text": text}] for text in ANSWERS])
+        self.terminal: Terminal = pexpect.spawn(
+            sys.executable,
+            ["-m", "zkchat", "chat", "--vault", str(world.vault), "--model", model],
+            env={
+                **os.environ,
+                "HOME": str(world.home),
+                "TERM": "xterm-256color",
+                "PROMPT_TOOLKIT_NO_CPR": "1",
+                "DISPLAY": "",
+                "WAYLAND_DISPLAY": "",
+                "CI": "",
+                "EDITOR": "sed -i s/What/That/",
+                "ZKCHAT_CONTEXT__KEEP_RECENT": "2",
+            },
+            dimensions=(24, 80),
+            encoding="utf-8",
+            timeout=30,
+        )
+        self.terminal.expect(PROMPT)
+
+    def say(self, line: str, *expected: str) -> str:
+        """Type a line and wait for what is to be seen, in order, and for the next prompt; returns all of it."""
+        self.terminal.send(f"{line}\r")
+        return self.see(*expected, PROMPT)
+
+    def see(self, *expected: str) -> str:
+        seen = ""
+        for text in expected:
+            self.terminal.expect_exact(text)
+            seen += (self.terminal.before or "") + text
+        return seen
+
+    def messages(self) -> list[str]:
+        """The texts of the conversation as it stands, of the session used last."""
+        shown = self.world.run("context", "export").json["messages"]
+        return [message["content"] for message in shown]
+
+
+@pytest.fixture
+def chat(world: World) -> Iterator[Chat]:
+    chat = Chat(world)
+    chat.say("Tell me of [[Sleep]]", "Seven hours", "tokens")
+    yield chat
+    chat.terminal.send("/quit\r")
+    chat.terminal.expect(pexpect.EOF)
+    chat.terminal.close()
+    assert chat.terminal.exitstatus == 0
+
+
+def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat) -> None:
+    chat.say("/help", "/refs [N]", "sources of the answer")
+    chat.say("/refs", "Referenced Documents", "[[Sleep]]")
+    chat.say("/refs 1", "Sleep.md", "linked by you, cited")
+    chat.say("/open 1", "Nothing here can open it", "file://", "Sleep.md")
+    seen = chat.say("/copy", "characters are on the clipboard")
+    (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", seen)
+    assert base64.b64decode(copied).decode() == ANSWERS[0]
+    chat.say("/context", "Messages (", "tokens")
+    chat.say("/stats", "2 in the context, 0 archived")
+    chat.say("/hlep", "There is no command /hlep. Did you mean /help?")
+    chat.terminal.send("/save [[Kept]] \r")
+    chat.see("Save the answer as Kept.md? [y/N]")
+    chat.say("y", "Kept.md is in your vault now.")
+    note = (chat.world.vault / "Kept.md").read_text()
+    assert note.startswith("---\nzkchat-note: answer\n")
+    assert "> Tell me of [[Sleep]]\n\nSeven hours, says [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n" in note
+    chat.terminal.send("/export talk.json\r")
+    chat.see("Write the conversation to talk.json? [y/N]")
+    chat.say("n", "Nothing was written.")
+    assert not (chat.world.vault / "talk.json").exists()
+    chat.terminal.send("/export talk.json\r")
+    chat.see("[y/N]")
+    chat.say("y", "talk.json is in your vault now.")
+    assert len(json.loads((chat.world.vault / "talk.json").read_text())["messages"]) == 2
+
+
+def test_a_conversation_branches(chat: Chat) -> None:
+    chat.say("/retry", "Eight hours", "tokens")
+    assert chat.messages() == ["Tell me of [[Sleep]]", "Eight hours."]
+    chat.say("/edit", "at its beginning")
+    chat.see("Tell me of [[Sleep]]")
+    chat.say(" now", "Nine hours", "tokens")
+    assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
+    chat.say("And then?", "Ten hours", "tokens")
+    left = re.search(r"/branch (\w+) returns", chat.say("/branch 2", "goes on after message 2", "returns"))
+    assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
+    assert left
+    chat.say(f"/branch {left[1]}", "goes on after message 4")
+    chat.say("/history", "Nine hours.", "And then?", "Ten hours.")
+
+
+def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: Chat) -> None:
+    chat.say("And more?", "Eight hours", "tokens")
+    chat.say("/pin", "Message 4 is pinned")
+    chat.say("/compact hours", "Context compacted #1: 2 messages archived")
+    chat.say("/history", "Context compacted #1")
+    chat.say("/expand 1", "Tell me of [[Sleep]]")
+    chat.say("/uncompact", "Compaction #1 is taken back: 2 messages in the context again.")
+    chat.say("/sessions", "messages  Tell me of [[Sleep]]")
+    chat.say("/new", "A new session begins")
+    chat.say("/stats", "0 messages")
+    chat.say("/resume Tell me of [[Sleep]]", "Eight hours")
+    chat.say("/stats", "4 messages")
+    chat.say("/model", "The model is scripted:")
+    chat.say("/model quote")
+    chat.say("/model", "The model is quote.")
+    chat.say("/model nonsense:x", "nonsense")
+
+
+def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None:
+    chat.say("/rules", "Tone", "[manual]", "tokens", "when you add it")
+    costs = re.compile(r"question:\s+([\d,]+)\s+→\s+([\d,]+)\s+tokens")
+    added = costs.search(chat.say("/add rule Tone", "Tone is in every request from now on", "tokens."))
+    assert added
+    before, after = (int(number.replace(",", "")) for number in added.groups())
+    assert before < after
+    dropped = costs.search(chat.say("/drop rule Tone", "Tone is in no request from now on", "tokens."))
+    assert dropped
+    assert dropped.groups() == added.groups()[::-1]
+    chat.say("/add rule Tome", "There is no rule 'Tome'.", "There is: Tone.")
+    chat.say("/add [[Coffee]] ", "Coffee.md is in every request from now on")
+    chat.say("And coffee?", "Eight hours", "tokens")
+    chat.say("/why [[Coffee]] ", "Coffee.md was in the request of the last answer:", "added by you", "for message 4")
+    chat.say("/why [[Sleep]] ", "linked in the message 1", "for message 2, 4")
+    chat.say("/drop [[Coffee]] ", "Coffee.md is in no request from now on")
+    chat.say("/tools", "* read_document", "[always]", "in every request")
+
+
+def test_another_agent_answers_and_things_are_remembered(chat: Chat) -> None:
+    chat.say("/agent", "default answers.", "research:")
+    chat.say("/agent reserch", "There is no agent 'reserch'.", "research")
+    chat.say("/agent research", "research answers from now on")
+    chat.say("And more?", "Eight hours", "tokens")
+    shown = chat.world.run("context", "show", "--message", "4", "--json").json
+    assert shown["agent"] == "research"
+    chat.terminal.send("/memory\r")
+    chat.see("There is no ZKCHAT.md in this vault yet. Make one? [y/N]")
+    chat.say("y", "ZKCHAT.md is in every request")
+    assert (chat.world.vault / "ZKCHAT.md").read_text().startswith("That everybody")
+    chat.say("/remember My thesis is due on 30 June.", "Remembered.")
+    assert [fact["text"] for fact in chat.world.run("memory", "list", "--json").json] == [
+        "My thesis is due on 30 June."
+    ]
+
+
+@pytest.mark.parametrize("name", [command.name for command in COMMANDS])
+def test_no_command_is_left_out_here(name: str) -> None:
+    assert f'"/{name}' in Path(__file__).read_text(encoding="utf-8")

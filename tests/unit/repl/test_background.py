@@ -1,0 +1,77 @@
+"""Work that goes on while the user types."""
+
+import asyncio
+from threading import Event
+
+import pytest
+
+from zkchat.errors import StorageError
+from zkchat.repl.background import Background
+
+
+def test_work_is_done_in_the_order_in_which_it_was_asked_for() -> None:
+    done: list[int] = []
+    with Background() as background:
+        for number in range(3):
+            background.soon(lambda number=number: done.append(number))  # type: ignore[misc]
+        asyncio.run(background.done())
+        assert done == [0, 1, 2]
+
+
+def test_the_bar_hears_what_goes_on_and_when_it_is_over() -> None:
+    heard: list[str] = []
+    with Background() as background:
+        background.changed = lambda: heard.append(background.doing)
+        with background.progress("indexing") as step:
+            step(1, 1000)
+            step(1, 1000)
+            step(1000, 1000)
+    assert heard == ["indexing 1 / 1,000", "indexing 1,000 / 1,000", ""]
+
+
+def test_trouble_is_left_to_whoever_needs_the_work() -> None:
+    def fail() -> None:
+        raise StorageError("No disk.")
+
+    done: list[str] = []
+    with Background() as background:
+        background.soon(fail)
+        background.soon(lambda: done.append("next"))
+        asyncio.run(background.done())
+    assert done == ["next"]
+
+
+def test_the_end_of_the_program_ends_long_work_and_drops_what_was_not_begun() -> None:
+    begun, leaving, later = Event(), Event(), []
+
+    def index() -> None:
+        with background.progress("indexing") as step:
+            begun.set()
+            leaving.wait(10)
+            for number in range(1_000_000):
+                step(number, 1_000_000)
+        later.append("index")
+
+    with Background() as background:
+        background.soon(index)
+        background.soon(lambda: later.append("second"))
+        begun.wait(10)
+        background._is_closing = True  # as leaving the block does, before it waits
+        leaving.set()
+    assert later == []
+
+
+def test_whoever_waits_may_give_up_and_the_work_goes_on() -> None:
+    go_on, done = Event(), []
+
+    async def give_up() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(background.done(), 0.01)
+        go_on.set()
+        await background.done()
+
+    with Background() as background:
+        background.soon(lambda: done.append(go_on.wait(10)))
+        background.soon(lambda: done.append(True))
+        asyncio.run(give_up())
+        assert done == [True, True]

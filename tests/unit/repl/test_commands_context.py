@@ -1,0 +1,134 @@
+"""Slash commands for what the model is sent: /stats /context /compact /uncompact /model."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversations import Reciting, conversation_over
+from tests.support.desks import Workplace
+from tests.support.libraries import library_of
+from tests.support.screens import a_usage
+from zkchat.chat.session_kit import SessionKit
+from zkchat.model.context import LeftOut, RequestContext, RequestItem
+from zkchat.model.events import Event, Warned
+from zkchat.model.message import CompactionPart
+from zkchat.render.context_lines import context_lines
+from zkchat.repl.commands import completions, run
+from zkchat.repl.desk import Nothing, Outcome, Play, Switch
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Workplace]:
+    with library_of(tmp_path, {}) as library:
+        place = Workplace(lambda: SessionKit(conversation_over(library, provider=Reciting())))
+        place.exchange("What is sleep?", "Rest.")
+        yield place
+
+
+def outcome(place: Workplace, line: str) -> Outcome:
+    return asyncio.run(run(place.desk, line))
+
+
+def typed(place: Workplace, line: str) -> str:
+    place.surface.lines.clear()
+    assert isinstance(outcome(place, line), Nothing)
+    return place.surface.text
+
+
+def compact(place: Workplace) -> None:
+    place.talk.add("system", "", parts=[CompactionPart(number=1, summary="Short.", archived=("m1",))])
+
+
+def test_stats_shows_the_meter_and_counts_messages(place: Workplace) -> None:
+    place.talk.usage = a_usage()
+    place.talk.pin("m2")
+    compact(place)
+    told = typed(place, "/stats")
+    assert place.surface.shown_usage == a_usage()
+    assert told.splitlines() == [
+        "2 messages: 1 in the context, 1 archived, 1 pinned. 1 compaction in force.",
+        "Model scripted:play. Session s1.",
+    ]
+
+
+def test_stats_before_the_first_message_says_that_nothing_was_sent() -> None:
+    assert typed(Workplace(), "/stats").splitlines() == [
+        "Nothing has been sent to the model yet.",
+        "0 messages: 0 in the context, 0 archived, 0 pinned. 0 compactions in force.",
+        "Model scripted:play. Session (begins with your first message).",
+    ]
+
+
+CONTEXT = RequestContext(
+    agent="research",
+    items=(
+        RequestItem(type="message", name="m1", tokens=30),
+        RequestItem(type="tool", name="find", server="files", include="agent", score=0.876, tokens=5),
+        RequestItem(type="rule", name="Citation style", tokens=10),
+        RequestItem(type="rule", name="Tone\x1b[31m", include="manual", tokens=1000),
+        RequestItem(type="message", name="m2", tokens=140),
+        RequestItem(type="reference", name="Sleep.md", include="manual", tokens=100, part_of="m2"),
+    ),
+    left_out=(LeftOut(item=RequestItem(type="rule", name="Dates"), why="score"),),
+    usage=a_usage(),
+)
+
+
+def test_context_tells_what_the_last_answer_was_made_of(place: Workplace) -> None:
+    place.exchange("Why?", "Because.", request_context=CONTEXT)
+    assert typed(place, "/context").splitlines() == [
+        "Rules (2), 1,010 tokens: Citation style [always] · Tone␛[31m [manual]",
+        "Notes (1), 100 tokens: Sleep.md [manual]",
+        "Tools (1), 5 tokens: files/find [agent 0.88]",
+        "Messages (2): 70 tokens",
+        "Left out (1): Dates (score)",
+        "Agent research. 4 items beside messages: 1 always, 2 manual, 1 agent.",
+    ]
+    assert place.surface.shown_usage == a_usage()
+
+
+def test_context_of_a_number_tells_of_that_answer(place: Workplace) -> None:
+    place.exchange("Why?", "Because.", request_context=RequestContext())
+    place.exchange("Why?", "Because.", request_context=CONTEXT)
+    assert typed(place, "/context 4") == "Nothing but messages was sent."
+    assert place.surface.shown_usage is None
+
+
+def test_a_message_without_a_record_says_so(place: Workplace) -> None:
+    assert typed(place, "/context").startswith("There is no context data for that message.")
+    assert typed(place, "/context 1").startswith("There is no context data for that message.")
+
+
+def test_nothing_is_left_out_where_nothing_was() -> None:
+    assert not any(line.startswith("Left out") for line in context_lines(RequestContext(items=CONTEXT.items)))
+
+
+def test_compact_plays_a_compaction_with_its_focus(place: Workplace) -> None:
+    async def collected() -> list[Event]:
+        play = await run(place.desk, "/compact  about the budget ")
+        assert isinstance(play, Play)
+        return [event async for event in play.events]
+
+    assert asyncio.run(collected()) == [Warned(text="compacted about the budget")]
+
+
+def test_uncompact_takes_the_last_compaction_back(place: Workplace) -> None:
+    compact(place)
+    assert typed(place, "/uncompact") == "Compaction #1 is taken back: 1 message in the context again."
+    assert len(place.talk.window.live) == 2
+    assert typed(place, "/uncompact") == "Nothing is compacted in this conversation."
+
+
+def test_model_tells_which_it_is_and_which_there_are(place: Workplace) -> None:
+    assert typed(place, "/model").splitlines() == [
+        "The model is scripted:play. /model NAME changes it for this conversation.",
+        "Others: ollama:qwen3:8b, quote",
+    ]
+
+
+def test_another_model_goes_on_in_the_same_session(place: Workplace) -> None:
+    assert outcome(place, "/model quote") == Switch(session="s1", model="quote")
+    assert outcome(Workplace(), "/model quote") == Switch(session=None, model="quote")
+    assert completions(place.desk, "/model qw") == ["ollama:qwen3:8b"]

@@ -1,0 +1,295 @@
+"""Slash commands for what every request holds: /add /drop /rules /tools /agent /memory /remember /why."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.desks import NotesInMemory, RememberedSurface, Workplace
+from tests.support.libraries import library_of
+from tests.support.memories import MemoriesInMemory
+from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.session_kit import SessionKit
+from zkchat.context.relevance import Relevance
+from zkchat.memory.facts import Memory
+from zkchat.model.profile import ProfileFile
+from zkchat.model.session import ItemsEntry
+from zkchat.repl.commands import completions, run
+from zkchat.repl.desk import Desk, Nothing, Outcome, Switch
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Beekeeping.md": "# Beekeeping\n\n## Hives\n\nBees need a hive.\n\n## Honey\n\nHoney is sweet.\n",
+    "Harbour.md": "# Harbour\n\nShips lie in the harbour.\n",
+    "Bees.md": "# Bees\n\nBees hum.\n",
+    "Long.md": "# Long\n\n" + "A word that is said again and again. " * 2000,
+}
+
+
+def profile(kind: str, name: str, text: str) -> ProfileFile:
+    return ProfileFile.model_validate(
+        {"kind": kind, "name": name, "origin": "vault", "path": f"{name}.md", "text": text}
+    )
+
+
+PROFILES = (
+    profile("agent", "default", '---\nreferences:\n  "[[Harbour]]": always\n---\nAnswer from the notes.\n'),
+    profile("agent", "small", "---\ncontext:\n  max_tokens: 2048\ndescription: Says little.\n---\nBe brief.\n"),
+    profile("rule", "Brevity", "---\ninclude: always\n---\nBe brief.\n"),
+    profile("rule", "Units", "---\ninclude: manual\n---\nUse metric units.\n"),
+    profile("rule", "Dates", "---\ninclude: agent\ndescription: Dates and calendars\n---\nWrite 2026-03-01.\n"),
+)
+
+
+class Place:
+    """A desk with a real conversation on it."""
+
+    def __init__(self, library: Library, *, calls_tools: bool = True, profiles: tuple[ProfileFile, ...] = PROFILES):
+        self.facts = MemoriesInMemory()
+        self.store = SessionsInMemory()
+        self.talk: Conversation = conversation_over(
+            library,
+            self.store,
+            Reciting(window=8192, calls_tools=calls_tools),
+            profiles=profiles,
+            memory=Memory(self.facts, Relevance(), lambda: NOON),
+        )
+        self.surface = RememberedSurface()
+        self.notes = NotesInMemory()
+        self.edited: list[str] = []
+        self.desk = Desk(
+            conversation=self.talk,
+            store=self.store,
+            notes=self.notes,
+            surface=self.surface,
+            address_of=lambda _: None,
+            kit=lambda: SessionKit(self.talk),
+            edit=self.edited.append,
+        )
+
+    def outcome(self, line: str) -> Outcome:
+        self.surface.lines.clear()
+        return asyncio.run(run(self.desk, line))
+
+    def typed(self, line: str) -> str:
+        assert isinstance(self.outcome(line), Nothing)
+        return self.surface.text
+
+    def sent(self) -> list[str]:
+        """Names of what the last request held beside messages and tools."""
+        context = self.talk.messages[-1].request_context
+        assert context
+        return [item.name for item in context.items if item.type in {"rule", "reference"}]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+@pytest.fixture
+def place(library: Library) -> Place:
+    return Place(library)
+
+
+def costs(told: str) -> tuple[int, int]:
+    found = re.search(r"question: ([\d,]+) → ([\d,]+) tokens", told)
+    assert found, told
+    before, after = (int(number.replace(",", "")) for number in found.groups())
+    return before, after
+
+
+def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_told(place: Place) -> None:
+    told = place.typed("/add rule units")
+    assert told.startswith("Units is in every request from now on.")
+    before, after = costs(told)
+    assert after > before
+    events_of(place.talk.say("Hello!"))
+    assert place.sent() == ["Brevity", "Harbour", "Units"]
+    dropped = place.typed("/drop rule Units")
+    assert dropped.startswith("Units is in no request from now on.")
+    assert place.typed("/rules").splitlines()[-1].endswith("dropped by you")
+    events_of(place.talk.say("Hello!"))
+    assert place.sent() == ["Brevity", "Harbour"]
+
+
+def test_a_note_is_added_by_link_and_a_section_by_its_heading(place: Place) -> None:
+    assert place.typed("/add [[bees]]").startswith("Bees.md is in every request")
+    assert place.typed("/add [[Beekeeping#Hives|the hives]]").startswith("Beekeeping.md#Hives is in every request")
+    events_of(place.talk.say("Hello!"))
+    assert place.sent()[-2:] == ["Bees.md", "Beekeeping.md#Hives"]
+    system = place.talk.messages[-1].request_context
+    assert system
+    texts = [place.talk.history.contents[item.digest] for item in system.items if item.name.endswith("#Hives")]
+    assert "Bees need a hive." in texts[0]
+    assert "sweet" not in texts[0]
+
+
+def test_a_note_of_the_agent_is_known_by_any_of_its_names(place: Place) -> None:
+    assert place.typed("/add [[Harbour]]") == "Harbour is in every request already."
+    assert place.typed("/drop [[Harbour.md]]").startswith("Harbour is in no request")
+    assert place.typed("/drop note Harbour") == "Harbour is in no request of this session."
+    assert place.typed("/add note harbour.md").startswith("Harbour is in every request")
+
+
+def test_what_was_added_can_be_dropped_when_its_file_is_gone(place: Place, tmp_path: Path) -> None:
+    place.typed("/add [[Bees]]")
+    (tmp_path / "vault" / "Bees.md").unlink()
+    assert place.typed("/drop [[Bees]]").startswith("Bees.md is in no request")
+
+
+def test_a_note_without_room_is_refused_with_another_way(place: Place) -> None:
+    told = place.typed("/add [[Long]]")
+    assert told.startswith("Long.md takes ")
+    assert told.endswith("Link the note in a message instead.")
+    assert place.talk.history.items == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/add", "Name a note, a rule or a tool: /add [[Note]], /add rule NAME, /add tool NAME."),
+        ("/drop rule", "Name a note, a rule or a tool: /drop [[Note]], /drop rule NAME, /drop tool NAME."),
+        ("/add rule Unit", "There is no rule 'Unit'. There is: Units."),
+        ("/add rule Brevity", "Brevity is in every request already."),
+        ("/add tool find_relatd", "There is no tool 'find_relatd'. There is: find_related"),
+        ("/add [[Harbor]]", "There is no note [[Harbor]]. Did you mean [[Harbour]]?"),
+        ("/add [[Nothing at all like it]]", "There is no note [[Nothing at all like it]]."),
+        ("/drop rule Units", "Units is in no request of this session."),
+        ("/remember", "What is to be remembered? /remember My thesis is due on 30 June."),
+        ("/agent smal", "There is no agent 'smal'. There is: small"),
+        ("/why [[Bees]]", "There is no answer yet. Ask something first."),
+    ],
+)
+def test_wrong_use_is_told_with_the_way_out(place: Place, line: str, told: str) -> None:
+    assert place.typed(line).startswith(told)
+
+
+def test_a_rule_for_some_messages_can_be_kept_out_and_brought_back(place: Place) -> None:
+    assert place.typed("/drop rule Dates").startswith("Dates is in no request")
+    events_of(place.talk.say("Which dates are in my calendars?"))
+    assert "Dates" not in place.sent()
+    assert place.typed("/add rule Dates").startswith("Dates is in every request")
+    assert [line.split()[:2] for line in place.typed("/rules").splitlines()] == [
+        ["*", "Brevity"], ["*", "Dates"], ["Units", "[manual]"]
+    ]  # fmt: skip
+
+
+def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(place: Place) -> None:
+    rules = place.typed("/rules").splitlines()
+    assert re.fullmatch(r"\* Brevity  \[always\] +\d+ tokens  in every request", rules[0])
+    assert re.fullmatch(r"  Dates    \[agent\] +\d+ tokens  when a message calls for it", rules[1])
+    assert re.fullmatch(r"  Units    \[manual\] +\d+ tokens  when you add it", rules[2])
+    assert any(line.startswith("* read_document") for line in place.typed("/tools").splitlines())
+    assert place.typed("/drop tool find_related").startswith("find_related is in no request")
+    assert any("find_related" in line and "dropped by you" in line for line in place.typed("/tools").splitlines())
+
+
+def test_without_rules_and_tools_a_sentence_says_so(library: Library) -> None:
+    place = Place(library, calls_tools=False, profiles=())
+    assert place.typed("/rules") == "There are no rules yet. Write one: zkchat rules new NAME TEXT."
+    assert place.typed("/tools") == "reciting:x calls no tools."
+    assert place.typed("/add tool read_document") == "reciting:x calls no tools. /model chooses another one."
+    assert place.typed("/add rule Tone") == "There is no rule 'Tone'. Write one: zkchat rules new"
+
+
+def test_another_agent_answers_from_now_on(place: Place) -> None:
+    assert place.typed("/agent").startswith("default answers.")
+    assert "small: Says little." in place.surface.text
+    assert place.typed("/agent @research").startswith("research answers from now on.")
+    assert place.talk.agent.name == "research"
+
+
+def test_an_agent_with_settings_of_its_own_has_the_conversation_opened_again(place: Place) -> None:
+    assert place.outcome("/agent small") == Switch(session=place.talk.session_id)
+    assert place.outcome("/agent default") == Switch(session=place.talk.session_id)
+
+
+def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(place: Place) -> None:
+    place.surface.says_yes = False
+    assert place.typed("/memory") == "Nothing was written."
+    assert (place.notes.files, place.edited) == ({}, [])
+    place.surface.says_yes = True
+    assert place.typed("/memory").startswith("ZKCHAT.md is in every request.")
+    assert [*place.notes.files] == ["ZKCHAT.md"]
+    assert place.edited == ["ZKCHAT.md"]
+    place.typed("/memory")
+    assert len(place.surface.questions) == 2
+
+
+def test_the_page_that_counts_is_the_one_that_is_opened(place: Place) -> None:
+    place.notes.files["AGENTS.md"] = "Be kind.\n"
+    place.typed("/memory")
+    assert place.edited == ["AGENTS.md"]
+
+
+def test_a_fact_is_remembered_unless_the_conversation_is_private(place: Place) -> None:
+    assert place.typed("/remember My thesis is due on 30 June.") == "Remembered."
+    assert [(fact.text, fact.source) for fact in place.facts.kept] == [("My thesis is due on 30 June.", "user")]
+    events_of(place.talk.say("Hello!"))
+    place.store.append(place.talk.session_id, [ItemsEntry(private=True)])
+    place.talk.history.extend(place.store.entries(place.talk.session_id)[-1:])
+    assert place.typed("/remember I live in Bergen.").startswith("This conversation is private")
+    assert len(place.facts.kept) == 1
+
+
+def test_names_are_completed(place: Place) -> None:
+    assert completions(place.desk, "/add r") == ["rule Brevity", "rule Dates", "rule Units"]
+    assert completions(place.desk, "/why tool read") == ["tool read_document"]
+    assert completions(place.desk, "/agent s") == ["small"]
+    assert "research" in completions(place.desk, "/agent @")
+    place.typed("/add [[Bees]]")
+    assert completions(place.desk, "/drop [[") == ["[[Bees]]"]
+    assert "rule Units" in completions(place.desk, "/drop ")
+
+
+def test_why_tells_what_brought_a_note_in_and_for_which_messages(place: Place) -> None:
+    events_of(place.talk.say("What is in [[Bees]]?"))
+    events_of(place.talk.say("And the dates?"))
+    lines = place.typed("/why [[bees]]").splitlines()
+    assert lines[0] == "Bees.md was in the request of the last answer:"
+    assert re.fullmatch(r"- linked in the message 1 \[manual\], \d+ tokens", lines[1])
+    assert lines[2] == "It was there for message 2, 4."
+    assert "always there [always]" in place.typed("/why [[Harbour]]")
+    assert place.typed("/why [[Beekeeping]]").splitlines() == [
+        "Beekeeping.md was not in the request of the last answer: nothing led to it.",
+        "No request of this session held it.",
+    ]
+
+
+def test_why_tells_what_kept_a_rule_or_a_tool_out(place: Place) -> None:
+    place.typed("/drop rule Brevity")
+    place.typed("/drop tool find_related")
+    place.typed("/add [[Bees]]")
+    events_of(place.talk.say("Which calendars are there?"))
+    assert place.typed("/why rule Brevity").splitlines()[:2] == [
+        "Brevity was left out of the request of the last answer:",
+        "- you dropped it",
+    ]
+    assert "- you dropped it" in place.typed("/why tool find_related")
+    assert "added by you [manual]" in place.typed("/why [[Bees]]")
+    assert re.search(
+        r"(on the subject of your message \[agent 0\.\d\d\]|nearness 0\.\d\d)", place.typed("/why rule Dates")
+    )
+
+
+def test_an_answer_without_a_record_has_no_why(place: Place) -> None:
+    imported = Workplace(place.desk.kit)
+    imported.exchange("What are bees?", "Insects.")
+    asyncio.run(run(imported.desk, "/why [[Bees]]"))
+    assert imported.surface.text == "There is no context data for the last answer."
+
+
+def test_what_changed_since_an_answer_is_told_with_both_digests(place: Place, tmp_path: Path) -> None:
+    events_of(place.talk.say("What is in [[Bees]]?"))
+    assert "has changed" not in place.typed("/context")
+    (tmp_path / "vault" / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
+    assert re.search(
+        r"The note Bees\.md has changed since: it was [0-9a-f]{16}, and is [0-9a-f]{16} now\.",
+        place.typed("/context 2"),
+    )

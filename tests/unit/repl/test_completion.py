@@ -1,0 +1,141 @@
+"""What the menu offers after the text before the cursor."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import to_plain_text
+
+from tests.support.libraries import library_of
+from tests.support.screens import an_answer
+from zkchat.errors import StorageError
+from zkchat.model.reference import DocumentReference
+from zkchat.repl.completion import MenuCompleter, Offers
+from zkchat.repl.shelf import Shelf
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Ideas/Sleep.md": "---\naliases: [Slumber]\n---\n"
+    "# Sleep\n\n## Phases\n\n### REM sleep\n\nDreams. ^dreams\n\nSee [[Naps]].\n",
+    "Ideas/Naps.md": "# Naps\n",
+    "Old/Sleep log.md": "x" * 400,
+    "A/Twin.md": "a",
+    "B/Twin.md": "b",
+}
+COMMANDS = {"/help": "this list", "/history": "all messages"}
+
+
+def commands(line: str) -> list[tuple[str, str]]:
+    if " " in line:
+        return [("argument", "")]
+    return [(name, about) for name, about in COMMANDS.items() if name.startswith(line)]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+@pytest.fixture
+def menu(library: Library) -> MenuCompleter:
+    shelf = Shelf()
+    shelf.renew(library, [])
+    return MenuCompleter(Offers(shelf, library=lambda: library, commands=commands, agents=lambda: ["poet", "critic"]))
+
+
+def completed(menu: MenuCompleter, before: str, after: str = "") -> list[str]:
+    """The whole text with each row of the menu taken."""
+    rows = menu.get_completions(Document(before + after, len(before)), CompleteEvent())
+    return [before[: len(before) + row.start_position] + row.text + after for row in rows]
+
+
+def rows(menu: MenuCompleter, before: str) -> list[tuple[str, str]]:
+    offered = menu.get_completions(Document(before), CompleteEvent())
+    return [(to_plain_text(row.display), to_plain_text(row.display_meta)) for row in offered]
+
+
+def test_a_note_is_completed_to_a_closed_link(menu: MenuCompleter) -> None:
+    assert completed(menu, "See [[naps") == ["See [[Naps]]"]
+    assert completed(menu, "See [[naps", "]] please") == ["See [[Naps]] please"]
+
+
+def test_an_alias_is_completed_to_the_note_it_stands_for(menu: MenuCompleter) -> None:
+    assert completed(menu, "[[slumb") == ["[[Sleep|Slumber]]"]
+    assert rows(menu, "[[slumb")[0][0] == "Slumber → Sleep"
+
+
+def test_a_name_that_two_notes_have_is_completed_to_the_path(menu: MenuCompleter) -> None:
+    assert sorted(completed(menu, "[[twin")) == ["[[A/Twin]]", "[[B/Twin]]"]
+
+
+def test_each_row_shows_the_path_and_about_how_many_tokens_it_costs(menu: MenuCompleter) -> None:
+    assert rows(menu, "[[sleep log") == [("Sleep log", "≈ 100 tokens Old/Sleep log.md")]
+
+
+def test_headings_and_blocks_of_a_note_are_offered(menu: MenuCompleter) -> None:
+    assert rows(menu, "[[sleep#") == [("Sleep", "#"), ("Phases", "##"), ("REM sleep", "###")]
+    assert completed(menu, "[[Sleep#rem") == ["[[Sleep#REM sleep]]"]
+    assert completed(menu, "[[Sleep#Phases#re") == ["[[Sleep#Phases#REM sleep]]"]
+    assert completed(menu, "[[Sleep#^") == ["[[Sleep#^dreams]]"]
+    assert rows(menu, "[[Sleep#^dr") == [("^dreams", "line 10")]
+    assert completed(menu, "[[No such note#") == []
+
+
+def test_commands_are_offered_with_what_they_do_and_then_their_arguments(menu: MenuCompleter) -> None:
+    assert rows(menu, "/h") == [("/help", "this list"), ("/history", "all messages")]
+    assert completed(menu, "/hel") == ["/help"]
+    assert completed(menu, "/resume  arg") == ["/resume  argument"]
+    assert completed(menu, "Is and/or") == []
+    assert completed(menu, "/save\n/h") == []
+
+
+def test_a_link_in_an_argument_is_a_link(menu: MenuCompleter) -> None:
+    assert completed(menu, "/save [[nap") == ["/save [[Naps]]"]
+
+
+def test_agents_are_offered_at_the_beginning_and_files_elsewhere(menu: MenuCompleter) -> None:
+    assert completed(menu, "@po") == ["@poet "]
+    assert completed(menu, "@") == ["@poet ", "@critic "]
+    assert completed(menu, "Compare @naps") == ["Compare [[Ideas/Naps.md]] "]
+    assert completed(menu, "me@naps") == []
+
+
+def test_without_agents_files_are_offered_at_the_beginning_too(library: Library) -> None:
+    shelf = Shelf()
+    shelf.renew(library, [])
+    menu = MenuCompleter(Offers(shelf, library=lambda: library, commands=commands))
+    assert completed(menu, "@naps") == ["[[Ideas/Naps.md]] "]
+
+
+@pytest.mark.parametrize("text", ["", "Just words", "[[Sleep]] and", "[[Sleep|my ", "[single"])
+def test_elsewhere_nothing_is_offered(menu: MenuCompleter, text: str) -> None:
+    assert completed(menu, text) == []
+
+
+def test_notes_of_the_conversation_and_those_they_link_to_come_first(library: Library) -> None:
+    shelf = Shelf()
+    reference = DocumentReference(wikilink="[[Sleep]]", relative_path="Ideas/Sleep.md")
+    broken = DocumentReference(wikilink="[[Nowhere]]", status="missing")
+    shelf.renew(library, [an_answer("", reference, broken)])
+    assert [fitting.note.path for fitting in shelf.fitting("")][:2] == ["Ideas/Sleep.md", "Ideas/Naps.md"]
+
+
+def test_a_new_note_is_offered_once_the_shelf_is_renewed(library: Library, tmp_path: Path) -> None:
+    shelf = Shelf()
+    shelf.renew(library, [])
+    (tmp_path / "vault" / "Brand new.md").write_text("new")
+    library.refresh()
+    assert shelf.fitting("brand") == []
+    shelf.renew(library, [])
+    assert [fitting.note.path for fitting in shelf.fitting("brand")] == ["Brand new.md"]
+
+
+def test_trouble_with_the_index_means_no_menu_and_nothing_else(library: Library) -> None:
+    def broken() -> Library:
+        raise StorageError("The index is gone.")
+
+    menu = MenuCompleter(Offers(Shelf(), library=broken, commands=commands))
+    assert completed(menu, "[[Sleep#") == []

@@ -1,0 +1,105 @@
+"""What a chat begins with."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.screens import a_usage, an_answer
+from zkchat.model.context import ContextUsage, RequestContext
+from zkchat.model.events import Compacted, TextDelta, TurnFailed, TurnFinished
+from zkchat.model.message import ChatMessage, CompactionPart, TextPart
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.session import Session
+from zkchat.repl.greeting import ago, greeting, last_exchange
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MODEL = ModelInfo(provider="ollama", id="qwen3:8b")
+SLEEP = Session(
+    id="s1", title="What is sleep?", created_at=NOW, updated_at=NOW - timedelta(hours=2, minutes=9), message_count=4
+)
+
+
+def greeted(session: Session | None = None, last: Session | None = None, **more: object) -> list[str]:
+    known = {"vault": "garden", "notes": 1234, "model": MODEL, "now": NOW}
+    return greeting(session=session, last=last, **(known | more))  # type: ignore[arg-type]
+
+
+def test_a_new_user_sees_the_vault_the_model_and_how_to_get_help() -> None:
+    assert greeted() == [
+        "zkchat · garden · 1,234 notes · ollama:qwen3:8b",
+        "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave.",
+    ]
+    assert greeted(notes=1)[0] == "zkchat · garden · 1 note · ollama:qwen3:8b"
+    assert greeted(model=ModelInfo(provider="quote", id=""))[0].endswith("quote (no model: your notes are quoted)")
+
+
+def test_the_last_session_is_offered() -> None:
+    assert greeted(last=SLEEP)[1] == "Last time, 2 hours ago: “What is sleep?”. To go on there: /resume s1"
+
+
+def test_the_session_that_is_gone_on_in_is_named() -> None:
+    assert greeted(session=SLEEP)[1] == "Going on in “What is sleep?”, 4 messages. /history shows them all."
+    assert "untitled" in greeted(session=SLEEP.model_copy(update={"title": ""}))[1]
+
+
+def test_a_long_title_is_cut() -> None:
+    assert f"“{'x' * 39}…”" in greeted(last=SLEEP.model_copy(update={"title": "x" * 200}))[1]
+
+
+@pytest.mark.parametrize(
+    ("past", "words"),
+    [
+        (timedelta(seconds=59), "just now"),
+        (timedelta(seconds=-5), "just now"),
+        (timedelta(minutes=1), "1 minute ago"),
+        (timedelta(hours=23), "23 hours ago"),
+        (timedelta(days=400), "400 days ago"),
+    ],
+)
+def test_how_long_ago_that_was(past: timedelta, words: str) -> None:
+    assert ago(past) == words
+
+
+def asked(text: str) -> ChatMessage:
+    return ChatMessage(id="u", role="user", parts=(TextPart(text=text),), created_at=NOW)
+
+
+def test_the_last_exchange_is_retold_with_its_panels() -> None:
+    answer = an_answer("Rest.", request_context=RequestContext(usage=a_usage()))
+    text, events = last_exchange([asked("First?"), an_answer("One."), asked("And sleep?"), answer])
+    assert text == "And sleep?"
+    assert events == [TextDelta(text="Rest."), TurnFinished(message=answer, usage=a_usage())]
+
+
+def test_of_a_long_question_the_beginning_is_shown_again() -> None:
+    text, _ = last_exchange([asked("\n".join(f"line {number}" for number in range(2000)))])
+    assert text.splitlines() == ["line 0", "line 1", "line 2", "line 3", "line 4", "… and 1,995 more lines"]
+
+
+def test_an_answer_in_several_steps_ends_once() -> None:
+    first, last = an_answer("Let me look. "), an_answer("Found.").model_copy(update={"id": "m2"})
+    result = ChatMessage(id="t", role="tool", created_at=NOW)
+    _, events = last_exchange([asked("Sleep?"), first, result, last])
+    assert [event.kind for event in events] == ["text", "text", "finished"]
+    assert events[-1] == TurnFinished(message=last, usage=ContextUsage())
+
+
+def test_an_unfinished_answer_is_shown_as_such() -> None:
+    stopped = an_answer("Half of", status="unfinished")
+    failed = an_answer("", status="error", error="The server went away.")
+    assert last_exchange([asked("?"), stopped])[1][-1] == TurnFailed(
+        text="This answer was not finished.", hint="/retry asks again."
+    )
+    assert last_exchange([asked("?"), failed])[1][-1] == TurnFailed(
+        text="The server went away.", hint="/retry asks again."
+    )
+
+
+def test_a_compaction_after_the_question_is_marked() -> None:
+    part = CompactionPart(number=1, summary="…")
+    marker = ChatMessage(id="c", role="system", parts=(part,), created_at=NOW)
+    assert last_exchange([asked("?"), marker])[1] == [Compacted(message=marker)]
+
+
+def test_a_session_without_a_question_has_nothing_to_retell() -> None:
+    assert last_exchange([]) == ("", [])

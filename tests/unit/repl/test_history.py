@@ -1,0 +1,80 @@
+"""What is remembered of what was typed."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from zkchat.repl.history import SharedHistory, looks_secret
+from zkchat.repl.paste import Pastes
+
+LONG = "\n".join(f"line {number}" for number in range(50))
+
+
+def remembered(file: Path) -> list[str]:
+    """As another session finds it, the newest first."""
+    return list(SharedHistory(file, Pastes()).load_history_strings())
+
+
+def test_what_was_typed_is_there_in_the_next_session_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "history"
+    history = SharedHistory(file, Pastes())
+    history.append_string("What is sleep?")
+    history.append_string("two\nlines")
+    assert remembered(file) == ["two\nlines", "What is sleep?"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my key is sk-proj-abcdefghijklmnopqrstuvwxyz123456",
+        "export OPENAI_API_KEY=sk-1234567890abcdef1234",
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "AKIAIOSFODNN7EXAMPLE",
+        "password: hunter2",
+        "the Token = x",
+        "Authorization: Bearer abcdefghijk123456",
+        "postgres://me:secret@example.org/db",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+        "mine is correct-horse",
+    ],
+)
+def test_a_line_with_a_secret_is_not_kept(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "history"
+    history = SharedHistory(file, Pastes(), keys=("correct-horse",))
+    history.append_string(text)
+    history.append_string("harmless")
+    assert remembered(file) == ["harmless"]
+    assert history.get_strings() == ["harmless"]
+
+
+def test_a_secret_inside_a_folded_paste_is_not_kept(tmp_path: Path) -> None:
+    pastes = Pastes()
+    history = SharedHistory(tmp_path / "history", pastes)
+    history.append_string(f"Look: {pastes.folded(LONG + ' AKIAIOSFODNN7EXAMPLE')}")
+    assert remembered(tmp_path / "history") == []
+
+
+@pytest.mark.parametrize("text", ["What is a token?", "Does [[Sleep]] keep secrets?", "Is my password safe?"])
+def test_words_about_secrets_are_none(text: str) -> None:
+    assert not looks_secret(text)
+
+
+def test_a_paste_is_kept_whole_and_shown_folded(tmp_path: Path) -> None:
+    file, pastes = tmp_path / "history", Pastes()
+    SharedHistory(file, pastes).append_string(pastes.folded(LONG))
+    assert "line 49" in file.read_text()
+    later = Pastes()
+    (shown,) = SharedHistory(file, later).load_history_strings()
+    assert (shown, later.whole(shown)) == ("[pasted 50 lines]", LONG)
+
+
+def test_without_a_place_to_write_there_is_simply_no_history(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    history = SharedHistory(tmp_path / "file" / "history", Pastes())
+    history.append_string("hello")
+    assert list(history.load_history_strings()) == []
+    (tmp_path / "folder").mkdir()
+    assert remembered(tmp_path / "folder") == []

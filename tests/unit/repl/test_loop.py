@@ -1,0 +1,152 @@
+"""The loop between a prompt and its turns."""
+
+import asyncio
+import io
+import os
+import signal
+from collections.abc import AsyncGenerator, Sequence
+from typing import cast
+
+import pytest
+
+from tests.support.sessions import SessionsInMemory
+from zkchat.chat.session_kit import SessionKit
+from zkchat.model.events import Event, TextDelta
+from zkchat.repl import commands
+from zkchat.repl.desk import Command, Desk, Edit, Leave, NoteMaker, Outcome, Play, Send, Switch, Talk
+from zkchat.repl.loop import Room, converse
+from zkchat.repl.surface import PlainSurface
+
+
+def no_kit() -> SessionKit:
+    raise AssertionError("no command of these tests asks for it")
+
+
+Typed = str | type[BaseException]
+
+
+class Table:
+    """A user who types what was written down before, and everything that is shown to them."""
+
+    def __init__(self, *typed: Typed) -> None:
+        self._typed = iter(typed)
+        self.beginnings: list[str] = []
+        self.shown: list[str] = []
+        self.out = io.StringIO()
+        self.turns = 0
+
+    async def read(self, beginning: str) -> str:
+        self.beginnings.append(beginning)
+        typed = next(self._typed, EOFError)
+        if isinstance(typed, str):
+            return typed
+        raise typed
+
+    async def say(self, text: str) -> AsyncGenerator[Event, None]:
+        try:
+            yield TextDelta(text=f"heard {text}")
+            if text == "endless":
+                os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.sleep(5)
+                yield TextDelta(text="not stopped")
+        finally:
+            self.shown.append("closed")
+
+    def show(self, event: Event) -> None:
+        assert isinstance(event, TextDelta)
+        self.shown.append(event.text)
+
+    def close(self) -> None:
+        self.shown.append("end")
+
+    def turned(self) -> None:
+        self.turns += 1
+
+    def room(self) -> Room:
+        async def nobody(_question: str) -> str:
+            raise EOFError
+
+        desk = Desk(
+            conversation=cast(Talk, None),
+            store=SessionsInMemory(),
+            notes=cast(NoteMaker, None),
+            surface=PlainSurface(self.out, ask=nobody, launch=lambda _: False),
+            address_of=lambda _: None,
+            kit=no_kit,
+            edit=lambda _: None,
+        )
+        return Room(say=self.say, desk=lambda: desk, read=self.read, presenter=lambda: self, turned=self.turned)
+
+    def run(self) -> Leave | Switch:
+        return asyncio.run(converse(self.room()))
+
+
+def test_each_message_is_a_turn_until_the_user_leaves() -> None:
+    table = Table("one", "  two\n")
+    assert table.run() == Leave()
+    assert table.shown == ["heard one", "closed", "end", "heard two", "closed", "end"]
+    assert table.turns == 2
+
+
+def test_an_empty_line_is_no_turn() -> None:
+    table = Table("", "   \n")
+    table.run()
+    assert (table.shown, table.turns) == ([], 0)
+
+
+def test_ctrl_c_at_the_prompt_hints_at_the_way_out() -> None:
+    table = Table(KeyboardInterrupt, "still here")
+    table.run()
+    assert table.out.getvalue() == "(Ctrl-D leaves.)\n"
+    assert table.shown[0] == "heard still here"
+
+
+def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
+    table = Table("endless", "and now")
+    table.run()
+    assert table.shown == ["heard endless", "closed", "end", "heard and now", "closed", "end"]
+
+
+def test_a_command_is_run_and_not_said() -> None:
+    table = Table("/help", "/nonsense", "/quit", "never read")
+    assert table.run() == Leave()
+    assert "/quit" in table.out.getvalue()
+    assert "There is no command /nonsense." in table.out.getvalue()
+    assert table.shown == []
+
+
+def with_command(monkeypatch: pytest.MonkeyPatch, *outcomes: Outcome) -> None:
+    """Let `/test` come to these outcomes, one after the other."""
+    waiting = iter(outcomes)
+
+    async def act(_desk: Desk, _argument: str) -> Outcome:
+        return next(waiting)
+
+    known: Sequence[Command] = (*commands.COMMANDS, Command(name="test", help="for tests", act=act))
+    monkeypatch.setattr(commands, "COMMANDS", known)
+
+
+def test_what_a_command_wants_sent_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_command(monkeypatch, Send("again"))
+    table = Table("/test")
+    table.run()
+    assert table.shown[0] == "heard again"
+
+
+def test_events_of_a_command_are_shown_like_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table("/test")
+    with_command(monkeypatch, Play(table.say("command")))
+    table.run()
+    assert (table.shown, table.turns) == (["heard command", "closed", "end"], 1)
+
+
+def test_a_text_to_edit_stands_in_the_next_prompt_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_command(monkeypatch, Edit("change me"))
+    table = Table("/test", "changed")
+    table.run()
+    assert table.beginnings == ["", "change me", ""]
+
+
+def test_another_conversation_ends_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_command(monkeypatch, Switch(session="s2"))
+    assert Table("/test", "never read").run() == Switch(session="s2")

@@ -1,0 +1,132 @@
+"""What slash commands write on: plain and drawn, and nothing of it acts on the terminal."""
+
+import asyncio
+import base64
+import io
+
+import pytest
+from rich.console import Console
+
+from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
+from zkchat.model.reference import DocumentReference
+from zkchat.repl.surface import DrawnSurface, PlainSurface
+
+HOSTILE = "a\x1b]0;title\x07b\x9b31mc\r\u202ed [/x] [link=http://x]y"
+REFERENCES = [DocumentReference(wikilink=f"[[Note {number}]]", relative_path=f"{number}.md") for number in range(12)]
+opened: list[str] = []
+
+
+async def nobody(_question: str) -> str:
+    raise EOFError
+
+
+def launch(address: str) -> bool:
+    opened.append(address)
+    return True
+
+
+def plain() -> tuple[PlainSurface, io.StringIO]:
+    stream = io.StringIO()
+    return PlainSurface(stream, ask=nobody, launch=launch), stream
+
+
+def drawn(console: Console) -> DrawnSurface:
+    return DrawnSurface(console, ask=nobody, launch=launch, link_for=lambda _: None)
+
+
+def test_plain_lines_have_no_boxes_and_no_sequences() -> None:
+    surface, stream = plain()
+    surface.tell("one")
+    surface.aside("two")
+    surface.markdown("# three")
+    surface.references(REFERENCES)
+    surface.usage(a_usage())
+    lines = stream.getvalue().splitlines()
+    assert lines[:4] == ["one", "two", "# three", "Referenced Documents"]
+    assert lines[15].startswith("12. [[Note 11]]: 11.md")
+    assert lines[16].startswith("Context: 3,434 / 8,192 tokens")
+    assert surface.width == 80
+
+
+def test_drawn_references_are_unfolded() -> None:
+    console = terminal(100)
+    drawn(console).references(REFERENCES)
+    assert "[[Note 11]]" in without_sequences(written(console))
+
+
+def test_drawn_markdown_and_meter_fit_the_screen() -> None:
+    console = terminal(40, color="never")
+    surface = drawn(console)
+    surface.markdown("word " * 30)
+    surface.usage(a_usage())
+    rows = on_screen(written(console), 40)
+    assert surface.width == 40
+    assert rows[:3] == ["word word word word word word word word"] * 3
+    assert "3,434 / 8,192 tokens (41 %)" in rows
+
+
+def test_asides_are_dim() -> None:
+    console = terminal()
+    drawn(console).aside("less")
+    assert "\x1b[2mless" in written(console)
+
+
+def test_lines_are_broken_between_words_and_an_address_never() -> None:
+    console = terminal(40)
+    drawn(console).tell("word " * 20)
+    drawn(console).tell("It is at\nfile:///" + "x" * 60)
+    lines = written(console).splitlines()
+    assert [line.strip() for line in lines[:2]] == ["word word word word word word word word"] * 2
+    assert lines[-1] == "file:///" + "x" * 60
+
+
+def test_nothing_that_is_told_acts_on_the_terminal() -> None:
+    console = terminal()
+    surface, stream = plain()
+    reference = DocumentReference(wikilink=HOSTILE, relative_path=HOSTILE)
+    for one in (surface, drawn(console)):
+        one.tell(HOSTILE)
+        one.aside(HOSTILE)
+        one.markdown(HOSTILE)
+        one.references([reference])
+    assert not what_acts_on_a_terminal(stream.getvalue())
+    assert not what_acts_on_a_terminal(written(console))
+    assert "[/x] [link=http://x]y" in written(console)
+
+
+def test_a_copy_goes_to_the_terminal_in_base_64() -> None:
+    console = terminal()
+    assert drawn(console).copy("Schlaf\x1b\x07")
+    encoded = written(console).removeprefix("\x1b]52;c;").removesuffix("\x07")
+    assert base64.b64decode(encoded).decode() == "Schlaf\x1b\x07"
+
+
+def test_what_cannot_be_copied_is_printed_as_it_is_without_line_breaks() -> None:
+    console = terminal()
+    assert not drawn(console).copy("word " * 20_000 + "\x1b]52;c;AAAA\x07")
+    assert written(console) == "word " * 20_000 + "␛]52;c;AAAA␇\n"
+    surface, stream = plain()
+    assert not surface.copy("x\x1b")
+    assert stream.getvalue() == "x␛\n"
+
+
+@pytest.mark.parametrize(("typed", "yes"), [("y", True), (" YES ", True), ("", False), ("n", False), ("yeah", False)])
+def test_only_a_yes_is_a_yes(typed: str, yes: bool) -> None:
+    asked: list[str] = []
+
+    async def ask(question: str) -> str:
+        asked.append(question)
+        return typed
+
+    surface = PlainSurface(io.StringIO(), ask=ask, launch=launch)
+    assert asyncio.run(surface.confirm("Write \x1b[31ma.md?")) is yes
+    assert asked == ["Write ␛[31ma.md? [y/N] "]
+
+
+def test_nobody_there_is_a_no() -> None:
+    assert not asyncio.run(plain()[0].confirm("Write?"))
+
+
+def test_addresses_are_handed_to_the_desktop() -> None:
+    assert plain()[0].open("file:///a.md")
+    assert opened == ["file:///a.md"]

@@ -1,0 +1,71 @@
+"""What a chat needs beside its conversation: the list of sessions, a way to write notes, the desktop, the libraries."""
+
+import shutil
+import subprocess
+import sys
+from contextlib import ExitStack
+from functools import partial
+from importlib import import_module
+from subprocess import DEVNULL
+from threading import Thread
+from typing import TYPE_CHECKING, Final
+
+from zkchat import app
+from zkchat.errors import StorageError
+
+if TYPE_CHECKING:
+    from zkchat.environment import Environment
+    from zkchat.model.session import Session
+    from zkchat.ports import SessionStore
+    from zkchat.repl.desk import NoteMaker
+
+
+def store_of(stack: ExitStack, environment: "Environment", opened: app.Opened) -> "SessionStore":
+    from zkchat.storage.unsaved import UnsavedSessions
+
+    try:
+        return stack.enter_context(app.open_sessions(environment, opened.paths.vault))
+    except StorageError as error:
+        return UnsavedSessions(error)
+
+
+def new_notes(opened: app.Opened) -> "NoteMaker":
+    from zkchat.storage.note_writing import NewNotes
+
+    vault = opened.settings.vault
+    return NewNotes(opened.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+
+
+def last_session(store: "SessionStore") -> "Session | None":
+    try:
+        return next((session for session in store.sessions() if session.message_count), None)
+    except StorageError:
+        return None
+
+
+def keys_of(environment: "Environment", opened: app.Opened) -> tuple[str, ...]:
+    """The keys of this user, which are kept nowhere."""
+    names = ("OLLAMA_API_KEY", "OPENAI_API_KEY", opened.settings.openai.api_key_env)
+    return tuple(key for name in names if (key := environment.variables.get(name)))
+
+
+_LIBRARIES: Final = {"ollama": ("ollama",), "openai": ("openai",)}
+
+
+def load_libraries(provider: str) -> None:
+    """What the first turn would otherwise load while the user waits for it."""
+    names = ("zkchat.repl.commands", "zkchat.render.screen", "zkchat.render.markdown", "tiktoken")
+    for name in (*names, *_LIBRARIES.get(provider, ())):
+        import_module(name)
+
+
+def launch(environment: "Environment", address: str) -> bool:
+    """Hand an address to the desktop, if there is one to be seen."""
+    has_desktop = sys.platform == "darwin" or any(environment.variables.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
+    program = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
+    if not (has_desktop and program):
+        return False
+    # Some openers stay until the window is closed; nobody here waits for that.
+    silent = partial(subprocess.run, [program, address], check=False, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+    Thread(target=silent, name="zkchat-open", daemon=True).start()
+    return True

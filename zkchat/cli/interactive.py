@@ -1,0 +1,328 @@
+"""`zkchat chat`: one prompt, and the conversations that follow each other at it."""
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from zkchat import app
+from zkchat.cli.chat_needs import keys_of, last_session, launch, load_libraries, new_notes, store_of
+from zkchat.cli.common import Process
+from zkchat.cli.presenters import consoles, presenter_for, tell_choice
+from zkchat.cli.progress import progress
+from zkchat.cli.remembering import LearningPoints
+from zkchat.errors import SessionError, StorageError, VaultError, ZkchatError
+from zkchat.render.door import shown
+from zkchat.repl.background import Background
+from zkchat.repl.desk import Desk, Leave, Switch
+from zkchat.repl.greeting import greeting, last_exchange
+from zkchat.repl.loop import Room, converse
+from zkchat.repl.shelf import Shelf
+
+if TYPE_CHECKING:
+    from zkchat.environment import Environment
+    from zkchat.model.note import NoteWarning
+    from zkchat.model.session import Session
+    from zkchat.ports import SessionStore
+    from zkchat.repl.desk import Surface
+    from zkchat.repl.prompt import Prompt
+    from zkchat.vault.indexer import Progress
+
+
+def can_edit(environment: "Environment") -> bool:
+    """Whether the terminal can be drawn on while the user types."""
+    from zkchat.render.abilities import can_move_cursor
+
+    is_terminal = environment.stdin_is_tty and environment.stdout_is_tty
+    return is_terminal and can_move_cursor(environment.variables) and not environment.variables.get("CI")
+
+
+@dataclass(kw_only=True)
+class _Visit:
+    """A conversation that is open, with what belongs to it alone."""
+
+    opened: app.Opened
+    store: "SessionStore"
+    background: Background
+    resources: ExitStack
+    learning: LearningPoints
+    session: "Session | None" = None
+    """As it was after the last turn."""
+    is_begun: bool = False
+    """Whether the work in the background was asked for."""
+    odd_notes: list["NoteWarning"] = field(default_factory=list)
+    """What is wrong with notes, and was not told yet."""
+
+    def refresh(self) -> None:
+        self.odd_notes += self.opened.refresh().warnings
+
+    def look_up_session(self) -> None:
+        session_id = self.opened.conversation.session_id
+        with suppress(SessionError, StorageError):
+            self.session = self.store.get(session_id) if session_id else None
+
+
+class Interactive:
+    """One `zkchat chat`, from the greeting to the end."""
+
+    def __init__(self, here: Process, options: app.ConversationOptions, *, plain: bool) -> None:
+        self._here = here
+        self._environment = here.environment
+        self._options = replace(options, progress=self._progress)
+        self._plain = plain
+        self._shelf = Shelf()
+        self._is_prompting = False
+        self._visit = self._enter(self._options)
+        self._prompt = self._make_prompt() if can_edit(here.environment) and not plain else None
+
+    def run(self) -> None:
+        try:
+            self._greet()
+            while True:
+                end = asyncio.run(converse(self._room()))
+                self._visit.learning.propose()
+                if isinstance(end, Leave):
+                    return
+                self._switch(end)
+        finally:
+            self._visit.resources.close()
+
+    def _enter(self, options: app.ConversationOptions) -> _Visit:
+        with ExitStack() as stack:
+            opened = stack.enter_context(app.open_conversation(self._environment, options))
+            store = store_of(stack, self._environment, opened)
+            background = stack.enter_context(Background())
+            wants_to_learn = opened.settings.memory.learn == "ask"
+            visit = _Visit(
+                opened=opened,
+                store=store,
+                background=background,
+                learning=LearningPoints(self._here, opened.conversation, is_wanted=wants_to_learn),
+                resources=stack.pop_all(),
+            )
+            visit.look_up_session()
+            background.changed = self._redraw
+            return visit
+        raise AssertionError("nothing above swallows an exception")
+
+    def _switch(self, to: Switch) -> None:
+        """Into the other conversation, or, where it cannot be opened, on in this one."""
+        agent = None if to.session else self._options.agent  # a session has its own
+        options = replace(self._options, session=to.session, continue_last=False, agent=agent)
+        try:
+            following = self._enter(replace(options, model=to.model) if to.model else options)
+        except ZkchatError as error:
+            self._here.fail(error)
+            return
+        self._options = replace(self._options, model=to.model or self._options.model)
+        before, self._visit = self._visit, following
+        before.resources.close()
+        self._tell_state(following)
+
+    def _greet(self) -> None:
+        visit, opened = self._visit, self._visit.opened
+        notes = self._count_notes()
+        tell_choice(self._here, opened)
+        lines = greeting(
+            vault=opened.paths.vault.name,
+            notes=notes,
+            model=opened.conversation.model,
+            session=visit.session,
+            last=None if visit.session else last_session(visit.store),
+            now=self._environment.now(),
+        )
+        for line in lines:
+            self._here.note(line)
+        self._tell_state(visit)
+
+    def _count_notes(self) -> int:
+        """A vault that was read before is looked at while the user types; a new one has nothing to offer until then.
+
+        Where that goes wrong, there is still a model to talk to.
+        """
+        opened = self._visit.opened
+        try:
+            if self._prompt is None or not opened.library.note_count():
+                self._visit.refresh()
+            return opened.library.note_count()
+        except (StorageError, VaultError) as error:
+            self._here.fail(error)
+            return 0
+
+    def _tell_state(self, visit: _Visit) -> None:
+        """What the user should know on arriving: warnings, and what was said last."""
+        for warning in visit.opened.warnings:
+            self._here.note(f"{warning.text} {warning.hint}".strip())
+        if visit.opened.conversation.is_private:
+            self._here.note("This conversation is private: nothing of it is remembered in others.")
+        asked, events = last_exchange(visit.opened.conversation.messages)
+        if asked and self._environment.stdin_is_tty:
+            self._here.out(f"\nyou › {asked}\n")
+            presenter = presenter_for(self._environment, visit.opened, plain=self._plain)
+            for event in events:
+                presenter.show(event)
+            presenter.close()
+
+    def _desk(self) -> Desk:
+        from zkchat.chat.session_kit import SessionKit
+        from zkchat.cli.opening import edit
+
+        visit, opened = self._visit, self._visit.opened
+        return Desk(
+            conversation=opened.conversation,
+            store=visit.store,
+            notes=new_notes(opened),
+            surface=self._surface(opened),
+            address_of=opened.address_of,
+            kit=lambda: SessionKit(opened.conversation),
+            edit=lambda path: edit(self._here, str(opened.paths.vault / path)),
+            models=lambda: ("quote", *opened.settings.models),
+            keys=keys_of(self._environment, opened),
+        )
+
+    def _room(self) -> Room:
+        opened = self._visit.opened
+        return Room(
+            say=opened.conversation.say,
+            desk=self._desk,
+            read=self._read,
+            presenter=lambda: presenter_for(self._environment, opened, plain=self._plain),
+            ready=self._ready,
+            turned=self._turned,
+        )
+
+    def _surface(self, opened: app.Opened) -> "Surface":
+        from zkchat.repl.surface import DrawnSurface, PlainSurface
+
+        open_outside = partial(launch, self._environment)
+        if self._plain or not self._environment.stdout_is_tty:
+            return PlainSurface(self._environment.stdout, ask=self._ask, launch=open_outside)
+        console, _ = consoles(self._environment, opened.settings.ui.color)
+        return DrawnSurface(console, ask=self._ask, launch=open_outside, link_for=opened.address_of)
+
+    def _make_prompt(self) -> "Prompt":
+        from zkchat.render.abilities import uses_color
+        from zkchat.repl.completion import MenuCompleter, Offers
+        from zkchat.repl.prompt import Prompt
+
+        ui = self._visit.opened.settings.ui
+        offers = Offers(
+            self._shelf,
+            library=lambda: self._visit.opened.library,
+            commands=self._commands,
+            agents=lambda: [agent.name for agent in self._visit.opened.conversation.profiles.agents.values()],
+        )
+        return Prompt(
+            completer=MenuCompleter(offers),
+            history_file=self._environment.data_dir / "history",
+            keys=keys_of(self._environment, self._visit.opened),
+            vi=ui.keys == "vi",
+            color=uses_color(self._environment.variables, ui.color),
+            bar=self._bar,
+            painted=self._painted,
+        )
+
+    async def _read(self, beginning: str) -> str:
+        if self._prompt is None:
+            return self._read_line("you › ")
+        self._is_prompting = True
+        try:
+            return await self._prompt.read(beginning)
+        finally:
+            self._is_prompting = False
+
+    async def _ask(self, question: str) -> str:
+        return self._read_line(question) if self._prompt is None else await self._prompt.ask(question)
+
+    def _read_line(self, prompt: str) -> str:
+        """A line as it is. Who types it on a terminal sees that it is waited for."""
+        environment = self._environment
+        if environment.stdin_is_tty:
+            environment.stderr.write(shown(prompt))
+            environment.stderr.flush()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here
+        try:
+            line = environment.stdin.readline()
+        except KeyboardInterrupt:
+            if environment.stdin_is_tty:
+                raise
+            raise EOFError from None
+        if not line:
+            raise EOFError
+        return line
+
+    def _bar(self, width: int) -> str:
+        from zkchat.repl.status import Status, status_line
+
+        visit, conversation = self._visit, self._visit.opened.conversation
+        status = Status(
+            vault=visit.opened.paths.vault.name,
+            model=conversation.model.name,
+            session=visit.session.title if visit.session else "",
+            usage=conversation.usage,
+            doing=visit.background.doing,
+        )
+        return status_line(status, width)
+
+    def _redraw(self) -> None:
+        if self._prompt and self._is_prompting:
+            self._prompt.redraw()
+
+    def _painted(self) -> None:
+        """The user sees the prompt: time for what takes longer than anybody should wait for it."""
+        visit = self._visit
+        if visit.is_begun:
+            return
+        visit.is_begun = True
+        visit.background.soon(self._renew_shelf)
+        visit.background.soon(visit.refresh)
+        visit.background.soon(self._renew_shelf)
+        visit.background.soon(partial(load_libraries, visit.opened.conversation.model.provider))
+
+    async def _ready(self) -> None:
+        visit = self._visit
+        await visit.background.done()
+        for odd in visit.odd_notes:
+            self._here.note(f"warning: {odd.path}: {odd.text}")
+        visit.odd_notes.clear()
+
+    def _turned(self) -> None:
+        self._visit.look_up_session()
+        self._suggest_dropping()
+        self._visit.learning.after_turn()
+        if self._prompt:
+            self._visit.background.soon(self._renew_shelf)
+
+    def _suggest_dropping(self) -> None:
+        for item in self._visit.opened.conversation.newly_unused():
+            what = f"[[{item.name.removesuffix('.md')}]]" if item.type == "reference" else f"{item.type} {item.name}"
+            self._here.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
+
+    def _renew_shelf(self) -> None:
+        opened = self._visit.opened
+        self._shelf.renew(opened.library, opened.conversation.messages)
+
+    def _commands(self, line: str) -> list[tuple[str, str]]:
+        """What may follow a line that begins with a slash, and what it does."""
+        from zkchat.repl import commands
+
+        about = {f"/{command.name}": command.help for command in commands.COMMANDS}
+        return [(text, about.get(text, "")) for text in commands.completions(self._desk(), line)]
+
+    @contextmanager
+    def _progress(self) -> "Iterator[Progress]":
+        """In the bar while the user types, on a line of its own while the user waits."""
+        with (
+            self._visit.background.progress("indexing") as in_bar,
+            progress(self._environment, "Indexing notes") as on_line,
+        ):
+
+            def step(done: int, total: int) -> None:
+                in_bar(done, total)
+                if not self._is_prompting:
+                    on_line(done, total)
+
+            yield step

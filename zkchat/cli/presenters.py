@@ -1,0 +1,54 @@
+"""Who shows a turn: JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from zkchat.app import Opened
+    from zkchat.cli.common import Process
+    from zkchat.environment import Environment
+    from zkchat.render.presenter import Presenter
+
+
+def presenter_for(
+    environment: "Environment",
+    opened: "Opened",
+    *,
+    json_output: bool = False,
+    plain: bool = False,
+    panels: bool = False,
+) -> "Presenter":
+    from zkchat.render.presenter import JsonPresenter, PlainPresenter
+
+    ui = opened.settings.ui
+    if json_output:
+        return JsonPresenter(environment.stdout)
+    if plain or not (environment.stdout_is_tty or panels):
+        return PlainPresenter(
+            environment.stdout, environment.stderr, details=plain, references_shown=ui.references_shown
+        )
+    from zkchat.render.screen import RichPresenter
+
+    out, err = consoles(environment, ui.color)
+    return RichPresenter(
+        out, err, thinking=ui.thinking, references_shown=ui.references_shown, link_for=opened.address_of
+    )
+
+
+def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:
+    """Standard output and standard error, to draw on."""
+    from zkchat.render.terminal import console_for
+
+    variables = environment.variables
+    return (
+        console_for(environment.stdout, is_tty=environment.stdout_is_tty, variables=variables, color=color),
+        console_for(environment.stderr, is_tty=environment.stderr_is_tty, variables=variables, color=color),
+    )
+
+
+def tell_choice(here: "Process", opened: "Opened") -> None:
+    """Say which model was chosen, where the user has not; in any case before notes leave the machine."""
+    model = opened.conversation.model
+    if opened.chosen and not model.needs_notes and (here.environment.stderr_is_tty or not model.on_this_machine):
+        here.note(opened.chosen)

@@ -1,0 +1,58 @@
+"""The record of a request in words: what was sent and why, in groups with badges (SPEC 5.4)."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final, get_args
+
+from zkchat.model.context import Include, ItemType, RequestContext, RequestItem
+from zkchat.render.door import shown_in_line
+
+_GROUPS: Final[dict[ItemType, str]] = {
+    "system": "Instructions",
+    "rule": "Rules",
+    "memory": "Memory",
+    "summary": "Summary",
+    "recall": "Recalled",
+    "reference": "Notes",
+    "evidence": "Evidence",
+    "tool": "Tools",
+    "message": "Messages",
+}
+
+
+def context_lines(context: RequestContext) -> Iterator[str]:
+    """A line for each group, one for what was left out, and one that counts it all."""
+    order = list(_GROUPS)
+    brought = sum(item.tokens for item in context.items if item.part_of)
+    for type_, items in groupby(sorted(context.items, key=lambda item: order.index(item.type)), lambda item: item.type):
+        yield _group(type_, list(items), brought)
+    if context.left_out:
+        left = " · ".join(f"{_name(left.item)} ({left.why})" for left in context.left_out)
+        yield f"Left out ({len(context.left_out)}): {left}"
+    yield _summary(context)
+
+
+def _group(type_: ItemType, items: list[RequestItem], brought: int) -> str:
+    """`brought` are the tokens that messages brought along, which are counted where they stand by themselves."""
+    title, tokens = f"{_GROUPS[type_]} ({len(items)})", sum(item.tokens for item in items)
+    if type_ == "message":  # they have ids for names, which say nothing to a reader
+        return f"{title}: {tokens - brought:,} tokens"
+    return f"{title}, {tokens:,} tokens: " + " · ".join(f"{_name(item)} {_badge(item)}" for item in items)
+
+
+def _name(item: RequestItem) -> str:
+    return shown_in_line(f"{item.server}/{item.name}" if item.server else item.name)
+
+
+def _badge(item: RequestItem) -> str:
+    return f"[{item.include}]" if item.score is None else f"[{item.include} {item.score:.2f}]"
+
+
+def _summary(context: RequestContext) -> str:
+    items = [item for item in context.items if item.type != "message"]
+    if not items:
+        return "Nothing but messages was sent."
+    modes = Counter(item.include for item in items)
+    counts = ", ".join(f"{modes[mode]} {mode}" for mode in get_args(Include) if modes[mode])
+    return f"Agent {shown_in_line(context.agent)}. {len(items)} items beside messages: {counts}."

@@ -1,0 +1,205 @@
+"""Commands for what was said: the conversation at hand, its branches, and the other sessions of the vault."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final, assert_never
+
+from zkchat.errors import UsageError
+from zkchat.model.history import compaction_of
+from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.session import Session, messages_of
+from zkchat.render import phrases
+from zkchat.render.door import shown_in_line
+from zkchat.repl.desk import NOTHING, Desk, Edit, Outcome, Play, Switch
+from zkchat.repl.numbers import is_answer, last_answer, last_question, message_numbered, number_in, number_of
+
+ARCHIVED: Final = "--archived"
+_LISTED_SESSIONS: Final = 15
+
+
+async def history(desk: Desk, argument: str) -> Outcome:
+    if argument not in {"", ARCHIVED}:
+        _tell_whole(desk, message_numbered(desk, argument))
+        return NOTHING
+    messages, window = desk.conversation.messages, desk.conversation.window
+    if not messages:
+        raise UsageError("Nothing has been said yet.")
+    live, in_force = ({message.id for message in group} for group in (window.live, window.compactions))
+    for number, message in enumerate(messages, start=1):
+        line = _line(desk, number, message, is_pinned=message.id in window.pinned)
+        if compaction_of(message) and message.id not in in_force:
+            line += " (taken back)"
+        if message.id in live:
+            desk.surface.tell(line)
+        elif compaction_of(message) or argument == ARCHIVED:
+            desk.surface.aside(line)
+    return NOTHING
+
+
+async def expand(desk: Desk, argument: str) -> Outcome:
+    markers = [(part, message) for message in desk.conversation.messages if (part := compaction_of(message))]
+    if not markers:
+        raise UsageError("Nothing has been compacted in this conversation.")
+    wanted = number_in(argument, markers[-1][0].number, "compaction", "/history shows them.") if argument else 0
+    part, message = next(((part, message) for part, message in markers if part.number == wanted), markers[-1])
+    desk.surface.tell(phrases.compaction(message))
+    if part.summary:
+        desk.surface.markdown(part.summary)
+    archived = set(part.archived)
+    for number, old in enumerate(desk.conversation.messages, start=1):
+        if old.id in archived:
+            desk.surface.aside(_line(desk, number, old, is_pinned=False))
+    return NOTHING
+
+
+async def pin(desk: Desk, argument: str) -> Outcome:
+    message = message_numbered(desk, argument) if argument else last_answer(desk)
+    number, is_pinned = number_of(desk, message), message.id in desk.conversation.window.pinned
+    desk.conversation.pin(message.id, pinned=not is_pinned)
+    if is_pinned:
+        desk.surface.tell(f"Message {number} is not pinned any more.")
+    else:
+        desk.surface.tell(f"Message {number} is pinned: compactions leave it as it is. /pin {number} lets it go.")
+    return NOTHING
+
+
+async def branch(desk: Desk, argument: str) -> Outcome:
+    messages = desk.conversation.messages
+    if not argument:
+        return _go_on_after(desk, last_question(desk).parent_id)
+    if not argument.removeprefix("#").isdigit():
+        return _go_on_after(desk, _message_called(desk, argument).id)
+    message = message_numbered(desk, argument)
+    if message.role == "user":
+        return _go_on_after(desk, message.parent_id)
+    if not is_answer(message) and compaction_of(message) is None:
+        raise UsageError(
+            f"Message {argument} is in the middle of an answer.", hint="Name a question or a whole answer."
+        )
+    if message.id == messages[-1].id:
+        raise UsageError("The conversation goes on there already.")
+    return _go_on_after(desk, message.id)
+
+
+async def retry(desk: Desk, _argument: str) -> Outcome:
+    last_question(desk)
+    return Play(desk.conversation.retry())
+
+
+async def edit(desk: Desk, _argument: str) -> Outcome:
+    question = last_question(desk)
+    _go_on_after(desk, question.parent_id)
+    return Edit(question.text)
+
+
+async def sessions(desk: Desk, _argument: str) -> Outcome:
+    known = sessions_with_messages(desk)
+    if not known:
+        raise UsageError("There are no sessions in this vault yet.")
+    for session in known[:_LISTED_SESSIONS]:
+        here = "*" if session.id == desk.conversation.session_id else " "
+        messages = f"{session.message_count:>5} messages"
+        title = session.title or "(untitled)"
+        desk.surface.tell(f"{here} {session.id}  {_local(session.updated_at)}  {messages}  {title}")
+    if len(known) > _LISTED_SESSIONS:
+        desk.surface.aside(f"… and {len(known) - _LISTED_SESSIONS} older ones: zkchat sessions list")
+    return NOTHING
+
+
+async def resume(desk: Desk, argument: str) -> Outcome:
+    if not argument:
+        raise UsageError("Which session?", hint="/resume TITLE or /resume ID; /sessions lists them.")
+    session = desk.store.find(argument)
+    if session.id == desk.conversation.session_id:
+        raise UsageError("You are in that session.")
+    return Switch(session=session.id)
+
+
+async def new(desk: Desk, _argument: str) -> Outcome:
+    desk.surface.tell("A new session begins with your next message. /sessions lists the others.")
+    return Switch(session=None)
+
+
+def sessions_with_messages(desk: Desk) -> list[Session]:
+    """The last used first."""
+    return [session for session in desk.store.sessions() if session.message_count]
+
+
+def names_of_sessions(desk: Desk, text: str) -> list[str]:
+    """Titles that hold what was typed, and ids that begin with it."""
+    wanted, known = text.casefold(), sessions_with_messages(desk)
+    titles = [session.title for session in known if session.title and wanted in session.title.casefold()]
+    ids = [session.id for session in known if text and session.id.startswith(text)]
+    return [*dict.fromkeys(titles), *ids]
+
+
+def _go_on_after(desk: Desk, message_id: str | None) -> Outcome:
+    left = desk.conversation.messages[-1]
+    desk.conversation.branch(message_id)
+    count = len(desk.conversation.messages)
+    place = f"after message {count}" if count else "at its beginning"
+    desk.surface.tell(f"The conversation goes on {place}.")
+    desk.surface.aside(f"/branch {left.id} returns to what came later.")
+    return NOTHING
+
+
+def _message_called(desk: Desk, message_id: str) -> ChatMessage:
+    """A message of any branch."""
+    session_id = desk.conversation.session_id
+    known = messages_of(desk.store.entries(session_id)) if session_id else {}
+    if message_id not in known:
+        raise UsageError(f"There is no message {message_id!r} in this session.", hint="/history numbers them.")
+    return known[message_id]
+
+
+def _tell_whole(desk: Desk, message: ChatMessage) -> None:
+    desk.surface.aside(f"{who(message)}, {_local(message.created_at)}")
+    if marker := phrases.compaction(message):
+        desk.surface.tell(marker)
+    for line in _traffic(message):
+        desk.surface.tell(line)
+    if message.text:
+        desk.surface.markdown(message.text)
+    if message.error:
+        desk.surface.aside(f"{message.status}: {message.error}")
+
+
+def _line(desk: Desk, number: int, message: ChatMessage, *, is_pinned: bool) -> str:
+    """A message as one line that fits the screen."""
+    from rich.cells import cell_len, set_cell_size
+
+    said = phrases.compaction(message) or shown_in_line(" ".join([message.text, *_traffic(message)]))
+    unfinished = "" if message.status == "complete" else f" ({message.status})"
+    start = f"{number:>4}{'*' if is_pinned else ' '} {shown_in_line(who(message)):<9} "
+    room = max(20, desk.surface.width - cell_len(start) - len(unfinished))
+    return start + (said if cell_len(said) <= room else set_cell_size(said, room - 1).rstrip() + "…") + unfinished
+
+
+def _traffic(message: ChatMessage) -> Iterator[str]:
+    """Calls of tools and what they gave back, a line each."""
+    for part in message.parts:
+        if isinstance(part, ToolCallPart):
+            yield f"→ {phrases.tool_call(part.name, part.arguments)}"
+        elif isinstance(part, ToolResultPart):
+            yield f"← {part.name}{' failed' if part.failed else ''}: {part.text}"
+
+
+def who(message: ChatMessage) -> str:
+    """Whose message it is, in a word; a line for the marker of a compaction, which is nobody's."""
+    if compaction_of(message):
+        return "──"
+    if message.name:
+        return message.name
+    match message.role:
+        case "user":
+            return "you"
+        case "assistant":
+            return "answer"
+        case "system" | "tool":
+            return message.role
+        case _:
+            assert_never(message.role)
+
+
+def _local(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"

@@ -1,0 +1,77 @@
+"""What a chat begins with: where the user is, which session it is, and how to get on."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from zkchat.model.context import ContextUsage
+from zkchat.model.events import Compacted, Event, TextDelta, TurnFailed, TurnFinished
+from zkchat.model.history import compaction_of
+from zkchat.model.message import ChatMessage
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.session import Session
+from zkchat.render.door import shown_in_line
+
+_HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."
+_LONGEST_TITLE: Final = 40
+_MOST_LINES: Final = 5
+"""Of a long question, when it is shown again."""
+_UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
+
+
+def greeting(
+    *, vault: str, notes: int, model: ModelInfo, session: Session | None, last: Session | None, now: datetime
+) -> list[str]:
+    """At most four lines. `session` is the one that is gone on in, `last` one that could be."""
+    chosen = f"{model.name} (no model: your notes are quoted)" if model.provider == "quote" else model.name
+    counted = f"{notes:,} note" if notes == 1 else f"{notes:,} notes"
+    lines = [shown_in_line(f"zkchat · {vault} · {counted} · {chosen}")]
+    if session:
+        lines.append(f"Going on in {_titled(session)}, {session.message_count} messages. /history shows them all.")
+    elif last:
+        lines.append(f"Last time, {ago(now - last.updated_at)}: {_titled(last)}. To go on there: /resume {last.id}")
+    return [*lines, _HELP]
+
+
+def _titled(session: Session) -> str:
+    title = shown_in_line(session.title) or "untitled"
+    return f"“{title if len(title) <= _LONGEST_TITLE else f'{title[: _LONGEST_TITLE - 1].rstrip()}…'}”"
+
+
+def ago(past: timedelta) -> str:
+    for unit, length in _UNITS:
+        if (count := past // length) > 0:
+            return f"{count} {unit} ago" if count == 1 else f"{count} {unit}s ago"
+    return "just now"
+
+
+def last_exchange(messages: Sequence[ChatMessage]) -> tuple[str, list[Event]]:
+    """What the user said last, and what came of it, as it was shown then. Thinking and tools are left to /history."""
+    asked = max((place for place, message in enumerate(messages) if message.role == "user"), default=None)
+    if asked is None:
+        return "", []
+    following = messages[asked + 1 :]
+    return _beginning(messages[asked].text), [event for message in following for event in _retold(message, following)]
+
+
+def _beginning(text: str) -> str:
+    lines = text.splitlines()
+    if len(lines) <= _MOST_LINES:
+        return text
+    return "\n".join([*lines[:_MOST_LINES], f"… and {len(lines) - _MOST_LINES:,} more lines"])
+
+
+def _retold(message: ChatMessage, following: Sequence[ChatMessage]) -> Iterator[Event]:
+    if compaction_of(message):
+        yield Compacted(message=message)
+    elif message.role == "assistant":
+        yield TextDelta(text=message.text)
+        if message.status != "complete":
+            yield TurnFailed(text=message.error or "This answer was not finished.", hint="/retry asks again.")
+        elif message is [each for each in following if each.role == "assistant"][-1]:
+            yield TurnFinished(message=message, usage=_usage(message))
+
+
+def _usage(message: ChatMessage) -> ContextUsage:
+    usage = message.request_context.usage if message.request_context else None
+    return usage or ContextUsage()

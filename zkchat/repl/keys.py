@@ -1,0 +1,73 @@
+"""The keys of the prompt, beside those that prompt_toolkit has for emacs and vi."""
+
+import re
+from typing import Final
+
+from prompt_toolkit.application import get_app
+from prompt_toolkit.filters import Condition, completion_is_selected, has_completions, is_searching
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+
+from zkchat.repl.paste import Pastes
+
+_FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+
+_CHOSEN: Final = re.compile(r"(?:\|[^\[\]|]*)?\]\]$")
+
+
+def is_open(text: str) -> bool:
+    """Whether a code fence has been begun and not ended, so that Enter goes on in it."""
+    opened = ""
+    for fence in _FENCE.findall(text):
+        if not opened:
+            opened = fence
+        elif fence.startswith(opened):
+            opened = ""
+    return bool(opened)
+
+
+def bindings(pastes: Pastes) -> KeyBindings:
+    keys = KeyBindings()
+    has_text = Condition(lambda: bool(get_app().current_buffer.text))
+    in_fence = Condition(lambda: is_open(get_app().current_buffer.document.text_before_cursor))
+
+    @keys.add("enter", filter=~is_searching & ~completion_is_selected & ~in_fence)
+    def _send(event: KeyPressEvent) -> None:
+        event.current_buffer.validate_and_handle()
+
+    @keys.add("enter", filter=~is_searching & completion_is_selected)
+    def _take(event: KeyPressEvent) -> None:
+        event.current_buffer.complete_state = None
+
+    @keys.add("escape", "enter")
+    def _new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("c-c", filter=~is_searching & has_text)
+    def _drop(event: KeyPressEvent) -> None:
+        event.current_buffer.reset()
+
+    @keys.add("c-x", "c-e")
+    def _edit(event: KeyPressEvent) -> None:
+        event.current_buffer.text = pastes.whole(event.current_buffer.text)
+        event.current_buffer.open_in_editor()
+
+    @keys.add("tab", filter=~has_completions)
+    def _first(event: KeyPressEvent) -> None:
+        event.current_buffer.start_completion(select_first=True)
+
+    @keys.add("#", filter=completion_is_selected)
+    def _heading(event: KeyPressEvent) -> None:
+        """On with a heading of the note that was just chosen, by whatever name."""
+        buffer = event.current_buffer
+        if link := _CHOSEN.search(buffer.document.text_before_cursor):
+            buffer.delete_before_cursor(len(link[0]))
+        buffer.insert_text("#")
+        buffer.start_completion()
+
+    @keys.add(Keys.BracketedPaste)
+    def _paste(event: KeyPressEvent) -> None:
+        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+        event.current_buffer.insert_text(pastes.folded(text))
+
+    return keys
