@@ -1,81 +1,42 @@
 """The composition root: the one room that knows which adapters there are, and puts the pieces together."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zkchat.environment import Environment, let_idle_threads_sleep
-from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
+from zkchat.adapters import (
+    create_provider,
+    load_settings,
+    model_of,
+    opened_library,
+    opened_sessions,
+    profile_files,
+)
+from zkchat.environment import Environment
+from zkchat.errors import ConfigError, StorageDamaged, StorageError, StorageTooNew
 from zkchat.places import Paths, paths
 
 if TYPE_CHECKING:
+    from zkchat.agents.profiles import Profiles
+    from zkchat.chat.compaction import Reviewer
     from zkchat.chat.conversation import Conversation
     from zkchat.chat.journal import Journal
     from zkchat.config.load import Loaded
     from zkchat.config.schema import Settings
-    from zkchat.context.budget import Shares
     from zkchat.model.events import Warned
+    from zkchat.model.profile import Agent
     from zkchat.model.reference import DocumentReference
-    from zkchat.model.session import Session
-    from zkchat.ports import ModelProvider, SessionStore, Tokenizer
-    from zkchat.storage.locations import Locations
+    from zkchat.model.session import AgentEntry, ItemsEntry, Session
+    from zkchat.ports import ModelProvider, SessionStore
     from zkchat.storage.sessions import SqliteSessions
     from zkchat.vault.indexer import Progress, Refreshed
     from zkchat.vault.library import Library
 
-_MOST_PROCESSES = 4
-"""That share a long indexing; more of them wait for the one that writes."""
 
-
-def load_settings(environment: Environment, where: Paths, *, model: str | None = None) -> "Loaded":
-    from zkchat.config.load import load
-    from zkchat.config.trust import TrustStore
-
-    store = TrustStore(where.trust)
-    return load(
-        where.user_config,
-        where.vault_config,
-        environment.variables,
-        {"model": model},
-        lambda digest: store.is_trusted(where.vault_key, digest),
-    )
-
-
-def create_provider(environment: Environment, settings: "Settings") -> tuple["ModelProvider", str]:
-    """The model that is set, or else the first that is there, with the sentence that says which and why."""
-    from zkchat.providers.registry import Sources, choose, create
-
-    sources = Sources(
-        ollama_host=settings.ollama.host,
-        ollama_key=environment.variables.get("OLLAMA_API_KEY", ""),
-        openai_base_url=settings.openai.base_url,
-        openai_key=environment.variables.get(settings.openai.api_key_env, ""),
-        openai_key_variable=settings.openai.api_key_env,
-        folder=environment.cwd,
-        home=environment.home,
-        cache=environment.cache_dir,
-        window=settings.context.max_tokens,
-    )
-    choice = None if settings.model else choose(sources)
-    name = choice.model if choice else settings.model
-    if name.startswith("local:"):
-        let_idle_threads_sleep()
-    return create(name, sources), choice.sentence if choice else ""
-
-
-def _tokenizer(provider: "ModelProvider") -> "Tokenizer":
-    """The model's own where it runs in this process, else the encoding that counts for it."""
-    from zkchat.context.tokens import tokenizer_for
-
-    if provider.info.provider == "local":
-        from zkchat.providers.llama_cpp import LlamaCpp
-
-        assert isinstance(provider, LlamaCpp)
-        return provider.tokenizer
-    return tokenizer_for(provider.info.tokenizer)
+_FRESH_WITHIN = 0.04
+"""Seconds that a turn of a chat waits for the index; what takes longer goes on beside it."""
 
 
 @contextmanager
@@ -84,7 +45,7 @@ def open_sessions(
 ) -> Iterator["SqliteSessions"]:
     """The session store of a vault, for commands that need nothing else. `tell` hears of a rescue."""
     where = paths(environment, vault)
-    with _sessions(environment, where, load_settings(environment, where).settings) as (store, notices):
+    with opened_sessions(environment, where, load_settings(environment, where).settings) as (store, notices):
         for notice in notices:
             tell(notice)
         yield store
@@ -94,13 +55,17 @@ def open_sessions(
 def open_library(environment: Environment, vault: Path | None) -> Iterator[tuple[Paths, "Library"]]:
     """The notes of a vault, for commands that need nothing else."""
     where = paths(environment, vault)
-    with _library(environment, where, load_settings(environment, where).settings) as library:
+    with opened_library(environment, where, load_settings(environment, where).settings) as library:
         yield where, library
 
 
 @contextmanager
 def _unseen() -> "Iterator[Progress]":
     yield lambda _done, _total: None
+
+
+def _nobody_to_ask(_text: str) -> bool:
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +76,18 @@ class ConversationOptions:
     continue_last: bool = False
     progress: "Callable[[], AbstractContextManager[Progress]]" = _unseen
     """What shows how far the indexing is, where there is somebody to see it."""
+    in_a_hurry: bool = False
+    """Whether a turn goes on with what is known of the notes, where looking at all of them takes too long."""
+    reviewer: "Reviewer | None" = None
+    """Who is asked about compactions, where there is somebody to ask."""
+    may_remember: "Callable[[str], bool]" = _nobody_to_ask
+    """Shows the user what a model wants to be kept, and tells what they say to it."""
+    private: bool = False
+    """Whether nothing of this conversation is to be remembered."""
+    strict: bool = False
+    """Whether answers may rest on nothing but the notes."""
+    agent: str | None = None
+    """Who answers, unless a message speaks to another agent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +120,8 @@ class Opened:
         if reference.relative_path is None:
             return None
         file = self.paths.vault / reference.relative_path
+        if not file.resolve().is_relative_to(self.paths.vault.resolve()):
+            return None  # a session from elsewhere may name any path
         if (self.paths.vault / ".obsidian").is_dir():
             return f"obsidian://open?path={quote(str(file), safe='')}"
         return file.as_uri()
@@ -151,41 +130,41 @@ class Opened:
 @contextmanager
 def open_conversation(environment: Environment, options: ConversationOptions) -> Iterator[Opened]:
     """Everything a conversation needs, closed again at the end."""
+    from zkchat.agents.profiles import profiles_of
     from zkchat.chat.conversation import Conversation
-    from zkchat.chat.turn import Turn
     from zkchat.model.events import Warned
-    from zkchat.tools.explore import explore_tools
-    from zkchat.tools.registry import Toolbox
+    from zkchat.turns import Parts, put_together
 
     where = paths(environment, options.vault)
     loaded = load_settings(environment, where, model=options.model)
-    provider, chosen = create_provider(environment, loaded.settings)
     with ExitStack() as stack:
         journal, notices = _journal(stack, environment, where, loaded.settings, options)
-        library = stack.enter_context(_library(environment, where, loaded.settings))
-
-        def refresh() -> "Refreshed":
-            with options.progress() as step:
-                refreshed = library.refresh(step)
-            if provider.info.calls_tools:  # others are handed evidence, which is looked up by words alone
-                library.embed_soon()
-            return refreshed
-
-        turn = Turn(
+        profiles = profiles_of(profile_files(where))
+        agent = _agent(profiles, options, journal)
+        choices = _choices(journal, options, agent)
+        loaded, wishes = _as_agent_wants(environment, where, options, agent) if agent else (loaded, ())
+        provider, chosen = create_provider(environment, loaded.settings)
+        library = stack.enter_context(opened_library(environment, where, loaded.settings))
+        refresh = _refresher(library, provider, options)
+        parts = Parts(
+            environment=environment,
+            where=where,
+            settings=loaded.settings,
             journal=journal,
-            vault=str(where.vault),
             library=library,
-            refresh=refresh,
             provider=provider,
-            tokenizer=_tokenizer(provider),
-            tools=Toolbox(explore_tools(library, environment.now)),
-            shares=_shares(loaded.settings),
-            now=environment.now,
-            new_id=environment.new_id,
+            profiles=profiles,
+            refresh=refresh,
+            reviewer=options.reviewer,
+            may_remember=options.may_remember,
+            private=options.private or journal.history.is_private,
+            strict=options.strict,
         )
-        conversation = Conversation(turn)
+        turn, trouble = put_together(stack, parts)
+        conversation = Conversation(turn, choices)
         unsaved = conversation.resume() if journal.session else None
-        told = [Warned(text=text) for text in (*loaded.warnings, *notices)]
+        odd_files = (str(problem) for problem in profiles.problems)
+        told = [Warned(text=text) for text in (*loaded.warnings, *notices, *odd_files, *trouble)]
         yield Opened(
             conversation=conversation,
             library=library,
@@ -193,8 +172,69 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             paths=where,
             settings=loaded.settings,
             chosen=chosen,
-            warnings=(*told, unsaved) if unsaved else tuple(told),
+            warnings=(*told, *wishes, *([unsaved] if unsaved else [])),
         )
+
+
+def _refresher(
+    library: "Library", provider: "ModelProvider", options: ConversationOptions
+) -> "Callable[[], Refreshed]":
+    from zkchat.vault.indexer import Refreshed
+
+    def refresh() -> "Refreshed":
+        if options.in_a_hurry and library.note_count():
+            refreshed = library.refresh_within(_FRESH_WITHIN) or Refreshed()
+        else:
+            with options.progress() as step:
+                refreshed = library.refresh(step)
+        if provider.info.calls_tools:  # others are handed evidence, which is looked up by words alone
+            library.embed_soon()
+        return refreshed
+
+    return refresh
+
+
+def _agent(profiles: "Profiles", options: ConversationOptions, journal: "Journal") -> "Agent | None":
+    """Who was asked for now, or else in the session before; one that is gone since is passed over."""
+    if options.agent:
+        return profiles.agent(options.agent)
+    return profiles.agents.get(journal.history.agent.casefold())
+
+
+def _as_agent_wants(
+    environment: Environment, where: Paths, options: ConversationOptions, agent: "Agent"
+) -> tuple["Loaded", tuple["Warned", ...]]:
+    """The settings as the agent changes them, and which of its wishes are not met."""
+    from zkchat.model.events import Warned
+
+    try:
+        loaded = load_settings(environment, where, model=options.model, agent=agent)
+    except ConfigError as error:
+        loaded = load_settings(environment, where, model=options.model)
+        unused = Warned(text=f"The settings of the agent {agent.name} are left out. {error.message}", hint=agent.path)
+        return loaded, (unused,)
+    if options.model or not agent.wants_model or model_of(agent, where):
+        return loaded, ()
+    wish = Warned(
+        text=f"The vault's agent {agent.name} asks for the model {agent.wants_model}, which needs your approval.",
+        hint=f"To approve it: zkchat agent trust {agent.name}",
+    )
+    return loaded, (wish,)
+
+
+def _choices(
+    journal: "Journal", options: ConversationOptions, agent: "Agent | None"
+) -> list["AgentEntry | ItemsEntry"]:
+    """What is new to the session of all that the user said when opening it."""
+    from zkchat.model.session import AgentEntry, ItemsEntry
+
+    choices: list[AgentEntry | ItemsEntry] = []
+    if agent and agent.name != journal.history.agent:
+        journal.history.agent = agent.name
+        choices.append(AgentEntry(name=agent.name))
+    if options.private and not journal.history.is_private:
+        choices.append(ItemsEntry(private=True))
+    return choices
 
 
 def _journal(
@@ -224,7 +264,7 @@ def _store_or_none(
     from zkchat.storage.unsaved import UnsavedSessions
 
     try:
-        return stack.enter_context(_sessions(environment, where, settings))
+        return stack.enter_context(opened_sessions(environment, where, settings))
     except StorageTooNew:
         raise
     except StorageError as error:
@@ -235,62 +275,3 @@ def _session(store: "SessionStore", options: ConversationOptions) -> "Session | 
     if options.session is not None:
         return store.find(options.session)
     return next(iter(store.sessions()), None) if options.continue_last else None
-
-
-def _shares(settings: "Settings") -> "Shares":
-    from zkchat.context.budget import Shares
-
-    context = settings.context
-    return Shares(
-        max_tokens=context.max_tokens,
-        reserve=context.reserve_tokens,
-        system=context.system_share,
-        tools=context.tools_share,
-        messages=context.messages_share,
-        threshold=context.threshold,
-    )
-
-
-@contextmanager
-def _sessions(
-    environment: Environment, where: Paths, settings: "Settings"
-) -> Iterator[tuple["SqliteSessions", tuple[str, ...]]]:
-    from zkchat.storage.rescue import open_sessions as open_store
-
-    opened = open_store(
-        _locations(environment, where, settings).sessions, now=environment.now, new_id=environment.new_id
-    )
-    with opened.store as store:
-        yield store, opened.notices
-
-
-@contextmanager
-def _library(environment: Environment, where: Paths, settings: "Settings") -> Iterator["Library"]:
-    from contextlib import closing
-
-    from zkchat.providers.static_vectors import installed
-    from zkchat.storage.note_index import SqliteNoteIndex
-    from zkchat.storage.processes import ProcessWorkers
-    from zkchat.storage.vault_files import VaultFiles
-    from zkchat.vault.library import Library
-    from zkchat.vault.meaning import Meaning
-
-    workers = ProcessWorkers(min(_MOST_PROCESSES, os.cpu_count() or 1))
-    files = VaultFiles(where.vault, exclude=settings.vault.exclude, max_note_bytes=settings.vault.max_note_bytes)
-    with (
-        closing(SqliteNoteIndex(_locations(environment, where, settings).index)) as index,
-        closing(Library(files, index, Meaning(index.vectors, installed()), workers=workers)) as library,
-    ):
-        yield library
-
-
-def _locations(environment: Environment, where: Paths, settings: "Settings") -> "Locations":
-    from zkchat.storage.locations import claim
-
-    return claim(
-        where.vault,
-        data_dir=where.data,
-        cache_dir=where.cache,
-        new_id=environment.new_id,
-        in_vault=settings.storage.location == "vault",
-    )

@@ -72,7 +72,7 @@ class Environment:
         try:
             mode = os.fstat(self.stdin.fileno()).st_mode
         except (OSError, ValueError):  # no file behind it: a stream in memory, or a closed one
-            return not self.stdin.closed
+            return not self.stdin.closed and not self.stdin_is_tty
         return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
     @property

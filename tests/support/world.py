@@ -58,10 +58,13 @@ class World:
         file.write_text(json.dumps({"answers": answers, **more}))
         return f"scripted:{file}"
 
-    def environment(self, *, stdin: str | None = None, terminal: bool = False, cwd: Path | None = None) -> Environment:
+    def environment(
+        self, *, stdin: str | None = None, typed: str = "", terminal: bool = False, cwd: Path | None = None
+    ) -> Environment:
+        """With `stdin` somebody pipes it in; without, somebody sits at a terminal, where they have typed something."""
         stream = Terminal if terminal else io.StringIO
         return Environment(
-            stdin=Terminal() if stdin is None else io.StringIO(stdin),
+            stdin=Terminal(typed) if stdin is None else io.StringIO(stdin),
             stdout=stream(),
             stderr=stream(),
             variables={
@@ -75,10 +78,17 @@ class World:
             home=self.home,
         )
 
-    def run(self, *arguments: str, stdin: str | None = None, terminal: bool = False, cwd: Path | None = None) -> Result:
+    def run(
+        self,
+        *arguments: str,
+        stdin: str | None = None,
+        typed: str = "",
+        terminal: bool = False,
+        cwd: Path | None = None,
+    ) -> Result:
         from zkchat.cli.main import run
 
-        environment = self.environment(stdin=stdin, terminal=terminal, cwd=cwd)
+        environment = self.environment(stdin=stdin, typed=typed, terminal=terminal, cwd=cwd)
         code = run(arguments, environment)
         assert isinstance(environment.stdout, io.StringIO)
         assert isinstance(environment.stderr, io.StringIO)

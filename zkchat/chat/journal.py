@@ -1,13 +1,14 @@
 """A conversation's way to disk: everything is stored as it happens, and what a full disk refuses stays in memory."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from zkchat.errors import StorageError
 from zkchat.model.events import Warned
+from zkchat.model.history import History
 from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.session import DraftEntry, Entry, EntryBody, MessageEntry, Session, orphans_of, thread_of
+from zkchat.model.session import ContentEntry, DraftEntry, Entry, EntryBody, MessageEntry, Session, orphans_of
 from zkchat.ports import SessionStore
 
 FLUSH_AFTER = 0.2
@@ -18,16 +19,12 @@ class Journal:
     """The entries of one session. A new session is created when its first turn begins, not before."""
 
     def __init__(self, store: SessionStore, session: Session | None, now: Callable[[], datetime]) -> None:
-        self._store = store
+        self.store = store
         self._now = now
         self.session = session
         self._trouble = StorageError("The session was not begun.")
         """Why there is no session, once one was asked for in vain."""
-        self.entries: list[Entry] = store.entries(session.id) if session else []
-
-    @property
-    def thread(self) -> list[ChatMessage]:
-        return thread_of(self.entries)
+        self.history = History(store.entries(session.id) if session else ())
 
     @property
     def session_id(self) -> str:
@@ -36,7 +33,7 @@ class Journal:
     def begin(self) -> Warned | None:
         """Make sure that there is a session to write to."""
         try:
-            self.session = self.session or self._store.create()
+            self.session = self.session or self.store.create()
         except StorageError as error:
             self._trouble = error
             return _not_saved(error)
@@ -47,19 +44,28 @@ class Journal:
         try:
             if self.session is None:
                 raise self._trouble
-            self.entries.extend(self._store.append(self.session.id, bodies))
+            self.history.extend(self.store.append(self.session.id, bodies))
         except StorageError as error:
-            self.entries.extend(self._unstored(body) for body in bodies)
+            self.history.extend(self._unstored(body) for body in bodies)
             return _not_saved(error)
         return None
 
+    def append_answer(self, message: ChatMessage, contents: Mapping[str, str]) -> Warned | None:
+        """Store an answer with the texts that its request was built from, as far as they are new to the session."""
+        new = (
+            ContentEntry(digest=digest, text=text)
+            for digest, text in contents.items()
+            if digest not in self.history.contents
+        )
+        return self.append(*new, MessageEntry(message=message))
+
     def _unstored(self, body: EntryBody) -> Entry:
-        return Entry(session_id=self.session_id, sequence=len(self.entries) + 1, at=self._now(), body=body)
+        return Entry(session_id=self.session_id, sequence=len(self.history.entries) + 1, at=self._now(), body=body)
 
     def close_what_a_crash_left_open(self, new_id: Callable[[], str]) -> Warned | None:
         """Half answers become unfinished messages, tool calls without a result get a failed one. Nothing is edited."""
-        bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in orphans_of(self.entries)]
-        last = self.thread[-1] if self.entries and self.thread else None
+        bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in orphans_of(self.history.entries)]
+        last = self.history.last
         calls = [part for part in last.parts if isinstance(part, ToolCallPart)] if last else []
         if last and calls:
             results = (

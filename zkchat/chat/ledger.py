@@ -12,9 +12,12 @@ class Ledger:
             self.add(reference)
 
     def add(self, reference: DocumentReference) -> None:
-        key = reference.relative_path or f"missing {reference.wikilink.casefold()}"
+        key = _key(reference)
         known = self._rows.get(key)
         self._rows[key] = known.merged_with(reference) if known else reference
+
+    def holds(self, reference: DocumentReference) -> bool:
+        return _key(reference) in self._rows
 
     def cite(self, reference: DocumentReference) -> None:
         """The answer names this document: marked where it is known, added where the model brought it up by itself."""
@@ -23,3 +26,7 @@ class Ledger:
     @property
     def references(self) -> tuple[DocumentReference, ...]:
         return tuple(self._rows.values())
+
+
+def _key(reference: DocumentReference) -> str:
+    return reference.relative_path or f"missing {reference.wikilink.casefold()}"

@@ -3,20 +3,48 @@
 from typing import assert_never
 
 from zkchat.chat.ledger import Ledger
+from zkchat.errors import StorageError, VaultError
 from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
 from zkchat.model.reference import DocumentReference
 from zkchat.vault import wikilink
 from zkchat.vault.library import Library
+from zkchat.vault.parse import parse_note
+from zkchat.vault.resolver import is_note
+
+
+def links_in(library: Library, text: str) -> tuple[DocumentReference, ...]:
+    """A reference for each link of the text, in order; links to the web are none of ours."""
+    found = (_reference(library, link) for link in wikilink.scan(text))
+    return tuple(reference for reference in found if reference)
 
 
 def linked(library: Library, text: str) -> tuple[DocumentReference, ...]:
-    """One reference for each note that the text links to, in order; links to the web are none of ours."""
-    found = (_reference(library, link) for link in wikilink.scan(text))
-    return Ledger(reference for reference in found if reference).references
+    """One reference for each note that the text links to, in order."""
+    return Ledger(links_in(library, text)).references
 
 
-def _reference(library: Library, link: Link) -> DocumentReference | None:
-    found = library.resolve(link)
+def embedded(library: Library, reference: DocumentReference, text: str) -> tuple[DocumentReference, ...]:
+    """The notes, sections and blocks that the text of this document shows as part of itself (`![[…]]`), in order.
+
+    None where the index does not answer: the document itself is there all the same.
+    """
+    source = reference.relative_path
+    assert source is not None
+    links = parse_note(source, text).links
+    shown = [link for link in links if link.embed and not link.in_comment and not link.in_frontmatter]
+    try:
+        found = [_reference(library, link, source) for link in shown]
+    except (StorageError, VaultError):
+        return ()
+    return tuple(
+        embed.model_copy(update={"via": "embed"})
+        for embed in found
+        if embed and embed.relative_path and is_note(embed.relative_path)
+    )
+
+
+def _reference(library: Library, link: Link, source: str | None = None) -> DocumentReference | None:
+    found = library.resolve(link, source)
     match found:
         case Resolved() | Ambiguous():
             others = found.others if isinstance(found, Ambiguous) else ()

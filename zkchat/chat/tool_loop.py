@@ -7,7 +7,8 @@ from datetime import datetime
 
 from zkchat.chat.journal import Draft, Journal
 from zkchat.chat.ledger import Ledger
-from zkchat.context.assembly import as_prompt
+from zkchat.chat.preparation import Preparation, Wanted
+from zkchat.context.assembly import Assembled
 from zkchat.errors import ProviderError
 from zkchat.model.events import (
     Event,
@@ -20,7 +21,7 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
-from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, TextChunk, ThinkingChunk, ToolRequested
 from zkchat.model.session import MessageEntry
 from zkchat.ports import ModelProvider, Tokenizer, ToolOutcome
 from zkchat.tools.registry import Toolbox
@@ -29,18 +30,22 @@ MOST_ROUNDS = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
 MOST_FAILED_ROUNDS = 2
 """And after so many in a row in which no call worked."""
-ABSTENTION = "Your notes hold nothing on this, and this model is too small to know by itself.\n"
+TOO_SMALL = "Your notes hold nothing on this, and this model is too small to know by itself.\n"
+NOTHING_FOUND = "Your notes hold nothing on this.\n"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
 
 @dataclass
 class Exchange:
-    """One request and everything that grows while it is answered."""
+    """What is asked in one turn, and everything that grows while it is answered."""
 
-    request: ModelRequest
-    parent_id: str
+    wanted: Wanted
+    assembled: Assembled
+    """The request of the step at hand, and its record."""
     room: int
     """Tokens that tool results may still take."""
+    strict: bool = False
+    """Whether only what notes say may be answered."""
     is_grounded: bool = True
     """Whether the request holds anything that notes say."""
     ledger: Ledger = field(default_factory=Ledger)
@@ -51,10 +56,16 @@ class Exchange:
     """Name and arguments of every call so far."""
     failed_rounds: int = 0
 
+    def use(self, assembled: Assembled) -> None:
+        """Go on with this request; what it leaves free is there for the results of tools."""
+        self.assembled = assembled
+        self.room = assembled.usage.available
+
 
 @dataclass(frozen=True, kw_only=True)
 class ToolLoop:
     provider: ModelProvider
+    preparation: Preparation
     tools: Toolbox
     tokenizer: Tokenizer
     journal: Journal
@@ -65,11 +76,15 @@ class ToolLoop:
         """Stream until the model gives no more tool calls; `exchange.draft` then holds the answer."""
         for round_ in range(MOST_ROUNDS + 1):
             if round_ == MOST_ROUNDS or exchange.failed_rounds == MOST_FAILED_ROUNDS:
-                exchange.request = exchange.request.model_copy(update={"tools": ()})
+                exchange.wanted = exchange.wanted.without_tools()
+            if round_:
+                async with aclosing(self.preparation.ready(exchange.wanted, exchange.use)) as events:
+                    async for event in events:
+                        yield event
             async with aclosing(self._ask(exchange)) as events:
                 async for event in events:
                     yield event
-            if not (exchange.calls and exchange.request.tools):
+            if not (exchange.calls and exchange.wanted.offers_tools):
                 return
             async with aclosing(self._use_tools(exchange)) as events:
                 async for event in events:
@@ -78,20 +93,10 @@ class ToolLoop:
     async def _ask(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
         info = self.provider.info
         exchange.calls, exchange.finish = [], None
-        exchange.draft = Draft(
-            self.journal,
-            ChatMessage(
-                id=self.new_id(),
-                session_id=self.journal.session_id,
-                parent_id=exchange.parent_id,
-                role="assistant",
-                created_at=self.now(),
-                provider=info.provider,
-                model=info.id,
-            ),
-        )
-        abstain = info.needs_evidence and not exchange.is_grounded
-        answer = _abstention() if abstain else self.provider.stream(exchange.request)
+        exchange.draft = new_draft(self.journal, info, self.now(), self.new_id())
+        abstains = (info.needs_evidence or exchange.strict) and not exchange.is_grounded
+        reason = TOO_SMALL if info.needs_evidence else NOTHING_FOUND
+        answer = _abstention(reason) if abstains else self.provider.stream(exchange.assembled.request)
         async with aclosing(answer) as stream:
             async for chunk in stream:
                 match chunk:
@@ -129,9 +134,10 @@ class ToolLoop:
                 "usage": exchange.finish.usage if exchange.finish else None,
                 "token_count": self.tokenizer.count(step.text),
                 "tool_tokens": sum(self.tokenizer.count(call.arguments) for call in exchange.calls),
+                "request_context": exchange.assembled.context,
             }
         )
-        if warning := self.journal.append(MessageEntry(message=step)):
+        if warning := self.journal.append_answer(step, exchange.assembled.contents):
             yield warning
         results: list[ToolResultPart] = []
         for call in exchange.calls:
@@ -155,8 +161,7 @@ class ToolLoop:
         )
         if warning := self.journal.append(MessageEntry(message=answered)):
             yield warning
-        exchange.parent_id = answered.id
-        exchange.request = _grown(exchange.request, step, answered)
+        exchange.draft = None  # that step is stored; what goes wrong before the next is not part of it
 
     async def _outcome(self, call: ToolCallPart, exchange: Exchange) -> ToolOutcome:
         """A call that was made before in this turn is not run again, nor its result sent twice."""
@@ -176,12 +181,24 @@ class ToolLoop:
         return ToolResultPart(call_id=call.call_id, name=call.name, text=text, failed=outcome.failed)
 
 
-async def _abstention() -> AsyncGenerator[ModelChunk, None]:
+def new_draft(journal: Journal, info: ModelInfo, now: datetime, id_: str) -> Draft:
+    """An answer without a word yet, after the last message."""
+    last = journal.history.last
+    return Draft(
+        journal,
+        ChatMessage(
+            id=id_,
+            session_id=journal.session_id,
+            parent_id=last.id if last else None,
+            role="assistant",
+            created_at=now,
+            provider=info.provider,
+            model=info.id,
+        ),
+    )
+
+
+async def _abstention(text: str) -> AsyncGenerator[ModelChunk, None]:
     """What is said in the place of a model that would only invent something."""
-    yield TextChunk(text=ABSTENTION)
+    yield TextChunk(text=text)
     yield Finish(reason="abstained")
-
-
-def _grown(request: ModelRequest, *messages: ChatMessage) -> ModelRequest:
-    added = [prompt for message in messages for prompt in as_prompt(message, can_read=True)]
-    return request.model_copy(update={"messages": (*request.messages, *added)})

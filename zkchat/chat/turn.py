@@ -5,16 +5,22 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
+from zkchat.agents.profiles import DEFAULT, split_address
+from zkchat.chat.citations import cite, given_before, given_with
 from zkchat.chat.journal import Journal
 from zkchat.chat.ledger import Ledger
-from zkchat.chat.linked import linked
-from zkchat.chat.tool_loop import Exchange, ToolLoop
-from zkchat.context.assembly import Assembled, assemble, augmented_text
-from zkchat.context.budget import Budget, Shares, budget_for
-from zkchat.context.documents import include
-from zkchat.context.instructions import DEFAULT_AGENT, SMALL_AGENT
-from zkchat.errors import ProviderError, StorageError, VaultError, ZkchatError
+from zkchat.chat.linked import embedded, links_in
+from zkchat.chat.preparation import Preparation, Wanted
+from zkchat.chat.summaries import summarised
+from zkchat.chat.tool_loop import Exchange, ToolLoop, new_draft
+from zkchat.chat.wants import Wants
+from zkchat.context.assembly import Assembled
+from zkchat.context.budget import Budget
+from zkchat.context.documents import include, wants_evidence
+from zkchat.context.wording import augmented_text
+from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import (
     Event,
     LinksResolved,
@@ -25,8 +31,9 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import ChatMessage, EvidencePart, FilePart, Part, Status, TextPart
+from zkchat.model.profile import Agent
 from zkchat.model.reference import DocumentReference, Evidence
-from zkchat.model.session import EntryBody, MessageEntry, TitleEntry
+from zkchat.model.session import EntryBody, HeadEntry, MessageEntry, TitleEntry
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.evidence import evidence_for
@@ -49,11 +56,14 @@ class Turn:
     refresh: Callable[[], Refreshed]
     """Brings the library up to date."""
     provider: ModelProvider
+    preparation: Preparation
     tokenizer: Tokenizer
     tools: Toolbox
-    shares: Shares
+    wants: Wants
     now: Callable[[], datetime]
     new_id: Callable[[], str]
+    strict: bool = False
+    """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
     told: set[str] = field(default_factory=set)
     """Warnings about notes that the user has seen."""
 
@@ -63,7 +73,7 @@ class Turn:
         try:
             for odd_note in self._refresh():
                 yield odd_note
-            references = linked(self.library, text)
+            references = summarised(self.library, links_in(self.library, text))
         except (StorageError, VaultError) as error:
             if self.provider.info.needs_notes:
                 yield _failed(error)
@@ -71,29 +81,78 @@ class Turn:
             # Without the vault there are no links, but still a model to talk to.
             yield Warned(text=f"Links and search do not work now. {error.message}", hint=error.hint)
         if references:
-            yield LinksResolved(references=references)
+            yield LinksResolved(references=Ledger(references).references)
+        if warning := self._unknown_agent(text):
+            yield warning
         unreachable = await self._connect()
         try:
-            budget = budget_for(self.provider.info, self.shares)
-            user = self._user_message(text, references, budget)
-            assembled = self._assemble(user, budget)
+            user = self._user_message(text, references, self.preparation.budget)
         except ZkchatError as error:
             yield _failed(error)
             return
         if warning := self._store_opening(user):
             yield warning
-        if assembled.omitted:
-            yield Warned(
-                text=f"{assembled.omitted} older messages do not fit into the context and were not sent.",
-                hint="They are still in the session. Raise context.max_tokens, or start a new session.",
-            )
+        async with aclosing(self._continue(user, unreachable)) as events:
+            async for event in events:
+                yield event
+
+    async def run_again(self) -> AsyncGenerator[Event, None]:
+        """Ask the last question once more. The earlier answer stays in the session, on a branch of its own."""
+        history = self.journal.history
+        user = next((message for message in history.newest_first if message.role == "user"), None)
+        if user is None:
+            yield _failed(UsageError("There is no question to ask again.", hint="Ask one first."))
+            return
+        if warning := self.journal.append(HeadEntry(message_id=user.id)):
+            yield warning
+        async with aclosing(self._continue(user, await self._connect())) as events:
+            async for event in events:
+                yield event
+
+    async def _continue(self, user: ChatMessage, unreachable: ProviderError | None) -> AsyncGenerator[Event, None]:
+        """From a question on disk to its answer."""
+        prepared: list[Assembled] = []
+        try:
+            wanted = self.wanted(user)
+            if unreachable:
+                prepared.append(self.preparation.assemble(wanted))
+            else:
+                async with aclosing(self.preparation.ready(wanted, prepared.append)) as events:
+                    async for event in events:
+                        yield event
+        except ZkchatError as error:
+            yield _failed(error)
+            return
+        (assembled,) = prepared
         yield PromptReady(message_id=user.id, usage=assembled.usage)
         if unreachable:
             yield _failed(unreachable)
             return
-        async with aclosing(self._answer(user, assembled)) as events:
+        async with aclosing(self._answer(user, wanted, assembled)) as events:
             async for event in events:
                 yield event
+
+    def wanted(self, user: ChatMessage | None = None) -> Wanted:
+        """What goes into the request beside the conversation; with a question, also what bears on it."""
+        wanted = self.wants.of(self.agent_for(user.text if user else ""), user)
+        return wanted.only_from_evidence() if self.strict else wanted
+
+    def agent_for(self, text: str) -> Agent:
+        """The agent that a message speaks to, else the one that the session goes on with."""
+        addressed, _ = split_address(text)
+        agents = self.wants.profiles.agents
+        chosen = (name.casefold() for name in (addressed, self.journal.history.agent, DEFAULT) if name)
+        return next(agents[name] for name in chosen if name in agents)
+
+    def _unknown_agent(self, text: str) -> Warned | None:
+        addressed, _ = split_address(text)
+        agents = self.wants.profiles.agents
+        if addressed is None or addressed.casefold() in agents:
+            return None
+        return Warned(
+            text=f"There is no agent '{addressed}', so {self.agent_for('').name} answers.",
+            hint=f"There is: {', '.join(agent.name for agent in agents.values())}.",
+        )
 
     async def _connect(self) -> ProviderError | None:
         """Learn the model's window. A model that cannot be reached fails the turn once the question is on disk."""
@@ -120,16 +179,16 @@ class Turn:
 
     def _user_message(self, text: str, references: tuple[DocumentReference, ...], budget: Budget) -> ChatMessage:
         own = self.tokenizer.count(text)
-        left = budget.window - budget.reserve - own
-        files, marked = include(references, self._text_of, self.tokenizer, left)
+        left = budget.messages - own
+        files, marked = include(references, self._text_of, self.tokenizer, left, partial(embedded, self.library))
         parts: list[Part] = [TextPart(text=text), *files]
-        if evidence := self._evidence(text, references):
+        if evidence := self._evidence(text, references, budget):
             parts.append(EvidencePart(evidence=evidence))
-        thread = self.journal.thread
+        last = self.journal.history.last
         user = ChatMessage(
             id=self.new_id(),
             session_id=self.journal.session_id,
-            parent_id=thread[-1].id if thread else None,
+            parent_id=last.id if last else None,
             role="user",
             parts=tuple(parts),
             references=tuple(marked),
@@ -146,9 +205,9 @@ class Turn:
         except VaultError:
             return ""
 
-    def _evidence(self, text: str, references: tuple[DocumentReference, ...]) -> tuple[Evidence, ...]:
-        """What the vault says on it, for a model that cannot look by itself."""
-        if self.provider.info.calls_tools:
+    def _evidence(self, text: str, references: tuple[DocumentReference, ...], budget: Budget) -> tuple[Evidence, ...]:
+        """What the vault says on it, for a model that cannot look by itself, or hardly would."""
+        if not (self.strict or wants_evidence(self.provider.info, budget.window)):
             return ()
         linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
         try:
@@ -158,28 +217,21 @@ class Turn:
         # quote shows all of it; a model is led astray by more than it needs.
         return tuple(found if self.provider.info.needs_notes else found[:MOST_FOR_A_MODEL])
 
-    def _assemble(self, user: ChatMessage, budget: Budget) -> Assembled:
-        return assemble(
-            instructions=DEFAULT_AGENT if self.provider.info.calls_tools else SMALL_AGENT,
-            history=self.journal.thread,
-            user=user,
-            tools=self.tools.specs if self.provider.info.calls_tools else (),
-            budget=budget,
-            tokenizer=self.tokenizer,
-        )
-
     def _store_opening(self, user: ChatMessage) -> Warned | None:
         """The user's message is on disk before the request leaves."""
         warning = self.journal.begin()
         message = MessageEntry(message=user.model_copy(update={"session_id": self.journal.session_id}))
-        bodies: list[EntryBody] = [message] if self.journal.entries else [TitleEntry(title=_title(user.text)), message]
+        bodies: list[EntryBody] = (
+            [message] if self.journal.history.entries else [TitleEntry(title=_title(user.text)), message]
+        )
         return self.journal.append(*bodies) or warning
 
-    async def _answer(self, user: ChatMessage, assembled: Assembled) -> AsyncGenerator[Event, None]:
+    async def _answer(self, user: ChatMessage, wanted: Wanted, assembled: Assembled) -> AsyncGenerator[Event, None]:
         exchange = Exchange(
-            request=assembled.request,
-            parent_id=user.id,
+            wanted=wanted,
+            assembled=assembled,
             room=assembled.usage.available,
+            strict=self.strict,
             is_grounded=bool(assembled.request.evidence) or any(isinstance(part, FilePart) for part in user.parts),
             ledger=Ledger(user.references),
         )
@@ -189,6 +241,7 @@ class Turn:
             yield ReferenceFound(reference=reference)
         loop = ToolLoop(
             provider=self.provider,
+            preparation=self.preparation,
             tools=self.tools,
             tokenizer=self.tokenizer,
             journal=self.journal,
@@ -200,49 +253,44 @@ class Turn:
                 async for event in events:
                     yield event
         except ZkchatError as error:
-            message = self._close(exchange, assembled, error=error.message)
-            if warning := self.journal.append(MessageEntry(message=message)):
+            message = self._close(exchange, error=error.message)
+            if warning := self._store_answer(message, exchange):
                 yield warning
             yield _failed(error, message)
             return
         except (asyncio.CancelledError, GeneratorExit):
-            self.journal.append(MessageEntry(message=self._close(exchange, assembled, error="Stopped.")))
+            self._store_answer(self._close(exchange, error="Stopped."), exchange)
             raise
-        message = self._close(exchange, assembled)
-        if warning := self.journal.append(MessageEntry(message=message)):
+        message = self._close(exchange)
+        if warning := self._store_answer(message, exchange):
             yield warning
         abstained = exchange.finish is not None and exchange.finish.reason == "abstained"
-        yield TurnFinished(message=message, usage=assembled.usage, abstained=abstained)
+        yield TurnFinished(message=message, usage=exchange.assembled.usage, abstained=abstained)
 
-    def _close(self, exchange: Exchange, assembled: Assembled, error: str = "") -> ChatMessage:
+    def _store_answer(self, message: ChatMessage, exchange: Exchange) -> Warned | None:
+        return self.journal.append_answer(message, exchange.assembled.contents)
+
+    def _close(self, exchange: Exchange, error: str = "") -> ChatMessage:
         """The answer as it is kept: whole, or as far as it came."""
-        assert exchange.draft is not None
-        message = exchange.draft.finished()
-        for reference in self._cited(message.text):
-            exchange.ledger.cite(reference)
+        draft = exchange.draft or new_draft(self.journal, self.provider.info, self.now(), self.new_id())
+        message = draft.finished()
+        context = exchange.assembled.context
+        given = given_before(self.journal.history.newest_first) | given_with(context)
+        cite(exchange.ledger, message.text, self.library, given)
         usage = exchange.finish.usage if exchange.finish else None
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return message.model_copy(
             update={
-                "references": exchange.ledger.references,
+                "references": summarised(self.library, exchange.ledger.references),
                 "finished_at": self.now(),
                 "status": status,
                 "error": error,
                 "usage": usage,
                 "token_count": self.tokenizer.count(message.text),
                 "thinking_tokens": self.tokenizer.count(message.thinking),
-                "request_context": assembled.context,
+                "request_context": context,
             }
         )
-
-    def _cited(self, answer: str) -> list[DocumentReference]:
-        try:
-            return [
-                reference.model_copy(update={"reference_type": "search", "via": "answer"})
-                for reference in linked(self.library, answer)
-            ]
-        except (VaultError, StorageError):
-            return []
 
 
 def _failed(error: ZkchatError, message: ChatMessage | None = None) -> TurnFailed:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli import opening
-from zkchat.cli.common import JsonOption, VaultOption, process
+from zkchat.cli.common import JsonOption, VaultOption, YesOption, process
 from zkchat.cli.config import Scope
 from zkchat.cli.opening import ScopeOption
 
@@ -132,7 +132,31 @@ def config(
     else:
         here.out(f"Set {key} in {file.path}.")
     if key == "model" and agent.wants_model:
-        here.note("The vault asks for this model; it counts after your approval.")
+        here.note(f"The vault asks for this model; it counts after your approval: zkchat agent trust {agent.name}")
+
+
+@app.command()
+def trust(name: NameArgument, vault: VaultOption = None, yes: YesOption = False) -> None:
+    """Let an agent of the vault choose its model, after showing you which.
+
+    Whoever chooses the model chooses where your notes go. With another model in its file you are asked again.
+    """
+    from zkchat.adapters import wish_of
+    from zkchat.config.trust import TrustStore
+    from zkchat.errors import UsageError
+    from zkchat.places import paths
+
+    here = process()
+    agent = opening.profiles(here, vault).agent(name)
+    if not agent.wants_model:
+        here.out(f"The agent {agent.name} asks for nothing that needs your approval.")
+        return
+    if not (yes or here.confirm(f"Let the agent {agent.name} of this vault use {agent.wants_model}?")):
+        hint = f"To approve without being asked: zkchat agent trust {agent.name} --yes"
+        raise UsageError("Nothing was approved.", hint=hint)
+    where = paths(here.environment, vault)
+    TrustStore(where.trust).approve(where.vault_key, wish_of(agent))
+    here.out(f"{agent.name} may use {agent.wants_model} from now on.")
 
 
 def _check_setting(key: str, value: str) -> None:

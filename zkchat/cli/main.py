@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-from zkchat.cli import chat, config, doctor, links, models, search, sessions, vault
+from zkchat.cli import (
+    agent,
+    chat,
+    config,
+    context,
+    doctor,
+    links,
+    memory,
+    models,
+    refs,
+    rules,
+    search,
+    sessions,
+    vault,
+)
 from zkchat.cli.common import Process, running
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
@@ -53,6 +67,11 @@ app.command()(links.resolve)
 app.command()(vault.index)
 app.add_typer(vault.app, name="vault")
 app.add_typer(sessions.app, name="sessions")
+app.add_typer(context.app, name="context")
+app.add_typer(agent.app, name="agent")
+app.add_typer(rules.app, name="rules")
+app.add_typer(memory.app, name="memory")
+app.command()(refs.refs)
 app.add_typer(models.app, name="models")
 app.add_typer(config.app, name="config")
 app.command()(doctor.doctor)

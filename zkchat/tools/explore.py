@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
+from zkchat.context.assembly import digest
 from zkchat.context.documents import wrapped
 from zkchat.errors import NoteNotFound
 from zkchat.model.index import StoredLink
@@ -112,10 +113,11 @@ class _Explore:
         text = self._library.section(path)
         page = text[wanted.offset : wanted.offset + PAGE]
         end = wanted.offset + len(page)
+        reference = self._reference(path, via="read_document", included=True)
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
         return ToolOutcome(
             text=wrapped(path, page) + (more if end < len(text) else ""),
-            references=(self._reference(path, via="read_document", included=True),),
+            references=(reference.model_copy(update={"digest": digest(text)}),),
             summary=f"{len(page):,} characters",
         )
 

@@ -34,7 +34,7 @@ def test_a_full_disk_keeps_the_entry_in_memory_and_warns() -> None:
     warning = kept.append(TitleEntry(title="x"))
     assert warning is not None
     assert "not saved. The disk is full." in warning.text
-    assert [entry.body for entry in kept.entries] == [TitleEntry(title="x")]
+    assert [entry.body for entry in kept.history.entries] == [TitleEntry(title="x")]
 
 
 def test_a_disk_that_is_full_from_the_start_still_lets_the_conversation_go_on() -> None:
@@ -45,7 +45,7 @@ def test_a_disk_that_is_full_from_the_start_still_lets_the_conversation_go_on() 
     warning = kept.append(MessageEntry(message=answer()))
     assert warning is not None
     assert warning.text.endswith("The disk is full.")  # the reason, and not that there is no session
-    assert [message.id for message in kept.thread] == ["a1"]
+    assert [message.id for message in kept.history.thread] == ["a1"]
 
 
 def test_a_piece_of_an_arriving_answer_is_on_disk_soon_after() -> None:
@@ -87,7 +87,7 @@ def test_on_resume_a_half_answer_becomes_an_unfinished_message() -> None:
     crashed.append(DraftEntry(message_id="a1", text="half "), DraftEntry(message_id="a1", text="an answer"))
     resumed = Journal(store, crashed.session, lambda: NOON)
     assert resumed.close_what_a_crash_left_open(lambda: "new") is None
-    (message,) = resumed.thread
+    (message,) = resumed.history.thread
     assert (message.text, message.status) == ("half an answer", "unfinished")
     assert isinstance(store.rows[crashed.session_id][-1].body, MessageEntry)
 
@@ -99,7 +99,7 @@ def test_on_resume_an_unanswered_tool_call_gets_a_failed_result() -> None:
     crashed.append(MessageEntry(message=answer(parts=(call,))))
     resumed = Journal(store, crashed.session, lambda: NOON)
     resumed.close_what_a_crash_left_open(lambda: "new")
-    last = resumed.thread[-1]
+    last = resumed.history.thread[-1]
     assert (last.id, last.parent_id, last.role) == ("new", "a1", "tool")
     assert [(part.call_id, part.failed) for part in last.parts if isinstance(part, ToolResultPart)] == [("c1", True)]
 

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from zkchat.chat.ledger import Ledger
 from zkchat.model.reference import DocumentReference, LineRange
 
@@ -47,3 +49,40 @@ def test_a_document_that_only_the_answer_names_is_added() -> None:
     ledger = Ledger()
     ledger.cite(DocumentReference(wikilink="[[Invented]]", status="missing", via="answer"))
     assert [(row.wikilink, row.cited) for row in ledger.references] == [("[[Invented]]", True)]
+
+
+def listed(path: str, via: str = "list_documents") -> DocumentReference:
+    return linked(path, reference_type="search", via=via)
+
+
+def read(path: str) -> DocumentReference:
+    return linked(path, reference_type="search", via="read_document", included=True)
+
+
+def test_the_strongest_reason_is_kept_whatever_came_first() -> None:
+    answered = linked("a.md", reference_type="search", via="answer", unverified=True)
+    by_strength = [
+        answered,
+        listed("a.md"),
+        found("a.md", 0.5, included=True),
+        read("a.md"),
+        linked("a.md", via="name"),
+    ]
+    for weak, strong in pairwise(by_strength):
+        for order in ([weak, strong], [strong, weak]):
+            (row,) = Ledger(order).references
+            assert row.via == strong.via
+            assert row.hits == 2
+            assert not row.unverified
+
+
+def test_of_equal_reasons_the_first_is_kept() -> None:
+    (row,) = Ledger([listed("a.md", "find_backlinks"), listed("a.md", "list_documents")]).references
+    assert row.via == "find_backlinks"
+
+
+def test_a_ledger_knows_what_it_holds() -> None:
+    ledger = Ledger([linked("a.md"), DocumentReference(wikilink="[[Gone]]", status="missing")])
+    assert ledger.holds(found("a.md", 0.1))
+    assert ledger.holds(DocumentReference(wikilink="[[gone]]", status="missing"))
+    assert not ledger.holds(linked("b.md"))

@@ -1,19 +1,16 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
-from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
-from tests.support.sessions import NOON, SessionsInMemory
+from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.journal import Journal
-from zkchat.chat.tool_loop import MOST_FAILED_ROUNDS, MOST_ROUNDS, REPEATED
-from zkchat.chat.turn import Turn
-from zkchat.context.budget import Shares
+from zkchat.chat.tool_loop import MOST_FAILED_ROUNDS, MOST_ROUNDS, NOTHING_FOUND, REPEATED
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.context import TokenUsage
@@ -37,8 +34,6 @@ from zkchat.model.session import TitleEntry, messages_of, thread_of
 from zkchat.ports import ModelProvider
 from zkchat.providers.quote import Quote
 from zkchat.providers.scripted import Script, Scripted
-from zkchat.tools.explore import explore_tools
-from zkchat.tools.registry import Toolbox
 from zkchat.vault.library import Library
 
 NOTES = {
@@ -68,27 +63,11 @@ def scripted(answers: Answers, **more: Any) -> Scripted:
 
 
 def conversation(library: Library, store: SessionsInMemory, provider: ModelProvider, **shares: Any) -> Conversation:
-    numbers = count(1)
-    turn = Turn(
-        journal=Journal(store, None, lambda: NOON),
-        vault="/notes",
-        library=library,
-        refresh=library.refresh,
-        provider=provider,
-        tokenizer=Estimate(),
-        tools=Toolbox(explore_tools(library, lambda: NOON)),
-        shares=Shares(**shares),
-        now=lambda: NOON,
-        new_id=lambda: f"m{next(numbers)}",
-    )
-    return Conversation(turn)
+    return conversation_over(library, store, provider, **shares)
 
 
 def say(talk: Conversation, text: str) -> list[Event]:
-    async def collect() -> list[Event]:
-        return [event async for event in talk.say(text)]
-
-    return asyncio.run(collect())
+    return events_of(talk.say(text))
 
 
 def finished(events: list[Event]) -> TurnFinished:
@@ -315,19 +294,18 @@ def test_results_of_tools_are_bounded_by_the_room_that_is_left(library: Library,
     assert sum(Estimate().count(message.text) for message in last.messages) < 4000 - 512
 
 
-def test_messages_that_no_longer_fit_are_told(library: Library, store: SessionsInMemory) -> None:
-    provider = scripted([[{"text": "x" * 2000}]] * 6, calls_tools=False)
-    talk = conversation(library, store, provider, max_tokens=2000)
-    told = [of_kind(say(talk, f"Turn {n}?"), Warned) for n in range(6)]
-    assert told[0] == []
-    assert "older messages do not fit" in told[-1][0].text
-
-
-def test_a_message_over_the_window_fails_before_anything_is_stored(library: Library, store: SessionsInMemory) -> None:
-    (event,) = say(conversation(library, store, scripted([])), "word " * 20_000)
-    assert isinstance(event, TurnFailed)
-    assert event.exit_code == ExitCode.USAGE
-    assert store.rows == {}
+def test_a_message_over_the_window_is_kept_whole_and_sent_in_a_short_form(
+    library: Library, store: SessionsInMemory
+) -> None:
+    text = "".join(f"Cats number {n} sleep a lot. " for n in range(3_000))
+    provider = scripted([[{"text": "ok"}]])
+    events = say(conversation(library, store, provider), text)
+    assert finished(events).message.text == "ok"
+    assert "longer than the context has room for" in of_kind(events, Warned)[0].text
+    assert stored(store)[0].text == text
+    sent = provider.requests[-1].messages[-1].text
+    assert "Cats number" in sent
+    assert Estimate().count(sent) < 8192 - 512
 
 
 def test_a_full_disk_is_told_and_the_conversation_goes_on(library: Library, store: SessionsInMemory) -> None:
@@ -370,3 +348,17 @@ def test_the_record_of_the_request_stays_with_the_answer(library: Library, store
     assert list(dict.fromkeys(kinds)) == ["system", "tool", "message", "reference"]
     assert [item.name for item in message.request_context.items][-1] == "Coffee.md"
     assert messages_of(store.rows["s1"])[message.id].request_context == message.request_context
+
+
+def test_strictly_only_what_the_notes_say_is_answered(library: Library, store: SessionsInMemory) -> None:
+    provider = scripted([[{"text": "Seven hours, says [[Sleep]]."}]], calls_tools=True)
+    talk = conversation_over(library, store, provider, strict=True)
+    assert finished(say(talk, "How many hours of sleep do adults need?")).message.text.startswith("Seven")
+    (request,) = provider.requests
+    assert request.tools == ()
+    assert request.evidence
+    assert "Answer only from the text inside <evidence>" in request.messages[0].text
+    silent = finished(say(talk, "Who painted the Sistine Chapel?"))
+    assert silent.abstained
+    assert silent.message.text == NOTHING_FOUND
+    assert len(provider.requests) == 1

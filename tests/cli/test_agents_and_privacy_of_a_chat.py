@@ -1,0 +1,217 @@
+"""`--agent`, `--private`, and what is remembered: `zkchat ask` and `zkchat chat` as a user calls them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.world import Result, World
+
+REMEMBERS = [{"tool": "remember", "arguments": {"information": "The user likes tea."}}]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.note("Cats.md", "# Cats\n\nCats purr.\n")
+    return world
+
+
+@pytest.fixture
+def model(world: World) -> str:
+    return world.script(*[[{"text": f"Answer {number}."}] for number in range(30)], context_limit=8192)
+
+
+def agent(world: World, name: str, head: str, *, vault: bool = True) -> None:
+    text = f"---\n{head}\n---\nYou are {name}.\n"
+    if vault:
+        world.note(f".zkchat/agents/{name}.md", text)
+    else:
+        file = world.home / ".config" / "zkchat" / "agents" / f"{name}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def record(world: World) -> dict[str, Any]:
+    """Of the last answer."""
+    found = world.run("context", "show", "--request", "--json")
+    request = found.json
+    messages = world.run("context", "export").json["messages"]
+    return {**messages[-1]["request_context"], "request": request, "provider": messages[-1]["provider"]}
+
+
+def facts(world: World) -> list[dict[str, Any]]:
+    listed = world.run("memory", "list", "--json").json
+    assert isinstance(listed, list)
+    return listed
+
+
+def chat(world: World, model: str, *lines: str, options: tuple[str, ...] = ()) -> Result:
+    typed = "".join(f"{line}\n" for line in lines)
+    return world.run("chat", "--plain", "--model", model, *options, typed=typed, terminal=True)
+
+
+def test_the_agent_that_was_named_answers_also_when_the_session_goes_on(world: World, model: str) -> None:
+    assert world.run("ask", "Hello!", "--agent", "Research", "--model", model).code == 0
+    assert record(world)["agent"] == "research"
+    world.run("ask", "And then?", "--continue", "--model", model)
+    assert record(world)["agent"] == "research"
+    world.run("ask", "And then?", "--continue", "--agent", "writer", "--model", model)
+    world.run("ask", "And then?", "--continue", "--model", model)
+    assert record(world)["agent"] == "writer"
+    assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["Hello!"]
+
+
+def test_an_agent_that_is_not_there_is_answered_with_the_nearest(world: World, model: str) -> None:
+    result = world.run("ask", "Hello!", "--agent", "reserch", "--model", model)
+    assert result.code != 0
+    assert "There is no agent 'reserch'." in result.err
+    assert "research" in result.err
+    assert world.run("sessions", "list", "--json").json == []
+
+
+def test_the_settings_of_an_agent_count_for_its_conversations(world: World, model: str) -> None:
+    agent(world, "small", "context:\n  max_tokens: 2048\n  reserve_tokens: 100")
+    world.run("ask", "Hello!", "--agent", "small", "--model", model)
+    usage = record(world)["usage"]
+    assert (usage["window"], usage["reserve"]) == (2048, 100)
+    world.run("ask", "And then?", "--continue", "--model", model)
+    assert record(world)["usage"]["window"] == 2048
+    world.run("ask", "Hello!", "--model", model)
+    assert record(world)["usage"]["window"] == 8192
+
+
+def test_settings_that_cannot_be_used_are_named_and_the_agent_answers_all_the_same(world: World, model: str) -> None:
+    agent(world, "odd", "context:\n  max_tokens: 3")
+    result = world.run("ask", "Hello!", "--agent", "odd", "--model", model)
+    assert result.code == 0
+    assert "The settings of the agent odd are left out." in result.err
+    assert "odd.md" in result.err
+    assert record(world)["agent"] == "odd"
+
+
+def test_the_model_of_your_own_agent_is_used_unless_you_name_another(world: World, model: str) -> None:
+    agent(world, "mine", f"model: {model}", vault=False)
+    world.run("ask", "Hello!", "--agent", "mine")
+    assert record(world)["provider"] == "scripted"
+    world.run("ask", "What do cats do?", "--agent", "mine", "--model", "quote")
+    assert record(world)["provider"] == "quote"
+
+
+def test_the_model_of_a_vaults_agent_needs_approval_and_a_sentence_says_how(world: World, model: str) -> None:
+    agent(world, "theirs", f"model: {model}")
+    before = world.run("ask", "What do cats do?", "--agent", "theirs")
+    assert f"asks for the model {model}, which needs your approval." in before.err
+    assert "zkchat agent trust theirs" in before.err
+    assert record(world)["provider"] == "quote"
+    refused = world.run("agent", "trust", "theirs", typed="n\n")
+    assert (refused.code, "Nothing was approved." in refused.err) == (2, True)
+    assert world.run("agent", "trust", "theirs", typed="y\n").out == f"theirs may use {model} from now on.\n"
+    after = world.run("ask", "What do cats do?", "--agent", "theirs")
+    assert "approval" not in after.err
+    assert record(world)["provider"] == "scripted"
+    agent(world, "theirs", "model: ollama:another")
+    assert "approval" in world.run("ask", "What do cats do?", "--agent", "theirs").err
+    assert "needs your approval" in world.run("agent", "trust", "research").out
+
+
+def test_choosing_an_agent_in_the_chat_brings_its_settings(world: World, model: str) -> None:
+    agent(world, "small", "context:\n  max_tokens: 2048")
+    chat(world, model, "Hello!", "/agent small", "And then?", options=("--agent", "research"))
+    assert (record(world)["agent"], record(world)["usage"]["window"]) == ("small", 2048)
+    chat(world, model, "/agent default", "And then?", options=("--continue",))
+    assert (record(world)["agent"], record(world)["usage"]["window"]) == ("default", 8192)
+
+
+def test_nothing_of_a_private_session_is_remembered_also_when_it_goes_on(world: World, model: str) -> None:
+    first = chat(world, model, "I decided to drink 3 cups of tea.", "/remember I like tea.", options=("--private",))
+    assert "This conversation is private: nothing of it is remembered in others." in first.err
+    assert "This conversation is private, so nothing of it is remembered." in first.out
+    assert "Remember “" not in first.err
+    assert "remember" not in [tool["name"] for tool in record(world)["request"]["tools"]]
+    again = chat(world, model, "I prefer coffee.", "/remember I like coffee.", options=("--continue",))
+    assert "This conversation is private: nothing" in again.err
+    assert "remember" not in [tool["name"] for tool in record(world)["request"]["tools"]]
+    assert facts(world) == []
+    chat(world, model, "Hello!", "/new", "Hello again!", options=("--private",))
+    assert "remember" not in [tool["name"] for tool in record(world)["request"]["tools"]]
+
+
+def test_a_fact_is_counted_when_it_went_into_a_request_but_not_in_private(world: World, model: str) -> None:
+    world.run("memory", "add", "My thesis on cats is due on 30 June.")
+    world.run("ask", "When is my thesis on cats due?", "--model", model)
+    assert [fact["uses"] for fact in facts(world)] == [1]
+    world.run("ask", "When is my thesis on cats due?", "--model", model, "--private")
+    assert [fact["uses"] for fact in facts(world)] == [1]
+
+
+@pytest.mark.parametrize(("answer", "kept"), [("y", ["The user likes tea."]), ("n", []), ("", [])])
+def test_a_model_may_remember_what_the_user_agrees_to(world: World, answer: str, kept: list[str]) -> None:
+    model = world.script(REMEMBERS, [{"text": "Good."}])
+    asked = world.run("ask", "I like tea.", "--model", model, typed=f"{answer}\n" if answer else "")
+    assert "Remember “The user likes tea.”? [y/N]" in asked.err
+    assert [fact["text"] for fact in facts(world)] == kept
+
+
+def test_without_a_terminal_a_model_may_remember_nothing(world: World) -> None:
+    model = world.script(REMEMBERS, [{"text": "Good."}])
+    assert world.run("ask", "I like tea.", "--model", model, stdin="").code == 0
+    assert facts(world) == []
+
+
+def test_when_a_chat_ends_what_you_said_of_yourself_is_proposed(world: World, model: str) -> None:
+    said = ("I decided to write in English.", "What do cats do?", "My thesis is due on 30 June.")
+    left = chat(world, model, *said, "/quit", "y", "n")
+    assert left.err.count("Remember “") == 2
+    assert "Remembered." in left.err
+    assert [(fact["text"], fact["source"]) for fact in facts(world)] == [("I decided to write in English.", "session")]
+    again = chat(world, model, "Hello!", "/quit", "y", options=("--continue",))
+    assert "Remember “" not in again.err
+
+
+def test_leaving_one_session_for_another_proposes_too(world: World, model: str) -> None:
+    left = chat(world, model, "I decided to write in English.", "/new", "y", "Hello!")
+    assert left.err.count("Remember “") == 1
+    assert len(facts(world)) == 1
+
+
+def test_nothing_is_proposed_where_it_is_switched_off_or_nobody_is_there(world: World, model: str) -> None:
+    world.variables["ZKCHAT_MEMORY__LEARN"] = "off"
+    assert "Remember “" not in chat(world, model, "I decided to write in English.", "/quit", "y").err
+    del world.variables["ZKCHAT_MEMORY__LEARN"]
+    piped = world.run("chat", "--model", model, stdin="I decided to write in English.\n")
+    assert "Remember “" not in piped.err
+    assert facts(world) == []
+
+
+def test_a_compaction_proposes_at_once(world: World, model: str) -> None:
+    world.variables["ZKCHAT_CONTEXT__KEEP_RECENT"] = "2"
+    compacted = chat(world, model, "I decided to write in English.", "Hello!", "And then?", "/compact", "y", "/stats")
+    assert compacted.err.count("Remember “") == 1
+    assert [fact["text"] for fact in facts(world)] == ["I decided to write in English."]
+    assert "archived" in compacted.out
+
+
+def test_a_key_is_never_remembered_whoever_agrees(world: World, model: str) -> None:
+    left = chat(world, model, "My key must be sk-abcdefghijklmnop1234.", "/quit", "y")
+    assert "That looks like a key" in left.err
+    assert facts(world) == []
+
+
+def test_what_was_added_and_not_used_for_ten_turns_is_suggested_for_removal_once(world: World, model: str) -> None:
+    lines = ["/add [[Cats]]", *(f"Question {number}?" for number in range(12))]
+    told = chat(world, model, *lines)
+    assert told.err.count("No answer of the last ten used Cats.md. /drop [[Cats]] frees ") == 1
+
+
+def test_things_that_changed_since_an_answer_are_told_beside_it(world: World, model: str) -> None:
+    world.note(".zkchat/rules/Tone.md", "Be warm.\n")
+    world.run("ask", "What is in [[Cats]]?", "--model", model)
+    assert "has changed" not in world.run("context", "show", "--message", "2").err
+    world.note("Cats.md", "# Cats\n\nCats sleep.\n")
+    world.note(".zkchat/rules/Tone.md", "Be cool.\n")
+    for arguments in (("--message", "2"), ("--request",), ("--request", "--json")):
+        shown = world.run("context", "show", *arguments)
+        assert "The rule Tone has changed since: it was " in shown.err
+        assert "The note Cats.md has changed since: it was " in shown.err
+        assert ("Cats purr." in shown.out) == ("--request" in arguments)

@@ -1,0 +1,209 @@
+"""`zkchat context …` as a user calls it, over sessions that a scripted model answered."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.world import World
+
+ANSWER = "Cats purr, says [[Cats]], and number {n} of them sleeps on the warm stove beside the old dog. " * 6
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.note("Cats.md", "# Cats\n\nCats purr.\n")
+    return world
+
+
+def model(world: World, window: int = 2048, **more: Any) -> str:
+    answers = [[{"text": ANSWER.format(n=number)}] for number in range(40)]
+    return world.script(*answers, context_limit=window, calls_tools=False, **more)
+
+
+def talked(world: World, turns: int, window: int = 2048) -> str:
+    name = model(world, window)
+    for number in range(turns):
+        result = world.run("ask", f"Question {number} about [[Cats]]?", "--continue", "--model", name)
+        assert result.code == 0, result.err
+    return name
+
+
+def test_a_short_session_is_shown_whole(world: World) -> None:
+    talked(world, 2)
+    shown = world.run("context", "show")
+    assert "Question 0" in shown.out
+    assert "archived" not in shown.out
+
+
+def test_a_compacted_session_shows_its_marker_and_archived_messages_on_request(world: World) -> None:
+    talked(world, 10)
+    shown = world.run("context", "show").out
+    assert "Context compacted #1" in shown
+    assert "user: Question 0" not in shown
+    assert "(archived) user: Question 0" in world.run("context", "show", "--archived").out
+    told = world.run("context", "show", "--json").json
+    assert told["summary"]["number"] >= 1
+    assert len(told["archived"]) + len(told["live"]) == 20
+
+
+def test_the_summary_says_who_made_it_and_names_the_notes(world: World) -> None:
+    talked(world, 10)
+    shown = world.run("context", "summary").out
+    assert "made by scripted:scripted" in shown
+    assert "- [[Cats]] is Cats.md" in shown
+    assert [part["number"] for part in world.run("context", "summary", "--all", "--json").json][:1] == [1]
+
+
+def test_without_a_summary_a_sentence_says_so(world: World) -> None:
+    talked(world, 1)
+    assert "Nothing was summarised" in world.run("context", "summary").err
+    assert world.run("context", "summary", "--json").json == []
+
+
+def test_stats_show_the_meter_the_messages_and_the_outlook(world: World) -> None:
+    name = talked(world, 4, window=4096)
+    shown = world.run("context", "stats", "--model", name).out
+    assert "/ 4,096 tokens" in shown
+    assert "8 messages in the prompt, 0 archived" in shown
+    assert "more turns" in shown
+    told = world.run("context", "stats", "--model", name, "--json").json
+    assert sum(message["tokens"] for message in told["messages"]) <= told["usage"]["total"]
+    assert told["turns_left"] > 0
+
+
+def test_stats_tell_how_the_server_counts_once_it_has_said_so(world: World) -> None:
+    usage = {"prompt_tokens": 300, "completion_tokens": 5}
+    name = world.script([{"text": "yes"}, {"finish": "stop", "usage": usage}], context_limit=4096, calls_tools=False)
+    world.run("ask", "word " * 200, "--model", name)
+    assert "tokens for each of ours" in world.run("context", "stats", "--model", name).out
+
+
+def test_an_answer_shows_why_it_was_what_it_was(world: World) -> None:
+    talked(world, 2)
+    shown = world.run("context", "show", "--message", "2").out
+    assert "Instructions (1)" in shown
+    assert "Context: " in shown
+    assert world.run("context", "show", "--message", "2", "--json").json["items"][0]["type"] == "system"
+
+
+def test_the_request_of_an_answer_is_built_again(world: World) -> None:
+    talked(world, 10)
+    told = world.run("context", "show", "--message", "2", "--request", "--json").json
+    assert [message["role"] for message in told["messages"]] == ["system", "user"]
+    assert "Question 0" in told["messages"][1]["text"]
+    shown = world.run("context", "show", "--request").out
+    assert "[system]" in shown
+    assert "Question 9" in shown
+    assert "Tools: none" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["show", "--message", "9"], "There is no message 9: the session has 2."),
+        (["show", "--message", "1"], "There is no context data for this message."),
+        (["show", "nowhere"], "There is no session 'nowhere'."),
+    ],
+)
+def test_bad_input_gets_a_sentence(world: World, arguments: list[str], sentence: str) -> None:
+    talked(world, 1)
+    result = world.run("context", *arguments)
+    assert result.code != 0
+    assert sentence in result.err
+
+
+def test_without_a_session_a_sentence_says_so(world: World) -> None:
+    assert "There are no sessions" in world.run("context", "show").err
+
+
+def test_a_dry_run_shows_the_plan_and_the_summary_and_changes_nothing(world: World) -> None:
+    talked(world, 4, window=8192)
+    shown = world.run("context", "compact", "--dry-run", "--keep", "2", "--model", "quote").out
+    assert "Would archive 6 messages (1, 2, 3, 4, 5, 6)." in shown
+    assert "The summary would be:" in shown
+    told = world.run("context", "compact", "--dry-run", "--keep", "2", "--model", "quote", "--json").json
+    assert len(told["plan"]["archived"]) == len(told["compaction"]["archived"]) == 6
+    assert told["compaction"]["tokens_after"] < told["compaction"]["tokens_before"]
+    assert "compacted" not in world.run("context", "show").out
+
+
+def test_a_compaction_by_hand_archives_and_says_what_it_freed(world: World) -> None:
+    talked(world, 4, window=8192)
+    result = world.run("context", "compact", "--keep", "2", "--model", "quote")
+    assert "Context compacted #1: 6 messages archived" in result.out
+    assert "Summarising 6 older messages" in result.err
+    again = world.run("context", "compact", "--keep", "2", "--model", "quote", "--json")
+    assert again.out == "" or json.loads(again.out)
+
+
+def test_there_may_be_nothing_to_compact(world: World) -> None:
+    talked(world, 1)
+    for flags in ([], ["--dry-run"], ["--dry-run", "--json"]):
+        result = world.run("context", "compact", "--model", "quote", *flags)
+        assert result.code == 0
+        assert "nothing to summarise" in result.err
+
+
+def test_discarding_archives_without_a_summary(world: World) -> None:
+    talked(world, 12, window=4096)
+    world.run("context", "compact", "--strategy", "discard", "--keep", "4", "--model", "quote")
+    assert "(no summary)" in world.run("context", "summary").out
+    assert len(world.run("context", "show", "--json").json["live"]) == 4
+
+
+def test_clearing_archives_everything(world: World) -> None:
+    talked(world, 3)
+    assert "6 messages are archived" in world.run("context", "clear").out
+    assert world.run("context", "show", "--json").json["live"] == []
+    again = world.run("context", "clear", "--json").json
+    assert again == {"archived": 0, "marker": None}
+    assert "nothing to archive" in world.run("context", "clear").err
+
+
+def test_memory_shows_what_the_last_answer_was_reminded_of(world: World) -> None:
+    talked(world, 1)
+    assert "reminded of nothing" in world.run("context", "memory").err
+    talked(world, 12)
+    shown = world.run("context", "memory").out
+    assert "[summary" in shown
+    assert any(
+        row["item"]["type"] == "summary" and row["text"] for row in world.run("context", "memory", "--json").json
+    )
+
+
+def settings(world: World, text: str) -> None:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def test_a_user_who_wants_to_be_asked_is_asked(world: World) -> None:
+    settings(world, "[context]\nconfirm_compaction = true\n")
+    name = model(world)
+    results = [
+        world.run("ask", f"Question {n} about [[Cats]]?", "--continue", "--model", name, typed="n\n") for n in range(14)
+    ]
+    refused = next(result for result in results if result.code)
+    assert "Summarise" in refused.err
+    assert "The context is full" in refused.err
+    agreed = world.run("ask", "One more?", "--continue", "--model", name, typed="y\n" * 4)
+    assert agreed.code == 0, agreed.err
+
+
+def test_a_summary_is_opened_in_the_editor_where_that_is_wanted(world: World, tmp_path: Path) -> None:
+    settings(world, "[context]\nreview_summary = true\n")
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "And the stove is warm." >> "$1"\n')
+    editor.chmod(0o755)
+    world.variables["EDITOR"] = str(editor)
+    talked(world, 4, window=8192)
+    world.run("context", "compact", "--keep", "2", "--model", "quote", typed="")
+    assert "And the stove is warm." in world.run("context", "summary").out
+    world.variables["EDITOR"] = str(tmp_path / "nowhere")
+    talked(world, 4, window=8192)
+    failed = world.run("context", "compact", "--keep", "2", "--model", "quote", typed="")
+    assert "cannot be started" in failed.err
+    assert "Context compacted #2" in failed.out

@@ -1,0 +1,122 @@
+"""Each tool over the garden, called by a scripted model: which documents the answer's ledger holds, and why."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.libraries import library_of
+from tests.support.sessions import NOON
+from tests.support.world import GARDEN, World
+from zkchat.tools.explore import explore_tools
+
+Call = tuple[str, dict[str, Any]]
+Row = dict[str, Any]
+
+
+@pytest.fixture
+def garden(world: World) -> World:
+    shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
+    return world
+
+
+def ledger(garden: World, *calls: Call, answer: str = "Done.", question: str = "What do my notes say?") -> list[Row]:
+    """The references of an answer before which the model made these calls, one after the other."""
+    steps = [[{"tool": name, "arguments": arguments}] for name, arguments in calls]
+    result = garden.run("ask", question, "--json", "--model", garden.script(*steps, [{"text": answer}]))
+    assert result.code == 0, result.err
+    references: list[Row] = result.json["references"]
+    return references
+
+
+READ, LISTED = {"included": True, "score": None}, {"included": False, "score": None}
+"""What tells a document that was opened from one that was only named."""
+PEOPLE = ["People/Mara Okafor.md", "People/Niklas Luhmann.md", "People/Tomás Rivas.md"]
+LINKING_TO_TOMATOES = [
+    "Daily/2026-03-07.md",
+    "Projects/Balcony greenhouse.md",
+    "Reference/Sowing calendar.md",
+    "Reference/阳台种菜.md",
+]
+CALLS: dict[str, tuple[dict[str, Any], list[str], Row]] = {
+    "read_document": ({"relative_path": "Reference/Tomatoes.md"}, ["Reference/Tomatoes.md"], READ),
+    "find_excerpts": ({"query": "rain on the leaves brings blight", "limit": 1}, ["Reference/Tomatoes.md"], {}),
+    "find_documents": ({"query": "rain on the leaves brings blight", "limit": 1}, ["Reference/Tomatoes.md"], {}),
+    "resolve_wikilink": (
+        {"wikilink": "[[Compost]]"},
+        ["Ideas/Compost.md"],
+        {**LISTED, "candidates": ["Reference/Compost.md"]},
+    ),
+    "find_backlinks": ({"relative_path": "Tomatoes"}, LINKING_TO_TOMATOES, LISTED),
+    "find_forward_links": ({"relative_path": "Tomatoes"}, ["Reference/Sowing calendar.md"], LISTED),
+    "find_related": ({"relative_path": "Tomatoes"}, LINKING_TO_TOMATOES, LISTED),
+    "list_documents": ({"folder": "People"}, PEOPLE, LISTED),
+    "get_current_datetime": ({}, [], {}),
+}
+"""For each tool a call, the documents that come of it, and what their rows say."""
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_a_call_leaves_a_row_for_each_document_it_brought_up(garden: World, tool: str) -> None:
+    arguments, expected, facts = CALLS[tool]
+    rows = ledger(garden, (tool, arguments))
+    found = sorted(row["relative_path"] for row in rows)
+    # The neighbours of a note are followed by others that are on the same subject.
+    assert set(expected) < set(found) if tool == "find_related" else found == expected
+    for row in rows:
+        assert (row["reference_type"], row["via"], row["hits"]) == ("search", tool, 1)
+        assert not row["cited"]  # found, not used, and kept
+        assert {name: row[name] for name in facts} == facts
+    if tool in ("find_excerpts", "find_documents"):
+        (row,) = rows
+        assert row["included"]
+        assert row["score"] > 0
+        assert "blight" in row["snippet"]
+        assert row["lines"] == {"first": 5, "last": 7}
+
+
+@pytest.fixture
+def known_tools(tmp_path: Path) -> Iterator[set[str]]:
+    with library_of(tmp_path, {}) as library:
+        yield {tool.spec.name for tool in explore_tools(library, lambda: NOON)}
+
+
+def test_every_tool_that_explores_the_vault_is_among_them(known_tools: set[str]) -> None:
+    assert set(CALLS) == known_tools
+
+
+def test_a_document_that_several_tools_bring_up_has_one_row_with_the_strongest_reason(garden: World) -> None:
+    calls: list[Call] = [
+        ("list_documents", {"folder": "Reference"}),
+        ("find_excerpts", {"query": "rain on the leaves brings blight", "limit": 1}),
+        ("read_document", {"relative_path": "Tomatoes"}),
+        ("find_forward_links", {"relative_path": "Sowing calendar"}),
+    ]
+    rows = [row for row in ledger(garden, *calls) if row["relative_path"] == "Reference/Tomatoes.md"]
+    (row,) = rows
+    assert (row["via"], row["included"], row["hits"]) == ("read_document", True, 4)
+    assert "blight" in row["snippet"]
+    assert row["score"] > 0
+
+
+def test_what_the_user_linked_stays_linked_when_tools_find_it(garden: World) -> None:
+    calls = [("read_document", {"relative_path": "Tomatoes"}), ("find_backlinks", {"relative_path": "Sowing calendar"})]
+    rows = ledger(garden, *calls, question="What of [[Tomatoes]]?", answer="Blight, says [[Tomatoes]].")
+    (row,) = [row for row in rows if row["relative_path"] == "Reference/Tomatoes.md"]
+    assert (row["reference_type"], row["via"], row["hits"], row["cited"]) == ("direct", "name", 3, True)
+    assert not any(other["cited"] for other in rows if other is not row)
+
+
+def test_the_same_call_made_again_counts_once(garden: World) -> None:
+    call = ("read_document", {"relative_path": "Tomatoes"})
+    (row,) = ledger(garden, call, call)
+    assert row["hits"] == 1
+
+
+@pytest.mark.parametrize(
+    "call", [("read_document", {"relative_path": "Nobody"}), ("read_document", {}), ("no_tool", {"path": "Tomatoes"})]
+)
+def test_a_call_that_fails_leaves_no_row(garden: World, call: Call) -> None:
+    assert ledger(garden, call) == []

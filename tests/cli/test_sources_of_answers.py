@@ -1,0 +1,61 @@
+"""From a question to the panel: summaries, embeds, and citations that the model could not know of."""
+
+import pytest
+
+from tests.support.world import World
+from zkchat.errors import ExitCode
+
+
+@pytest.fixture
+def vault(world: World) -> World:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n\n![[Naps]]\n")
+    world.note("Naps.md", "# Naps\n\nTwenty minutes at most.\n")
+    world.note("Coffee.md", "# Coffee\n\nGrind it late and fresh.\n")
+    return world
+
+
+def asked(vault: World, answer: str, question: str = "How long, says [[Sleep]]?") -> list[dict[str, object]]:
+    result = vault.run("ask", question, "--json", "--model", vault.script([{"text": answer}]))
+    assert result.code == ExitCode.OK, result.err
+    references: list[dict[str, object]] = result.json["references"]
+    return references
+
+
+def test_a_linked_note_comes_with_its_embeds_and_each_with_its_summary(vault: World) -> None:
+    rows = asked(vault, "Seven hours.")
+    assert [(row["relative_path"], row["via"], row["included"], row["summary"]) for row in rows] == [
+        ("Sleep.md", "name", True, "Adults need seven hours."),
+        ("Naps.md", "embed", True, "Twenty minutes at most."),
+    ]
+
+
+def test_a_citation_of_what_was_never_given_or_is_not_there_is_marked(vault: World) -> None:
+    rows = asked(vault, "Seven, says [[Sleep]]; see [[Coffee]] and [[Dreams]].")
+    assert {str(row["wikilink"]): (row["cited"], row["unverified"]) for row in rows} == {
+        "[[Sleep]]": (True, False),
+        "![[Naps]]": (False, False),
+        "[[Coffee]]": (True, True),
+        "[[Dreams]]": (True, True),
+    }
+
+
+def test_the_panel_shows_it_in_yellow(vault: World) -> None:
+    model = vault.script([{"text": "See [[Coffee]]."}])
+    result = vault.run("ask", "How long?", "--model", model, "--panels", terminal=True)
+    panel = result.out[result.out.index("Referenced Documents") :]
+    (line,) = [line for line in panel.splitlines() if "never given to the model" in line]
+    assert "\x1b[33m" in line
+
+
+def test_what_an_earlier_answer_read_may_be_cited_later(vault: World) -> None:
+    reads = [{"tool": "read_document", "arguments": {"path": "Coffee"}}]
+    model = vault.script(reads, [{"text": "Late."}], [{"text": "As [[Coffee]] has it."}])
+    assert vault.run("ask", "When to grind?", "--model", model).code == ExitCode.OK
+    again = vault.run("ask", "Says who?", "--continue", "--json", "--model", model)
+    (row,) = again.json["references"]
+    assert (row["cited"], row["unverified"]) == (True, False)
+
+
+def test_a_note_that_the_answer_names_without_a_link_is_cited(vault: World) -> None:
+    rows = asked(vault, 'Your note "Sleep" says seven hours.')
+    assert [row["cited"] for row in rows] == [True, False]

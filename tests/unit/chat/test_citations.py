@@ -1,0 +1,153 @@
+"""What an answer cites, and what it only claims to know."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import library_of
+from tests.support.memory_files import MemoryFiles
+from tests.support.sessions import NOON
+from zkchat.chat.citations import Said, cite, given_before, given_with
+from zkchat.chat.ledger import Ledger
+from zkchat.errors import StorageError
+from zkchat.model.context import RequestContext, RequestItem
+from zkchat.model.message import ChatMessage
+from zkchat.model.reference import DocumentReference
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Sleep.md": "Seven hours.",
+    "Sleep debt.md": "---\naliases: [Tired on Monday]\n---\nIt adds up.",
+    "Coffee.md": "Grind late.",
+    "a/Compost.md": "Ideas.",
+    "b/Compost.md": "Leaves.",
+    "メモの取り方.md": "よい。",
+}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+def found(path: str, **more: object) -> DocumentReference:
+    return DocumentReference.model_validate(
+        {
+            "wikilink": f"[[{path}]]",
+            "relative_path": path,
+            "reference_type": "search",
+            "via": "find_excerpts",
+            "score": 0.5,
+            "included": True,
+            **more,
+        }
+    )
+
+
+def rows(library: Library, answer: str, *given: str, before: tuple[str, ...] = ()) -> list[tuple[str, bool, bool]]:
+    """Each document with whether it is cited, and whether that is unverified."""
+    ledger = Ledger(map(found, given))
+    cite(ledger, answer, library, before)
+    return [(row.relative_path or row.wikilink, row.cited, row.unverified) for row in ledger.references]
+
+
+def test_a_link_to_what_was_given_is_a_citation(library: Library) -> None:
+    assert rows(library, "Seven, says [[Sleep]].", "Sleep.md", "Coffee.md") == [
+        ("Sleep.md", True, False),
+        ("Coffee.md", False, False),
+    ]
+
+
+def test_a_link_to_a_note_that_was_never_given_is_marked(library: Library) -> None:
+    assert rows(library, "See [[Sleep]] and [[Coffee]].", "Sleep.md") == [
+        ("Sleep.md", True, False),
+        ("Coffee.md", True, True),
+    ]
+
+
+def test_a_link_to_a_note_that_does_not_exist_is_marked(library: Library) -> None:
+    assert rows(library, "See [[Dream diary]].") == [("[[Dream diary]]", True, True)]
+
+
+def test_what_an_earlier_message_gave_may_be_cited(library: Library) -> None:
+    def answered(reference: DocumentReference) -> ChatMessage:
+        return ChatMessage(id="m1", role="assistant", created_at=NOON, references=(reference,))
+
+    before = given_before(
+        [
+            answered(found("Sleep.md")),
+            answered(found("Coffee.md", unverified=True, via="answer")),
+            answered(DocumentReference(wikilink="[[Gone]]", status="missing")),
+        ]
+    )
+    assert before == {"Sleep.md"}
+    assert rows(library, "Still [[Sleep]] and [[Coffee]].", before=tuple(before)) == [
+        ("Sleep.md", True, False),
+        ("Coffee.md", True, True),
+    ]
+
+
+def test_what_stood_in_a_request_for_whatever_reason_was_given() -> None:
+    items = (
+        RequestItem(type="reference", name="Sleep.md#Naps", include="always"),
+        RequestItem(type="system", name="default"),
+    )
+    assert given_with(RequestContext(items=items)) == {"Sleep.md", "default"}
+
+
+def test_a_link_that_fits_two_notes_means_the_one_that_was_given(library: Library) -> None:
+    assert rows(library, "Leaves, says [[Compost]].", "b/Compost.md") == [("b/Compost.md", True, False)]
+    assert rows(library, "Leaves, says [[Compost]].") == [("a/Compost.md", True, True)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Your note on sleep debt says so.",
+        "As “Sleep\ndebt” has it.",
+        "It is in Sleep debt.md.",
+        "You wrote of being tired on Monday.",
+    ],
+)
+def test_a_note_that_is_named_without_a_link_is_cited(library: Library, answer: str) -> None:
+    assert rows(library, answer, "Sleep debt.md") == [("Sleep debt.md", True, False)]
+
+
+@pytest.mark.parametrize("answer", ["Sleeping debt.", "Sleep. Debtors.", "[[Sleep debt of others|x]]", "Nothing."])
+def test_what_only_looks_like_a_name_is_no_citation(library: Library, answer: str) -> None:
+    assert ("Sleep debt.md", False, False) in rows(library, answer, "Sleep debt.md")
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ("Sleep matters.", False),
+        ('The note "Sleep" says so.', True),
+        ("The note “sleep” says so.", True),
+        ("*Sleep* says so.", True),
+        ("In Sleep.md.", True),
+        ("In b/Sleep.md.", True),
+        ("“Sleepless”", False),
+    ],
+)
+def test_one_word_is_a_name_only_where_it_is_marked_as_one(answer: str, named: bool) -> None:
+    assert Said(answer).names("Sleep") is named
+
+
+def test_a_name_without_spaces_may_stand_anywhere() -> None:
+    assert Said("それはメモの取り方にある。").names("メモの取り方")
+    assert not Said("それはメモにある。").names("メモの取り方")
+    assert not Said("No word at all!!").names("!!")
+
+
+def test_where_the_index_does_not_answer_nothing_is_marked(tmp_path: Path) -> None:
+    class LockedIndex(SqliteNoteIndex):
+        def generation(self) -> int:
+            raise StorageError("The index is locked.")
+
+    with closing(LockedIndex(tmp_path / "locked.db")) as index:
+        assert rows(Library(MemoryFiles(), index), "[[Sleep]]", "Sleep.md") == [("Sleep.md", False, False)]

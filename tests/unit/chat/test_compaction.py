@@ -1,0 +1,427 @@
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.sessions import SessionsInMemory
+from zkchat.chat.compaction import Policy
+from zkchat.chat.conversation import Conversation
+from zkchat.context.instructions import SUMMARY
+from zkchat.context.strategies import Keep, Plan
+from zkchat.context.tokens import Estimate
+from zkchat.errors import ExitCode, ProviderError, UsageError
+from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
+from zkchat.model.history import compaction_of
+from zkchat.model.message import CompactionPart, ToolCallPart
+from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
+from zkchat.model.session import thread_of
+from zkchat.vault.library import Library
+
+E = TypeVar("E")
+LONG = "The cat sleeps on the warm stove, and the old dog waits beside it for the evening. "
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    notes = {"Cats.md": "# Cats\n\nCats purr.\n", "Dogs.md": "# Dogs\n\n" + LONG * 30, "Long.md": LONG * 400}
+    with library_of(tmp_path, notes) as library:
+        yield library
+
+
+@pytest.fixture
+def store() -> SessionsInMemory:
+    return SessionsInMemory()
+
+
+def wordy(number: int) -> str:
+    return f"Answer {number}: " + LONG * 8
+
+
+def of_kind(events: list[Event], kind: type[E]) -> list[E]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def told(talk: Conversation, turns: int, first: int = 0) -> list[Event]:
+    return [
+        event for n in range(first, first + turns) for event in events_of(talk.say(f"Question {n} about [[Cats]]?"))
+    ]
+
+
+def sizes(provider: Reciting) -> list[int]:
+    return [sum(Estimate().count(message.text) for message in request.messages) for request in provider.requests]
+
+
+def parts(talk: Conversation) -> list[CompactionPart]:
+    return [part for message in talk.messages if (part := compaction_of(message))]
+
+
+def test_under_budget_nothing_happens(library: Library, store: SessionsInMemory) -> None:
+    talk = conversation_over(library, store, Reciting())
+    assert not [event for event in told(talk, 4) if isinstance(event, Compacted | Compacting)]
+    assert parts(talk) == []
+
+
+def test_over_budget_older_messages_are_summarised_and_recent_ones_kept(
+    library: Library, store: SessionsInMemory
+) -> None:
+    provider = Reciting(wordy)
+    talk = conversation_over(library, store, provider)
+    events = told(talk, 24)
+    compacted = of_kind(events, Compacted)
+    assert compacted
+    assert all(size <= 4096 - 512 for size in sizes(provider))
+    last = provider.requests[-1].messages
+    assert "They talked about cats." in last[0].text
+    assert sum("Question 23 " in message.text for message in last) == 1
+    assert "Question 22 " in last[-3].text
+    assert len(thread_of(store.rows["s1"])) == 48 + len(compacted)
+    part = parts(talk)[0]
+    assert (part.made_by, part.number) == ("reciting:x", 1)
+    assert part.tokens_after < part.tokens_before
+
+
+def test_the_notes_of_archived_messages_are_carried_over_as_data(library: Library, store: SessionsInMemory) -> None:
+    provider = Reciting(wordy)
+    told(conversation_over(library, store, provider), 24)
+    assert "- [[Cats]] is Cats.md" in provider.requests[-1].messages[0].text
+
+
+def test_the_beginning_of_the_request_stays_the_same_between_compactions(
+    library: Library, store: SessionsInMemory
+) -> None:
+    provider = Reciting(wordy)
+    talk = conversation_over(library, store, provider)
+    for number in range(24):
+        events = events_of(talk.say(f"Question {number}?"))
+        if number and not of_kind(events, Compacted):
+            before, now = (request.messages for request in provider.requests[-2:])
+            assert now[: len(before)] == before
+
+
+def test_a_summary_takes_the_earlier_one_along(library: Library, store: SessionsInMemory) -> None:
+    provider = Reciting(wordy)
+    talk = conversation_over(library, store, provider)
+    told(talk, 60)
+    assert len(parts(talk)) >= 2
+    assert "[earlier summary]\nThey talked about cats." in provider.summaries[1].messages[1].text
+
+
+def test_messages_too_long_to_keep_are_condensed(library: Library, store: SessionsInMemory) -> None:
+    provider = Reciting(lambda number: f"Answer {number}: " + LONG * 150)
+    talk = conversation_over(library, store, provider)
+    told(talk, 4)
+    assert all(size <= 4096 - 512 for size in sizes(provider))
+    assert any(part.condensed for part in parts(talk))
+    assert all("Answer" in request.messages[-2].text for request in provider.requests[1:])
+
+
+def test_a_linked_document_is_trimmed_where_it_would_not_fit(library: Library, store: SessionsInMemory) -> None:
+    provider = Reciting(window=900)
+    talk = conversation_over(library, store, provider, reserve=400)
+    events = events_of(talk.say("What of " + "[[Dogs]] and [[Cats]], and " * 40 + "the rest?"))
+    assert isinstance(events[-1], TurnFinished)
+    assert sizes(provider)[-1] <= 900 - 400
+
+
+def fails(_: ModelRequest) -> str:
+    raise ProviderError("The server is down.")
+
+
+@pytest.mark.parametrize(
+    ("summary", "why"),
+    [
+        (fails, "The server is down."),
+        (lambda _: "   ", "it is empty"),
+        (lambda _: LONG * 200, "more than the"),
+        (lambda _: "Sie haben über die Katzen gesprochen, und es ist nicht klar, was der Hund will.", "language"),
+    ],
+    ids=["error", "empty", "too long", "other language"],
+)
+def test_an_unusable_summary_is_replaced_by_one_made_from_the_messages(
+    library: Library, store: SessionsInMemory, summary: Callable[[ModelRequest], str], why: str
+) -> None:
+    provider = Reciting(wordy, summary)
+    talk = conversation_over(library, store, provider)
+    events = told(talk, 24)
+    assert isinstance(events[-1], TurnFinished)
+    assert why in of_kind(events, Warned)[0].text
+    assert all(size <= 4096 - 512 for size in sizes(provider))
+    part = parts(talk)[0]
+    assert part.made_by == ""
+    assert "cat" in part.summary
+    assert len(talk.messages) == 48 + len(parts(talk))
+
+
+def test_a_summary_that_is_usable_at_the_second_try_is_used(library: Library, store: SessionsInMemory) -> None:
+    tries = iter(["", "They talked about cats, at last."])
+    provider = Reciting(wordy, lambda _: next(tries))
+    talk = conversation_over(library, store, provider)
+    told(talk, 20)
+    assert parts(talk)[0].summary == "They talked about cats, at last."
+    assert "not usable: it is empty" in provider.summaries[1].messages[1].text
+
+
+class Slow(Reciting):
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        async with aclosing(super().stream(request)) as chunks:
+            async for chunk in chunks:
+                if self.summaries and self.summaries[-1] is request:
+                    await asyncio.sleep(60)
+                yield chunk
+
+
+def test_a_model_that_takes_too_long_is_not_waited_for(library: Library, store: SessionsInMemory) -> None:
+    talk = conversation_over(library, store, Slow(wordy), policy=Policy(patience=0.01))
+    events = told(talk, 20)
+    assert "took more than 0.01 seconds" in of_kind(events, Warned)[0].text
+    assert isinstance(events[-1], TurnFinished)
+
+
+def test_a_compaction_that_is_stopped_loses_nothing_and_the_next_one_works(
+    library: Library, store: SessionsInMemory
+) -> None:
+    slow = Slow(wordy)
+    talk = conversation_over(library, store, slow)
+
+    async def stop_at_the_first_summary() -> int:
+        for number in range(40):
+
+            async def say(text: str = f"Question {number}?") -> None:
+                async for _ in talk.say(text):
+                    pass
+
+            task = asyncio.create_task(say())
+            while not task.done() and not slow.summaries:
+                await asyncio.sleep(0.001)
+            if slow.summaries:
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                return number
+            await task
+        raise AssertionError("no compaction was due")
+
+    stopped = asyncio.run(stop_at_the_first_summary())
+    assert parts(talk) == []
+    assert talk.messages[-1].text == f"Question {stopped}?"
+    session = store.get("s1")
+    again = conversation_over(library, store, Reciting(wordy), session=session)
+    events = events_of(again.retry())
+    assert of_kind(events, Compacted)
+    assert isinstance(events[-1], TurnFinished)
+
+
+def test_without_auto_compaction_a_full_window_stops_the_turn_with_the_ways_out(
+    library: Library, store: SessionsInMemory
+) -> None:
+    talk = conversation_over(library, store, Reciting(wordy), policy=Policy(auto=False))
+    events = told(talk, 30)
+    failed = of_kind(events, TurnFailed)[0]
+    assert "The context is full" in failed.text
+    assert failed.exit_code == ExitCode.USAGE
+    assert "/compact" in failed.hint
+    assert "max_tokens" in failed.hint
+    assert parts(talk) == []
+    assert of_kind(events_of(talk.compact()), Compacted)
+    assert isinstance(events_of(talk.say("And now?"))[-1], TurnFinished)
+
+
+class Reader:
+    """Somebody at the terminal, with settled opinions."""
+
+    def __init__(self, *, agrees: bool = True, edited: str = "") -> None:
+        self._agrees = agrees
+        self._edited = edited
+
+    async def agrees(self, plan: Plan, tokens: int) -> bool:
+        assert plan.archived
+        assert tokens
+        return self._agrees
+
+    async def edits(self, summary: str) -> str:
+        return summary + self._edited
+
+
+def test_a_user_who_is_asked_and_says_no_keeps_the_window(library: Library, store: SessionsInMemory) -> None:
+    talk = conversation_over(
+        library, store, Reciting(wordy), policy=Policy(confirm=True), reviewer=Reader(agrees=False)
+    )
+    assert of_kind(told(talk, 30), TurnFailed)
+    assert parts(talk) == []
+
+
+def test_a_summary_is_used_as_the_user_edited_it(library: Library, store: SessionsInMemory) -> None:
+    reviewer = Reader(edited=" And the budget is 12 €.")
+    provider = Reciting(wordy)
+    talk = conversation_over(library, store, provider, policy=Policy(review=True, confirm=True), reviewer=reviewer)
+    told(talk, 20)
+    assert parts(talk)[0].summary == "They talked about cats. And the budget is 12 €."
+    assert "the budget is 12 €" in provider.requests[-1].messages[0].text
+
+
+def compacted(library: Library, store: SessionsInMemory, **more: Any) -> tuple[Conversation, Reciting, list[Event]]:
+    provider = Reciting()
+    talk = conversation_over(library, store, provider)
+    told(talk, 6)
+    return talk, provider, events_of(talk.compact(**more))
+
+
+def test_the_user_can_compact_at_any_time_and_say_what_matters(library: Library, store: SessionsInMemory) -> None:
+    talk, provider, events = compacted(library, store, focus="the budget", keep=2)
+    assert of_kind(events, Compacted)
+    assert "Pay most attention to: the budget." in provider.summaries[0].messages[1].text
+    assert parts(talk)[0].focus == "the budget"
+    assert [message.text for message in talk.window.live][-1] == "Answer 6."
+    assert len(talk.window.live) == 2
+    assert len(talk.history.archived) == 10
+
+
+def test_a_short_conversation_has_nothing_to_compact(library: Library, store: SessionsInMemory) -> None:
+    talk = conversation_over(library, store, Reciting())
+    told(talk, 1)
+    (warning,) = events_of(talk.compact())
+    assert isinstance(warning, Warned)
+    assert asyncio.run(talk.preview()) is None
+
+
+def test_a_compaction_can_be_taken_back(library: Library, store: SessionsInMemory) -> None:
+    talk, provider, _ = compacted(library, store)
+    assert "They talked about cats." in requested(talk, provider)[0].text
+    marker = talk.uncompact()
+    assert marker is not None
+    assert len(talk.window.live) == 14
+    assert requested(talk, provider)[1].text.startswith("Question 0 ")
+    assert talk.uncompact() is None
+
+
+def requested(talk: Conversation, provider: Reciting) -> Any:
+    events_of(talk.say("Well?"))
+    return provider.requests[-1].messages
+
+
+def test_a_preview_changes_nothing(library: Library, store: SessionsInMemory) -> None:
+    provider = Reciting()
+    talk = conversation_over(library, store, provider)
+    told(talk, 6)
+    preview = asyncio.run(talk.preview())
+    assert preview is not None
+    assert preview.part.summary == "They talked about cats."
+    assert [*preview.plan.archived] == [message.id for message in talk.messages[:6]]
+    assert parts(talk) == []
+
+
+def test_clearing_archives_everything_without_a_summary(library: Library, store: SessionsInMemory) -> None:
+    talk, provider, _ = compacted(library, store)
+    assert talk.clear() is not None
+    prompt = requested(talk, provider)
+    assert [message.role for message in prompt] == ["system", "user"]
+    assert "talked about cats" not in prompt[0].text
+    assert len(talk.messages) == 16
+
+
+def test_a_pinned_message_is_kept_word_for_word(library: Library, store: SessionsInMemory) -> None:
+    provider = Reciting(wordy)
+    talk = conversation_over(library, store, provider)
+    told(talk, 1)
+    talk.pin(talk.messages[0].id)
+    told(talk, 30, first=1)
+    assert any(message.text.startswith("Question 0 ") for message in provider.requests[-1].messages)
+    with pytest.raises(UsageError, match="no message"):
+        talk.pin("nowhere")
+
+
+def test_an_important_message_is_kept_word_for_word(library: Library, store: SessionsInMemory) -> None:
+    provider = Reciting(wordy)
+    talk = conversation_over(library, store, provider)
+    told(talk, 1)
+    talk.prioritise(talk.messages[0].id, 9)
+    told(talk, 30, first=1)
+    assert any(message.text.startswith("Question 0 ") for message in provider.requests[-1].messages)
+
+
+@pytest.mark.parametrize("strategy", ["discard", "hybrid"])
+def test_other_strategies_keep_within_the_window_too(library: Library, store: SessionsInMemory, strategy: Any) -> None:
+    provider = Reciting(wordy)
+    talk = conversation_over(library, store, provider, policy=Policy(strategy=strategy, keep=Keep()))
+    told(talk, 30)
+    assert parts(talk)
+    assert {part.strategy for part in parts(talk)} == {strategy}
+    assert all(size <= 4096 - 512 for size in sizes(provider))
+    assert bool(provider.summaries) is (strategy == "hybrid")
+
+
+def test_a_question_asked_again_leaves_the_first_answer_on_its_branch(
+    library: Library, store: SessionsInMemory
+) -> None:
+    provider = Reciting()
+    talk = conversation_over(library, store, provider)
+    told(talk, 2)
+    assert isinstance(events_of(talk.retry())[-1], TurnFinished)
+    assert [message.text for message in talk.messages][-1] == "Answer 3."
+    assert len(talk.messages) == 4
+    assert len(talk.history.messages) == 5
+    assert provider.requests[-1] == provider.requests[-2]
+
+
+def test_a_conversation_can_go_on_from_an_earlier_message(library: Library, store: SessionsInMemory) -> None:
+    talk = conversation_over(library, store, Reciting())
+    told(talk, 2)
+    talk.branch(talk.messages[1].id)
+    assert len(talk.messages) == 2
+    talk.branch(None)
+    assert talk.messages == []
+    assert isinstance(events_of(talk.retry())[-1], TurnFailed)
+
+
+class Reading(Reciting):
+    """A model that reads one page after the other before it answers."""
+
+    def __init__(self, pages: int, **more: Any) -> None:
+        super().__init__(wordy, calls_tools=True, **more)
+        self._pages = pages
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        read = sum(message.role == "tool" for message in request.messages)
+        if request.messages[0].text != SUMMARY and request.tools and read < self._pages:
+            self.requests.append(request)
+            arguments = f'{{"relative_path": "Long.md", "offset": {1000 * len(self.requests)}}}'
+            yield ToolRequested(call=ToolCallPart(call_id=f"c{read}", name="read_document", arguments=arguments))
+            yield Finish(reason="tool_calls")
+            return
+        async with aclosing(super().stream(request)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+
+def test_room_is_made_between_the_rounds_of_a_tool_loop(library: Library, store: SessionsInMemory) -> None:
+    provider = Reading(5, window=6000)
+    talk = conversation_over(library, store, provider)
+    events = [event for n in range(6) for event in events_of(talk.say(f"Question {n}?"))]
+    assert of_kind(events, Compacted)
+    assert not of_kind(events, TurnFailed)
+    started = [type(event) for event in events]
+    first = started.index(Compacted)
+    assert ToolFinished in started[:first]
+    for request in provider.requests:
+        tools = sum(Estimate().count(tool.model_dump_json()) for tool in request.tools)
+        assert tools + sum(Estimate().count(message.text) for message in request.messages) <= 6000 - 512
+        calls = {call.call_id for message in request.messages for call in message.tool_calls}
+        assert {message.tool_call_id for message in request.messages if message.role == "tool"} == calls
+
+
+def test_a_turn_that_outgrows_the_window_without_compaction_keeps_its_steps(
+    library: Library, store: SessionsInMemory
+) -> None:
+    provider = Reading(8, window=4600)
+    talk = conversation_over(library, store, provider, policy=Policy(auto=False), reserve=100)
+    events = [event for n in range(4) for event in events_of(talk.say(f"Question {n}?"))]
+    failed = of_kind(events, TurnFailed)[0]
+    assert "The context is full" in failed.text
+    assert all(message.role != "tool" or message.parts for message in talk.messages)
+    steps = [message for message in talk.messages if any(isinstance(part, ToolCallPart) for part in message.parts)]
+    assert len(steps) == sum(message.role == "tool" for message in talk.messages)

@@ -1,0 +1,160 @@
+"""Links of the user and embeds of notes, from a vault on disk to what the model is given."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import library_of
+from tests.support.memory_files import MemoryFiles
+from zkchat.chat.linked import embedded, linked, links_in
+from zkchat.context.documents import include
+from zkchat.context.tokens import Estimate
+from zkchat.errors import StorageError
+from zkchat.model.reference import DocumentReference
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Week.md": "---\ncover: '![[Never]]'\n---\n# Week\n\n![[Monday]]\n\n![[Sleep#Naps]] and ![[Sleep#^rule]]\n\n"
+    "![[picture.png]] ![](https://example.org/x.png) ![[Nobody]] %% ![[Secret]] %% `![[Code]]` [[Coffee]]\n\n"
+    "![[Monday]]\n",
+    "Monday.md": "Planted beans. ![[Tuesday]] ![[Week]]\n",
+    "Tuesday.md": "Rained.\n",
+    "Sleep.md": "# Sleep\n\nSeven hours. ^rule\n\n## Naps\n\nTwenty minutes.\n\n## Dreams\n\nMany.\n",
+    "Coffee.md": "Grind late.\n",
+    "Secret.md": "secret",
+    "Code.md": "code",
+    "Never.md": "never",
+    "a/Twin.md": "one",
+    "b/Twin.md": "two",
+    "Both.md": "![[Twin]]\n",
+    "Loop.md": "![[Loop]] ![[#Part]]\n\n# Part\n\nOnce.\n",
+    "Hub.md": "".join(f"![[Page {number}]]\n" for number in range(30)),
+    **{f"Page {number}.md": "word " * 40 for number in range(30)},
+}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "picture.png").write_bytes(b"\x89PNG\0")
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+Included = tuple[dict[str, str], list[DocumentReference]]
+
+
+def included(library: Library, message: str, left: int = 10_000) -> Included:
+    """The texts that a message brings along, by name, and its references."""
+
+    def text_of(reference: DocumentReference) -> str:
+        return library.section(reference.relative_path or "", reference.anchor if reference.anchor_found else "")
+
+    parts, marked = include(links_in(library, message), text_of, Estimate(), left, partial(embedded, library))
+    assert len({part.name for part in parts}) == len(parts)
+    return {part.name: part.text for part in parts}, marked
+
+
+def test_an_included_note_brings_along_the_notes_sections_and_blocks_that_it_embeds(library: Library) -> None:
+    texts, marked = included(library, "What of [[Week]]?")
+    assert list(texts) == ["Week.md", "Monday.md", "Sleep.md#Naps", "Sleep.md#^rule"]
+    assert texts["Monday.md"] == NOTES["Monday.md"]
+    assert texts["Sleep.md#Naps"].strip() == "## Naps\n\nTwenty minutes."
+    assert texts["Sleep.md#^rule"].strip() == "Seven hours. ^rule"
+    assert [(row.relative_path, row.via, row.included) for row in marked] == [
+        ("Week.md", "name", True),
+        ("Monday.md", "embed", True),
+        ("Sleep.md", "embed", True),
+    ]
+
+
+def test_what_an_embedded_note_embeds_stays_out(library: Library) -> None:
+    texts, marked = included(library, "[[Week]]")
+    assert "Tuesday.md" not in texts
+    assert "Tuesday.md" not in {row.relative_path for row in marked}
+
+
+def test_a_note_that_embeds_itself_is_there_once(library: Library) -> None:
+    texts, marked = included(library, "[[Loop]]")
+    assert list(texts) == ["Loop.md"]
+    assert [row.hits for row in marked] == [1]
+
+
+def test_what_is_linked_and_embedded_is_there_once_and_counts_as_linked(library: Library) -> None:
+    texts, marked = included(library, "[[Week]], [[Monday]]")
+    assert list(texts) == ["Week.md", "Monday.md", "Sleep.md#Naps", "Sleep.md#^rule", "Tuesday.md"]
+    assert marked[1].via == "name"
+
+
+def test_two_sections_of_a_note_are_both_included_in_one_row(library: Library) -> None:
+    texts, marked = included(library, "Compare [[Sleep#Naps]] with [[Sleep#Dreams]], and again [[Sleep#Naps]].")
+    assert list(texts) == ["Sleep.md#Naps", "Sleep.md#Dreams"]
+    assert [(row.relative_path, row.included, row.hits) for row in marked] == [("Sleep.md", True, 3)]
+
+
+def test_a_section_of_a_note_that_is_there_as_a_whole_is_not_given_twice(library: Library) -> None:
+    texts, marked = included(library, "[[Sleep]], and mostly [[Sleep#Naps]]")
+    assert list(texts) == ["Sleep.md"]
+    assert [row.hits for row in marked] == [2]
+
+
+def test_a_section_of_a_note_that_is_too_long_may_still_fit(library: Library) -> None:
+    texts, marked = included(library, "[[Sleep]], and mostly [[Sleep#Naps]]", 60)
+    assert list(texts) == ["Sleep.md#Naps"]
+    assert [row.included for row in marked] == [True]
+
+
+def test_an_embed_in_the_users_message_is_a_link_like_others(library: Library) -> None:
+    texts, marked = included(library, "![[Sleep#Naps]]")
+    assert list(texts) == ["Sleep.md#Naps"]
+    assert [(row.wikilink, row.reference_type, row.via) for row in marked] == [("![[Sleep#Naps]]", "direct", "name")]
+
+
+def test_an_embed_that_could_mean_two_notes_says_so(library: Library) -> None:
+    _, marked = included(library, "[[Both]]")
+    assert (marked[1].relative_path, marked[1].status, marked[1].candidates) == (
+        "a/Twin.md",
+        "ambiguous",
+        ("b/Twin.md",),
+    )
+
+
+def test_embeds_together_take_no_more_than_one_large_document(library: Library) -> None:
+    left = 2000
+    texts, marked = included(library, "[[Hub]]", left)
+    tokens = [Estimate().count(text) for name, text in texts.items() if name != "Hub.md"]
+    assert 1 < len(tokens) < 30
+    assert sum(tokens) < left / 5
+    assert len(marked) == 31
+    assert sum(row.included for row in marked) == len(texts)
+
+
+def test_a_note_that_is_only_pointed_to_brings_nothing_along(library: Library) -> None:
+    texts, marked = included(library, "[[Week]]", 10)
+    assert texts == {}
+    assert [row.relative_path for row in marked] == ["Week.md"]
+
+
+def test_what_is_commented_out_is_not_embedded(library: Library) -> None:
+    (week,) = linked(library, "[[Week]]")
+    assert [embed.relative_path for embed in embedded(library, week, "%% ![[Secret]] %% ![[Monday]]")] == ["Monday.md"]
+
+
+class LockedIndex(SqliteNoteIndex):
+    def generation(self) -> int:
+        raise StorageError("The index is locked.")
+
+
+def test_where_the_index_does_not_answer_there_are_no_embeds(library: Library, tmp_path: Path) -> None:
+    (week,) = linked(library, "[[Week]]")
+    with closing(LockedIndex(tmp_path / "locked.db")) as index:
+        assert embedded(Library(MemoryFiles(), index), week, NOTES["Week.md"]) == ()
+
+
+def test_links_to_the_web_are_no_references(library: Library) -> None:
+    found = linked(library, "[x](https://example.org) and [[Nobody at all]]")
+    assert [(row.wikilink, row.status) for row in found] == [("[[Nobody at all]]", "missing")]

@@ -1,0 +1,205 @@
+"""Notes that change while a conversation goes on, and things of an old request that are different now."""
+
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.sessions import SessionsInMemory
+from zkchat.agents.profiles import profiles_of
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.staleness import changed_items
+from zkchat.model.context import RequestContext, RequestItem
+from zkchat.model.events import Event, Warned
+from zkchat.model.message import ToolCallPart
+from zkchat.model.profile import ProfileFile
+from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Bees.md": "# Bees\n\n## Sound\n\nBees hum.\n\n## Food\n\nNectar.\n",
+    "C# notes.md": "# C# notes\n\nTyped.\n",
+    "C.md": "# C\n\nPointers.\n",
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return tmp_path / "vault"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+def warnings(events: list[Event]) -> list[str]:
+    return [f"{event.text} {event.hint}" for event in events if isinstance(event, Warned)]
+
+
+def asked(provider: Reciting) -> str:
+    """What the model was sent with the last question."""
+    return provider.requests[-1].messages[-1].text
+
+
+def test_a_note_that_changed_since_it_was_linked_is_told_once_and_the_model_hears_of_it(
+    library: Library, vault: Path
+) -> None:
+    provider = Reciting()
+    talk = conversation_over(library, provider=provider)
+    assert warnings(events_of(talk.say("What is in [[Bees]]?"))) == []
+    assert warnings(events_of(talk.say("And then?"))) == []
+    (vault / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
+    assert warnings(events_of(talk.say("Are you sure?"))) == [
+        "Bees.md has changed since the model read it. To send its present text, link it again: [[Bees]]"
+    ]
+    assert "Bees.md has changed since it was quoted earlier in this conversation." in asked(provider)
+    assert "What stands there is its old text." in asked(provider)
+    assert warnings(events_of(talk.say("Really?"))) == []
+    assert "What stands there is its old text." in asked(provider)
+
+
+def test_a_note_that_is_linked_again_is_sent_again_with_a_word_that_it_changed(library: Library, vault: Path) -> None:
+    provider = Reciting()
+    talk = conversation_over(library, provider=provider)
+    events_of(talk.say("What is in [[Bees]]?"))
+    (vault / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
+    assert warnings(events_of(talk.say("And in [[Bees]] now?"))) == [
+        "Bees.md has changed since the model read it. Its present text goes with your message."
+    ]
+    assert "Bees buzz." in asked(provider)
+    assert "The text that comes with this message is the present one." in asked(provider)
+    record = talk.messages[-1].request_context
+    assert record
+    assert ("Bees.md", "changed since the model read it") in [(item.name, item.reason) for item in record.items]
+    assert warnings(events_of(talk.say("Thanks."))) == []
+    assert "has changed" not in asked(provider)
+
+
+def test_a_section_is_as_fresh_as_the_whole_note_that_came_later(library: Library, vault: Path) -> None:
+    provider = Reciting()
+    talk = conversation_over(library, provider=provider)
+    events_of(talk.say("What is in [[Bees#Sound]]?"))
+    (vault / "Bees.md").write_text(NOTES["Bees.md"].replace("Nectar", "Pollen"))
+    assert warnings(events_of(talk.say("And then?"))) == []
+    (vault / "Bees.md").write_text("# Bees\n\n## Sound\n\nBees buzz.\n")
+    events_of(talk.say("All of [[Bees]]?"))
+    assert warnings(events_of(talk.say("And then?"))) == []
+
+
+def test_a_note_that_is_gone_is_told(library: Library, vault: Path) -> None:
+    provider = Reciting()
+    talk = conversation_over(library, provider=provider)
+    events_of(talk.say("What is in [[Bees]]?"))
+    (vault / "Bees.md").unlink()
+    told = warnings(events_of(talk.say("And then?")))
+    assert told == ["Bees.md has changed since the model read it. It is not in the vault any more."]
+    assert "It is not in the vault any more." in asked(provider)
+
+
+def test_a_question_that_is_asked_again_says_that_its_note_changed(library: Library, vault: Path) -> None:
+    talk = conversation_over(library, provider=Reciting())
+    events_of(talk.say("What is in [[Bees]]?"))
+    (vault / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
+    assert len(warnings(events_of(talk.retry()))) == 1
+
+
+def test_a_name_with_a_sign_of_links_in_it_means_its_own_note(library: Library) -> None:
+    talk = conversation_over(library, provider=Reciting())
+    events_of(talk.say("What is in [[C# notes.md]] and [[C]]?"))
+    assert warnings(events_of(talk.say("And then?"))) == []
+
+
+class ReadsBees(Reciting):
+    """Reads a note by itself in its first answer."""
+
+    def __init__(self) -> None:
+        super().__init__(calls_tools=True)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        self.requests.append(request)
+        if len(self.requests) == 1:
+            call = ToolCallPart(call_id="1", name="read_document", arguments='{"relative_path": "Bees.md"}')
+            yield ToolRequested(call=call)
+        else:
+            yield TextChunk(text="Bees hum.")
+        yield Finish()
+
+
+def test_a_note_that_a_tool_read_is_noticed_too_also_after_coming_back(library: Library, vault: Path) -> None:
+    store = SessionsInMemory()
+    talk = conversation_over(library, store, ReadsBees())
+    events_of(talk.say("What do bees do?"))
+    assert warnings(events_of(talk.say("And then?"))) == []
+    (vault / "Bees.md").write_text(NOTES["Bees.md"] + "\nThey fly.\n")
+    provider = Reciting(calls_tools=True)
+    again = conversation_over(library, store, provider, session=store.get(talk.session_id))
+    assert len(warnings(events_of(again.say("Are you sure?")))) == 1
+    assert "Read it again before you rely on it." in asked(provider)
+
+
+def rule(name: str, text: str) -> ProfileFile:
+    return ProfileFile(kind="rule", name=name, origin="vault", path=f"{name}.md", text=text)
+
+
+AGENT = ProfileFile(
+    kind="agent",
+    name="default",
+    origin="vault",
+    path="default.md",
+    text='---\nreferences:\n  "[[C]]": always\n---\nAnswer from the notes.\n',
+)
+
+
+def record_of(talk: Conversation) -> RequestContext:
+    events_of(talk.say("What is in [[Bees]]?"))
+    record = talk.messages[-1].request_context
+    assert record
+    return record
+
+
+def test_nothing_of_a_fresh_request_has_changed(library: Library) -> None:
+    profiles = [AGENT, rule("Tone", "Be warm.\n")]
+    record = record_of(conversation_over(library, provider=Reciting(), profiles=profiles))
+    assert changed_items(record, profiles_of(profiles), library) == []
+    small = record_of(conversation_over(library, provider=Reciting()))
+    assert changed_items(small, profiles_of(()), library) == []
+
+
+def test_rules_notes_and_agents_that_changed_or_went_are_named(library: Library, vault: Path) -> None:
+    profiles = [AGENT, rule("Tone", "Be warm.\n"), rule("Units", "Metric.\n")]
+    record = record_of(conversation_over(library, provider=Reciting(), profiles=profiles))
+    for note in ("Bees.md", "C.md"):
+        (vault / note).write_text("Something else.\n")
+    now = profiles_of([rule("Tone", "Be cool.\n")])
+    changed = changed_items(record, now, library)
+    assert [each.sentence.partition(" has changed")[0] for each in changed] == [
+        "The agent default",
+        "The rule Tone",
+        "The rule Units",
+        "The note C",
+        "The note Bees.md",
+    ]
+    assert changed[2].sentence.endswith("and is not there any more.")
+    assert changed[1].item.digest in changed[1].sentence
+    assert f"and is {changed[1].now} now." in changed[1].sentence
+    (vault / "Bees.md").unlink()
+    assert changed_items(record, now, library)[-1].now == ""
+
+
+def test_what_has_no_file_or_no_digest_cannot_have_changed(library: Library) -> None:
+    items = (
+        RequestItem(type="rule", name="Old record"),
+        RequestItem(type="tool", name="read_document", digest="1"),
+        RequestItem(type="message", name="m1", digest="2"),
+    )
+    assert changed_items(RequestContext(items=items), profiles_of(()), library) == []
+
+
+def test_an_agent_that_is_gone_is_named(library: Library) -> None:
+    record = RequestContext(items=(RequestItem(type="system", name="editor", digest="1"),))
+    (changed,) = changed_items(record, profiles_of(()), library)
+    assert changed.sentence == "The agent editor has changed since: it was 1, and is not there any more."

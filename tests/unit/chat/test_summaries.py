@@ -1,0 +1,123 @@
+"""What a note is about, in a line of its own words."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.libraries import library_of
+from tests.support.world import GARDEN
+from zkchat.chat.summaries import LONGEST, MOST, summarised, summary_of
+from zkchat.model.reference import DocumentReference
+from zkchat.vault.library import Library
+
+SAID = "Adults need seven hours of sleep."
+LONG = "This sentence is one of many that say the same thing again. "
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "---\ntitle: About the night\ntags: [sleep]\n---\n",
+        "# A heading of four words\n",
+        "A heading of many words\n=======================\n\n",
+        "# One\n## Two of them\n",
+        "![[a picture of the night.png]]\n\n",
+        "![A picture of the night](night.png)\n\n",
+        "%% a comment that nobody shall see %%\n\n",
+        "%% a comment\n\nof several paragraphs that nobody shall see %%\n",
+        "<!-- a comment that nobody shall see -->\n\n",
+        "- [[One note]]\n- [[Another note]]\n- [[A third note]]\n\n",
+        "[[Up]] | [[Next]] | [[Previous]]\n\n",
+        "#one #two #three #four\n\n",
+        "```python\nprint('code says nothing here')\n```\n\n",
+        "> [!note] A callout of some words\n\n",
+        "| a table | of many cells |\n|---|---|\n| and | more |\n\n",
+        "$$\na + b = c + d\n$$\n\n",
+        "* * *\n\n",
+        "Two words\n\n",
+    ],
+)
+def test_the_first_paragraph_that_says_something_is_the_summary(above: str) -> None:
+    assert summary_of(f"{above}{SAID}\n\nAnother paragraph of words.\n") == SAID
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "read"),
+    [
+        ("It is **very** `short`, _they_ say.", "It is very short, they say."),
+        ("See [[Notes/Sleep|the night]] and [[Coffee#Late]] first.", "See the night and Coffee first."),
+        ("Do see [the manual](https://example.org) first.", "Do see the manual first."),
+        ("A line\nand the next one. ^block-1", "A line and the next one."),
+        ("Seen %% by nobody %%by all who look.", "Seen by all who look."),
+        ("Three things count:\n- one\n- two", "Three things count:"),
+        ("Take this ![[picture.png]] as it is.", "Take this as it is."),
+        ("卡片盒笔记法来自德国社会学家卢曼。", "卡片盒笔记法来自德国社会学家卢曼。"),
+    ],
+)
+def test_a_summary_reads_without_marks(paragraph: str, read: str) -> None:
+    assert summary_of(f"# Title\n\n{paragraph}\n") == read
+
+
+def test_of_a_long_paragraph_the_first_sentences_are_taken() -> None:
+    summary = summary_of(LONG * 20)
+    assert summary == (LONG * 3).strip()
+
+
+def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
+    summary = summary_of("word " * 100)
+    assert len(summary) <= LONGEST
+    assert summary.endswith("word…")
+
+
+def test_a_note_of_nothing_but_a_list_is_summed_up_by_its_items() -> None:
+    items = "- [[Country loaf]]\n- Rye bread takes two days.\n- Salt is [[Salt|added]] last.\n"
+    assert summary_of(f"---\na: b c d\n---\n# Bread\n\n{items}") == "Rye bread takes two days. Salt is added last."
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# Only a heading here\n", "---\na: b\n---\n", "[[a]] [[b]]", "| a | b |"])
+def test_a_note_that_says_nothing_has_no_summary(text: str) -> None:
+    assert summary_of(text) == ""
+
+
+@given(st.text(alphabet=st.sampled_from("ab .\n#-*|>%`[]!=$^<\0卡。") | st.characters(), max_size=400))
+@settings(max_examples=200, deadline=None)
+def test_any_text_has_a_summary_of_one_short_line(text: str) -> None:
+    summary = summary_of(text)
+    assert len(summary) <= LONGEST
+    assert "\n" not in summary
+    assert "\0" not in summary
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "x.png").write_bytes(b"\0")
+    with library_of(tmp_path, {"Sleep.md": f"# Sleep\n\n{SAID}\n\n## Naps\n\nTwenty minutes at most.\n"}) as library:
+        yield library
+
+
+def test_references_get_the_summary_of_what_they_lead_to(library: Library) -> None:
+    def of(**more: object) -> str:
+        reference = DocumentReference.model_validate({"wikilink": "[[x]]", "relative_path": "Sleep.md", **more})
+        return summarised(library, [reference])[0].summary
+
+    assert of() == SAID
+    assert of(anchor="Naps") == "Twenty minutes at most."
+    assert of(anchor="Nope", anchor_found=False) == SAID
+    assert of(summary="Written by hand.") == "Written by hand."
+    assert of(relative_path=None) == ""
+    assert of(relative_path="Gone.md") == ""
+    assert of(relative_path="x.png") == ""
+
+
+def test_of_a_long_list_only_the_first_are_read(library: Library) -> None:
+    reference = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md")
+    summaries = [each.summary for each in summarised(library, [reference] * (MOST + 5))]
+    assert summaries == [SAID] * MOST + [""] * 5
+
+
+def test_every_note_of_the_garden_has_a_summary() -> None:
+    assert [file.name for file in GARDEN.rglob("*.md") if not summary_of(file.read_text())] == []

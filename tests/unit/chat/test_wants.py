@@ -1,0 +1,149 @@
+"""Which rules, notes, tools and memories go into a request, and what the record says of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.sessions import SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.errors import ConfigError
+from zkchat.model.context import RequestItem
+from zkchat.model.events import TurnFinished, Warned
+from zkchat.model.profile import ProfileFile
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Beekeeping.md": "# Beekeeping\n\nBees need a hive, honey and a careful beekeeper.\n",
+    "Harbour.md": "# Harbour\n\nShips lie in the harbour.\n",
+}
+
+
+def rule(name: str, include: str, text: str, description: str = "") -> ProfileFile:
+    head = f"---\ninclude: {include}\ndescription: {description}\n---\n"
+    return ProfileFile(kind="rule", name=name, origin="vault", path=f"{name}.md", text=head + text)
+
+
+AGENT = ProfileFile(
+    kind="agent",
+    name="default",
+    origin="vault",
+    path="default.md",
+    text='---\nreferences:\n  "[[Harbour]]": always\n  "[[Beekeeping]]": agent\n---\nAnswer from the notes.\n',
+)
+PROFILES = (
+    AGENT,
+    rule("A", "always", "Be brief."),
+    rule("B", "manual", "Use metric units."),
+    rule("C", "agent", "Quote every sonnet with its rhyme scheme.", "Sonnets, poems, rhyme and verse"),
+)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+def talk_over(library: Library, profiles: tuple[ProfileFile, ...] = PROFILES) -> tuple[Conversation, Reciting]:
+    provider = Reciting()
+    return conversation_over(library, SessionsInMemory(), provider, profiles=profiles), provider
+
+
+def sent(talk: Conversation, text: str) -> list[str]:
+    finished = events_of(talk.say(text))[-1]
+    assert isinstance(finished, TurnFinished)
+    assert finished.message.request_context
+    items = finished.message.request_context.items
+    return [item.name for item in items if item.type in {"rule", "reference"} and not item.part_of]
+
+
+def test_the_session_has_what_is_always_there_and_added_and_a_message_brings_what_bears_on_it(
+    library: Library,
+) -> None:
+    talk, provider = talk_over(library)
+    assert sent(talk, "Good morning!") == ["A", "Harbour"]
+    talk.add(RequestItem(type="rule", name="B"))
+    assert sent(talk, "Which sonnets have rhyme and verse?") == ["A", "Harbour", "B", "C"]
+    assert "rhyme scheme" in provider.requests[-1].messages[-1].text
+    assert "Use metric units." in provider.requests[-1].messages[0].text
+    record = talk.messages[-1].request_context
+    assert record
+    chosen = {item.name: item for item in record.items}
+    assert chosen["C"].include == "agent"
+    assert chosen["C"].score
+    assert chosen["C"].score > 0.4
+    assert chosen["B"].include == "manual"
+    assert sent(talk, "What does a beekeeper need for bees and honey?") == ["A", "Harbour", "B", "Beekeeping"]
+    assert "rhyme scheme" not in str(provider.requests[-1])
+
+
+def test_what_is_dropped_stays_away_and_is_recorded(library: Library) -> None:
+    talk, _ = talk_over(library)
+    talk.add(RequestItem(type="rule", name="B"))
+    talk.drop(RequestItem(type="rule", name="A"))
+    talk.drop(RequestItem(type="rule", name="B"))
+    assert sent(talk, "Good morning!") == ["Harbour"]
+    record = talk.messages[-1].request_context
+    assert record
+    assert [(left.item.name, left.why) for left in record.left_out if left.why == "removed"] == [
+        ("A", "removed"),
+        ("B", "removed"),
+    ]
+
+
+def test_a_note_that_was_added_is_in_every_request_by_its_path(library: Library) -> None:
+    talk, provider = talk_over(library)
+    talk.add(RequestItem(type="reference", name="Beekeeping.md"))
+    assert "Beekeeping.md" in sent(talk, "Good morning!")
+    assert "careful beekeeper" in provider.requests[-1].messages[0].text
+
+
+def test_an_agent_that_a_message_speaks_to_answers_that_message_alone(library: Library) -> None:
+    talk, provider = talk_over(library)
+    sent(talk, "@writer Shorten this.")
+    assert talk.messages[-1].request_context
+    assert talk.messages[-1].request_context.agent == "writer"
+    sent(talk, "And now?")
+    assert talk.messages[-1].request_context
+    assert talk.messages[-1].request_context.agent == "default"
+    assert "Answer from the notes." in provider.requests[-1].messages[0].text
+
+
+def test_an_unknown_agent_is_told_and_the_usual_one_answers(library: Library) -> None:
+    talk, _ = talk_over(library)
+    events = events_of(talk.say("@nobody Hello!"))
+    assert any("no agent 'nobody'" in event.text for event in events if isinstance(event, Warned))
+    assert isinstance(events[-1], TurnFinished)
+
+
+def test_an_agent_that_was_chosen_stays(library: Library) -> None:
+    talk, _ = talk_over(library)
+    assert talk.use_agent("Research").name == "research"
+    sent(talk, "Hello!")
+    assert talk.messages[-1].request_context
+    assert talk.messages[-1].request_context.agent == "research"
+    with pytest.raises(ConfigError, match="no agent 'reserch'"):
+        talk.use_agent("reserch")
+
+
+def test_the_vaults_own_page_is_always_in_the_request(tmp_path: Path) -> None:
+    with library_of(tmp_path, {**NOTES, "ZKCHAT.md": "I keep bees in Kiel. See @Harbour.md\n"}) as library:
+        talk, provider = talk_over(library, ())
+        sent(talk, "Hello!")
+        system = provider.requests[-1].messages[0].text
+        assert "I keep bees in Kiel." in system
+        assert '<document path="Harbour.md">' in system
+
+
+def test_a_note_that_was_added_and_never_used_is_suggested_for_removal(library: Library) -> None:
+    talk, _ = talk_over(library)
+    item = RequestItem(type="reference", name="Beekeeping.md")
+    talk.add(item)
+    for number in range(9):
+        sent(talk, f"Hello {number}!")
+    assert talk.unused() == []
+    sent(talk, "Hello!")
+    assert [unused.name for unused in talk.unused()] == ["Beekeeping.md"]

@@ -1,0 +1,192 @@
+"""The adapters, opened for one vault: settings, model, sessions, notes, and the search over what was said."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from zkchat.environment import Environment, let_idle_threads_sleep
+from zkchat.places import Paths
+
+if TYPE_CHECKING:
+    from zkchat.config.load import Loaded
+    from zkchat.config.schema import Settings
+    from zkchat.context.recall import ConversationSearch
+    from zkchat.memory.facts import Memory
+    from zkchat.model.profile import Agent, ProfileFile
+    from zkchat.ports import ModelProvider, Tokenizer
+    from zkchat.storage.locations import Locations
+    from zkchat.storage.memories import SqliteMemories
+    from zkchat.storage.sessions import SqliteSessions
+    from zkchat.vault.library import Library
+
+_MOST_PROCESSES = 2
+"""That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
+_FOREIGN_TOKENIZER = 1.2
+"""Tokens of another model's tokenizer for each of ours, rather high than low."""
+
+
+def load_settings(
+    environment: Environment, where: Paths, *, model: str | None = None, agent: "Agent | None" = None
+) -> "Loaded":
+    """The settings in force, with the model that the user named and what an agent changes."""
+    from zkchat.config.load import load
+    from zkchat.config.trust import TrustStore
+
+    store = TrustStore(where.trust)
+    flags = {f"context.{name}": value for name, value in agent.context.items()} if agent else {}
+    chosen = model or (model_of(agent, where) if agent else None)
+    return load(
+        where.user_config,
+        where.vault_config,
+        environment.variables,
+        {"model": chosen, **flags},
+        lambda digest: store.is_trusted(where.vault_key, digest),
+    )
+
+
+def model_of(agent: "Agent", where: Paths) -> str | None:
+    """The model that an agent asks for, if it may: one of the vault needs the user's approval."""
+    from zkchat.config.trust import TrustStore
+
+    is_approved = agent.wants_model and TrustStore(where.trust).is_trusted(where.vault_key, wish_of(agent))
+    return agent.model or (agent.wants_model if is_approved else None) or None
+
+
+def wish_of(agent: "Agent") -> str:
+    """What an approval of a vault's agent is remembered by: with another model it is asked for again."""
+    from zkchat.config.trust import digest
+
+    return digest({f"agents.{agent.name}.model": agent.wants_model})
+
+
+def create_provider(environment: Environment, settings: "Settings") -> tuple["ModelProvider", str]:
+    """The model that is set, or else the first that is there, with the sentence that says which and why."""
+    from zkchat.providers.declared import Declared, NamedModel
+    from zkchat.providers.registry import Sources, choose, create, named
+
+    sources = Sources(
+        ollama_host=settings.ollama.host,
+        ollama_key=environment.variables.get("OLLAMA_API_KEY", ""),
+        openai_base_url=settings.openai.base_url,
+        openai_key=environment.variables.get(settings.openai.api_key_env, ""),
+        openai_key_variable=settings.openai.api_key_env,
+        folder=environment.cwd,
+        home=environment.home,
+        cache=environment.cache_dir,
+        window=settings.context.max_tokens,
+        models={
+            name: NamedModel(
+                provider=model.provider,
+                id=model.id,
+                declared=Declared(
+                    context_limit=model.context_limit,
+                    temperature=model.temperature,
+                    calls_tools=model.calls_tools,
+                    options=model.options,
+                ),
+            )
+            for name, model in settings.models.items()
+        },
+    )
+    choice = None if settings.model else choose(sources)
+    name = choice.model if choice else settings.model
+    if named(name, sources).provider == "local":
+        let_idle_threads_sleep()
+    return create(name, sources), choice.sentence if choice else ""
+
+
+def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:
+    """The model's own where it runs in this process, else the encoding that counts for it, or one that comes near.
+
+    And what its counts are to be multiplied by until the model's server has said how it counts.
+    """
+    from zkchat.context.tokens import NEAREST, Remembering, tokenizer_for
+
+    info = provider.info
+    if info.provider == "local":
+        from zkchat.providers.llama_cpp import LlamaCpp
+
+        assert isinstance(provider, LlamaCpp)
+        return Remembering(provider.tokenizer), 1.0
+    has_server = not info.needs_notes and info.provider != "scripted"
+    tokenizer = tokenizer_for(info.tokenizer, otherwise=NEAREST if has_server else "")
+    return Remembering(tokenizer), _FOREIGN_TOKENIZER if has_server and not tokenizer.exact else 1.0
+
+
+@contextmanager
+def opened_sessions(
+    environment: Environment, where: Paths, settings: "Settings"
+) -> Iterator[tuple["SqliteSessions", tuple[str, ...]]]:
+    from zkchat.storage.rescue import open_sessions as open_store
+
+    opened = open_store(
+        locations(environment, where, settings).sessions, now=environment.now, new_id=environment.new_id
+    )
+    with opened.store as store:
+        yield store, opened.notices
+
+
+@contextmanager
+def opened_library(environment: Environment, where: Paths, settings: "Settings") -> Iterator["Library"]:
+    from zkchat.providers.static_vectors import installed
+    from zkchat.storage.note_index import SqliteNoteIndex
+    from zkchat.storage.processes import ProcessWorkers
+    from zkchat.storage.vault_files import VaultFiles
+    from zkchat.vault.library import Library
+    from zkchat.vault.meaning import Meaning
+
+    workers = ProcessWorkers(min(_MOST_PROCESSES, os.cpu_count() or 1))
+    files = VaultFiles(where.vault, exclude=settings.vault.exclude, max_note_bytes=settings.vault.max_note_bytes)
+    with (
+        closing(SqliteNoteIndex(locations(environment, where, settings).index)) as index,
+        closing(Library(files, index, Meaning(index.vectors, installed()), workers=workers)) as library,
+    ):
+        yield library
+
+
+@contextmanager
+def opened_message_search(
+    environment: Environment, where: Paths, settings: "Settings"
+) -> "Iterator[ConversationSearch]":
+    from zkchat.context.recall import ConversationSearch
+    from zkchat.storage.message_index import SqliteMessageIndex
+
+    path = locations(environment, where, settings).messages
+    with closing(SqliteMessageIndex(path)) as index:
+        yield ConversationSearch(index)
+
+
+def locations(environment: Environment, where: Paths, settings: "Settings") -> "Locations":
+    from zkchat.storage.locations import claim
+
+    return claim(
+        where.vault,
+        data_dir=where.data,
+        cache_dir=where.cache,
+        new_id=environment.new_id,
+        in_vault=settings.storage.location == "vault",
+    )
+
+
+def profile_files(where: Paths) -> "Iterator[ProfileFile]":
+    """The files of agents and rules: the vault's and the user's."""
+    from zkchat.storage.profile_files import ProfileFolders
+
+    return ProfileFolders(vault=where.vault, config=where.user_config.parent).files()
+
+
+@contextmanager
+def opened_memory(
+    environment: Environment, where: Paths, settings: "Settings"
+) -> Iterator[tuple["SqliteMemories", "Memory", str]]:
+    """The facts of a vault, the memory over them, and what happened to their file, if anything."""
+    from zkchat.context.relevance import Relevance
+    from zkchat.memory.facts import Memory
+    from zkchat.providers.static_vectors import installed
+    from zkchat.storage.memories import open_memories
+
+    path = locations(environment, where, settings).memories
+    store, notice = open_memories(path, now=environment.now, new_id=environment.new_id)
+    with store:
+        yield store, Memory(store, Relevance(installed(), store), environment.now), notice

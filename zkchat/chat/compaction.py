@@ -1,0 +1,261 @@
+"""Making room in the prompt: older messages are summarised and archived, never deleted (SPEC 4).
+
+`context.strategies` decides what leaves; this room has the summary made, checks it, and appends the marker. A model
+that fails, or writes something unusable, is replaced by a summary put together from the messages themselves.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from zkchat.chat.journal import Journal
+from zkchat.chat.ledger import Ledger
+from zkchat.context.assembly import Assembled
+from zkchat.context.extractive import condense, summarise
+from zkchat.context.instructions import SUMMARY
+from zkchat.context.language import language_of
+from zkchat.context.strategies import Keep, Plan, StrategyName, level_for
+from zkchat.context.wording import as_prompt, summary_text
+from zkchat.errors import ProviderError
+from zkchat.model.events import Compacted, Event, Warned
+from zkchat.model.history import Window
+from zkchat.model.message import ChatMessage, CompactionPart, Condensed, ToolResultPart
+from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk
+from zkchat.model.reference import DocumentReference
+from zkchat.model.session import MessageEntry
+from zkchat.ports import ModelProvider, Tokenizer
+
+PATIENCE = 300.0
+"""Seconds that a model has for a summary."""
+REFERENCES_SHARE = 0.25
+"""Of the room for a summary: how much the list of the documents may take."""
+WARMTH = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What the settings say about compaction."""
+
+    auto: bool = True
+    strategy: StrategyName = "summarize"
+    keep: Keep = field(default_factory=Keep)
+    confirm: bool = False
+    """Ask before an automatic one."""
+    review: bool = False
+    """Let the user edit a summary before it is used."""
+    patience: float = PATIENCE
+
+
+class Reviewer(Protocol):
+    """The person at the terminal, where there is one."""
+
+    async def agrees(self, plan: Plan, tokens: int) -> bool: ...
+
+    async def edits(self, summary: str) -> str:
+        """The summary as it shall be used; empty to do without the compaction."""
+        ...
+
+
+class Unusable(ValueError):
+    """What is wrong with a summary that a model wrote."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compactor:
+    journal: Journal
+    provider: ModelProvider
+    tokenizer: Tokenizer
+    policy: Policy
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    reviewer: Reviewer | None = None
+
+    async def draft(self, assembled: Assembled, plan: Plan, focus: str = "") -> tuple[CompactionPart, str]:
+        """The compaction that a plan asks for, not yet in force, and why the model's summary was not used, if so."""
+        history = self.journal.history
+        window = history.window
+        scale = max(1.0, assembled.usage.total / max(1, assembled.usage.counted))
+        folded = [message for message in window.live if message.id in {*plan.archived}]
+        earlier = window.summary
+        room = int(plan.summary_budget / scale)
+        references = self._references(folded, earlier, int(REFERENCES_SHARE * room))
+        part = CompactionPart(
+            number=1 + sum(1 for message in history.thread if message.context_type == "summary"),
+            summary="",
+            strategy=plan.strategy,
+            focus=focus,
+            archived=plan.archived,
+            condensed=(*_still_short(window, plan), *self._condensed(window, plan, scale)),
+            references=references,
+            tokens_before=assembled.usage.total,
+        )
+        room -= self.tokenizer.count(summary_text(part.model_copy(update={"summary": "."}))) + 2
+        written, made_by, trouble = "", "", ""
+        if room > 0 and (folded or earlier):
+            written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
+        part = part.model_copy(update={"summary": written, "made_by": made_by})
+        return part.model_copy(update={"tokens_after": self._tokens_after(part, plan, assembled, scale)}), trouble
+
+    def apply(self, part: CompactionPart) -> tuple[ChatMessage, Warned | None]:
+        """From now on the model sees the conversation as the compaction leaves it."""
+        last = self.journal.history.last
+        message = ChatMessage(
+            id=self.new_id(),
+            session_id=self.journal.session_id,
+            parent_id=last.id if last else None,
+            role="system",
+            parts=(part,),
+            created_at=self.now(),
+            context_type="summary",
+            token_count=self.tokenizer.count(part.summary),
+        )
+        return message, self.journal.append(MessageEntry(message=message))
+
+    async def run(self, assembled: Assembled, plan: Plan, focus: str = "") -> AsyncGenerator[Event, None]:
+        """Draft, have it reviewed if that is wanted, apply."""
+        part, trouble = await self.draft(assembled, plan, focus)
+        if trouble:
+            yield Warned(
+                text=f"{trouble} The summary is put together from the messages themselves.",
+                hint="zkchat context summary shows it; /uncompact takes it back.",
+            )
+        if self.policy.review and self.reviewer and part.summary:
+            edited = (await self.reviewer.edits(part.summary)).strip()
+            part = part.model_copy(update={"summary": edited or part.summary})
+        message, warning = self.apply(part)
+        if warning:
+            yield warning
+        yield Compacted(message=message)
+
+    async def _summary(
+        self, folded: Sequence[ChatMessage], earlier: CompactionPart | None, room: int, assembled: Assembled, focus: str
+    ) -> tuple[str, str, str]:
+        """The summary, who wrote it, and why the model did not."""
+        info = self.provider.info
+        before = earlier.summary if earlier else ""
+        trouble = ""
+        if not (info.needs_notes or info.needs_evidence):
+            replaced = "\n".join([before, *(message.text for message in folded)])
+            limit = min(room, max(1, self.tokenizer.count(replaced) - 1))
+            try:
+                async with asyncio.timeout(self.policy.patience):
+                    return await self._written(folded, before, limit, assembled, focus), info.name, ""
+            except ProviderError as error:
+                trouble = f"{info.name} could not write a summary: {error.message}"
+            except TimeoutError:
+                trouble = f"{info.name} took more than {self.policy.patience:g} seconds for a summary."
+            except Unusable as error:
+                trouble = f"The summary of {info.name} is not usable: {error}."
+        return summarise(folded, room, self.tokenizer.count, focus=focus, earlier=before), "", trouble
+
+    async def _written(
+        self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: Assembled, focus: str
+    ) -> str:
+        """What the model writes, asked once more if the first is not usable."""
+        transcript = self._transcript(folded, earlier, limit, assembled)
+        language = language_of("\n".join(message.text for message in folded if message.role in {"user", "assistant"}))
+        wishes = [
+            f"Write at most {limit * 2 // 3} words." if limit > 30 else "Write one short sentence.",
+            f"Pay most attention to: {focus}." if focus else "",
+        ]
+        complaint = ""
+        for is_last in (False, True):
+            asked = "\n".join(filter(None, [transcript, *wishes, complaint]))
+            text = await self._ask(asked, limit, assembled)
+            try:
+                return self._checked(text, limit, language)
+            except Unusable as error:
+                if is_last:
+                    raise
+                complaint = f"Your last attempt was not usable: {error}. Write it again."
+        raise AssertionError("the last attempt returns or raises")
+
+    def _checked(self, text: str, limit: int, language: str | None) -> str:
+        summary = text.strip()
+        if not summary:
+            raise Unusable("it is empty")
+        if (tokens := self.tokenizer.count(summary)) > limit:
+            raise Unusable(f"it takes {tokens:,} tokens, more than the {limit:,} there are")
+        if language and (written := language_of(summary)) and written != language:
+            raise Unusable("it is in another language than the conversation")
+        return summary
+
+    async def _ask(self, asked: str, limit: int, assembled: Assembled) -> str:
+        request = ModelRequest(
+            messages=(PromptMessage(role="system", text=SUMMARY), PromptMessage(role="user", text=asked)),
+            window=assembled.request.window,
+            max_answer_tokens=2 * limit,
+            temperature=WARMTH,
+        )
+        async with aclosing(self.provider.stream(request)) as chunks:
+            return "".join([chunk.text async for chunk in chunks if isinstance(chunk, TextChunk)])
+
+    def _transcript(self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: Assembled) -> str:
+        """The folded messages as a text, each shortened where all of them would not fit into one request."""
+        usage = assembled.usage
+        scale = max(1.0, usage.total / max(1, usage.counted))
+        room = int((usage.window - 2 * limit) / scale) - self.tokenizer.count(SUMMARY) - 100
+        texts = [f"[earlier summary]\n{earlier}"] if earlier else []
+        texts += [f"[{message.role}]\n{_said(message)}" for message in folded]
+        sizes = [self.tokenizer.count(text) + 2 for text in texts]
+        level = max(16, level_for(sizes, max(64, room)))
+        shown = [
+            text if size <= level else condense(text, level, self.tokenizer.count)
+            for text, size in zip(texts, sizes, strict=True)
+        ]
+        return "\n\n".join(["<conversation>", *shown, "</conversation>"])
+
+    def _references(
+        self, folded: Iterable[ChatMessage], earlier: CompactionPart | None, room: int
+    ) -> tuple[DocumentReference, ...]:
+        """The documents of the archived messages that were used, the latest first, as many as there is room for."""
+        ledger = Ledger(earlier.references if earlier else ())
+        for message in folded:
+            for reference in message.references:
+                if reference.relative_path and (reference.cited or reference.reference_type == "direct"):
+                    ledger.add(reference)
+        kept: list[DocumentReference] = []
+        for reference in reversed(ledger.references):
+            room -= self.tokenizer.count(f"- {reference.wikilink} is {reference.relative_path}") + 1
+            if room < 0:
+                break
+            kept.append(reference)
+        return tuple(reversed(kept))
+
+    def _condensed(self, window: Window, plan: Plan, scale: float) -> Iterable[Condensed]:
+        for message in window.live:
+            if message.id not in plan.condensed:
+                continue
+            room = max(8, int(plan.condensed[message.id] / scale) - 8)
+            results = [part for part in message.parts if isinstance(part, ToolResultPart)]
+            if not results:
+                text = "\n\n".join(prompt.text for prompt in as_prompt(message, can_read=False))
+                yield Condensed(message_id=message.id, text=condense(text, room, self.tokenizer.count))
+                continue
+            level = level_for([self.tokenizer.count(part.text) for part in results], room)
+            for part in results:
+                if self.tokenizer.count(part.text) > level:
+                    text = condense(part.text, max(4, level), self.tokenizer.count)
+                    yield Condensed(message_id=message.id, call_id=part.call_id, text=text)
+
+    def _tokens_after(self, part: CompactionPart, plan: Plan, assembled: Assembled, scale: float) -> int:
+        sizes = assembled.sizes
+        archived = sum(sizes.get(id_, 0) for id_ in plan.archived)
+        shortened = sum(max(0, sizes.get(id_, 0) - level) for id_, level in plan.condensed.items())
+        before = sum(item.tokens for item in assembled.context.items if item.type == "summary")
+        summary = int(scale * (self.tokenizer.count(summary_text(part)) - before))
+        return max(0, assembled.usage.total - archived - shortened + summary)
+
+
+def _still_short(window: Window, plan: Plan) -> Iterable[Condensed]:
+    """Short forms of earlier compactions that nothing replaces; they live on while their messages do."""
+    for (message_id, call_id), text in window.condensed.items():
+        if message_id in plan.kept and message_id not in plan.condensed:
+            yield Condensed(message_id=message_id, call_id=call_id, text=text)
+
+
+def _said(message: ChatMessage) -> str:
+    return "\n".join(prompt.text for prompt in as_prompt(message, can_read=False))

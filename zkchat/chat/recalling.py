@@ -1,0 +1,58 @@
+"""Archived messages that come back into the prompt because the question is about them (SPEC 4.6)."""
+
+from dataclasses import dataclass
+
+from zkchat.chat.journal import Journal
+from zkchat.context.assembly import Piece, piece
+from zkchat.context.recall import ConversationSearch, Found, Recalled, quoted, recall
+from zkchat.ports import Tokenizer
+
+_FRAME = 20
+"""Tokens that the frame around a recalled message takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recollection:
+    journal: Journal
+    search: ConversationSearch
+    tokenizer: Tokenizer
+
+    def __call__(self, text: str, budget: int) -> list[Piece]:
+        """What of the archive bears on a text, in the order in which it was said."""
+        self._catch_up()
+        archived = self.journal.history.archived
+        asked = next((message.id for message in self.journal.history.newest_first if message.role == "user"), "")
+        found = recall(
+            self.search,
+            text,
+            archived,
+            session=self.journal.session_id,
+            budget=budget,
+            count=lambda said: self.tokenizer.count(said) + _FRAME,
+            asked_in=asked,
+        )
+        places = {id_: place for place, id_ in enumerate(archived)}
+        return [_piece(each) for each in sorted(found, key=lambda each: places[each.message.id])]
+
+    def find(self, query: str, limit: int) -> list[Found]:
+        """The archived messages that answer a query best."""
+        self._catch_up()
+        history = self.journal.history
+        return self.search.found(query, session=self.journal.session_id, limit=limit, among=history.archived)
+
+    def _catch_up(self) -> None:
+        session = self.journal.session_id
+        if not self.search.learn(session, self.journal.history.entries):
+            self.search.catch_up(self.journal.store, session)
+
+
+def _piece(recalled: Recalled) -> Piece:
+    return piece(
+        "recall",
+        recalled.message.id,
+        quoted(recalled.message, recalled.text),
+        include="agent",
+        score=round(recalled.score, 3),
+        reason="said earlier, and archived",
+        passing=True,
+    )

@@ -1,0 +1,147 @@
+"""What a session has at hand: rules, notes and tools, each in its requests or out of them, by the user's will."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal
+
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.named_notes import full_name, place_of
+from zkchat.chat.staleness import ChangedItem, changed_items
+from zkchat.context.assembly import digest
+from zkchat.context.documents import wrapped
+from zkchat.context.selection import added_items, dropped_items
+from zkchat.errors import UsageError
+from zkchat.model.context import RequestContext, RequestItem
+from zkchat.model.note import Link, Missing
+
+Kind = Literal["rule", "reference", "tool"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """Something at hand, and whether it is in the session's requests."""
+
+    item: RequestItem
+    is_added: bool = False
+    is_dropped: bool = False
+
+    @property
+    def is_in(self) -> bool:
+        return self.is_added or (self.item.include == "always" and not self.is_dropped)
+
+    @property
+    def state(self) -> str:
+        """To be read after its name."""
+        if self.is_dropped:
+            return "dropped by you"
+        if self.is_added:
+            return "added by you"
+        match self.item.include:
+            case "always":
+                return "in every request"
+            case "agent":
+                return "when a message calls for it"
+            case "manual":
+                return "when you add it"
+
+
+class SessionKit:
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation = conversation
+        self._wants = conversation.wants
+
+    def offered(self, kind: Kind) -> list[Offered]:
+        """All of a kind that the present agent may be given, and what the user added although it is gone."""
+        changes = self.conversation.history.items
+        added, dropped = added_items(changes), dropped_items(changes)
+        at_hand = {
+            candidate.key: RequestItem(
+                type=candidate.type,
+                name=candidate.name,
+                server=candidate.server,
+                include=candidate.include,
+                tokens=self._wants.tokenizer.count(candidate.text),
+                digest=digest(candidate.text),
+            )
+            for candidate in self._wants.at_hand(self.conversation.agent)
+        }
+        return [
+            Offered(item=item, is_added=key in added, is_dropped=key in dropped)
+            for key, item in (at_hand | {key: item for key, item in added.items() if key not in at_hand}).items()
+            if item.type == kind
+        ]
+
+    def find(self, kind: Kind, name: str) -> Offered:
+        """The one of that name. Raises `UsageError` with the nearest names where there is none."""
+        if kind == "reference":
+            return self._note(name)
+        every = {offered.item.name.casefold(): offered for offered in self.offered(kind)}
+        if found := every.get(name.casefold()):
+            return found
+        model = self.conversation.model
+        if kind == "tool" and not model.calls_tools:
+            raise UsageError(f"{model.name} calls no tools.", hint="/model chooses another one.")
+        close = get_close_matches(name.casefold(), every, n=3) or every
+        names = ", ".join(every[each].item.name for each in close)
+        raise UsageError(
+            f"There is no {kind} '{name}'.", hint=f"There is: {names}." if names else f"Write one: zkchat {kind}s new"
+        )
+
+    async def tokens(self) -> int:
+        """What a request of this session takes without a question."""
+        return (await self.conversation.measure()).usage.total
+
+    async def add(self, offered: Offered) -> tuple[int, int]:
+        """Have it in every request from now on; what requests took before and take now."""
+        before = (await self.conversation.measure()).usage
+        if offered.item.tokens > before.available:
+            raise UsageError(
+                f"{offered.item.name} takes {offered.item.tokens:,} tokens, and {before.available:,} are free.",
+                hint="Link the note in a message instead." if offered.item.type == "reference" else "",
+            )
+        self.conversation.add(offered.item.model_copy(update={"include": "manual"}))
+        return before.total, await self.tokens()
+
+    async def drop(self, offered: Offered) -> tuple[int, int]:
+        """Have it in none from now on."""
+        before = await self.tokens()
+        self.conversation.drop(offered.item)
+        return before, await self.tokens()
+
+    def place_of(self, link: str) -> tuple[str, str]:
+        """The note that a link means, and the place in it. Raises `UsageError` with the nearest where there is none."""
+        if place := place_of(self._wants.library, link):
+            return place
+        found = self._wants.library.resolve(Link(text=link, target=_bare(link)))
+        close = [f"[[{name}]]" for name in found.suggestions] if isinstance(found, Missing) else []
+        raise UsageError(
+            f"There is no note [[{_bare(link)}]].", hint=f"Did you mean {' or '.join(close)}?" if close else ""
+        )
+
+    def is_place_in(self, name: str, path: str) -> bool:
+        """Whether what a record calls `name` is this note or a part of it."""
+        place = place_of(self._wants.library, name)
+        return (place[0] if place else name.partition("#")[0]) == path
+
+    def changed(self, context: RequestContext) -> list[ChangedItem]:
+        """What a request held and would hold differently now."""
+        return changed_items(context, self.conversation.profiles, self._wants.library)
+
+    def _note(self, name: str) -> Offered:
+        """As it is called in this session already, else by its path."""
+        known = self.offered("reference")
+        for offered in known:
+            if _bare(offered.item.name).casefold() == _bare(name).casefold():
+                return offered  # also where the note is gone
+        place = self.place_of(name)
+        for offered in known:
+            if place_of(self._wants.library, offered.item.name) == place:
+                return offered
+        called = full_name(*place)
+        tokens = self._wants.tokenizer.count(wrapped(called, self._wants.library.section(*place)))
+        return Offered(item=RequestItem(type="reference", name=called, include="manual", tokens=tokens))
+
+
+def _bare(name: str) -> str:
+    """A link or a path as a plain name."""
+    return name.strip().removeprefix("[[").removesuffix("]]").partition("|")[0].strip().removesuffix(".md")

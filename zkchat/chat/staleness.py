@@ -1,0 +1,136 @@
+"""What is not any more what it was when it was sent: notes of this conversation, and things in an old record."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeGuard
+
+from zkchat.agents.at_hand import candidates
+from zkchat.agents.profiles import DEFAULT, Profiles, instructions
+from zkchat.chat.named_notes import text_of
+from zkchat.context.assembly import Piece, digest, piece
+from zkchat.context.documents import wrapped
+from zkchat.context.instructions import SMALL_AGENT, STRICT
+from zkchat.errors import StorageError, VaultError
+from zkchat.model.context import RequestContext, RequestItem
+from zkchat.model.events import Warned
+from zkchat.model.message import ChatMessage, FilePart, Part
+from zkchat.vault.library import Library
+
+NOTE: Final = "text/markdown"
+"""The media type of notes that were sent; whatever else a message holds has no file in the vault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleNote:
+    """A note that says something else now than what the model read earlier in the conversation."""
+
+    name: str
+    now: str
+    """The digest of its present text; empty where it is gone."""
+    is_sent_again: bool
+
+    def piece(self, *, can_read: bool) -> Piece:
+        """What the model is told of it, beside the message at hand."""
+        if self.is_sent_again:
+            more = "The text that comes with this message is the present one."
+        elif not self.now:
+            more = "It is not in the vault any more."
+        else:
+            more = "What stands there is its old text." + (" Read it again before you rely on it." if can_read else "")
+        text = f"{self.name} has changed since it was quoted earlier in this conversation. {more}"
+        return piece("memory", self.name, text, reason="changed since the model read it", passing=True)
+
+    @property
+    def warning(self) -> Warned:
+        if self.is_sent_again:
+            hint = "Its present text goes with your message."
+        elif not self.now:
+            hint = "It is not in the vault any more."
+        else:
+            hint = f"To send its present text, link it again: [[{self.name.removesuffix('.md')}]]"
+        return Warned(text=f"{self.name} has changed since the model read it.", hint=hint)
+
+
+def stale_notes(live: Sequence[ChatMessage], user: ChatMessage, library: Library) -> Iterator[StaleNote]:
+    """Those among the live messages, as a new message of the user is about to be sent."""
+    earlier = [message for message in live if message.id != user.id]
+    before, sent = _readings(earlier), _readings([user])
+    for name, known in _readings([*earlier, user]).items():
+        now = _digest_now(library, name)
+        if now != known:
+            yield StaleNote(name=name, now=now, is_sent_again=False)
+        elif name in sent and before.get(name, now) != now:
+            yield StaleNote(name=name, now=now, is_sent_again=True)
+
+
+def _readings(messages: Sequence[ChatMessage]) -> dict[str, str]:
+    """The digests of the notes that the model read, or of places in them, each as it was the last time."""
+    read: dict[str, str] = {}
+    for message in messages:
+        files = {part.name: digest(part.text) for part in message.parts if _is_note(part)}
+        by_tools = {
+            each.relative_path: each.digest for each in message.references if each.relative_path and each.digest
+        }
+        for name, known in (files | by_tools).items():
+            inside = [place for place in read if place.startswith(f"{name}#")]
+            for place in inside:
+                del read[place]  # the whole note came later than this part of it
+            read[name] = known
+    return read
+
+
+def _is_note(part: Part) -> TypeGuard[FilePart]:
+    return isinstance(part, FilePart) and part.media_type == NOTE
+
+
+def _digest_now(library: Library, name: str) -> str:
+    try:
+        return digest(text_of(library, name))
+    except VaultError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedItem:
+    """A rule, a note or an agent's instructions that a request held, and that are different now."""
+
+    item: RequestItem
+    now: str
+    """The digest of what it says now; empty where it is gone."""
+
+    @property
+    def sentence(self) -> str:
+        what = {"system": "agent", "reference": "note"}.get(self.item.type, self.item.type)
+        then = f"The {what} {self.item.name} has changed since: it was {self.item.digest}"
+        return f"{then}, and is {self.now} now." if self.now else f"{then}, and is not there any more."
+
+
+def changed_items(context: RequestContext, profiles: Profiles, library: Library) -> list[ChangedItem]:
+    """What of a request would be different if it were made from the files of now."""
+    changed: dict[tuple[str, str, str], ChangedItem] = {}
+    for item in context.items:
+        texts = _present_texts(item, profiles, library) if item.digest else None
+        if texts is not None and item.digest not in (now := [*map(digest, texts)]):
+            changed[item.type, item.name, item.digest] = ChangedItem(item=item, now=now[0] if now else "")
+    return [*changed.values()]
+
+
+def _present_texts(item: RequestItem, profiles: Profiles, library: Library) -> list[str] | None:
+    """What may be sent for it now, and nothing where it is gone; None for what has no file of its own."""
+    match item.type:
+        case "system":
+            agent = profiles.agents.get(item.name.casefold())
+            small = [SMALL_AGENT] if item.name == DEFAULT else []
+            return [instructions(agent), *small] if agent else []
+        case "rule":
+            rules = candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())
+            asked_for = [STRICT] if item.name == "strict" else []  # by an option, and not by a file
+            return [*(rule.text for rule in rules if rule.name == item.name), *asked_for]
+        case "reference":
+            try:
+                text = text_of(library, item.name)
+            except (VaultError, StorageError):
+                return []
+            return [text if item.part_of else wrapped(item.name, text)]
+        case _:
+            return None

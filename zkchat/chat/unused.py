@@ -1,0 +1,39 @@
+"""Things that the user added to the context of a session and that nothing came of."""
+
+from itertools import islice
+
+from zkchat.context.selection import added_items
+from zkchat.model.context import RequestItem
+from zkchat.model.history import History
+from zkchat.model.message import ChatMessage, ToolCallPart
+
+TURNS = 10
+"""After so many without use a thing is suggested for removal."""
+
+
+def unused_items(history: History) -> list[RequestItem]:
+    """Notes that no answer cited and tools that none called, while they were there. Rules work without being named."""
+    finished = (message for message in history.newest_first if message.request_context and not _calls(message))
+    answers = [*islice(finished, TURNS)]
+    if len(answers) < TURNS:
+        return []
+    there = set.intersection(*({(i.type, i.name) for i in _items(answer)} for answer in answers))
+    cited = {reference.relative_path for answer in answers for reference in answer.references if reference.cited}
+    called = {part.name for message in history.thread for part in message.parts if isinstance(part, ToolCallPart)}
+    return [
+        item
+        for item in added_items(history.items).values()
+        if (item.type, item.name) in there
+        and (
+            (item.type == "reference" and item.name.partition("#")[0] not in cited)
+            or (item.type == "tool" and item.name not in called)
+        )
+    ]
+
+
+def _calls(message: ChatMessage) -> bool:
+    return any(isinstance(part, ToolCallPart) for part in message.parts)
+
+
+def _items(answer: ChatMessage) -> tuple[RequestItem, ...]:
+    return answer.request_context.items if answer.request_context else ()

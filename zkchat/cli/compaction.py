@@ -1,0 +1,161 @@
+"""`zkchat context stats|compact|clear`: what fills the prompt of a session, and how to make room in it."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
+from zkchat.cli.one_session import conversation_of, first_line
+from zkchat.cli.transfer import SessionArgument
+from zkchat.errors import ExitCode
+
+if TYPE_CHECKING:
+    from zkchat.app import Opened
+    from zkchat.context.strategies import StrategyName
+    from zkchat.model.events import Event
+
+
+class Strategy(StrEnum):
+    SUMMARIZE = "summarize"
+    DISCARD = "discard"
+    HYBRID = "hybrid"
+
+
+def stats(
+    session: SessionArgument = None,
+    model: ModelOption = None,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show what fills the context, part by part and message by message, and how long it will last."""
+    import asyncio
+
+    from zkchat.context.outlook import turns_left
+    from zkchat.model.history import compaction_of
+    from zkchat.render import phrases
+
+    here = process()
+    with conversation_of(here, vault, session, model) as opened:
+        talk = opened.conversation
+        measured = asyncio.run(talk.measure())
+        calibration = talk.calibration
+        answers = [each.request_context.usage for each in talk.messages if each.request_context]
+        left = turns_left([usage for usage in answers if usage])
+        compactions = [part for each in talk.messages if (part := compaction_of(each))]
+        live, archived = talk.window.live, talk.history.archived
+        if json_output:
+            here.json(
+                {
+                    "session": talk.session_id,
+                    "model": talk.model.name,
+                    "usage": measured.usage,
+                    "messages": [
+                        {"id": each.id, "role": each.role, "tokens": measured.sizes.get(each.id, 0)} for each in live
+                    ],
+                    "archived": len(archived),
+                    "compactions": compactions,
+                    "calibration": {"ratio": calibration.ratio, "samples": calibration.samples},
+                    "turns_left": left,
+                }
+            )
+            return
+        here.out(phrases.context_line(measured.usage))
+        for name, share in measured.usage.budgets.items():
+            here.out(f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)")
+        here.out(f"{len(live)} messages in the prompt, {len(archived)} archived, {len(compactions)} compactions.")
+        for each in sorted(live, key=lambda each: -measured.sizes.get(each.id, 0))[:5]:
+            here.out(f"  {measured.sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}")
+        if calibration.samples:
+            here.out(f"{talk.model.name} counts {calibration.ratio:.2f} tokens for each of ours.")
+        here.out("No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns.")
+
+
+def compact(
+    session: SessionArgument = None,
+    focus: Annotated[str, typer.Option("--focus", metavar="TEXT", help="What the summary should care about.")] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show which messages would leave, and the summary; change nothing.")
+    ] = False,
+    keep: Annotated[
+        int | None,
+        typer.Option("--keep", min=1, metavar="N", help="Messages at the end that stay.", show_default=False),
+    ] = None,
+    strategy: Annotated[
+        Strategy | None, typer.Option("--strategy", help="Else context.strategy.", show_default=False)
+    ] = None,
+    model: ModelOption = None,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> int:
+    """Summarise and archive older messages now. Nothing is deleted; /uncompact in a chat takes it back.
+
+    zkchat context compact --dry-run --focus "the budget"
+    """
+    import asyncio
+
+    here = process()
+    chosen: StrategyName | None = strategy.value if strategy else None
+    with conversation_of(here, vault, session, model) as opened:
+        if dry_run:
+            return asyncio.run(_preview(here, opened, focus, keep, chosen, as_json=json_output))
+        events = opened.conversation.compact(focus, keep=keep, strategy=chosen)
+        return asyncio.run(_compacted(here, events, as_json=json_output))
+
+
+async def _preview(
+    here: Process, opened: "Opened", focus: str, keep: int | None, strategy: "StrategyName | None", *, as_json: bool
+) -> int:
+    talk = opened.conversation
+    found = await talk.preview(focus, keep=keep, strategy=strategy)
+    if found is None:
+        if as_json:
+            here.json(None)
+        here.note("There is nothing to summarise: the last messages stay as they are.")
+        return ExitCode.OK
+    part, numbers = found.part, {message.id: n for n, message in enumerate(talk.messages, start=1)}
+    if as_json:
+        here.json({"plan": asdict(found.plan), "compaction": part, "trouble": found.trouble})
+        return ExitCode.OK
+    if found.trouble:
+        here.note(f"warning: {found.trouble}")
+    which = ", ".join(str(numbers[id_]) for id_ in part.archived)
+    here.out(f"Would archive {len(part.archived)} messages ({which}).")
+    here.out(f"Tokens: {part.tokens_before:,} now, about {part.tokens_after:,} after.")
+    if part.condensed:
+        here.out(f"Would shorten {len(part.condensed)} messages that stay.")
+    here.out(f"The summary would be:\n{part.summary or '(none)'}")
+    return ExitCode.OK
+
+
+async def _compacted(here: Process, events: "AsyncGenerator[Event, None]", *, as_json: bool) -> int:
+    from zkchat.model.events import Compacted, Compacting, Warned
+    from zkchat.render import phrases
+
+    async for event in events:
+        if isinstance(event, Compacted):
+            if as_json:
+                here.json(event.message)
+            else:
+                here.out(phrases.compaction(event.message))
+        elif isinstance(event, Compacting):
+            here.note(phrases.making_room(event.messages, event.tokens))
+        elif isinstance(event, Warned):
+            here.note(phrases.warning(event.text, event.hint))
+    return ExitCode.OK
+
+
+def clear(session: SessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """Archive every message without a summary: the next question starts afresh. Nothing is deleted."""
+    here = process()
+    with conversation_of(here, vault, session, "quote") as opened:
+        marker = opened.conversation.clear()
+        count = len(opened.conversation.history.archived)
+    if json_output:
+        here.json({"archived": count if marker else 0, "marker": marker})
+    elif marker is None:
+        here.note("There is nothing to archive.")
+    else:
+        here.out(f"{count} messages are archived; the model sees none of them. They are still in the session.")

@@ -1,0 +1,195 @@
+"""`zkchat context`: what the model sees of a conversation, why, what it costs, and how to change it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.common import JsonOption, Process, VaultOption, process
+from zkchat.cli.compaction import clear, compact, stats
+from zkchat.cli.one_session import first_line, history_of
+from zkchat.cli.transfer import SessionArgument, export_, import_
+from zkchat.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from zkchat.model.history import History
+    from zkchat.model.message import ChatMessage
+    from zkchat.model.prompt import ModelRequest
+
+app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)
+app.command()(stats)
+app.command()(compact)
+app.command()(clear)
+app.command(name="export")(export_)
+app.command(name="import")(import_)
+
+
+@app.command()
+def show(
+    session: SessionArgument = None,
+    message: Annotated[
+        int | None,
+        typer.Option("--message", "-m", metavar="N", help="Why the answer N was what it was.", show_default=False),
+    ] = None,
+    request: Annotated[
+        bool, typer.Option("--request", help="Build the exact request again that was sent for that answer.")
+    ] = False,
+    archived: Annotated[bool, typer.Option("--archived", help="Also what the model no longer sees.")] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show what the model sees of a session, or what went into one of its answers.
+
+    zkchat context show --message 4 --request
+    """
+    here = process()
+    with history_of(here, vault, session) as (found, history):
+        if message is not None or request:
+            answer = _answer(history, message)
+            _show_answer(here, history, answer, whole=request, as_json=json_output)
+            _tell_changes(here, vault, answer)
+        elif json_output:
+            here.json(
+                {
+                    "session": found,
+                    "summary": history.window.summary,
+                    "live": history.window.live,
+                    "archived": [*history.archived.values()],
+                }
+            )
+        else:
+            here.out(f"{found.title or '(untitled)'}  {found.id}")
+            for line in _lines(history, archived=archived):
+                here.out(line)
+
+
+def _lines(history: "History", *, archived: bool) -> Iterator[str]:
+    from zkchat.model.history import compaction_of
+    from zkchat.render import phrases
+
+    for number, message in enumerate(history.thread, start=1):
+        if compaction_of(message):
+            yield f"{number:>4}  ── {phrases.compaction(message)}"
+        elif message.id not in history.archived:
+            pinned = "  (pinned)" if message.id in history.window.pinned else ""
+            yield f"{number:>4}  {message.role}: {first_line(message)}{pinned}"
+        elif archived:
+            yield f"{number:>4}  (archived) {message.role}: {first_line(message)}"
+    hidden = len(history.archived)
+    if hidden and not archived:
+        yield f"{hidden} archived messages are not listed: --archived lists them."
+
+
+def _tell_changes(here: Process, vault: "Path | None", answer: "ChatMessage") -> None:
+    """Which rules, notes and agents are not what they were then, beside the result."""
+    from zkchat import app as composition
+    from zkchat.chat.staleness import changed_items
+    from zkchat.cli.opening import profiles
+
+    assert answer.request_context is not None
+    with composition.open_library(here.environment, vault) as (_, library):
+        for changed in changed_items(answer.request_context, profiles(here, vault), library):
+            here.note(changed.sentence)
+
+
+def _show_answer(here: Process, history: "History", answer: "ChatMessage", *, whole: bool, as_json: bool) -> None:
+    context = answer.request_context
+    if context is None:
+        raise UsageError(
+            "There is no context data for this message.", hint="Only answers that zkchat itself got have it."
+        )
+    if whole:
+        rebuilt = _rebuilt(history, answer)
+        if as_json:
+            here.json(rebuilt)
+            return
+        for said in rebuilt.messages:
+            here.out(f"[{said.role}{f' {said.tool_name}' if said.tool_name else ''}]")
+            here.out(said.text)
+            for call in said.tool_calls:
+                here.out(f"→ {call.name} {call.arguments}")
+        here.out(f"Tools: {', '.join(tool.name for tool in rebuilt.tools) or 'none'}")
+    elif as_json:
+        here.json(context)
+    else:
+        from zkchat.render import phrases
+        from zkchat.render.context_lines import context_lines
+
+        for line in context_lines(context):
+            here.out(line)
+        if context.usage:
+            here.out(phrases.context_line(context.usage))
+
+
+def _answer(history: "History", number: int | None) -> "ChatMessage":
+    """The message of that number, or the last answer."""
+    thread = history.thread
+    if number is None:
+        answers = [message for message in thread if message.role == "assistant"]
+        if not answers:
+            raise UsageError("There is no answer in this session yet.")
+        return answers[-1]
+    if not 1 <= number <= len(thread):
+        raise UsageError(f"There is no message {number}: the session has {len(thread)}.")
+    return thread[number - 1]
+
+
+def _rebuilt(history: "History", answer: "ChatMessage") -> "ModelRequest":
+    from zkchat.context.assembly import request_from
+
+    assert answer.request_context is not None
+    try:
+        return request_from(answer.request_context, history.messages, history.contents)
+    except KeyError as error:
+        raise UsageError(
+            "The request of this answer cannot be built again: the session lacks a part of it.",
+            hint="Sessions of older versions and from other programs do not hold all texts.",
+        ) from error
+
+
+@app.command()
+def summary(
+    session: SessionArgument = None,
+    every: Annotated[bool, typer.Option("--all", help="Every summary, also those that a later one took in.")] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show the summary that stands for the archived messages."""
+    from zkchat.model.history import compaction_of
+
+    here = process()
+    with history_of(here, vault, session) as (_, history):
+        now = history.window.summary
+        parts = [part for message in history.thread if (part := compaction_of(message))] if every else [now]
+    known = [part for part in parts if part]
+    if json_output:
+        here.json(known)
+        return
+    if not known:
+        here.note("Nothing was summarised in this session: the model sees all of it.")
+    for part in known:
+        by = f"by {part.made_by}" if part.made_by else "from the messages themselves"
+        here.out(f"#{part.number}, {len(part.archived)} messages archived, made {by}")
+        here.out(part.summary or "(no summary)")
+        for reference in part.references:
+            here.out(f"- {reference.wikilink} is {reference.relative_path}")
+
+
+@app.command()
+def memory(session: SessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+    """Show what the last answer was reminded of: memories, the summary, archived messages that came back."""
+    here = process()
+    with history_of(here, vault, session) as (_, history):
+        context = _answer(history, None).request_context
+        items = [item for item in context.items if item.type in {"memory", "summary", "recall"}] if context else []
+        if json_output:
+            here.json([{"item": item, "text": history.contents.get(item.digest, "")} for item in items])
+            return
+        if not items:
+            here.note("The last answer was reminded of nothing.")
+        for item in items:
+            score = "" if item.score is None else f" {item.score:.2f}"
+            here.out(f"[{item.type}{score}, {item.tokens:,} tokens] {item.reason}")
+            here.out(history.contents.get(item.digest, ""))
