@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format format-check lint types contracts coverage lock bench clean
+.PHONY: help demo test check live format format-check lint types contracts coverage browser lock bench screenshots clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -53,9 +53,18 @@ types: $(VENV)/.dev
 contracts: $(VENV)/.dev
 	@$(BIN)/lint-imports
 
+live: $(VENV)/.dev ## test against a real Ollama (Linux; fetches 2.6 GB into the cache folder once)
+	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/live/contract_ollama.py
+
 bench: $(VENV)/.dev ## run the benchmarks, one table each
-	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed retrieval.quote retrieval.retrieval; do \
+	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed speed.completion_speed speed.first_prompt speed.hostile_vault retrieval.quote retrieval.retrieval context.assembly_speed context.meter memory.needles memory.search_speed selection.selection; do \
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
+
+browser: $(VENV)/.dev ## test the page of `zkchat refs --graph` in Chromium (Debian: apt install chromium)
+	@$(BIN)/python -m pytest tests/browser/graph_in_browser.py
+
+screenshots: $(VENV)/.dev ## take the pictures of docs/pictures anew
+	@$(BIN)/python -m scripts.screenshots
 
 lock: ## compile the hashed requirements anew (needs uv)
 	@uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade -o requirements.lock

@@ -28,7 +28,7 @@ from zkchat.model.events import TurnFailed
 
 VAULT = Path(__file__).parents[2] / "vault-fixtures" / "garden"
 KEY = "benchmark"
-WINDOW = 4096
+WINDOW = 2048
 SEED = 7
 SETTINGS = """
 model = "small"
