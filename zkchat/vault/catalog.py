@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable
 from threading import RLock
 
-from zkchat.model.note import Link, Resolution
+from zkchat.model.note import Link, Missing, Resolution
 from zkchat.ports import NoteIndex
 from zkchat.vault.names import name_key
 from zkchat.vault.resolver import Anchors, Catalog, CatalogEntry, resolve
 
+_MOST_MISSING = 4096
 _ID = re.compile(r"\d{8}t\d{4}|\d{8,17}")
 
 
@@ -20,10 +21,18 @@ class LiveCatalog:
         self._lock = RLock()
         self._catalog = Catalog((), self._anchors)
         self._generation = -1
+        self._missing: dict[tuple[Link, str | None, int], Missing] = {}
+        """Links that lead nowhere, as long as no name changes: what they could have meant is dear to find out."""
 
     def resolve(self, link: Link, source: str | None, *, suggestions: int = 3) -> Resolution:
+        key = link, source, suggestions
         with self._lock:
-            return resolve(self._catalog, link, source, suggestions=suggestions)
+            if known := self._missing.get(key):
+                return known
+            found = resolve(self._catalog, link, source, suggestions=suggestions)
+            if isinstance(found, Missing) and len(self._missing) < _MOST_MISSING:
+                self._missing[key] = found
+            return found
 
     def follow(self, generation: int, *, entries: Iterable[CatalogEntry], gone: Iterable[str]) -> None:
         """Change as the index just did, unless others changed it too: then it is for `catch_up` to load it anew."""
@@ -35,6 +44,7 @@ class LiveCatalog:
             for entry in entries:
                 self._catalog.replace(entry)
             self._generation = generation
+            self._missing.clear()
 
     def catch_up(self) -> int:
         """Be of the index's generation, which is returned."""
@@ -45,6 +55,7 @@ class LiveCatalog:
                 entries = (CatalogEntry(path=row.path, title=row.title, aliases=row.aliases) for row in rows)
                 self._catalog = Catalog(entries, self._anchors)
                 self._generation = generation
+                self._missing.clear()
             return generation
 
     def _anchors(self, path: str) -> Anchors:
