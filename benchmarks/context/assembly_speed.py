@@ -2,7 +2,7 @@
 
     python -m benchmarks.context.assembly_speed
 
-At 200 messages in the window, with nothing and with 10,000 messages in the archive, in CPU time. Floor: joining the same
+At 200 messages in the window, with nothing and with 10,000 messages in the archive, in CPU time. Floor: joining these
 texts to one string and counting it, as a program without a memory for counts has to.
 """
 

@@ -16,14 +16,17 @@ def histories(draw: st.DrawFn) -> list[Sized]:
     """Turns of a question, some rounds of tools, and an answer; the last one may be under way."""
     messages: list[Sized] = []
 
-    def add(**more: object) -> None:
-        made = Sized(
-            id=f"m{len(messages)}",
-            tokens=draw(SIZES),
-            pinned=draw(st.integers(0, 9)) == 0,
-            priority=draw(st.sampled_from([5, 5, 5, 5, 3, 6, 8, 10])),
+    def add(*, opens_turn: bool = False, has_tools: bool = False) -> None:
+        messages.append(
+            Sized(
+                id=f"m{len(messages)}",
+                tokens=draw(SIZES),
+                opens_turn=opens_turn,
+                has_tools=has_tools,
+                pinned=draw(st.integers(0, 9)) == 0,
+                priority=draw(st.sampled_from([5, 5, 5, 5, 3, 6, 8, 10])),
+            )
         )
-        messages.append(replace(made, **more))
 
     turns = draw(st.integers(1, 14))
     for number in range(turns):

@@ -60,6 +60,12 @@ def sent(talk: Conversation, text: str) -> list[str]:
     return [item.name for item in items if item.type in {"rule", "reference"} and not item.part_of]
 
 
+def agent_of_the_answer(talk: Conversation) -> str:
+    record = talk.messages[-1].request_context
+    assert record
+    return record.agent
+
+
 def test_the_session_has_what_is_always_there_and_added_and_a_message_brings_what_bears_on_it(
     library: Library,
 ) -> None:
@@ -104,11 +110,9 @@ def test_a_note_that_was_added_is_in_every_request_by_its_path(library: Library)
 def test_an_agent_that_a_message_speaks_to_answers_that_message_alone(library: Library) -> None:
     talk, provider = talk_over(library)
     sent(talk, "@writer Shorten this.")
-    assert talk.messages[-1].request_context
-    assert talk.messages[-1].request_context.agent == "writer"
+    assert agent_of_the_answer(talk) == "writer"
     sent(talk, "And now?")
-    assert talk.messages[-1].request_context
-    assert talk.messages[-1].request_context.agent == "default"
+    assert agent_of_the_answer(talk) == "default"
     assert "Answer from the notes." in provider.requests[-1].messages[0].text
 
 
@@ -123,8 +127,7 @@ def test_an_agent_that_was_chosen_stays(library: Library) -> None:
     talk, _ = talk_over(library)
     assert talk.use_agent("Research").name == "research"
     sent(talk, "Hello!")
-    assert talk.messages[-1].request_context
-    assert talk.messages[-1].request_context.agent == "research"
+    assert agent_of_the_answer(talk) == "research"
     with pytest.raises(ConfigError, match="no agent 'reserch'"):
         talk.use_agent("reserch")
 
