@@ -94,6 +94,10 @@ class ProviderError(ZkchatError):
     exit_code = ExitCode.MODEL
 
 
+class PromptTooLong(ProviderError):
+    """The model's server counted more tokens than it can take."""
+
+
 class NoAnswer(ZkchatError):
     """The turn ended without an answer."""
 

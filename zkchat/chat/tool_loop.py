@@ -2,14 +2,14 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from zkchat.chat.journal import Draft, Journal
 from zkchat.chat.ledger import Ledger
 from zkchat.chat.preparation import Preparation, Wanted
 from zkchat.context.assembly import Assembled
-from zkchat.errors import ProviderError
+from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.events import (
     Event,
     ReferenceFound,
@@ -30,6 +30,9 @@ MOST_ROUNDS = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
 MOST_FAILED_ROUNDS = 2
 """And after so many in a row in which no call worked."""
+MOST_SHORTENINGS = 2
+"""Times in a row that a prompt is made shorter because the server finds it too long."""
+TIGHTENING = 0.7
 TOO_SMALL = "Your notes hold nothing on this, and this model is too small to know by itself.\n"
 NOTHING_FOUND = "Your notes hold nothing on this.\n"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
@@ -81,7 +84,7 @@ class ToolLoop:
                 async with aclosing(self.preparation.ready(exchange.wanted, exchange.use)) as events:
                     async for event in events:
                         yield event
-            async with aclosing(self._ask(exchange)) as events:
+            async with aclosing(self._asked(exchange)) as events:
                 async for event in events:
                     yield event
             if not (exchange.calls and exchange.wanted.offers_tools):
@@ -89,6 +92,27 @@ class ToolLoop:
             async with aclosing(self._use_tools(exchange)) as events:
                 async for event in events:
                     yield event
+
+    async def _asked(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
+        """Ask; where the server, who alone can count its tokens, finds the prompt too long, make room and ask again."""
+        for attempts_left in reversed(range(MOST_SHORTENINGS + 1)):
+            try:
+                async with aclosing(self._ask(exchange)) as events:
+                    async for event in events:
+                        yield event
+            except PromptTooLong:
+                if not attempts_left:
+                    raise
+                yield Warned(
+                    text=f"{self.provider.info.name} counts more tokens than expected: the prompt is shortened."
+                )
+                tighter = TIGHTENING * exchange.wanted.tightness
+                exchange.wanted = replace(exchange.wanted, tightness=tighter)
+                async with aclosing(self.preparation.ready(exchange.wanted, exchange.use)) as events:
+                    async for event in events:
+                        yield event
+            else:
+                return
 
     async def _ask(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
         info = self.provider.info

@@ -77,6 +77,7 @@ class Assembled:
     """The texts behind the digests of the record."""
     sizes: Mapping[str, int]
     """By id, what each live message is expected to take."""
+    budget: Budget
 
 
 def assemble(
@@ -101,7 +102,12 @@ def assemble(
     scale = expected / counts.total
     sizes = {item.name: round(scale * item.tokens) for item in items if item.type == "message"}
     return Assembled(
-        request=request_from(context, live, contents), context=context, usage=usage, contents=contents, sizes=sizes
+        request=request_from(context, live, contents),
+        context=context,
+        usage=usage,
+        contents=contents,
+        sizes=sizes,
+        budget=budget,
     )
 
 

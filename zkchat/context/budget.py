@@ -1,6 +1,6 @@
 """How the window is shared out (SPEC 3.3). Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zkchat.errors import ConfigError
 from zkchat.model.context import BudgetUse, ContextUsage
@@ -52,6 +52,10 @@ class Budget:
     messages: int
     memory: float
     threshold: float
+
+    def tightened(self, share: float) -> "Budget":
+        """The same window with so much less of it for the prompt."""
+        return replace(self, reserve=self.window - int(share * self.cap))
 
     @property
     def cap(self) -> int:

@@ -169,7 +169,7 @@ def _condensed(messages: Sequence[Sized], starts: Sequence[int], room: Room) -> 
         archived = tuple(message.id for message in messages[:start])
         summary = min(room.summary_cap, max(SMALLEST_SUMMARY, room.cap // 8)) if archived or room.summary else 0
         level = level_for([message.tokens for message in recent], room.cap - summary)
-        if level >= SHORTEST:
+        if level >= min(SHORTEST, *(message.tokens for message in recent)):
             return Plan(
                 strategy="summarize",
                 archived=archived,

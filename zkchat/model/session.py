@@ -145,15 +145,16 @@ class Entry(Value):
 def messages_of(entries: Iterable[Entry]) -> dict[str, ChatMessage]:
     """Every message of every branch by id, in order of first appearance; unfinished drafts included as such."""
     messages: dict[str, ChatMessage] = {}
-    drafts: dict[str, ChatMessage] = {}
+    drafts: set[str] = set()
     for entry in entries:
         body = entry.body
         if isinstance(body, MessageEntry):
             messages[body.message.id] = body.message
-            drafts.pop(body.message.id, None)
-        elif isinstance(body, DraftEntry) and body.message_id not in messages:
-            drafts[body.message_id] = grown(drafts.get(body.message_id), body, entry)
-    return messages | drafts
+            drafts.discard(body.message.id)
+        elif isinstance(body, DraftEntry) and (body.message_id not in messages or body.message_id in drafts):
+            messages[body.message_id] = grown(messages.get(body.message_id), body, entry)
+            drafts.add(body.message_id)
+    return messages
 
 
 def grown(draft: ChatMessage | None, piece: DraftEntry, entry: Entry) -> ChatMessage:

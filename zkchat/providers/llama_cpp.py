@@ -138,8 +138,7 @@ class LlamaCpp:
         return arrived
 
     def _trouble(self, reply: Reply) -> ProviderError:
-        trouble = explain(ValueError(), reply, self._endpoint)
-        return ProviderError(trouble.text, hint=trouble.hint)
+        return explain(ValueError(), reply, self._endpoint).error
 
 
 class _Piece(SimpleNamespace):

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from zkchat.errors import PromptTooLong, ProviderError
+
 LONGEST_QUOTE = 300
 """Characters of a server's own words that a sentence repeats."""
 
@@ -46,6 +48,12 @@ class Trouble:
     """Whether the same request may well succeed in a moment."""
     wait: float | None = None
     """Seconds that the server asks us to stay away."""
+    too_long: bool = False
+    """Whether a shorter prompt would have done."""
+
+    @property
+    def error(self) -> ProviderError:
+        return (PromptTooLong if self.too_long else ProviderError)(self.text, hint=self.hint)
 
 
 def explain(error: Exception, reply: Reply | None, endpoint: Endpoint) -> Trouble:
@@ -69,7 +77,7 @@ def _of_reply(reply: Reply, endpoint: Endpoint) -> Trouble:
         case _ if any(words in reply.text.lower() for words in _TOO_LONG):
             text = f"The prompt is longer than {name} can take: {said}"
             hint = "Set `context.max_tokens` to the window that the server really has."
-            passing = False
+            return Trouble(text=text, hint=hint, too_long=True)
         case 429 if "quota" in reply.text.lower():
             text, hint = f"{name} takes no more requests (429): {said}", "Look at the plan and limits of your account."
         case 429:

@@ -84,7 +84,7 @@ async def patiently(
             trouble = explain(error, reply_of(error), endpoint)
         pause = None if arrived else patience.pause(attempt, trouble)
         if pause is None:
-            raise ProviderError(trouble.text, hint=trouble.hint)
+            raise trouble.error
         await asyncio.sleep(pause)
 
 

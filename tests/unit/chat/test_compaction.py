@@ -14,7 +14,7 @@ from zkchat.chat.conversation import Conversation
 from zkchat.context.instructions import SUMMARY
 from zkchat.context.strategies import Keep, Plan
 from zkchat.context.tokens import Estimate
-from zkchat.errors import ExitCode, ProviderError, UsageError
+from zkchat.errors import ExitCode, PromptTooLong, ProviderError, UsageError
 from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
 from zkchat.model.history import compaction_of
 from zkchat.model.message import CompactionPart, ToolCallPart
@@ -425,3 +425,41 @@ def test_a_turn_that_outgrows_the_window_without_compaction_keeps_its_steps(
     assert all(message.role != "tool" or message.parts for message in talk.messages)
     steps = [message for message in talk.messages if any(isinstance(part, ToolCallPart) for part in message.parts)]
     assert len(steps) == sum(message.role == "tool" for message in talk.messages)
+
+
+class Pickier(Reciting):
+    """A model whose server counts more tokens than we do, and refuses what it cannot take."""
+
+    def __init__(self, ratio: float) -> None:
+        super().__init__(wordy)
+        self._ratio = ratio
+        self.refused = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        tokens = self._ratio * sum(Estimate().count(message.text) for message in request.messages)
+        if tokens > request.window:
+            self.refused += 1
+            raise PromptTooLong("The prompt is longer than it can take.")
+        async with aclosing(super().stream(request)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+
+def test_a_prompt_that_the_server_finds_too_long_is_made_shorter(library: Library, store: SessionsInMemory) -> None:
+    provider = Pickier(1.5)
+    talk = conversation_over(library, store, provider)
+    events = told(talk, 24)
+    assert provider.refused
+    assert not of_kind(events, TurnFailed)
+    assert any("counts more tokens than expected" in warning.text for warning in of_kind(events, Warned))
+    assert len(talk.messages) == 48 + len(parts(talk))
+
+
+def test_a_server_that_finds_every_prompt_too_long_ends_the_turn_with_its_sentence(
+    library: Library, store: SessionsInMemory
+) -> None:
+    provider = Pickier(10_000)
+    (*_, failed) = told(conversation_over(library, store, provider), 1)
+    assert isinstance(failed, TurnFailed)
+    assert failed.text == "The prompt is longer than it can take."
+    assert provider.refused == 3
