@@ -138,11 +138,10 @@ def opened_library(environment: Environment, where: Paths, settings: "Settings")
 
     workers = ProcessWorkers(min(_MOST_PROCESSES, os.cpu_count() or 1))
     files = VaultFiles(where.vault, exclude=settings.vault.exclude, max_note_bytes=settings.vault.max_note_bytes)
-    with (
-        closing(SqliteNoteIndex(locations(environment, where, settings).index)) as index,
-        closing(Library(files, index, Meaning(index.vectors, installed()), workers=workers)) as library,
-    ):
-        yield library
+    with closing(SqliteNoteIndex(locations(environment, where, settings).index)) as index:
+        meaning, local_only = Meaning(index.vectors, installed()), settings.privacy.local_only
+        with closing(Library(files, index, meaning, workers=workers, local_only=local_only)) as library:
+            yield library
 
 
 @contextmanager

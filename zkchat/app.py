@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from zkchat.model.reference import DocumentReference
     from zkchat.model.session import AgentEntry, ItemsEntry, Session
     from zkchat.ports import ModelProvider, SessionStore
+    from zkchat.storage.note_writing import NewNotes
     from zkchat.storage.sessions import SqliteSessions
     from zkchat.vault.indexer import Progress, Refreshed
     from zkchat.vault.library import Library
@@ -95,6 +96,8 @@ class Opened:
     """A conversation ready for its first turn, and what the user should know before it."""
 
     conversation: "Conversation"
+    store: "SessionStore"
+    """All sessions of the vault, this one among them."""
     library: "Library"
     refresh: "Callable[[], Refreshed]"
     """Brings the library up to date, with whatever progress was asked for."""
@@ -105,13 +108,12 @@ class Opened:
     warnings: tuple["Warned", ...]
 
     @property
-    def greeting(self) -> list[str]:
-        model = self.conversation.model
-        chosen = f"{model.name} (no model: your notes are quoted)" if model.provider == "quote" else model.name
-        return [
-            f"zkchat · {self.paths.vault.name} · {self.library.note_count():,} notes · {chosen}",
-            "Ask, with [[wikilinks]] if you like. /help for help, Ctrl-D to leave.",
-        ]
+    def new_notes(self) -> "NewNotes":
+        """The way to write a note that is not there yet."""
+        from zkchat.storage.note_writing import NewNotes
+
+        vault = self.settings.vault
+        return NewNotes(self.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
     def address_of(self, reference: "DocumentReference") -> str | None:
         """Where a click on a reference leads: into Obsidian if the vault is used with it, else to the file."""
@@ -163,16 +165,16 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         turn, trouble = put_together(stack, parts)
         conversation = Conversation(turn, choices)
         unsaved = conversation.resume() if journal.session else None
-        odd_files = (str(problem) for problem in profiles.problems)
-        told = [Warned(text=text) for text in (*loaded.warnings, *notices, *odd_files, *trouble)]
+        told = (*loaded.warnings, *notices, *map(str, profiles.problems), *trouble)
         yield Opened(
             conversation=conversation,
+            store=journal.store,
             library=library,
             refresh=refresh,
             paths=where,
             settings=loaded.settings,
             chosen=chosen,
-            warnings=(*told, *wishes, *([unsaved] if unsaved else [])),
+            warnings=(*(Warned(text=text) for text in told), *wishes, *([unsaved] if unsaved else [])),
         )
 
 

@@ -21,7 +21,7 @@ from zkchat.model.index import (
 from zkchat.model.memory import Fact, FactSource
 from zkchat.model.message import Role
 from zkchat.model.message_index import IndexedMessage, IndexedUpTo
-from zkchat.model.note import FileStamp, NoteWarning, Resolution
+from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, ToolSpec
 from zkchat.model.reference import DocumentReference
 from zkchat.model.session import Entry, EntryBody, Session
@@ -93,7 +93,9 @@ class MemoryStore(Protocol):
         """Those that hold, the oldest first. The same tuple while nothing changes."""
         ...
 
-    def add(self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = ()) -> Fact:
+    def add(
+        self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
+    ) -> Fact:
         """Keep a fact; those with the ids in `replaces` do not hold any more."""
         ...
 
@@ -163,6 +165,10 @@ class NoteIndex(Protocol):
         ...
 
     def known(self, path: str) -> KnownNote | None: ...
+
+    def private(self) -> dict[str, PrivacyClass]:
+        """By path, the notes that by their own word may not go to every model."""
+        ...
 
     def copies(self) -> list[list[str]]:
         """Notes with the same text, those of one text together. Empty ones are no copies of each other."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.adapters import opened_memory, opened_message_search, tokenizer_of
 from zkchat.chat.compaction import Compactor, Policy, Reviewer
+from zkchat.chat.discretion import Discretion
 from zkchat.chat.preparation import Preparation
 from zkchat.chat.recalling import Recollection
 from zkchat.chat.turn import Turn
@@ -52,38 +53,38 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
     """A turn, and what the user should know of the files it was made from."""
     environment, journal, provider = parts.environment, parts.journal, parts.provider
     tokenizer, prior = tokenizer_of(provider)
-    memory, trouble = _memory(stack, parts)
+    library = parts.library.shared_with(lambda: provider.info.on_this_machine)
+    discretion = Discretion(
+        history=lambda: journal.history, library=library, on_this_machine=lambda: provider.info.on_this_machine
+    )
+    journal.is_local = discretion.binds
+    memory, trouble = _memory(stack, parts, discretion)
     recollection = Recollection(
         journal=journal,
         search=stack.enter_context(opened_message_search(environment, parts.where, parts.settings)),
         tokenizer=tokenizer,
+        hidden=discretion.hidden,
     )
-    preparation = Preparation(
-        history=lambda: journal.history,
-        info=lambda: provider.info,
-        tokenizer=tokenizer,
-        shares=_shares(parts.settings),
-        compactor=_compactor(parts, tokenizer),
-        prior=prior,
-    )
-    tools, core = _tools(parts, recollection, memory)
+    preparation = _preparation(parts, discretion, tokenizer, prior)
+    tools, core = _tools(parts, library, recollection, memory)
     wants = Wants(
         info=lambda: provider.info,
         budget=lambda: preparation.budget,
         history=lambda: journal.history,
         tokenizer=tokenizer,
-        library=parts.library,
+        library=library,
         tools=tools,
         core=core,
         profiles=parts.profiles,
         selector=_selector(stack, parts, tokenizer),
         memory=memory,
         recall=recollection if parts.settings.context.recall else _nothing_recalled,
+        hidden=discretion.hidden,
     )
     turn = Turn(
         journal=journal,
         vault=str(parts.where.vault),
-        library=parts.library,
+        library=library,
         refresh=parts.refresh,
         provider=provider,
         preparation=preparation,
@@ -91,13 +92,26 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
         tools=tools,
         wants=wants,
         strict=parts.strict,
+        begin=discretion.begin,
         now=environment.now,
         new_id=environment.new_id,
     )
     return turn, trouble
 
 
-def _memory(stack: ExitStack, parts: Parts) -> tuple["Memory | None", tuple[str, ...]]:
+def _preparation(parts: Parts, discretion: Discretion, tokenizer: "Tokenizer", prior: float) -> Preparation:
+    return Preparation(
+        history=discretion.history,
+        info=lambda: parts.provider.info,
+        tokenizer=tokenizer,
+        shares=_shares(parts.settings),
+        compactor=_compactor(parts, tokenizer, discretion),
+        prior=prior,
+        shown=discretion.shown,
+    )
+
+
+def _memory(stack: ExitStack, parts: Parts, discretion: Discretion) -> tuple["Memory | None", tuple[str, ...]]:
     """What is remembered across sessions; a conversation goes on without it."""
     if parts.provider.info.needs_notes:
         return None, ()
@@ -105,17 +119,22 @@ def _memory(stack: ExitStack, parts: Parts) -> tuple["Memory | None", tuple[str,
         _, memory, notice = stack.enter_context(opened_memory(parts.environment, parts.where, parts.settings))
     except StorageError as error:
         return None, (f"Nothing is remembered now. {error.message}",)
-    return memory, (notice,) if notice else ()
+    from zkchat.memory.facts import Secrecy
+
+    secrecy = Secrecy(withholds=lambda: not discretion.on_this_machine(), binds=discretion.binds, lend=discretion.lend)
+    return memory.within(secrecy), (notice,) if notice else ()
 
 
-def _tools(parts: Parts, recollection: Recollection, memory: "Memory | None") -> tuple["Toolbox", frozenset[str]]:
+def _tools(
+    parts: Parts, library: "Library", recollection: Recollection, memory: "Memory | None"
+) -> tuple["Toolbox", frozenset[str]]:
     """All there are, and the names of those without which the vault is out of reach."""
     from zkchat.tools.explore import explore_tools
     from zkchat.tools.memory import memory_tools
     from zkchat.tools.recall import recall_tools
     from zkchat.tools.registry import Toolbox
 
-    core = explore_tools(parts.library, parts.environment.now)
+    core = explore_tools(library, parts.environment.now)
     tools: list[Tool] = [*core, *recall_tools(recollection.find)]
     if memory:
         may_remember = None if parts.private else parts.may_remember
@@ -138,7 +157,7 @@ def _selector(stack: ExitStack, parts: Parts, tokenizer: "Tokenizer") -> "Select
     return Selector(relevance, tokenizer)
 
 
-def _compactor(parts: Parts, tokenizer: "Tokenizer") -> Compactor:
+def _compactor(parts: Parts, tokenizer: "Tokenizer", discretion: Discretion) -> Compactor:
     context = parts.settings.context
     return Compactor(
         journal=parts.journal,
@@ -154,6 +173,7 @@ def _compactor(parts: Parts, tokenizer: "Tokenizer") -> Compactor:
         now=parts.environment.now,
         new_id=parts.environment.new_id,
         reviewer=parts.reviewer,
+        hidden=discretion.hidden,
     )
 
 

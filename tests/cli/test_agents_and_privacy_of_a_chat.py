@@ -1,11 +1,15 @@
 """`--agent`, `--private`, and what is remembered: `zkchat ask` and `zkchat chat` as a user calls them."""
 
+import signal
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
-from tests.support.world import Result, World
+from tests.support.world import Result, Terminal, World
+from zkchat.cli.common import Process
+from zkchat.cli.remembering import asked_to_remember
 
 REMEMBERS = [{"tool": "remember", "arguments": {"information": "The user likes tea."}}]
 
@@ -153,6 +157,25 @@ def test_a_model_may_remember_what_the_user_agrees_to(world: World, answer: str,
     assert [fact["text"] for fact in facts(world)] == kept
 
 
+def test_ctrl_c_at_the_question_is_a_no(world: World) -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    class Interrupted(Terminal):
+        def readline(self, _size: int | None = -1) -> NoReturn:
+            raise KeyboardInterrupt
+
+    ask = asked_to_remember(Process(replace(world.environment(), stdin=Interrupted())))
+    assert not ask("The user likes tea.")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_a_model_wants_to_keep_cannot_act_on_the_terminal(world: World) -> None:
+    model = world.script([{"tool": "remember", "arguments": {"information": "\x1b]0;x\x07 tea"}}], [{"text": "Good."}])
+    asked = world.run("ask", "I like tea.", "--model", model, typed="n\n")
+    assert "\x1b]0" not in asked.err
+    assert "Remember “" in asked.err
+
+
 def test_without_a_terminal_a_model_may_remember_nothing(world: World) -> None:
     model = world.script(REMEMBERS, [{"text": "Good."}])
     assert world.run("ask", "I like tea.", "--model", model, stdin="").code == 0
@@ -173,6 +196,12 @@ def test_leaving_one_session_for_another_proposes_too(world: World, model: str) 
     left = chat(world, model, "I decided to write in English.", "/new", "y", "Hello!")
     assert left.err.count("Remember “") == 1
     assert len(facts(world)) == 1
+
+
+def test_going_on_in_the_same_session_with_another_model_proposes_at_the_end_only(world: World, model: str) -> None:
+    left = chat(world, model, "I decided to write in English.", f"/model {model}", "/stats", "/quit", "y")
+    assert left.err.count("Remember “") == 1
+    assert [fact["text"] for fact in facts(world)] == ["I decided to write in English."]
 
 
 def test_nothing_is_proposed_where_it_is_switched_off_or_nobody_is_there(world: World, model: str) -> None:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-KILLS = 110
+KILLS = 60
 SCRIPT = Path(__file__).parent / "turns_under_fire.py"
 
 

@@ -89,11 +89,14 @@ def main() -> None:
         prepare(folder / world)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     talk(folder / "warm", 1, nowhere)  # so that every module is loaded before the first child is forked
+    begun = time.monotonic()
+    talk(folder / "warm", 1, nowhere)
+    one_turn = time.monotonic() - begun
     folder = folder / "fire"
     report = {"kills": 0, "sent": 0, "answered": 0, "lost": 0, "unsound": 0, "not_resumed": 0, "unfinished": 0}
     shown: set[str] = set()
     for _ in range(kills):
-        lines = one_child(folder, chance.uniform(0.0, 0.35))
+        lines = one_child(folder, chance.uniform(0.0, 0.2 + 1.5 * one_turn))
         report["kills"] += 1
         sent = {line.split()[1] for line in lines if line.startswith("sent")}
         answered = {line.split()[1] for line in lines if line.startswith("done")}

@@ -23,7 +23,7 @@ from zkchat.memory.facts import Memory
 from zkchat.model.events import Event
 from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
-from zkchat.model.session import Session
+from zkchat.model.session import AgentEntry, ItemsEntry, Session
 from zkchat.ports import ModelProvider, SessionStore, Tokenizer
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.registry import Toolbox
@@ -47,6 +47,7 @@ def conversation_over(
     profiles: Sequence[ProfileFile] = (),
     memory: Memory | None = None,
     strict: bool = False,
+    choices: Sequence[AgentEntry | ItemsEntry] = (),
     **shares: Any,
 ) -> Conversation:
     assert provider is not None
@@ -102,7 +103,7 @@ def conversation_over(
         now=lambda: NOON,
         new_id=new_id,
     )
-    return Conversation(turn)
+    return Conversation(turn, choices)
 
 
 def events_of(events: AsyncGenerator[Event, None]) -> list[Event]:

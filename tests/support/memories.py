@@ -19,8 +19,12 @@ class MemoriesInMemory:
     def facts(self) -> tuple[Fact, ...]:
         return self.kept
 
-    def add(self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = ()) -> Fact:
-        fact = Fact(id=f"f{len(self.kept) + 1}", text=text, source=source, at=self.now, session_id=session_id)
+    def add(
+        self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
+    ) -> Fact:
+        fact = Fact(
+            id=f"f{len(self.kept) + 1}", text=text, source=source, at=self.now, session_id=session_id, local=local
+        )
         self.kept = (*(old for old in self.kept if old.id not in replaces), fact)
         return fact
 

@@ -72,14 +72,17 @@ class Compactor:
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     reviewer: Reviewer | None = None
+    hidden: Callable[[], frozenset[str]] = frozenset
+    """The ids of messages that the model may not see: they are archived without a word of them in the summary."""
 
     async def draft(self, assembled: Assembled, plan: Plan, focus: str = "") -> tuple[CompactionPart, str]:
         """The compaction that a plan asks for, not yet in force, and why the model's summary was not used, if so."""
         history = self.journal.history
         window = history.window
         scale = max(1.0, assembled.usage.total / max(1, assembled.usage.counted))
-        folded = [message for message in window.live if message.id in {*plan.archived}]
-        earlier = window.summary
+        hidden = self.hidden()
+        folded = [message for message in window.live if message.id in {*plan.archived} - hidden]
+        earlier = None if hidden.intersection(marker.id for marker in window.compactions[-1:]) else window.summary
         room = int(plan.summary_budget / scale)
         references = self._references(folded, earlier, int(REFERENCES_SHARE * room))
         part = CompactionPart(

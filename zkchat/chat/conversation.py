@@ -17,7 +17,7 @@ from zkchat.errors import ProviderError, StorageError, UsageError
 from zkchat.memory.facts import Remembered
 from zkchat.model.context import ContextUsage, RequestItem
 from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
-from zkchat.model.history import History, Window
+from zkchat.model.history import History, Window, compaction_of
 from zkchat.model.memory import FactSource
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.profile import Agent
@@ -78,9 +78,16 @@ class Conversation:
 
     @property
     def usage(self) -> ContextUsage | None:
-        """What filled the context of the last answer."""
-        contexts = (message.request_context for message in self.history.newest_first)
-        return next((context.usage for context in contexts if context), None)
+        """What filled the context of the last answer, without what was compacted since."""
+        made = None
+        for message in self.history.newest_first:
+            if message.request_context:
+                usage = message.request_context.usage
+                return _compacted(usage, made) if usage and made else usage
+            part = compaction_of(message)
+            if made is None and part and message in self.window.compactions:
+                made = part
+        return None
 
     @property
     def calibration(self) -> Calibration:
@@ -283,3 +290,9 @@ class Conversation:
         if message_id not in self.history.messages:
             raise UsageError(f"There is no message {message_id} in this session.", hint="/history lists them.")
         return message_id
+
+
+def _compacted(usage: ContextUsage, part: CompactionPart) -> ContextUsage:
+    left = max(0, part.tokens_after - (usage.total - usage.messages - usage.references))
+    messages = min(usage.messages, left)
+    return usage.model_copy(update={"messages": messages, "references": left - messages, "estimated": True})

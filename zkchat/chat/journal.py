@@ -25,6 +25,8 @@ class Journal:
         self._trouble = StorageError("The session was not begun.")
         """Why there is no session, once one was asked for in vain."""
         self.history = History(store.entries(session.id) if session else ())
+        self.is_local: Callable[[], bool] = lambda: False
+        """Whether what is written now is to stay on this machine."""
 
     @property
     def session_id(self) -> str:
@@ -41,6 +43,7 @@ class Journal:
 
     def append(self, *bodies: EntryBody) -> Warned | None:
         """Store the entries. When that fails the conversation still has them, and the user is to be warned."""
+        bodies = tuple(map(self._marked, bodies))
         try:
             if self.session is None:
                 raise self._trouble
@@ -49,6 +52,11 @@ class Journal:
             self.history.extend(self._unstored(body) for body in bodies)
             return _not_saved(error)
         return None
+
+    def _marked(self, body: EntryBody) -> EntryBody:
+        if isinstance(body, MessageEntry) and not body.message.local and self.is_local():
+            return MessageEntry(message=body.message.model_copy(update={"local": True}))
+        return body
 
     def append_answer(self, message: ChatMessage, contents: Mapping[str, str]) -> Warned | None:
         """Store an answer with the texts that its request was built from, as far as they are new to the session."""

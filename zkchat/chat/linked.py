@@ -1,6 +1,6 @@
 """The links of a text, looked up in the vault, as references."""
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from zkchat.chat.ledger import Ledger
 from zkchat.errors import StorageError, VaultError
@@ -10,6 +10,9 @@ from zkchat.vault import wikilink
 from zkchat.vault.library import Library
 from zkchat.vault.parse import parse_note
 from zkchat.vault.resolver import is_note
+
+WITHHELD: Final = "withheld"
+"""How a note was found that may not be sent to the model at hand: no more of it is known than the link."""
 
 
 def links_in(library: Library, text: str) -> tuple[DocumentReference, ...]:
@@ -58,6 +61,8 @@ def _reference(library: Library, link: Link, source: str | None = None) -> Docum
                 anchor_found=found.anchor_found,
                 candidates=others,
             )
+        case Missing() if library.withheld(link, source):
+            return DocumentReference(wikilink=link.text, status="missing", via=WITHHELD)
         case Missing(suggestions=suggestions):
             return DocumentReference(wikilink=link.text, status="missing", candidates=suggestions)
         case External():

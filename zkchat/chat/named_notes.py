@@ -9,9 +9,14 @@ def place_of(library: Library, name: str) -> tuple[str, str] | None:
     """The path of the note that is meant, and the heading or block in it; None where there is no such note."""
     if library.outline(name):
         return name, ""  # a path may hold signs that mean something in a link
-    link = next(iter([*wikilink.scan(name), *wikilink.scan(f"[[{name}]]")]), Link(text=name, target=name))
+    link = link_named(name)
     found = library.resolve(link)
     return (found.path, link.anchor) if isinstance(found, Resolved | Ambiguous) else None
+
+
+def link_named(name: str) -> Link:
+    """The link that somebody means by a name, which may be a link already."""
+    return next(iter([*wikilink.scan(name), *wikilink.scan(f"[[{name}]]")]), Link(text=name, target=name))
 
 
 def text_of(library: Library, name: str) -> str:

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from zkchat.chat.compaction import Compactor
+from zkchat.chat.discretion import Shown, everything
 from zkchat.context.assembly import Assembled, Ingredients, Piece, assemble, piece
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
 from zkchat.context.calibration import Calibration, calibrate
@@ -36,6 +37,8 @@ class Wanted:
     agent: str = "default"
     can_read: bool = False
     """Whether the model has tools in this turn, even if it is to answer without them now."""
+    tightness: float = 1.0
+    """How much of the room for a prompt may be used; less once a server has found one too long."""
     last_turn_only: bool = False
     """For a model that does not read what was said before."""
 
@@ -62,6 +65,8 @@ class Preparation:
     compactor: Compactor
     prior: float = 1.0
     """What our counts are multiplied by until the model's server has said how it counts."""
+    shown: Callable[[History], Shown] = everything
+    """What of the conversation the model may see."""
 
     @property
     def budget(self) -> Budget:
@@ -72,20 +77,22 @@ class Preparation:
         return calibrate(self.history().newest_first, self.info().name, self.prior)
 
     def assemble(self, wanted: Wanted) -> Assembled:
-        window = self.history().window
+        shown = self.shown(self.history())
+        window = shown.window
         ingredients = Ingredients(
             pieces=wanted.pieces,
             can_read=wanted.can_read,
             agent=wanted.agent,
-            left_out=wanted.left_out,
+            left_out=(*wanted.left_out, *shown.left_out),
             window=_last_turn(window) if wanted.last_turn_only else window,
         )
-        return assemble(ingredients, self.budget, self.tokenizer, self.calibration)
+        budget = self.budget.tightened(wanted.tightness)
+        return assemble(ingredients, budget, self.tokenizer, self.calibration)
 
     async def ready(self, wanted: Wanted, use: Callable[[Assembled], None]) -> AsyncGenerator[Event, None]:
         """Hand the request over to `use` once it fits. Raises `UsageError` where it cannot be made to fit."""
-        budget = self.budget
         assembled = self.assemble(wanted)
+        budget = assembled.budget
         for attempt in range(ATTEMPTS):
             if not is_full(assembled.usage, budget):
                 break
@@ -115,13 +122,13 @@ class Preparation:
         """What a compaction would do now. Raises `UsageError` where nothing helps."""
         policy = self.compactor.policy
         window = self.history().window
-        room = room_for(assembled, self.budget)
+        room = room_for(assembled)
         room = replace(room, cap=int(squeeze * room.cap), goal=int(squeeze * room.goal))
         sized = [_sized(message, assembled, window) for message in window.live]
         try:
             return plan(strategy or policy.strategy, sized, room, keep or policy.keep, now=now)
         except TooFull as error:
-            raise _too_full(assembled.usage.total, self.budget) from error
+            raise _too_full(assembled.usage.total, assembled.budget) from error
 
     async def _is_allowed(self, found: Plan, assembled: Assembled) -> bool:
         policy, reviewer = self.compactor.policy, self.compactor.reviewer
@@ -139,9 +146,9 @@ class Preparation:
         )
 
 
-def room_for(assembled: Assembled, budget: Budget) -> Room:
+def room_for(assembled: Assembled) -> Room:
     """What the fixed parts of a request leave for the summary and the messages."""
-    usage = assembled.usage
+    usage, budget = assembled.usage, assembled.budget
     scale = usage.total / usage.counted
     summary = round(scale * sum(item.tokens for item in assembled.context.items if item.type == "summary"))
     movable = summary + sum(assembled.sizes.values())

@@ -1,10 +1,12 @@
 """Archived messages that come back into the prompt because the question is about them (SPEC 4.6)."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from zkchat.chat.journal import Journal
 from zkchat.context.assembly import Piece, piece
 from zkchat.context.recall import ConversationSearch, Found, Recalled, quoted, recall
+from zkchat.model.message import ChatMessage
 from zkchat.ports import Tokenizer
 
 _FRAME = 20
@@ -16,11 +18,13 @@ class Recollection:
     journal: Journal
     search: ConversationSearch
     tokenizer: Tokenizer
+    hidden: Callable[[], frozenset[str]] = frozenset
+    """The ids of messages that the model may not see."""
 
     def __call__(self, text: str, budget: int) -> list[Piece]:
         """What of the archive bears on a text, in the order in which it was said."""
         self._catch_up()
-        archived = self.journal.history.archived
+        archived = self._archived()
         asked = next((message.id for message in self.journal.history.newest_first if message.role == "user"), "")
         found = recall(
             self.search,
@@ -37,8 +41,11 @@ class Recollection:
     def find(self, query: str, limit: int) -> list[Found]:
         """The archived messages that answer a query best."""
         self._catch_up()
-        history = self.journal.history
-        return self.search.found(query, session=self.journal.session_id, limit=limit, among=history.archived)
+        return self.search.found(query, session=self.journal.session_id, limit=limit, among=self._archived())
+
+    def _archived(self) -> Mapping[str, ChatMessage]:
+        archived, hidden = self.journal.history.archived, self.hidden()
+        return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
 
     def _catch_up(self) -> None:
         session = self.journal.session_id

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal
+from typing import Literal, assert_never
 
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.named_notes import full_name, place_of
@@ -43,12 +43,15 @@ class Offered:
                 return "when a message calls for it"
             case "manual":
                 return "when you add it"
+            case _:
+                assert_never(self.item.include)
 
 
 class SessionKit:
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self._wants = conversation.wants
+        self._library = self._wants.library.whole
 
     def offered(self, kind: Kind) -> list[Offered]:
         """All of a kind that the present agent may be given, and what the user added although it is gone."""
@@ -110,9 +113,9 @@ class SessionKit:
 
     def place_of(self, link: str) -> tuple[str, str]:
         """The note that a link means, and the place in it. Raises `UsageError` with the nearest where there is none."""
-        if place := place_of(self._wants.library, link):
+        if place := place_of(self._library, link):
             return place
-        found = self._wants.library.resolve(Link(text=link, target=_bare(link)))
+        found = self._library.resolve(Link(text=link, target=_bare(link)))
         close = [f"[[{name}]]" for name in found.suggestions] if isinstance(found, Missing) else []
         raise UsageError(
             f"There is no note [[{_bare(link)}]].", hint=f"Did you mean {' or '.join(close)}?" if close else ""
@@ -120,12 +123,12 @@ class SessionKit:
 
     def is_place_in(self, name: str, path: str) -> bool:
         """Whether what a record calls `name` is this note or a part of it."""
-        place = place_of(self._wants.library, name)
+        place = place_of(self._library, name)
         return (place[0] if place else name.partition("#")[0]) == path
 
     def changed(self, context: RequestContext) -> list[ChangedItem]:
         """What a request held and would hold differently now."""
-        return changed_items(context, self.conversation.profiles, self._wants.library)
+        return changed_items(context, self.conversation.profiles, self._library)
 
     def _note(self, name: str) -> Offered:
         """As it is called in this session already, else by its path."""
@@ -135,10 +138,10 @@ class SessionKit:
                 return offered  # also where the note is gone
         place = self.place_of(name)
         for offered in known:
-            if place_of(self._wants.library, offered.item.name) == place:
+            if place_of(self._library, offered.item.name) == place:
                 return offered
         called = full_name(*place)
-        tokens = self._wants.tokenizer.count(wrapped(called, self._wants.library.section(*place)))
+        tokens = self._wants.tokenizer.count(wrapped(called, self._library.section(*place)))
         return Offered(item=RequestItem(type="reference", name=called, include="manual", tokens=tokens))
 
 

@@ -26,15 +26,13 @@ class StaleNote:
 
     name: str
     now: str
-    """The digest of its present text; empty where it is gone."""
+    """The digest of its present text; empty where it is gone, or kept from this model."""
     is_sent_again: bool
 
     def piece(self, *, can_read: bool) -> Piece:
         """What the model is told of it, beside the message at hand."""
         if self.is_sent_again:
             more = "The text that comes with this message is the present one."
-        elif not self.now:
-            more = "It is not in the vault any more."
         else:
             more = "What stands there is its old text." + (" Read it again before you rely on it." if can_read else "")
         text = f"{self.name} has changed since it was quoted earlier in this conversation. {more}"
@@ -44,10 +42,10 @@ class StaleNote:
     def warning(self) -> Warned:
         if self.is_sent_again:
             hint = "Its present text goes with your message."
-        elif not self.now:
-            hint = "It is not in the vault any more."
-        else:
+        elif self.now:
             hint = f"To send its present text, link it again: [[{self.name.removesuffix('.md')}]]"
+        else:
+            hint = "It cannot be read any more."
         return Warned(text=f"{self.name} has changed since the model read it.", hint=hint)
 
 

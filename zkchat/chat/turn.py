@@ -9,6 +9,7 @@ from functools import partial
 
 from zkchat.agents.profiles import DEFAULT, split_address
 from zkchat.chat.citations import cite, given_before, given_with
+from zkchat.chat.discretion import withheld_texts
 from zkchat.chat.journal import Journal
 from zkchat.chat.ledger import Ledger
 from zkchat.chat.linked import embedded, links_in
@@ -66,10 +67,14 @@ class Turn:
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
     told: set[str] = field(default_factory=set)
     """Warnings about notes that the user has seen."""
+    begin: Callable[[], None] = lambda: None
+    """Told that a turn begins."""
 
     async def run(self, text: str) -> AsyncGenerator[Event, None]:
         """Everything that happens, as it happens. Ends with `TurnFinished` or `TurnFailed`, unless it is cancelled."""
         references: tuple[DocumentReference, ...] = ()
+        self.begin()
+        unreachable = await self._connect()  # first, because where the model is decides which notes there are for it
         try:
             for odd_note in self._refresh():
                 yield odd_note
@@ -84,7 +89,6 @@ class Turn:
             yield LinksResolved(references=Ledger(references).references)
         if warning := self._unknown_agent(text):
             yield warning
-        unreachable = await self._connect()
         try:
             user = self._user_message(text, references, self.preparation.budget)
         except ZkchatError as error:
@@ -103,9 +107,19 @@ class Turn:
         if user is None:
             yield _failed(UsageError("There is no question to ask again.", hint="Ask one first."))
             return
+        self.begin()
+        unreachable = await self._connect()
+        if user.id in self.wants.hidden():
+            yield _failed(
+                UsageError(
+                    f"The last question came with local notes, and {self.provider.info.name} is not on this machine.",
+                    hint="Ask it again without them, or choose a model on this machine: /model",
+                )
+            )
+            return
         if warning := self.journal.append(HeadEntry(message_id=user.id)):
             yield warning
-        async with aclosing(self._continue(user, await self._connect())) as events:
+        async with aclosing(self._continue(user, unreachable)) as events:
             async for event in events:
                 yield event
 
@@ -124,6 +138,12 @@ class Turn:
             yield _failed(error)
             return
         (assembled,) = prepared
+        if self.journal.is_local() and not user.local:
+            self.journal.append(MessageEntry(message=user))  # what came with it is known only now
+        for text in withheld_texts(assembled.context, self.provider.info):
+            if text not in self.told:
+                self.told.add(text)
+                yield Warned(text=text)
         yield PromptReady(message_id=user.id, usage=assembled.usage)
         if unreachable:
             yield _failed(unreachable)
@@ -222,7 +242,7 @@ class Turn:
         warning = self.journal.begin()
         message = MessageEntry(message=user.model_copy(update={"session_id": self.journal.session_id}))
         bodies: list[EntryBody] = (
-            [message] if self.journal.history.entries else [TitleEntry(title=_title(user.text)), message]
+            [message] if self.journal.history.messages else [TitleEntry(title=_title(user.text)), message]
         )
         return self.journal.append(*bodies) or warning
 

@@ -7,7 +7,8 @@ from itertools import chain
 
 from zkchat.agents.at_hand import candidates
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
-from zkchat.chat.named_notes import text_of
+from zkchat.chat.linked import WITHHELD
+from zkchat.chat.named_notes import link_named, text_of
 from zkchat.chat.preparation import Wanted
 from zkchat.chat.staleness import StaleNote, stale_notes
 from zkchat.context.assembly import Piece, piece
@@ -17,6 +18,7 @@ from zkchat.context.selection import Candidate, Selected, Selector, added_items
 from zkchat.errors import StorageError, VaultError
 from zkchat.memory.facts import Memory
 from zkchat.memory.project import project_memory
+from zkchat.model.context import LeftOut, RequestItem
 from zkchat.model.history import History
 from zkchat.model.message import ChatMessage
 from zkchat.model.profile import Agent
@@ -44,6 +46,8 @@ class Wants:
     memory: Memory | None
     recall: Callable[[str, int], list[Piece]]
     """What of the archived messages bears on a text, within so many tokens."""
+    hidden: Callable[[], frozenset[str]] = frozenset
+    """The ids of messages that the model may not see."""
 
     def of(self, agent: Agent, user: ChatMessage | None = None) -> Wanted:
         """For a question; without one, what every request holds."""
@@ -54,11 +58,16 @@ class Wants:
         left = budget.memory_limit - sum(each.item.tokens for each in project.pieces)
         facts = self._facts(question, left // 2)
         recalled = self._recalled(question, left - sum(each.item.tokens for each in facts.pieces))
-        stale = [note.piece(can_read=info.calls_tools) for note in (self.stale(user) if user else ())]
+        # Of a note that may have become private the model hears nothing, not even its name.
+        changed = [note for note in self.stale(user) if note.now] if user else []
+        stale = [note.piece(can_read=info.calls_tools) for note in changed]
         beside = (*project.pieces, *facts.pieces, *recalled, *stale)
         return Wanted(
             pieces=(self._instructions(agent, info), *selected.pieces, *beside),
-            left_out=(*selected.left_out, *project.left_out, *facts.left_out),
+            left_out=(
+                *self._withheld_links(user),
+                *map(self._with_its_reason, (*selected.left_out, *project.left_out, *facts.left_out)),
+            ),
             agent=agent.name,
             can_read=info.calls_tools,
             last_turn_only=user is not None and info.needs_notes,
@@ -90,12 +99,34 @@ class Wants:
             except (VaultError, StorageError):
                 continue  # a note that is gone is recorded as missing by the selection
 
+    def _withheld_links(self, user: ChatMessage | None) -> Iterator[LeftOut]:
+        for reference in user.references if user else ():
+            if reference.via == WITHHELD:
+                reason = self._withheld(reference.wikilink)
+                yield LeftOut(item=RequestItem(type="reference", name=reference.wikilink, reason=reason), why="private")
+
+    def _withheld(self, name: str) -> str:
+        try:
+            return self.library.withheld(link_named(name))
+        except StorageError:
+            return ""
+
+    def _with_its_reason(self, left: LeftOut) -> LeftOut:
+        """What cannot be found may be there, and withheld from this model."""
+        name = left.item.name
+        if left.why != "missing" or left.item.type not in {"reference", "memory"}:
+            return left
+        reason = self._withheld(name)
+        return LeftOut(item=left.item.model_copy(update={"reason": reason}), why="private") if reason else left
+
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""
         if self.info().needs_notes:
             return []  # it reads nothing but the question
         try:
-            return [*stale_notes(self.history().window.live, user, self.library)]
+            hidden = self.hidden()
+            live = [message for message in self.history().window.live if message.id not in hidden]
+            return [*stale_notes(live, user, self.library)]
         except StorageError:
             return []
 

@@ -41,7 +41,8 @@ class LearningPoints:
         self._here = here
         self._conversation = conversation
         self._is_wanted = is_wanted and here.environment.stdin_is_tty
-        self._heard = {message.id for message in conversation.messages}
+        self.heard = {message.id for message in conversation.messages}
+        """What was looked at already, or was said before this chat began."""
         self._compactions = len(conversation.window.compactions)
 
     def after_turn(self) -> None:
@@ -50,8 +51,8 @@ class LearningPoints:
             self.propose()
 
     def propose(self) -> None:
-        new = [message for message in self._conversation.messages if message.id not in self._heard]
-        self._heard.update(message.id for message in new)
+        new = [message for message in self._conversation.messages if message.id not in self.heard]
+        self.heard.update(message.id for message in new)
         for point in self._conversation.worth_keeping(new) if self._is_wanted else ():
             if _agrees(self._here, point):
                 self._keep(point)

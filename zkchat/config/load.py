@@ -20,6 +20,7 @@ from zkchat.config.schema import (
     FIELDS,
     Settings,
     Unrepeatable,
+    adds_up,
     expected,
     field_of,
     is_section,
@@ -90,7 +91,7 @@ def load(
     )
     for layer in layers:
         for key, value, origin in layer:
-            values[key], origins[key] = value, origin
+            values[key], origins[key] = _after(values.get(key), value) if adds_up(key) else value, origin
     try:
         settings = Settings.model_validate(nested(values))
     except ValidationError as error:
@@ -98,6 +99,13 @@ def load(
     known = (*FIELDS, *(key for name in settings.models for key in model_keys(name)))
     every = dict.fromkeys(known, Origin("default")) | origins
     return Loaded(settings=settings, origins=every, warnings=tuple(warnings))
+
+
+def _after(before: object, value: object) -> object:
+    """The one list followed by the other. What is none stays, for validation to refuse."""
+    if before is None or not isinstance(value, Sequence) or isinstance(value, str):
+        return value
+    return [*before, *value] if isinstance(before, Sequence) and not isinstance(before, str) else before
 
 
 _Found = Iterator[tuple[str, object, Origin]]

@@ -1,8 +1,8 @@
 """Every setting: its default, its bounds, and what it is for. docs/configuration.md is made from here."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Annotated, Final, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -22,6 +22,11 @@ class Expects:
     """What a value must be, in words, where type and bounds do not say it."""
 
     words: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddsUp:
+    """Marks a list to which each layer adds, so that none can take away what another names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +85,26 @@ class Context(Section):
     system_share: Share = Field(default=0.10, description="Share of the window for the system prompt.")
     tools_share: Share = Field(default=0.30, description="Share of the window for the descriptions of tools.")
     messages_share: Share = Field(default=0.60, description="Share of the window for messages and their notes.")
+    memory_share: Share = Field(
+        default=0.20, description="Share of the window, out of that for messages, for what is remembered and recalled."
+    )
     threshold: float = Field(
         default=0.85, gt=0, le=1, description="How full the window may get before older messages are summarised."
+    )
+    auto_compact: bool = Field(
+        default=True, description="Summarise older messages when the window is full. Off: the turn stops and says so."
+    )
+    confirm_compaction: bool = Field(default=False, description="Ask in a chat before older messages are summarised.")
+    review_summary: bool = Field(default=False, description="Open each summary in your editor before it is used.")
+    strategy: Literal["summarize", "discard", "hybrid"] = Field(
+        default="summarize",
+        description="What happens to older messages: summarised, left out, or kept by their importance. "
+        "In any case they stay in the session.",
+    )
+    keep_recent: int = Field(default=6, ge=1, description="Messages at the end that stay word for word.")
+    keep_min: int = Field(default=2, ge=1, description="And how few of them, where so many do not fit.")
+    recall: bool = Field(
+        default=True, description="Bring archived messages back into the request when they bear on the question."
     )
 
     @model_validator(mode="after")
@@ -92,12 +115,33 @@ class Context(Section):
                 "'context.system_share', 'context.tools_share' and 'context.messages_share' "
                 f"add up to {shares:g}, which is more than the whole window."
             )
+        if self.keep_min > self.keep_recent:
+            raise ValueError(
+                f"'context.keep_min' ({self.keep_min}) is more than 'context.keep_recent' ({self.keep_recent})."
+            )
         if self.max_tokens is not None and self.reserve_tokens >= self.max_tokens:
             raise ValueError(
                 f"'context.reserve_tokens' ({self.reserve_tokens}) leaves nothing of "
                 f"'context.max_tokens' ({self.max_tokens}) for the question."
             )
         return self
+
+
+class Memory(Section):
+    learn: Literal["ask", "off"] = Field(
+        default="ask",
+        description="Whether a chat at a terminal proposes, when it ends or is compacted, to remember what you said of "
+        "yourself. You are asked about each fact.",
+    )
+
+
+class Privacy(Section):
+    local_only: Annotated[tuple[str, ...], AddsUp()] = Field(
+        default=(),
+        strict=False,
+        description="Folders, or globs such as `**/Private`, whose notes go to no model but one on this machine. A "
+        "vault's own file can add to them and take none away.",
+    )
 
 
 class Ollama(Section):
@@ -123,24 +167,59 @@ class UserInterface(Section):
     references_shown: int = Field(
         default=10, ge=1, description='Rows of the panel "Referenced Documents"; what is beyond them is folded.'
     )
+    thinking: Literal["folded", "shown", "hidden"] = Field(
+        default="folded",
+        description="What is shown of a model's thinking: its last lines while it thinks, all of it, or nothing.",
+    )
+    keys: Literal["emacs", "vi"] = Field(default="emacs", description="The keys that edit what you type in a chat.")
+
+
+class Model(Section):
+    provider: Literal["ollama", "openai", "local"] = Field(description="Who runs it.")
+    id: Annotated[str, Field(min_length=1), Expects("the name that the provider knows it by")] = Field(
+        description="The model's name there, such as `qwen3:8b`; for `local` a name or a file."
+    )
+    context_limit: int | None = Field(
+        default=None, ge=256, description="Its context window in tokens. Unset: what the provider says."
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="How freely it chooses its words. Unset: what the provider takes."
+    )
+    calls_tools: bool | None = Field(
+        default=None,
+        description="Whether it is offered tools; else zkchat searches for it. Unset: what the provider says.",
+    )
+    options: dict[str, object] = Field(
+        default_factory=dict,
+        description="What else is sent with every request, as the server knows it: `{ top_p = 0.9 }`.",
+    )
 
 
 class Settings(Section):
     # A vault that chooses the model chooses where its reader's notes go.
     model: Annotated[str, NeedsTrust()] = Field(
         default="",
-        description="The model to talk to, such as `ollama:qwen3:8b` or `quote`. Empty: the first that is there.",
+        description="The model to talk to: `ollama:qwen3:8b`, `quote`, the NAME of a `[models.NAME]` table. "
+        "Empty: the first that is there.",
     )
+    models: dict[str, Model] = Field(default_factory=dict, description="Models by names of your own.")
     vault: Vault = Vault()
     storage: Storage = Storage()
     context: Context = Context()
+    memory: Memory = Memory()
+    privacy: Privacy = Privacy()
     ollama: Ollama = Ollama()
     openai: OpenAI = OpenAI()
     ui: UserInterface = UserInterface()
 
 
+_MODELS: Final = "models"
+
+
 def _walk(section: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
     for name, field in section.model_fields.items():
+        if name == _MODELS:
+            continue  # its tables have names that only the user knows
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from _walk(field.annotation, f"{prefix}{name}.")
         else:
@@ -150,7 +229,7 @@ def _walk(section: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Fie
 FIELDS: Final[Mapping[str, FieldInfo]] = dict(_walk(Settings))
 """Every setting by its dotted key: `context.max_tokens`."""
 
-SECTIONS: Final = frozenset(key.rpartition(".")[0] for key in FIELDS) - {""}
+SECTIONS: Final = frozenset(key.rpartition(".")[0] for key in FIELDS) - {""} | {_MODELS}
 
 SENSITIVE: Final = frozenset(
     key for key, field in FIELDS.items() if any(isinstance(mark, NeedsTrust) for mark in field.metadata)
@@ -158,30 +237,71 @@ SENSITIVE: Final = frozenset(
 """The settings that a vault's own file may set only with the user's approval."""
 
 
+def model_keys(name: str) -> list[str]:
+    """The settings of the model that the user calls `name`."""
+    return [f"{_MODELS}.{name}.{field}" for field in Model.model_fields]
+
+
+def model_named_in(key: str) -> str | None:
+    """The name in `models.NAME` or `models.NAME.id`; None for other keys, and for what cannot be a name."""
+    match key.split("."):
+        # No colon, so that nothing is taken for PROVIDER:NAME, and no dot, which parts keys.
+        case [section, name, *_] if section == _MODELS and re.fullmatch(r"[\w-]+", name) and name != "quote":
+            return name
+    return None
+
+
+def field_of(key: str) -> FieldInfo | None:
+    """The setting with this dotted key, if there is one."""
+    name = model_named_in(key)
+    return FIELDS.get(key) if name is None else Model.model_fields.get(key.removeprefix(f"{_MODELS}.{name}."))
+
+
+def is_section(key: str) -> bool:
+    """Whether settings stand below this key."""
+    return key in SECTIONS or (key.count(".") == 1 and model_named_in(key) is not None)
+
+
+def needs_trust(key: str) -> bool:
+    return key in SENSITIVE or model_named_in(key) is not None
+
+
+def adds_up(key: str) -> bool:
+    """Whether each layer adds to the setting, where others are replaced."""
+    field = field_of(key)
+    return field is not None and any(isinstance(mark, AddsUp) for mark in field.metadata)
+
+
 def value_of(settings: Settings, key: str) -> object:
-    return reduce(getattr, key.split("."), settings)
+    found: object = settings
+    for name in key.split("."):
+        found = found[name] if isinstance(found, Mapping) else getattr(found, name)
+    return found
 
 
 def expected(key: str) -> str:
     """What the setting takes, to be read after "must be": `a whole number of at least 256`."""
-    field = FIELDS[key]
+    field = field_of(key)
+    assert field is not None
     for mark in field.metadata:
         if isinstance(mark, Expects):
             return mark.words
     return _type_in_words(field.annotation) + _bounds_in_words(field)
 
 
+_KINDS: Final = {bool: "true or false", float: "a number", int: "a whole number"}
+_SHAPES: Final = {tuple: "a list of texts", dict: "a table"}
+
+
 def _type_in_words(annotation: object) -> str:
-    if get_origin(annotation) is tuple:
-        return "a list of texts"
     if get_origin(annotation) is Literal:
         *most, last = (f'"{choice}"' for choice in get_args(annotation))
         return f"{', '.join(most)} or {last}"
-    if float in (annotation, *get_args(annotation)):
-        return "a number"
-    if int in (annotation, *get_args(annotation)):
-        return "a whole number"
-    return "a text"
+    for shape, words in _SHAPES.items():
+        if get_origin(annotation) is shape:
+            return words
+    possible = (annotation, *get_args(annotation))
+    return next((words for kind, words in _KINDS.items() if kind in possible), "a text")
 
 
 def _bounds_in_words(field: FieldInfo) -> str:

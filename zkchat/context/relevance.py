@@ -1,10 +1,11 @@
 """How near short texts, such as descriptions and facts, are to a question: by meaning and by words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from math import log, sqrt
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError, StorageError
@@ -45,6 +46,12 @@ class Relevance:
             by_meaning = np.clip(np.vecdot(shelf.vectors, asked[0]), 0, 1)
         scores: list[float] = (1 - (1 - by_words) * (1 - by_meaning)).round(4).tolist()
         return scores
+
+    def warm_soon(self) -> Callable[[], None]:
+        """Have the embedder ready before it is needed, in the background; what is returned waits for that."""
+        thread = Thread(target=self._embedded, args=(["."],), name="zkchat-relevance", daemon=True)
+        thread.start()
+        return thread.join
 
     def _embedded(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
         """Their vectors, or none from now on if there is no way to make them."""

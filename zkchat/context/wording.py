@@ -66,6 +66,8 @@ def _reference_list(references: Sequence[DocumentReference], *, can_read: bool) 
 
 
 def _reference_line(reference: DocumentReference) -> str:
+    if reference.via == "withheld":
+        return f"- {reference.wikilink}: withheld, for it stays on the user's machine"
     if reference.relative_path is None:
         return f"- {reference.wikilink}: there is no such note"
     summary = f": {reference.summary}" if reference.summary else ""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -58,6 +58,22 @@ class RecallLimits:
     most: int = 10
 
 
+def _nobody() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrecy:
+    """What a conversation says of facts that are to stay on this machine."""
+
+    withholds: Callable[[], bool] = _nobody
+    """Whether they are kept from the model at hand."""
+    binds: Callable[[], bool] = _nobody
+    """Whether what is learnt now is one of them."""
+    lend: Callable[[], None] = field(default=lambda: None)
+    """Told when the model is shown one of them."""
+
+
 class Memory:
     """The facts of one vault."""
 
@@ -67,22 +83,38 @@ class Memory:
         relevance: Relevance,
         now: Callable[[], datetime],
         limits: RecallLimits | None = None,
+        secrecy: Secrecy | None = None,
     ) -> None:
         self._store = store
         self._relevance = relevance
         self._now = now
         self._limits = limits or RecallLimits()
+        self._secrecy = secrecy or Secrecy()
+
+    def within(self, secrecy: Secrecy) -> "Memory":
+        """The same memory as a conversation uses it."""
+        return Memory(self._store, self._relevance, self._now, self._limits, secrecy)
+
+    def _shown(self) -> Sequence[Fact]:
+        facts = self._store.facts()
+        return [fact for fact in facts if not fact.local] if self._secrecy.withholds() else facts
 
     def facts(self) -> Sequence[Fact]:
         return self._store.facts()
 
+    def _lend(self, *facts: Fact | None) -> None:
+        if any(fact and fact.local for fact in facts):
+            self._secrecy.lend()
+
     def remember(self, text: str, source: FactSource = "user", session_id: str = "") -> Remembered:
         """Keep a fact. One that says the same is merged with it, one that it contradicts gives way."""
         text = _checked(text)
-        found = placing(text, self._store.facts())
+        found = placing(text, self._shown())
+        self._lend(found.same, *found.contradicted)
         if found.same:
             return Remembered(self._store.confirm(found.same.id), is_new=False)
-        fact = self._store.add(text, source, session_id, [old.id for old in found.contradicted])
+        replaced = [old.id for old in found.contradicted]
+        fact = self._store.add(text, source, session_id, replaced, local=self._secrecy.binds())
         return Remembered(fact, replaced=found.contradicted)
 
     def used(self, fact_ids: Sequence[str]) -> None:
@@ -91,10 +123,12 @@ class Memory:
 
     def search(self, query: str, *, most: int = 10) -> list[tuple[Fact, float]]:
         """The facts nearest to a query, the best first, with how near they are in words and meaning."""
-        facts = self._store.facts()
+        facts = self._shown()
         scores = self._relevance.scores(query, [fact.text for fact in facts])
         near = [(fact, score) for fact, score in zip(facts, scores, strict=True) if score >= self._limits.threshold]
-        return sorted(near, key=lambda found: -found[1])[:most]
+        best = sorted(near, key=lambda found: -found[1])[:most]
+        self._lend(*(fact for fact, _ in best))
+        return best
 
     def ranked(self, question: str) -> list[tuple[Fact, float]]:
         """The facts that a message calls for: the nearest, of these the fresher and more used first."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from zkchat.model.note import Block, FileStamp, Heading, Link, Note, Resolution, Section
+from zkchat.model.note import Block, FileStamp, Heading, Link, Note, PrivacyClass, Resolution, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,8 @@ class IndexedNote:
     """Sections are numbered through the vault; those of a note follow each other."""
     link_keys: frozenset[str] = frozenset()
     """The names by which its links look for their targets."""
+    privacy: PrivacyClass = "open"
+    """By its own word. Of a note that is never to be read only this and the path are stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ class Fact(Value):
     used_at: datetime | None = None
     replaces: str = ""
     """What it took the place of, in the words of that time."""
+    local: bool = False
+    """Whether it was learnt with notes that are to stay on this machine, and stays there too."""
 
 
 class DocumentUse(Value):

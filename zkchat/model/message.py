@@ -146,6 +146,8 @@ class ChatMessage(Value):
     status: Status = "complete"
     error: str = ""
     request_context: RequestContext | None = None
+    local: bool = False
+    """Whether it was written with notes that are to stay on this machine, and stays there too."""
 
     @property
     def text(self) -> str:

@@ -9,6 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 LinkSyntax = Literal["wikilink", "markdown"]
 LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
+PrivacyClass = Literal["open", "local", "never"]
+"""How far a note may go: to any model, to one on this machine, nowhere."""
 
 
 class FileStamp(NamedTuple):

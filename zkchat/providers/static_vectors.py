@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
 from itertools import compress
 from pathlib import Path
@@ -69,6 +69,7 @@ class StaticVectors:
             raise _unusable(f"The word vectors in {self._folder} cannot be used: {error}.") from error
 
 
+@cache
 def installed(package: str = "wordllama") -> StaticVectors:
     """The vectors of that package, wherever it is installed. Raises `ProviderError` if it is not."""
     found = find_spec(package)

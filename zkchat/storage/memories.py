@@ -34,11 +34,12 @@ STEPS: Final = (
             method TEXT NOT NULL, digest TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (method, digest))
             WITHOUT ROWID""",
     ),
+    ("ALTER TABLE facts ADD COLUMN local INTEGER NOT NULL DEFAULT 0",),
 )
 
 _FACTS: Final = """
     SELECT id, text, source, at, session_id, uses, used_at, COALESCE ((
-        SELECT GROUP_CONCAT (text, '; ') FROM facts AS old WHERE old.replaced_by = facts.id), '') AS replaces
+        SELECT GROUP_CONCAT (text, '; ') FROM facts AS old WHERE old.replaced_by = facts.id), '') AS replaces, local
     FROM facts WHERE replaced_by IS NULL ORDER BY number"""
 _AT_ONCE: Final = 500
 """Digests in one question: SQLite takes a limited number of parameters."""
@@ -90,13 +91,15 @@ class SqliteMemories:
                     raise damaged(self._path) from error
             return self._read[1]
 
-    def add(self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = ()) -> Fact:
+    def add(
+        self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
+    ) -> Fact:
         fact_id = self._new_id()
         text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair has no place in a database
         with self._writing() as connection:
             connection.execute(
-                "INSERT INTO facts (id, text, source, at, session_id) VALUES (?, ?, ?, ?, ?)",
-                (fact_id, text, source, stamp(self._now()), session_id),
+                "INSERT INTO facts (id, text, source, at, session_id, local) VALUES (?, ?, ?, ?, ?, ?)",
+                (fact_id, text, source, stamp(self._now()), session_id, local),
             )
             connection.executemany(
                 "UPDATE facts SET replaced_by = ? WHERE id = ?", [(fact_id, old) for old in replaces]

@@ -43,7 +43,7 @@ def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote]) -> Non
     numbered = [*enumerate(notes, start=first)]
 
     database.executemany(
-        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (note_row(number, stored) for number, stored in numbered),
     )
     database.executemany(

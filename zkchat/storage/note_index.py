@@ -22,7 +22,7 @@ from zkchat.model.index import (
     TermPostings,
     TextLookup,
 )
-from zkchat.model.note import NoteWarning, Resolution
+from zkchat.model.note import NoteWarning, PrivacyClass, Resolution
 from zkchat.storage.cache_file import CacheFile
 from zkchat.storage.database import last_written
 from zkchat.storage.note_changes import (
@@ -107,6 +107,10 @@ class SqliteNoteIndex:
         with self._reading() as database:
             row = database.execute(query, (path,)).fetchone()
             return known_note(*row) if row else None
+
+    def private(self) -> dict[str, PrivacyClass]:
+        with self._reading() as database:
+            return dict(database.execute("SELECT path, privacy FROM notes WHERE privacy <> 'open'").fetchall())
 
     def copies(self) -> list[list[str]]:
         with self._reading() as database:

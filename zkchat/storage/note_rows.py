@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved
 
-VERSION = 4
+VERSION = 5
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 SCHEMA = (
@@ -20,8 +20,9 @@ SCHEMA = (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified_ns INTEGER NOT NULL,
         settled INTEGER NOT NULL, digest BLOB NOT NULL, title TEXT NOT NULL, aliases TEXT NOT NULL,
         headings TEXT NOT NULL, blocks TEXT NOT NULL, first_section INTEGER NOT NULL, sections INTEGER NOT NULL,
-        unresolved INTEGER NOT NULL)""",
+        unresolved INTEGER NOT NULL, privacy TEXT NOT NULL)""",
     "CREATE INDEX notes_unresolved ON notes (id) WHERE unresolved",
+    "CREATE INDEX notes_private ON notes (path, privacy) WHERE privacy <> 'open'",
     "CREATE TABLE attachments (path TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE tags (tag TEXT NOT NULL, note INTEGER NOT NULL, PRIMARY KEY (tag, note)) WITHOUT ROWID",
     "CREATE INDEX tags_note ON tags (note)",
@@ -83,7 +84,8 @@ EDGES_TOUCHING = """SELECT source.path, target.path
     CROSS JOIN links ON links.path = wanted.value CROSS JOIN notes AS source ON source.id = note
     WHERE source.id != target.id"""
 COPIES = """SELECT digest, path FROM notes
-    WHERE size > 0 AND digest IN (SELECT digest FROM notes WHERE size > 0 GROUP BY digest HAVING count(*) > 1)
+    WHERE size > 0 AND privacy <> 'never' AND digest IN (
+        SELECT digest FROM notes WHERE size > 0 AND privacy <> 'never' GROUP BY digest HAVING count(*) > 1)
     ORDER BY digest, path"""
 POSTINGS_OF_TERMS = """SELECT asked.value, segment, terms, ends, standing, naming
     FROM segments CROSS JOIN json_each(?) AS asked CROSS JOIN postings ON segment = segments.id AND first =
@@ -117,6 +119,7 @@ def note_row(number: int, stored: IndexedNote) -> tuple[object, ...]:
         stored.first_section,
         len(stored.sections),
         bool(note.links),
+        stored.privacy,
     )
 
 

@@ -35,15 +35,20 @@ class Recall(Arguments):
     ]
 
 
-def memory_tools(memory: Memory, may_remember: Callable[[str], bool], session_id: Callable[[], str]) -> list[Tool]:
-    """One row for each tool. `may_remember` shows the user what is to be kept, and may refuse."""
-    tools = _MemoryTools(memory, may_remember, session_id)
-    return [
-        FunctionTool(
-            "remember", "Keep a fact for later conversations; the user is asked first.", Remember, tools.remember
-        ),
-        FunctionTool("recall", "Find facts that were kept in earlier conversations.", Recall, tools.recall),
-    ]
+def memory_tools(
+    memory: Memory, may_remember: Callable[[str], bool] | None, session_id: Callable[[], str]
+) -> list[Tool]:
+    """`may_remember` shows the user what is to be kept, and may refuse; without it no tool keeps anything."""
+    tools = _MemoryTools(memory, may_remember or _refused, session_id)
+    recall = FunctionTool("recall", "Find facts that were kept in earlier conversations.", Recall, tools.recall)
+    if may_remember is None:
+        return [recall]
+    about = "Keep a fact for later conversations; the user is asked first."
+    return [FunctionTool("remember", about, Remember, tools.remember), recall]
+
+
+def _refused(_text: str) -> bool:
+    return False
 
 
 class _MemoryTools:

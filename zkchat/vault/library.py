@@ -1,9 +1,9 @@
 """The vault as the rest of zkchat knows it: notes to read, links to follow, passages to find."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from threading import Event, Lock, Thread
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from zkchat.errors import NoteNotFound, StorageDamaged, ZkchatError
 from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink
@@ -17,6 +17,9 @@ from zkchat.vault.parse import file_title, parse_note
 from zkchat.vault.resolver import is_note, section_lines
 from zkchat.vault.search import Search
 
+if TYPE_CHECKING:
+    from zkchat.vault.shared import SharedLibrary
+
 Answer = TypeVar("Answer")
 
 
@@ -27,8 +30,15 @@ class Library:
     """
 
     def __init__(
-        self, files: NoteFiles, index: NoteIndex, meaning: Meaning | None = None, *, workers: Workers | None = None
+        self,
+        files: NoteFiles,
+        index: NoteIndex,
+        meaning: Meaning | None = None,
+        *,
+        workers: Workers | None = None,
+        local_only: Sequence[str] = (),
     ) -> None:
+        """`local_only` are the folders whose notes go to no model but one on this machine."""
         self._files = files
         self._index = index
         self._catalog = LiveCatalog(index)
@@ -40,6 +50,29 @@ class Library:
         self._refreshing = Lock()
         self._bounded = BoundedRefresh(self.refresh)
         self._note_count: tuple[int, int] | None = None
+        self._local_only = local_only
+
+    def shared_with(self, on_this_machine: Callable[[], bool]) -> "SharedLibrary":
+        """The library as a model gets it that is on this machine or is not, which is asked anew each time."""
+        from zkchat.vault.shared import SharedLibrary
+
+        return SharedLibrary(
+            self,
+            self._files,
+            self._index,
+            self._meaning,
+            local_only=self._local_only,
+            on_this_machine=on_this_machine,
+        )
+
+    @property
+    def whole(self) -> "Library":
+        """The library with all that the user may see."""
+        return self
+
+    def withheld(self, link: Link, source: str | None = None) -> str:  # noqa: ARG002 - a shared library has its reasons
+        """Why the note that a link leads to is kept back, as the end of a sentence; empty where none is."""
+        return ""
 
     def refresh(self, progress: Progress | None = None) -> Refreshed:
         """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""

@@ -7,11 +7,12 @@ from itertools import accumulate
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.index import IndexBatch, IndexedNote, KnownNote
-from zkchat.model.note import FileStamp, Note, NoteWarning, Section
+from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Section
 from zkchat.ports import NoteFiles, NoteIndex
 from zkchat.vault.catalog import keys_of_file, keys_of_link
 from zkchat.vault.chunker import sections_of
 from zkchat.vault.parse import file_title, parse_note
+from zkchat.vault.privacy import privacy_of, privacy_of_text
 from zkchat.vault.resolver import CatalogEntry
 
 Listed = tuple[FileStamp, bool]
@@ -96,18 +97,21 @@ class _Batch:
         if before and before.digest == digest:
             self._restamped.append(stamp)
             return
-        note, sections = _bare(stamp.path, trouble) if trouble else _parsed(stamp.path, text, intact)
+        note, sections, privacy = _bare(stamp.path, trouble) if trouble else _parsed(stamp.path, text, intact)
         if before is None or _leads_elsewhere(before, note):
             self._touched |= keys_of_known(stamp.path, before) | keys_of_file(stamp.path, note.title, note.aliases)
         link_keys = frozenset(key for link in note.links for key in keys_of_link(link))
-        self._notes.append(IndexedNote(stamp=stamp, digest=digest, note=note, sections=sections, link_keys=link_keys))
+        self._notes.append(
+            IndexedNote(stamp=stamp, digest=digest, note=note, sections=sections, link_keys=link_keys, privacy=privacy)
+        )
 
     def finished(self) -> IndexBatch:
         from zkchat.vault.postings import SegmentBuilder
 
         builder = SegmentBuilder()
         for each in self._notes:
-            builder.add(each.note, each.sections)
+            if each.sections:
+                builder.add(each.note, each.sections)
         first_section = self._index.reserve_sections(builder.slots) if builder.slots else 0
         places = accumulate((len(each.sections) for each in self._notes), initial=first_section)
         return IndexBatch(
@@ -119,20 +123,23 @@ class _Batch:
         )
 
 
-def _parsed(path: str, text: str, intact: bool) -> tuple[Note, Sequence[Section]]:
+def _parsed(path: str, text: str, intact: bool) -> tuple[Note, Sequence[Section], PrivacyClass]:
     try:
         note = parse_note(path, text)
+        privacy = privacy_of_text(text, path) if note.warnings else privacy_of(note.frontmatter, path)
+        if privacy == "never":
+            return Note(path=path, title=file_title(path), warnings=note.warnings), (), privacy
         sections = sections_of(note, text)
     except Exception as error:  # noqa: BLE001 - whatever one note does to the parser, the rest of the vault is served
         return _bare(path, f"It could not be understood ({type(error).__name__}) and is found by its name only.")
     if not intact:
         note = replace(note, warnings=(*note.warnings, "Some of its characters are not UTF-8 and are shown as \ufffd."))
-    return note, sections or (_NOTHING,)
+    return note, sections or (_NOTHING,), privacy
 
 
-def _bare(path: str, trouble: str) -> tuple[Note, Sequence[Section]]:
-    """A note of which only the name is known."""
-    return Note(path=path, title=file_title(path), warnings=(trouble,)), (_NOTHING,)
+def _bare(path: str, trouble: str) -> tuple[Note, Sequence[Section], PrivacyClass]:
+    """A note of which only the name is known. It may say anything of its privacy, so the name stays here."""
+    return Note(path=path, title=file_title(path), warnings=(trouble,)), (_NOTHING,), "local"
 
 
 _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)

@@ -27,10 +27,14 @@ _FIRST_LOOK = 50
 class Search:
     """Finds in what the index holds at the moment. Every thread may use it."""
 
-    def __init__(self, index: NoteIndex, meaning: Meaning | None = None) -> None:
+    def __init__(
+        self, index: NoteIndex, meaning: Meaning | None = None, hidden: Callable[[], frozenset[str]] = frozenset
+    ) -> None:
+        """Notes that are `hidden` do not count: they are not found, and no score shows that they are there."""
         self._index = index
         self._meaning = meaning
-        self._known: tuple[int, TextIndex] | None = None
+        self._hidden = hidden
+        self._known: tuple[int, frozenset[str], TextIndex] | None = None
 
     def passages(
         self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
@@ -64,8 +68,14 @@ class Search:
         notes = _filter(query, within)
         if asked:
             meaning = None if words_only else self._meaning
-            return frozenset(asked), self._ranked(query, asked, notes, at_once, meaning)
-        return frozenset(), self._listed(notes) if notes != NoteFilter(within=notes.within) else iter(())
+            return frozenset(asked), self._shown(self._ranked(query, asked, notes, at_once, meaning))
+        listed = self._listed(notes) if notes != NoteFilter(within=notes.within) else iter(())
+        return frozenset(), self._shown(listed)
+
+    def _shown(self, found: Iterator[tuple[StoredSection, float]]) -> Iterator[tuple[StoredSection, float]]:
+        """Without what was hidden after the text index was loaded."""
+        hidden = self._hidden()
+        return (each for each in found if each[0].path not in hidden) if hidden else found
 
     def _listed(self, notes: NoteFilter) -> Iterator[tuple[StoredSection, float]]:
         """Where nothing ranks: the beginning of each note that the filters let through, the last changed first."""
@@ -107,11 +117,17 @@ class Search:
         """Where the terms stand, in an index of the same generation; it is built anew only when there is a new one."""
         from zkchat.vault.ranking import TextIndex
 
-        known = self._known
+        hidden = self._hidden()
+        known = self._known if self._known and self._known[1] == hidden else None
         lookup = self._index.look_up(wanted, known[0] if known else None)
         if known is None or lookup.segments is not None:
-            self._known = known = lookup.generation, TextIndex(lookup.segments or (), lookup.dead)
-        return known[1], lookup.postings
+            dead = [*lookup.dead, *self._sections_of(hidden)]
+            self._known = known = lookup.generation, hidden, TextIndex(lookup.segments or (), dead)
+        return known[2], lookup.postings
+
+    def _sections_of(self, paths: frozenset[str]) -> Iterator[int]:
+        for first, count in self._index.section_ranges(NoteFilter(within=paths)) if paths else ():
+            yield from range(first, first + count)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Notes that change while a conversation goes on, and things of an old request that are different now."""
 
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ from zkchat.agents.profiles import profiles_of
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.staleness import changed_items
 from zkchat.model.context import RequestContext, RequestItem
-from zkchat.model.events import Event, Warned
-from zkchat.model.message import ToolCallPart
+from zkchat.model.events import Event, TurnFinished, Warned
+from zkchat.model.message import FilePart, ToolCallPart
 from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
 
 NOTES = {
@@ -86,18 +89,18 @@ def test_a_section_is_as_fresh_as_the_whole_note_that_came_later(library: Librar
     (vault / "Bees.md").write_text(NOTES["Bees.md"].replace("Nectar", "Pollen"))
     assert warnings(events_of(talk.say("And then?"))) == []
     (vault / "Bees.md").write_text("# Bees\n\n## Sound\n\nBees buzz.\n")
-    events_of(talk.say("All of [[Bees]]?"))
+    assert warnings(events_of(talk.say("All of [[Bees]]?"))) == []
     assert warnings(events_of(talk.say("And then?"))) == []
 
 
-def test_a_note_that_is_gone_is_told(library: Library, vault: Path) -> None:
+def test_a_note_that_is_gone_is_told_to_the_user_alone(library: Library, vault: Path) -> None:
     provider = Reciting()
     talk = conversation_over(library, provider=provider)
     events_of(talk.say("What is in [[Bees]]?"))
     (vault / "Bees.md").unlink()
     told = warnings(events_of(talk.say("And then?")))
-    assert told == ["Bees.md has changed since the model read it. It is not in the vault any more."]
-    assert "It is not in the vault any more." in asked(provider)
+    assert told == ["Bees.md has changed since the model read it. It cannot be read any more."]
+    assert "Bees" not in asked(provider)
 
 
 def test_a_question_that_is_asked_again_says_that_its_note_changed(library: Library, vault: Path) -> None:
@@ -109,7 +112,8 @@ def test_a_question_that_is_asked_again_says_that_its_note_changed(library: Libr
 
 def test_a_name_with_a_sign_of_links_in_it_means_its_own_note(library: Library) -> None:
     talk = conversation_over(library, provider=Reciting())
-    events_of(talk.say("What is in [[C# notes.md]] and [[C]]?"))
+    events_of(talk.say("What is in [them](C%23%20notes.md) and [[C]]?"))
+    assert [part.name for part in talk.messages[0].parts if isinstance(part, FilePart)] == ["C# notes.md", "C.md"]
     assert warnings(events_of(talk.say("And then?"))) == []
 
 
@@ -139,6 +143,18 @@ def test_a_note_that_a_tool_read_is_noticed_too_also_after_coming_back(library: 
     again = conversation_over(library, store, provider, session=store.get(talk.session_id))
     assert len(warnings(events_of(again.say("Are you sure?")))) == 1
     assert "Read it again before you rely on it." in asked(provider)
+
+
+def test_a_conversation_goes_on_where_the_index_cannot_be_asked(library: Library, vault: Path, tmp_path: Path) -> None:
+    store = SessionsInMemory()
+    talk = conversation_over(library, store, Reciting())
+    events_of(talk.say("What is in [[Bees]]?"))
+    with closing(SqliteNoteIndex(tmp_path)) as index:  # a folder is no database
+        broken = Library(VaultFiles(vault, exclude=(), max_note_bytes=1_000_000), index)
+        again = conversation_over(broken, store, Reciting(), session=store.get(talk.session_id))
+        events = events_of(again.say("And then?"))
+    assert isinstance(events[-1], TurnFinished)
+    assert not any("has changed" in warning for warning in warnings(events))
 
 
 def rule(name: str, text: str) -> ProfileFile:

@@ -130,6 +130,18 @@ def test_a_full_disk_costs_time_and_nothing_else() -> None:
     assert Relevance(Counting(), shelf).scores("oven", TEXTS) == by_both().scores("oven", TEXTS)
 
 
+def test_an_embedder_can_be_made_ready_before_it_is_needed() -> None:
+    embedder = Counting()
+    Relevance(embedder).warm_soon()()
+    assert embedder.made == 1
+
+
+def test_an_embedder_that_fails_while_it_is_made_ready_is_not_asked_again() -> None:
+    relevance = Relevance(Broken())
+    relevance.warm_soon()()
+    assert relevance.scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
+
+
 def test_more_lists_than_are_remembered_give_the_same_scores() -> None:
     relevance = Relevance()
     before = relevance.scores("oven", TEXTS)

@@ -1,6 +1,9 @@
+from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Candidate, Limits, Selected, Selector, added_items, dropped_items
@@ -179,3 +182,22 @@ def test_the_most_relevant_item_comes_first(selector: Selector) -> None:
 
 def test_nothing_at_hand_gives_nothing(selector: Selector) -> None:
     assert selector.select("Hello!", []) == Selected()
+
+
+class NoEmbedder:
+    """Cannot be asked for anything."""
+
+    name = "none"
+    dimensions = 2
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise AssertionError(f"{len(texts)} texts were compared")
+
+
+def test_tools_that_all_fit_are_not_compared_with_the_message() -> None:
+    tools = [Candidate(type="tool", name=f"t{number}", text="A tool.", about="A tool") for number in range(5)]
+    selector = Selector(Relevance(NoEmbedder()), Estimate())
+    assert len(selector.select("Hello!", [A, *tools], tool_tokens=1000).pieces) == 6
+    assert len(selector.select("Hello!", [A, *tools]).pieces) == 6
+    with pytest.raises(AssertionError, match="texts were compared"):
+        selector.select("Hello!", [A, *tools], tool_tokens=1)

@@ -1,0 +1,33 @@
+"""docs/privacy.md says which class a note has, and what is never remembered."""
+
+import re
+
+import pytest
+
+from tests.support.pages import DOCS, comparable, examples_of, run
+from tests.support.world import World
+from zkchat.vault.frontmatter import cut
+from zkchat.vault.privacy import privacy_of
+
+ROWS = re.findall(
+    r"^\| (?:`([^`]+)`)? ?\| `([^`]+\.md)` \| (?:`([^`]+)`)? ?\| `(\w+)` \|$",
+    (DOCS / "privacy.md").read_text(),
+    re.MULTILINE,
+)
+
+
+def test_the_page_has_a_table_of_classes() -> None:
+    assert len(ROWS) == 11
+
+
+@pytest.mark.parametrize(("frontmatter", "path", "folder", "expected"), ROWS)
+def test_a_note_has_the_class_that_the_page_says(frontmatter: str, path: str, folder: str, expected: str) -> None:
+    text = f"---\n{frontmatter}\n---\n"
+    read = cut(text)
+    unread = text[slice(*read.span)] if read.warning else ""
+    assert privacy_of(read.properties, path, [folder] if folder else [], unread=unread) == expected
+
+
+def test_the_example_of_the_page_prints_what_the_page_says(world: World) -> None:
+    (example,) = examples_of("privacy.md")
+    assert run(world, example) == comparable(example.printed)

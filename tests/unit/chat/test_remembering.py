@@ -1,0 +1,89 @@
+"""What a conversation gives to memory and takes from it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.memories import MemoriesInMemory
+from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.context.relevance import Relevance
+from zkchat.errors import StorageError, UsageError
+from zkchat.memory.facts import Memory
+from zkchat.model.events import TurnFinished
+from zkchat.model.memory import Fact
+from zkchat.model.session import AgentEntry, ItemsEntry
+from zkchat.vault.library import Library
+
+FACT = "My thesis on cats is due on 30 June."
+QUESTION = "When is my thesis on cats due?"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, {"Cats.md": "# Cats\n\nCats purr.\n"}) as library:
+        yield library
+
+
+def over(library: Library, facts: MemoriesInMemory) -> Conversation:
+    return conversation_over(library, provider=Reciting(), memory=Memory(facts, Relevance(), lambda: NOON))
+
+
+def test_facts_that_went_into_an_answered_request_are_counted(library: Library) -> None:
+    facts = MemoriesInMemory(FACT, "The sea is salty.")
+    events_of(over(library, facts).say(QUESTION))
+    assert [fact.uses for fact in facts.kept] == [1, 0]
+
+
+class FullDisk(MemoriesInMemory):
+    """Can be read, and nothing more."""
+
+    def used(self, fact_ids: Sequence[str]) -> None:
+        raise StorageError("The disk is full.")
+
+
+def test_a_turn_ends_well_where_use_cannot_be_counted(library: Library) -> None:
+    events = events_of(over(library, FullDisk(FACT)).say(QUESTION))
+    assert isinstance(events[-1], TurnFinished)
+
+
+class Unreadable(MemoriesInMemory):
+    def facts(self) -> tuple[Fact, ...]:
+        raise StorageError("The disk is gone.")
+
+
+def test_what_was_said_is_looked_at_only_where_memory_can_be_read(library: Library) -> None:
+    said = over(library, Unreadable())
+    events_of(said.say("I decided to write in English."))
+    assert said.worth_keeping(said.messages) == []
+    readable = over(library, MemoriesInMemory())
+    events_of(readable.say("I decided to write in English."))
+    assert readable.worth_keeping(readable.messages) == ["I decided to write in English."]
+
+
+def test_a_model_that_uses_no_memory_remembers_nothing(library: Library) -> None:
+    talk = conversation_over(library, provider=Reciting())
+    events_of(talk.say("I decided to write in English."))
+    assert talk.worth_keeping(talk.messages) == []
+    with pytest.raises(UsageError, match="has no use for what is remembered") as caught:
+        talk.remember(FACT)
+    assert "zkchat memory add" in caught.value.hint
+
+
+def test_what_the_user_chose_for_a_conversation_is_kept_with_its_first_message(library: Library) -> None:
+    store = SessionsInMemory()
+    memory = Memory(MemoriesInMemory(FACT), Relevance(), lambda: NOON)
+    choices = (AgentEntry(name="research"), ItemsEntry(private=True))
+    talk = conversation_over(library, store, Reciting(), memory=memory, choices=choices)
+    assert talk.is_private
+    assert store.sessions() == []
+    events_of(talk.say("I decided to write in English."))
+    assert talk.worth_keeping(talk.messages) == []
+    again = conversation_over(library, store, Reciting(), session=store.get(talk.session_id))
+    assert (again.agent.name, again.is_private) == ("research", True)
+    events_of(talk.say("Hello!"))
+    kinds = [entry.body.kind for entry in store.entries(talk.session_id)]
+    assert (kinds.count("agent"), kinds.count("items")) == (1, 1)

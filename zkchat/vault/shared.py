@@ -1,0 +1,214 @@
+"""The library as a model gets it: notes that may not be sent to that model are not there."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from posixpath import normpath
+
+from zkchat.errors import NoteNotFound
+from zkchat.model.index import CatalogRow, KnownNote, StoredLink
+from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Passage, Resolution, Resolved
+from zkchat.ports import NoteFiles, NoteIndex
+from zkchat.vault.library import Library
+from zkchat.vault.meaning import Meaning
+from zkchat.vault.parse import file_title
+from zkchat.vault.privacy import privacy_of, privacy_of_text
+from zkchat.vault.search import Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Private:
+    """The notes that are not open, at one generation of the index."""
+
+    generation: int | None = None
+    local: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
+    both: frozenset[str] = frozenset()
+
+
+class SharedLibrary(Library):
+    """Asks before each answer whether the model is on this machine, and which notes are private by now.
+
+    Where none is, it costs nothing: the whole library answers.
+    """
+
+    def __init__(
+        self,
+        whole: Library,
+        files: NoteFiles,
+        index: NoteIndex,
+        meaning: Meaning | None,
+        *,
+        local_only: Sequence[str],
+        on_this_machine: Callable[[], bool],
+    ) -> None:
+        super().__init__(files, index, meaning, local_only=local_only)
+        self._whole = whole
+        self._on_this_machine = on_this_machine
+        self._search = Search(index, meaning, self.hidden)
+        self._private = _Private()
+        self.lent = False
+        """Whether a note that is to stay on this machine was named or read here since somebody set this to False."""
+
+    @property
+    def whole(self) -> Library:
+        return self._whole
+
+    def hidden(self) -> frozenset[str]:
+        """The paths of the notes that this model may not see."""
+        private = self._classed()
+        return private.never if self._on_this_machine() else private.both
+
+    def withheld(self, link: Link, source: str | None = None) -> str:
+        found = self._whole.resolve(link, source)
+        if not isinstance(found, Resolved | Ambiguous) or found.path not in self.hidden():
+            return ""
+        return "is never to be read" if found.path in self._classed().never else "is local"
+
+    def _classed(self) -> _Private:
+        generation = self._whole.generation()
+        if self._private.generation != generation:
+            own = self._answer(self._index.private)
+            never = frozenset(path for path, privacy in own.items() if privacy == "never")
+            local = (frozenset(own) | self._inside_local_folders()) - never
+            self._private = _Private(generation=generation, local=local, never=never, both=local | never)
+        return self._private
+
+    def _inside_local_folders(self) -> frozenset[str]:
+        if not self._local_only:
+            return frozenset()
+        paths = (row.path for row in self._answer(self._index.catalog))
+        return frozenset(path for path in paths if privacy_of({}, path, self._local_only) == "local")
+
+    def _lend(self, *paths: str) -> None:
+        self.lent = self.lent or not self._classed().local.isdisjoint(paths)
+
+    def read(self, path: str) -> str:
+        """Also a note that became private after it was indexed is not there."""
+        plain = normpath(path)
+        if plain in self.hidden():
+            raise self._not_there(path)
+        text = super().read(path)
+        match privacy_of_text(text, plain, self._local_only):
+            case "open":
+                return text
+            case "local" if self._on_this_machine():
+                self.lent = True
+                return text
+            case _:
+                raise self._not_there(path)
+
+    def _not_there(self, path: str) -> NoteNotFound:
+        return NoteNotFound(f"There is no file {path} in the vault.", hint=self._closest(path))
+
+    def note_count(self) -> int:
+        return self._whole.note_count()
+
+    def notes(self) -> list[CatalogRow]:
+        hidden = self.hidden()
+        return [row for row in self._whole.notes() if row.path not in hidden]
+
+    def names(self, path: str) -> tuple[str, ...]:
+        if path in self.hidden():
+            return (file_title(path),)
+        self._lend(path)
+        return self._whole.names(path)
+
+    def outline(self, path: str) -> KnownNote | None:
+        return None if path in self.hidden() else self._whole.outline(path)
+
+    def resolve(self, link: Link, source: str | None = None) -> Resolution:
+        found = self._whole.resolve(link, source)
+        if hidden := self.hidden():
+            found = self._without(hidden, found, link, source)
+        match found:
+            case Resolved(path=path):
+                self._lend(path)
+            case Ambiguous(path=path, others=others):
+                self._lend(path, *others)
+            case Missing(suggestions=suggestions) if self._classed().local:
+                self._lend(*(path for name in suggestions if (path := self._named(name))))
+        return found
+
+    def _without(self, hidden: frozenset[str], found: Resolution, link: Link, source: str | None) -> Resolution:
+        match found:
+            case Missing(suggestions=suggestions):
+                shown = tuple(name for name in suggestions if (self._named(name) or "") not in {*hidden, ""})
+                return replace(found, suggestions=shown)
+            case Resolved() | Ambiguous():
+                paths = (found.path, *(found.others if isinstance(found, Ambiguous) else ()))
+                if hidden.isdisjoint(paths):
+                    return found
+                first, *others = [path for path in paths if path not in hidden] or [""]
+                place = self._whole.resolve(link._replace(target=f"/{first}"), source)
+                if not first or not isinstance(place, Resolved | Ambiguous):
+                    return Missing(target=link.target)
+                via, anchor_found, line = found.via, place.anchor_found, place.line
+                if not others:
+                    return Resolved(path=first, via=via, anchor_found=anchor_found, line=line)
+                return Ambiguous(path=first, via=via, others=tuple(others), anchor_found=anchor_found, line=line)
+            case _:
+                return found
+
+    def _named(self, name: str) -> str:
+        """The note that a name leads to."""
+        found = self._whole.resolve(Link(text=f"[[{name}]]", target=name))
+        return found.path if isinstance(found, Resolved | Ambiguous) else ""
+
+    def links_from(self, *paths: str) -> list[StoredLink]:
+        return self._shown_links(self._whole.links_from(*paths))
+
+    def links_to(self, path: str) -> list[StoredLink]:
+        return [] if path in self.hidden() else self._shown_links(self._whole.links_to(path))
+
+    def doubtful_links(self) -> list[StoredLink]:
+        return self._shown_links(self._whole.doubtful_links())
+
+    def _shown_links(self, links: Iterable[StoredLink]) -> list[StoredLink]:
+        """A link that leads to a hidden note is one of which it is not known where it leads."""
+        hidden = self.hidden()
+        return [
+            link if hidden.isdisjoint(_ends(link)) else replace(link, resolution=None)
+            for link in links
+            if link.source not in hidden
+        ]
+
+    def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
+        hidden = self.hidden()
+        return [edge for edge in self._whole.edges(touching) if hidden.isdisjoint(edge)]
+
+    def copies(self) -> list[list[str]]:
+        hidden = self.hidden()
+        shown = ([path for path in paths if path not in hidden] for paths in self._whole.copies())
+        return [paths for paths in shown if len(paths) > 1]
+
+    def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        hidden = self.hidden()
+        return {path: stamp for path, stamp in self._whole.stamps().items() if path not in hidden}
+
+    def warnings(self) -> tuple[NoteWarning, ...]:
+        hidden = self.hidden()
+        return tuple(warning for warning in self._whole.warnings() if warning.path not in hidden)
+
+    def search(
+        self, query: str, *, limit: int = 10, within: Collection[str] | None = None, words_only: bool = False
+    ) -> list[Passage]:
+        find = super().search if self.hidden() else self._whole.search
+        return find(query, limit=limit, within=within, words_only=words_only)
+
+    def documents(self, query: str, *, limit: int = 10) -> list[Passage]:
+        find = super().documents if self.hidden() else self._whole.documents
+        return find(query, limit=limit)
+
+    def rarity(self, terms: Iterable[str]) -> dict[str, float]:
+        weigh = super().rarity if self.hidden() else self._whole.rarity
+        return weigh(terms)
+
+
+def _ends(link: StoredLink) -> tuple[str, ...]:
+    match link.resolution:
+        case Resolved(path=path):
+            return (path,)
+        case Ambiguous(path=path, others=others):
+            return (path, *others)
+        case _:
+            return ()
