@@ -129,6 +129,8 @@ def _parsed(path: str, text: str, intact: bool) -> tuple[Note, Sequence[Section]
         privacy = privacy_of_text(text, path) if note.warnings else privacy_of(note.frontmatter, path)
         if privacy == "never":
             return Note(path=path, title=file_title(path), warnings=note.warnings), (), privacy
+        if note.frontmatter.get(WRITTEN_BY_US) in {"answer", "conversation"}:
+            return note, (), privacy
         sections = sections_of(note, text)
     except Exception as error:  # noqa: BLE001 - whatever one note does to the parser, the rest of the vault is served
         return _bare(path, f"It could not be understood ({type(error).__name__}) and is found by its name only.")
@@ -142,6 +144,8 @@ def _bare(path: str, trouble: str) -> tuple[Note, Sequence[Section], PrivacyClas
     return Note(path=path, title=file_title(path), warnings=(trouble,)), (_NOTHING,), "local"
 
 
+WRITTEN_BY_US = "zkchat-note"
+"""The property of notes that `/save` and `/export` write. What a model said is no source, unless its reader says so."""
 _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)
 """The text of a note without any, so that it is still found by its title."""
 

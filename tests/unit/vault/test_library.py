@@ -247,3 +247,14 @@ def test_one_thread_asks_while_another_refreshes(index: SqliteNoteIndex) -> None
     thread.join()
     assert failures == []
     assert library.note_count() == 45
+
+
+def test_a_saved_answer_is_linked_and_not_searched_until_its_mark_is_gone(index: SqliteNoteIndex) -> None:
+    answer = "---\nzkchat-note: answer\n---\nHerons sleep on one leg, says [[Herons]].\n"
+    library, files = library_of(index, Herons="Herons sleep standing.\n", Saved=answer)
+    assert [found.path for found in library.search("herons sleep")] == ["Herons.md"]
+    assert [link.source for link in library.links_to("Herons.md")] == ["Saved.md"]
+    assert library.title("Saved.md") == "Saved"
+    files.write("Saved.md", answer.replace("zkchat-note: answer", "mine: yes"))
+    library.refresh()
+    assert {found.path for found in library.search("herons sleep")} == {"Herons.md", "Saved.md"}
