@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,77 @@ def test_a_session_is_offered_and_resumed_with_its_last_exchange(chat: Open, wor
     assert len(messages(world)) == 4
 
 
+def test_keys_typed_during_an_answer_are_not_seen_in_it_and_wait_for_the_next_prompt(chat: Open, world: World) -> None:
+    slow: list[dict[str, Any]] = [{"text": "One "}, {"delay": 0.8}, {"text": "two."}]
+    world.script(slow, slow)
+    terminal = chat()
+    terminal.wait_for_prompt()
+    terminal.type("Count\r")
+    terminal.wait_for("One")
+    terminal.type("Again")
+    terminal.wait_for("One two.", "you › Again")
+    assert terminal.text.count("Again") == 1
+    terminal.type("\r")
+    terminal.wait_until(lambda: "One" in terminal.text.partition("› Again")[2], "the second answer")
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+    assert [(role, status) for role, status, _ in messages(world)] == [
+        ("user", "complete"),
+        ("assistant", "complete"),
+    ] * 2
+
+
+def test_a_question_in_mid_answer_shows_what_is_typed_and_takes_nothing_typed_before_it(
+    chat: Open, world: World
+) -> None:
+    remember = {"tool": "remember", "arguments": {"text": "The user drinks tea."}}
+    world.script([{"text": "Well, "}, {"delay": 0.8}, remember], [{"text": "As you like."}])
+    terminal = chat()
+    terminal.wait_for_prompt()
+    terminal.type("I drink tea\r")
+    terminal.wait_for("Well,")
+    terminal.type("y\r")
+    terminal.wait_for("Remember “The user drinks tea.”? [y/N]")
+    terminal.type("no\r")
+    terminal.wait_for("[y/N] no", "As you like.")
+    terminal.wait_for_prompt()
+
+
+def test_while_a_model_is_silent_the_time_is_shown_and_a_stopped_answer_says_so(chat: Open, world: World) -> None:
+    world.script([{"delay": 1.5}, {"text": "One "}, {"delay": 30}, {"text": "two."}])
+    terminal = chat()
+    terminal.wait_for_prompt()
+    terminal.type("Count\r")
+    terminal.wait_for("… waiting, 1 s")
+    terminal.wait_for("One")
+    terminal.type("\x03")
+    terminal.wait_for("(Stopped. What came is kept.)")
+    assert "waiting" not in terminal.text
+    terminal.wait_for_prompt()
+
+
+def test_the_greeting_is_folded_between_words(chat: Open, world: World) -> None:
+    world.script([])
+    terminal = chat(width=40)
+    terminal.wait_for_prompt()
+    assert terminal.rows[:4] == [
+        "zkchat · vault · 2 notes ·",
+        "scripted:scripted",
+        "Ask; [[ names a note, / a command. /help",
+        "for help, Ctrl-D to leave.",
+    ]
+
+
+def test_a_line_that_the_user_began_is_told_from_one_that_had_no_room(chat: Open, world: World) -> None:
+    world.script([])
+    terminal = chat(width=40)
+    terminal.wait_for_prompt()
+    terminal.type(f"{'word ' * 8}\x1b\rnext")
+    terminal.wait_for("next")
+    begun = terminal.rows.index(f"you › {('word ' * 8)[:34]}".rstrip())
+    assert terminal.rows[begun + 1 : begun + 3] == [f"      {('word ' * 8)[34:]}".rstrip(), "    · next"]
+
+
 def test_ctrl_c_empties_the_line_then_hints_at_the_way_out(chat: Open, world: World) -> None:
     world.script([{"text": "Never."}])
     terminal = chat()
@@ -161,6 +233,7 @@ def test_a_plain_terminal_sees_lines_and_no_sequence(
     terminal.wait_for("(Ctrl-D leaves.)")
     terminal.type("\x04")
     assert terminal.finish() == 0
+    assert terminal.written.endswith("you › \r\n")
     assert "\x1b" not in terminal.written
 
 

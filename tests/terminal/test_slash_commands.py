@@ -133,7 +133,7 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
     chat.say("/resume Tell me of [[Sleep]]", "Eight hours")
     chat.say("/stats", "4 messages")
     chat.say("/model", "The model is scripted:")
-    chat.say("/model quote")
+    assert "Eight hours" not in chat.say("/model quote", "quote answers from now on.")
     chat.say("/model", "The model is quote.")
     chat.say("/model nonsense:x", "nonsense")
 

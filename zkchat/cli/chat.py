@@ -123,10 +123,12 @@ def _piped(here: Process) -> str:
 
 
 async def _one_turn(opened: "Opened", text: str, presenter: "Presenter") -> int:
+    from zkchat.repl.patience import ticking
+
     for warning in opened.warnings:
         presenter.show(warning)
     code: int = ExitCode.OK
-    async with aclosing(opened.conversation.say(text)) as events:
+    async with aclosing(opened.conversation.say(text)) as events, ticking(presenter.tick):
         async for event in events:
             presenter.show(event)
             code = _exit_code(event, code)
@@ -160,9 +162,10 @@ def chat(
     if sum((session is not None, continue_last, new)) > 1:
         raise UsageError("A chat cannot go on in several sessions.", hint="Choose: --continue, --session or --new.")
     from zkchat import app
+    from zkchat.cli.chat_needs import AtThePrompt
     from zkchat.cli.interactive import Interactive
 
-    here = process()
+    here = AtThePrompt(process().environment)
     options = app.ConversationOptions(
         vault=vault,
         model=model,

@@ -1,9 +1,8 @@
-"""What a chat needs beside its conversation: the list of sessions, a way to write notes, the desktop, the libraries."""
+"""What a chat needs beside its conversation: questions at the prompt, the last session, the desktop, the libraries."""
 
 import shutil
 import subprocess
 import sys
-from contextlib import ExitStack
 from functools import partial
 from importlib import import_module
 from subprocess import DEVNULL
@@ -11,29 +10,24 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from zkchat import app
+from zkchat.cli.common import Process
 from zkchat.errors import StorageError
+from zkchat.repl.keyboard import keys_seen
 
 if TYPE_CHECKING:
     from zkchat.environment import Environment
     from zkchat.model.session import Session
     from zkchat.ports import SessionStore
-    from zkchat.repl.desk import NoteMaker
 
 
-def store_of(stack: ExitStack, environment: "Environment", opened: app.Opened) -> "SessionStore":
-    from zkchat.storage.unsaved import UnsavedSessions
+class AtThePrompt(Process):
+    """A process whose keys are not seen while it works, but when it asks."""
 
-    try:
-        return stack.enter_context(app.open_sessions(environment, opened.paths.vault))
-    except StorageError as error:
-        return UnsavedSessions(error)
-
-
-def new_notes(opened: app.Opened) -> "NoteMaker":
-    from zkchat.storage.note_writing import NewNotes
-
-    vault = opened.settings.vault
-    return NewNotes(opened.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+    def confirm(self, question: str) -> bool:
+        if not self.environment.stdin_is_tty:
+            return False
+        with keys_seen(self.environment.stdin):
+            return super().confirm(question)
 
 
 def last_session(store: "SessionStore") -> "Session | None":

@@ -3,13 +3,14 @@
 import asyncio
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from zkchat import app
-from zkchat.cli.chat_needs import keys_of, last_session, launch, load_libraries, new_notes, store_of
+from zkchat.cli.chat_needs import keys_of, last_session, launch, load_libraries
 from zkchat.cli.common import Process
 from zkchat.cli.presenters import consoles, presenter_for, tell_choice
 from zkchat.cli.progress import progress
@@ -19,6 +20,7 @@ from zkchat.render.door import shown
 from zkchat.repl.background import Background
 from zkchat.repl.desk import Desk, Leave, Switch
 from zkchat.repl.greeting import greeting, last_exchange
+from zkchat.repl.keyboard import keys_seen, keys_unseen
 from zkchat.repl.loop import Room, converse
 from zkchat.repl.shelf import Shelf
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from zkchat.environment import Environment
     from zkchat.model.note import NoteWarning
     from zkchat.model.session import Session
-    from zkchat.ports import SessionStore
     from zkchat.repl.desk import Surface
     from zkchat.repl.prompt import Prompt
     from zkchat.vault.indexer import Progress
@@ -45,7 +46,6 @@ class _Visit:
     """A conversation that is open, with what belongs to it alone."""
 
     opened: app.Opened
-    store: "SessionStore"
     background: Background
     resources: ExitStack
     learning: LearningPoints
@@ -59,10 +59,13 @@ class _Visit:
     def refresh(self) -> None:
         self.odd_notes += self.opened.refresh().warnings
 
+    @property
+    def session_id(self) -> str:
+        return self.opened.conversation.session_id
+
     def look_up_session(self) -> None:
-        session_id = self.opened.conversation.session_id
         with suppress(SessionError, StorageError):
-            self.session = self.store.get(session_id) if session_id else None
+            self.session = self.opened.store.get(self.session_id) if self.session_id else None
 
 
 class Interactive:
@@ -81,24 +84,26 @@ class Interactive:
     def run(self) -> None:
         try:
             self._greet()
-            while True:
-                end = asyncio.run(converse(self._room()))
-                self._visit.learning.propose()
-                if isinstance(end, Leave):
-                    return
-                self._switch(end)
+            with keys_unseen(self._environment.stdin) if self._prompt else nullcontext():
+                self._converse()
         finally:
             self._visit.resources.close()
+
+    def _converse(self) -> None:
+        while True:
+            end = asyncio.run(converse(self._room()))
+            if isinstance(end, Leave):
+                self._visit.learning.propose()
+                return
+            self._switch(end)
 
     def _enter(self, options: app.ConversationOptions) -> _Visit:
         with ExitStack() as stack:
             opened = stack.enter_context(app.open_conversation(self._environment, options))
-            store = store_of(stack, self._environment, opened)
             background = stack.enter_context(Background())
             wants_to_learn = opened.settings.memory.learn == "ask"
             visit = _Visit(
                 opened=opened,
-                store=store,
                 background=background,
                 learning=LearningPoints(self._here, opened.conversation, is_wanted=wants_to_learn),
                 resources=stack.pop_all(),
@@ -119,8 +124,15 @@ class Interactive:
             return
         self._options = replace(self._options, model=to.model or self._options.model)
         before, self._visit = self._visit, following
+        is_same = to.session is not None and to.session == before.session_id
+        if is_same:
+            following.learning.heard = before.learning.heard
+        else:
+            before.learning.propose()
         before.resources.close()
-        self._tell_state(following)
+        if to.model:
+            self._here.note(f"{following.opened.conversation.model.name} answers from now on.")
+        self._tell_state(following, is_new=not is_same)
 
     def _greet(self) -> None:
         visit, opened = self._visit, self._visit.opened
@@ -131,11 +143,11 @@ class Interactive:
             notes=notes,
             model=opened.conversation.model,
             session=visit.session,
-            last=None if visit.session else last_session(visit.store),
+            last=None if visit.session else last_session(opened.store),
             now=self._environment.now(),
         )
         for line in lines:
-            self._here.note(line)
+            self._here.note(fill(line, self._prompt.width) if self._prompt else line)
         self._tell_state(visit)
 
     def _count_notes(self) -> int:
@@ -152,14 +164,14 @@ class Interactive:
             self._here.fail(error)
             return 0
 
-    def _tell_state(self, visit: _Visit) -> None:
-        """What the user should know on arriving: warnings, and what was said last."""
+    def _tell_state(self, visit: _Visit, *, is_new: bool = True) -> None:
+        """What the user should know on arriving: warnings, and what was said last, unless it is on the screen."""
         for warning in visit.opened.warnings:
             self._here.note(f"{warning.text} {warning.hint}".strip())
         if visit.opened.conversation.is_private:
             self._here.note("This conversation is private: nothing of it is remembered in others.")
         asked, events = last_exchange(visit.opened.conversation.messages)
-        if asked and self._environment.stdin_is_tty:
+        if asked and is_new and self._environment.stdin_is_tty:
             self._here.out(f"\nyou › {asked}\n")
             presenter = presenter_for(self._environment, visit.opened, plain=self._plain)
             for event in events:
@@ -168,20 +180,25 @@ class Interactive:
 
     def _desk(self) -> Desk:
         from zkchat.chat.session_kit import SessionKit
-        from zkchat.cli.opening import edit
 
-        visit, opened = self._visit, self._visit.opened
+        opened = self._visit.opened
         return Desk(
             conversation=opened.conversation,
-            store=visit.store,
-            notes=new_notes(opened),
+            store=opened.store,
+            notes=opened.new_notes,
             surface=self._surface(opened),
             address_of=opened.address_of,
             kit=lambda: SessionKit(opened.conversation),
-            edit=lambda path: edit(self._here, str(opened.paths.vault / path)),
+            edit=self._edit,
             models=lambda: ("quote", *opened.settings.models),
             keys=keys_of(self._environment, opened),
         )
+
+    def _edit(self, page: str) -> None:
+        from zkchat.cli.opening import edit
+
+        with keys_seen(self._environment.stdin):
+            edit(self._here, str(self._visit.opened.paths.vault / page))
 
     def _room(self) -> Room:
         opened = self._visit.opened
@@ -251,6 +268,8 @@ class Interactive:
                 raise
             raise EOFError from None
         if not line:
+            if environment.stdin_is_tty:
+                self._here.note("")  # Ctrl-D does not end the line of the prompt
             raise EOFError
         return line
 

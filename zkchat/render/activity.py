@@ -1,4 +1,4 @@
-"""What the model does before and between its words: thinking, and calls of tools."""
+"""What the model does before and between its words: nothing yet, thinking, and calls of tools."""
 
 from collections.abc import Callable
 from typing import Final
@@ -48,6 +48,30 @@ class Thinking:
         return rows_of(self._console, Text(text, style="dim", overflow="fold")) if text else []
 
 
+class Silence:
+    """How long nothing has come from the model, in a row that is gone when something comes."""
+
+    def __init__(self, console: Console, *, clock: Callable[[], float]) -> None:
+        self._console = console
+        self._clock = clock
+        self._tail = LiveTail(console)
+        self._since: float | None = None
+
+    def begin(self) -> None:
+        self._since = self._clock()
+
+    def end(self) -> None:
+        self._since = None
+
+    def draw(self) -> None:
+        if self._since is not None:
+            waited = Text(f"… waiting, {self._clock() - self._since:.0f} s", style="dim")
+            self._tail.show([], rows_of(self._console, waited))
+
+    def hide(self) -> None:
+        self._tail.show([])
+
+
 class ToolCalls:
     """One line for each call, which turns into its result: `⌕ find_excerpts "sleep" → 4 passages`."""
 
@@ -55,6 +79,10 @@ class ToolCalls:
         self._console = console
         self._tail = LiveTail(console)
         self._running: dict[str, Text] = {}
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self._running)
 
     def started(self, call_id: str, name: str, arguments: str) -> None:
         self._running[call_id] = _call(name, arguments)

@@ -28,6 +28,8 @@ def place(reference: DocumentReference) -> str:
 
 def reason(reference: DocumentReference) -> str:
     """Why the document is in the list, and whether the answer used it."""
+    if reference.via == "withheld":
+        return "withheld: it is not sent to this model"
     if reference.status == "missing":
         return f"no such note, {_origin(reference)}"
     if reference.unverified:

@@ -36,6 +36,10 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 class Presenter(Protocol):
     def show(self, event: Event) -> None: ...
 
+    def tick(self) -> None:
+        """Another second is over. Who shows how long the user waits, shows it now."""
+        ...
+
     def close(self) -> None:
         """Nothing more will come, also when the turn was broken off."""
         ...
@@ -105,6 +109,9 @@ class PlainPresenter:
             case _:
                 assert_never(event)
 
+    def tick(self) -> None:
+        """A line that changes is nothing for a pipe or a screen reader."""
+
     def close(self) -> None:
         self._answer.end_line()
 
@@ -160,6 +167,9 @@ class JsonPresenter:
                 pass
             case _:
                 assert_never(event)
+
+    def tick(self) -> None:
+        """Everything is printed at the end."""
 
     def close(self) -> None:
         self._output.line(json.dumps(self._whole(), indent=2, allow_nan=False))

@@ -24,7 +24,7 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.render import phrases
-from zkchat.render.activity import Thinking, ToolCalls
+from zkchat.render.activity import Silence, Thinking, ToolCalls
 from zkchat.render.door import error_lines
 from zkchat.render.panels import LinkFor, context_bar, no_link, references_panel
 from zkchat.render.stream import MarkdownStream
@@ -53,8 +53,11 @@ class RichPresenter:
         self._clock = clock
         self._section: MarkdownStream | Thinking | ToolCalls | None = None
         self._waiting: list[Text] = []
+        self._silence = Silence(out, clock=clock)
 
     def show(self, event: Event) -> None:
+        self._silence.hide()
+        self._listen(event)
         match event:
             case TextDelta():
                 self._answer(event.text)
@@ -76,8 +79,25 @@ class RichPresenter:
             case _:
                 assert_never(event)
 
+    def tick(self) -> None:
+        if self._section is None or (isinstance(self._section, ToolCalls) and not self._section.is_running):
+            self._silence.draw()
+
     def close(self) -> None:
+        self._silence.hide()
         self._begin(None)
+
+    def _listen(self, event: Event) -> None:
+        """After some events it is the model's turn; others come from it."""
+        match event:
+            case PromptReady() | ToolFinished() | Compacting() | Compacted():
+                self._silence.begin()
+            case TextDelta() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
+                self._silence.end()
+            case LinksResolved() | ReferenceFound() | UsageReported() | Warned():
+                pass
+            case _:
+                assert_never(event)
 
     def _answer(self, text: str) -> None:
         if isinstance(self._section, MarkdownStream):

@@ -12,6 +12,7 @@ from zkchat.errors import ZkchatError
 from zkchat.model.note import Ambiguous, Link, Resolved
 from zkchat.render.door import shown_in_line
 from zkchat.repl.note_names import Fitting, folded
+from zkchat.repl.status import cut
 
 if TYPE_CHECKING:
     from zkchat.repl.shelf import Shelf
@@ -21,6 +22,8 @@ _OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
 _FILE: Final = re.compile(r"(?:^|(?<=\s))@(\S*)$")
 _BYTES_OF_TOKEN: Final = 4
 _MOST_PLACES: Final = 200
+_LONGEST_NAME: Final = 44
+"""Cells of a title in the menu, so that one long title does not push out where the notes are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +73,7 @@ class Offers:
             yield Offer(
                 text=f"{link}|{fitting.name}" if is_alias else link,
                 replaces=len(typed),
-                name=f"{fitting.name} → {note.title}" if is_alias else note.title,
+                name=cut(f"{fitting.name} → {note.title}" if is_alias else note.title, _LONGEST_NAME),
                 about=_about(fitting),
             )
 

@@ -4,6 +4,8 @@ import re
 from typing import Final
 
 from prompt_toolkit.application import get_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, completion_is_selected, has_completions, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
@@ -26,7 +28,28 @@ def is_open(text: str) -> bool:
     return bool(opened)
 
 
-def bindings(pastes: Pastes) -> KeyBindings:
+class FirstOffer:
+    """What Tab takes: the first row of the menu, also of one that is still on its way."""
+
+    def __init__(self) -> None:
+        self._wanted_for: Document | None = None
+
+    def want(self, buffer: Buffer) -> None:
+        self._wanted_for = buffer.document
+        buffer.start_completion()  # does nothing where one has begun
+
+    def take(self, buffer: Buffer) -> None:
+        """To be called when the menu has changed."""
+        menu, document = buffer.complete_state, buffer.document
+        if document != self._wanted_for or not (menu and menu.completions) or menu.complete_index is not None:
+            return
+        first = menu.completions[0]
+        if document.text_before_cursor[len(document.text_before_cursor) + first.start_position :] != first.text:
+            self._wanted_for = None
+            buffer.go_to_completion(0)
+
+
+def bindings(pastes: Pastes, first: FirstOffer) -> KeyBindings:
     keys = KeyBindings()
     has_text = Condition(lambda: bool(get_app().current_buffer.text))
     in_fence = Condition(lambda: is_open(get_app().current_buffer.document.text_before_cursor))
@@ -53,8 +76,8 @@ def bindings(pastes: Pastes) -> KeyBindings:
         event.current_buffer.open_in_editor()
 
     @keys.add("tab", filter=~has_completions)
-    def _first(event: KeyPressEvent) -> None:
-        event.current_buffer.start_completion(select_first=True)
+    def _complete(event: KeyPressEvent) -> None:
+        first.want(event.current_buffer)
 
     @keys.add("#", filter=completion_is_selected)
     def _heading(event: KeyPressEvent) -> None:

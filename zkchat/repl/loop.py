@@ -10,6 +10,7 @@ from typing import assert_never
 from zkchat.model.events import Event
 from zkchat.render.presenter import Presenter
 from zkchat.repl.desk import NOTHING, Desk, Edit, Leave, Nothing, Outcome, Play, Send, Switch
+from zkchat.repl.patience import ticking
 
 Read = Callable[[str], Awaitable[str]]
 """The next message; what it is given stands there already. Raises EOFError at the end, KeyboardInterrupt for Ctrl-C."""
@@ -81,8 +82,10 @@ async def _command(room: Room, line: str) -> Outcome:
 async def _turn(room: Room, events: AsyncGenerator[Event, None]) -> None:
     task = asyncio.ensure_future(_play(room, events))
     _on_interrupt(task.cancel)
-    with suppress(asyncio.CancelledError):
+    try:
         await task
+    except asyncio.CancelledError:
+        room.desk().surface.aside("(Stopped. What came is kept.)")
     room.turned()
 
 
@@ -91,8 +94,9 @@ async def _play(room: Room, events: AsyncGenerator[Event, None]) -> None:
     try:
         async with aclosing(events):
             await room.ready()
-            async for event in events:
-                presenter.show(event)
+            async with ticking(presenter.tick):
+                async for event in events:
+                    presenter.show(event)
     finally:
         presenter.close()
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app_or_none
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -15,7 +14,7 @@ from prompt_toolkit.styles import Style
 
 from zkchat.render.door import shown_in_place
 from zkchat.repl.history import SharedHistory
-from zkchat.repl.keys import bindings
+from zkchat.repl.keys import FirstOffer, bindings
 from zkchat.repl.paste import Pastes
 
 PROMPT: Final = "you › "
@@ -55,6 +54,7 @@ class Prompt:
     ) -> None:
         self._pastes = Pastes()
         self._bar = bar
+        first = FirstOffer()
         self._session: PromptSession[str] = PromptSession(
             [("class:prompt", PROMPT)],
             history=SharedHistory(history_file, self._pastes, keys=keys),
@@ -63,7 +63,7 @@ class Prompt:
             complete_in_thread=True,
             multiline=True,
             prompt_continuation=_continuation,
-            key_bindings=bindings(self._pastes),
+            key_bindings=bindings(self._pastes, first),
             input_processors=[_Shown()],
             vi_mode=vi,
             enable_suspend=True,
@@ -73,11 +73,16 @@ class Prompt:
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
         )
         self._session.app.after_render += lambda _: painted()
+        self._session.default_buffer.on_completions_changed += first.take
 
     @property
     def buffer(self) -> Buffer:
         """What stands in the prompt."""
         return self._session.default_buffer
+
+    @property
+    def width(self) -> int:
+        return self._session.output.get_size().columns
 
     async def read(self, text: str = "") -> str:
         """What the user sends, whole. `text` stands there already. Raises EOFError for Ctrl-D, KeyboardInterrupt."""
@@ -93,10 +98,9 @@ class Prompt:
         self._session.app.invalidate()
 
     def _toolbar(self) -> StyleAndTextTuples:
-        app = get_app_or_none()
-        width = app.output.get_size().columns if app else 80
-        return [("", f" {self._bar(width - 2)}")]
+        return [("", f" {self._bar(self.width - 2)}")]
 
 
-def _continuation(width: int, _line: int, _is_soft_wrap: int) -> StyleAndTextTuples:
-    return [("class:prompt", "· ".rjust(width))]
+def _continuation(width: int, _line: int, wraps: int) -> StyleAndTextTuples:
+    """A mark before a line that the user began, and none before one that only had no room."""
+    return [("class:prompt", ("" if wraps else "· ").rjust(width))]

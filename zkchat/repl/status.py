@@ -26,9 +26,9 @@ class Status:
 def status_line(status: Status, width: int) -> str:
     """The status in one line. On a narrow screen what matters least is left out: vault, then session, then model."""
     pieces = [
-        _cut(shown_in_line(status.vault), _LONGEST_TITLE),
-        _cut(shown_in_line(status.model), _LONGEST_TITLE),
-        _cut(shown_in_line(status.session) or "new session", _LONGEST_TITLE),
+        cut(shown_in_line(status.vault), _LONGEST_TITLE),
+        cut(shown_in_line(status.model), _LONGEST_TITLE),
+        cut(shown_in_line(status.session) or "new session", _LONGEST_TITLE),
         _context(status.usage),
         shown_in_line(status.doing),
     ]
@@ -36,7 +36,7 @@ def status_line(status: Status, width: int) -> str:
         line = _SEPARATOR.join(piece for place, piece in enumerate(pieces) if piece and place not in dropped)
         if get_cwidth(line) <= width:
             return line
-    return _cut(pieces[3], width)
+    return cut(pieces[3], width)
 
 
 def _context(usage: ContextUsage | None) -> str:
@@ -46,7 +46,8 @@ def _context(usage: ContextUsage | None) -> str:
     return f"context {about}{100 * usage.total // usage.window} % of {usage.window:,}"
 
 
-def _cut(text: str, cells: int) -> str:
+def cut(text: str, cells: int) -> str:
+    """The text, or as much of its beginning as there is room for."""
     if get_cwidth(text) <= cells:
         return text
     while text and get_cwidth(text) > cells - 1:

@@ -149,3 +149,33 @@ def test_making_room_is_told_and_then_marked() -> None:
         "Summarising 3 older messages (5,000 tokens in the context) …",
         "Context compacted #2: 3 messages archived, ~3,800 tokens freed",
     ]
+
+
+def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
+    console, clock = terminal(height=20), Clock()
+    presenter: Presenter = RichPresenter(console, console, clock=clock)
+
+    def rows_after(*events: Event) -> list[str]:
+        for event in events:
+            presenter.show(event)
+        clock.now += 3
+        presenter.tick()
+        return on_screen(written(console), height=20)
+
+    call = ToolStarted(call_id="1", name="find_excerpts", arguments='{"query": "sleep"}')
+    found = ToolFinished(call_id="1", name="find_excerpts", summary="4 passages")
+    done = ['⌕ find_excerpts "sleep" → 4 passages']
+    assert rows_after(LinksResolved(references=())) == []
+    assert rows_after(PromptReady(message_id="u1", usage=a_usage())) == ["… waiting, 3 s"]
+    assert rows_after() == ["… waiting, 6 s"]
+    assert rows_after(call) == ['⌕ find_excerpts "sleep" …']
+    other = ToolStarted(call_id="2", name="recall", arguments="")
+    forgotten = ToolFinished(call_id="2", name="recall", summary="nothing")
+    assert rows_after(other, forgotten)[1:] == ['⌕ find_excerpts "sleep" …']
+    done = ["⌕ recall → nothing", *done]
+    assert rows_after(found) == [*done, "… waiting, 3 s"]
+    assert rows_after(Warned(text="Slow."), UsageReported(usage=TokenUsage())) == [*done, "… waiting, 6 s"]
+    presenter.show(TextDelta(text="So."))
+    presenter.tick()
+    presenter.close()
+    assert "waiting" not in "".join(on_screen(written(console), height=20))

@@ -16,7 +16,9 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.session_kit import SessionKit
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
+from zkchat.model.context import LeftOut, RequestContext, RequestItem
 from zkchat.model.profile import ProfileFile
+from zkchat.model.reference import DocumentReference
 from zkchat.model.session import ItemsEntry
 from zkchat.repl.commands import completions, run
 from zkchat.repl.desk import Desk, Nothing, Outcome, Switch
@@ -283,6 +285,42 @@ def test_an_answer_without_a_record_has_no_why(place: Place) -> None:
     imported.exchange("What are bees?", "Insects.")
     asyncio.run(run(imported.desk, "/why [[Bees]]"))
     assert imported.surface.text == "There is no context data for the last answer."
+
+
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [
+        ("budget", "there was no room for its 120 tokens"),
+        ("score", "your message did not call for it (nearness 0.31)"),
+        ("removed", "you dropped it"),
+        ("private", "it must not leave this machine"),
+        ("missing", "it could not be read"),
+    ],
+)
+def test_every_reason_to_leave_a_note_out_has_its_words(place: Place, why: str, words: str) -> None:
+    item = RequestItem(type="reference", name="Beekeeping.md#Hives", tokens=120, score=0.31)
+    left = LeftOut.model_validate({"item": item, "why": why})
+    recorded = Workplace(place.desk.kit)
+    recorded.exchange("What are bees?", "Insects.", request_context=RequestContext(left_out=(left,)))
+    asyncio.run(run(recorded.desk, "/why [[Beekeeping]]"))
+    assert recorded.surface.lines[:2] == [
+        "Beekeeping.md was left out of the request of the last answer:",
+        f"- {words}",
+    ]
+
+
+def test_a_note_that_a_tool_read_for_the_answer_was_there_too(place: Place) -> None:
+    read = DocumentReference(
+        wikilink="[[Bees]]", relative_path="Bees.md", reference_type="search", via="read_document", included=True
+    )
+    recorded = Workplace(place.desk.kit)
+    recorded.exchange("What are bees?", "Insects.", read, request_context=RequestContext())
+    asyncio.run(run(recorded.desk, "/why [[Bees]]"))
+    assert recorded.surface.lines == [
+        "Bees.md was in the request of the last answer:",
+        "- read by read_document, not cited",
+        "It was there for message 2.",
+    ]
 
 
 def test_what_changed_since_an_answer_is_told_with_both_digests(place: Place, tmp_path: Path) -> None:

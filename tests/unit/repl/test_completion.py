@@ -57,6 +57,16 @@ def rows(menu: MenuCompleter, before: str) -> list[tuple[str, str]]:
     return [(to_plain_text(row.display), to_plain_text(row.display_meta)) for row in offered]
 
 
+def test_a_long_title_leaves_room_for_where_the_note_is(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Long.md": f"# {'Very ' * 30}long\n"}) as library:
+        shelf = Shelf()
+        shelf.renew(library, [])
+        menu = MenuCompleter(Offers(shelf, library=lambda: library, commands=commands))
+        ((name, about),) = rows(menu, "[[long")
+    assert name == f"{'Very ' * 8}Ver…"
+    assert about.endswith("Long.md")
+
+
 def test_a_note_is_completed_to_a_closed_link(menu: MenuCompleter) -> None:
     assert completed(menu, "See [[naps") == ["See [[Naps]]"]
     assert completed(menu, "See [[naps", "]] please") == ["See [[Naps]] please"]

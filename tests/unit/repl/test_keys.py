@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,24 @@ def test_a_long_message_is_written_in_the_editor(tmp_path: Path, vi: bool) -> No
 
 def test_a_chosen_completion_is_taken_by_enter_and_sent_by_the_next(tmp_path: Path) -> None:
     assert typed(tmp_path, "[[", has_menu, "\t\r\r") == "[[Sleep|Slumber]]"
+
+
+def is_chosen(buffer: Buffer) -> bool:
+    return buffer.complete_state is not None and buffer.complete_state.complete_index == 0
+
+
+def test_tab_takes_the_first_row_of_a_menu_that_is_still_to_come(tmp_path: Path) -> None:
+    assert typed(tmp_path, "[[Sl\t", is_chosen, "\r\r") == "[[Sleep|Slumber]]"
+
+
+def test_tab_after_a_whole_word_chooses_nothing_and_enter_sends_it(tmp_path: Path) -> None:
+    looks = count()
+
+    def a_while(_: Buffer) -> bool:
+        """Nothing tells that no menu will come."""
+        return next(looks) > 20
+
+    assert typed(tmp_path, "[[Sleep|Slumber]]\t", a_while, "\r") == "[[Sleep|Slumber]]"
 
 
 def test_a_hash_after_a_chosen_note_goes_on_to_its_headings(tmp_path: Path) -> None:

@@ -56,6 +56,9 @@ class Table:
         assert isinstance(event, TextDelta)
         self.shown.append(event.text)
 
+    def tick(self) -> None:
+        self.shown.append("tick")
+
     def close(self) -> None:
         self.shown.append("end")
 
@@ -105,6 +108,7 @@ def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
     table = Table("endless", "and now")
     table.run()
     assert table.shown == ["heard endless", "closed", "end", "heard and now", "closed", "end"]
+    assert table.out.getvalue() == "(Stopped. What came is kept.)\n"
 
 
 def test_a_command_is_run_and_not_said() -> None:
