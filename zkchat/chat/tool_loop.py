@@ -101,16 +101,16 @@ class ToolLoop:
                     async for event in events:
                         yield event
             except PromptTooLong:
-                if not attempts_left:
-                    raise
-                yield Warned(
-                    text=f"{self.provider.info.name} counts more tokens than expected: the prompt is shortened."
-                )
+                refused = exchange.assembled.request
                 tighter = TIGHTENING * exchange.wanted.tightness
                 exchange.wanted = replace(exchange.wanted, tightness=tighter)
                 async with aclosing(self.preparation.ready(exchange.wanted, exchange.use)) as events:
                     async for event in events:
                         yield event
+                if not attempts_left or exchange.assembled.request == refused:
+                    raise
+                name = self.provider.info.name
+                yield Warned(text=f"{name} counts more tokens than expected: the prompt is made shorter.")
             else:
                 return
 

@@ -54,6 +54,8 @@ class History:
         """Texts that requests were built from, by digest."""
         self._messages: dict[str, ChatMessage] = {}
         self._drafts: set[str] = set()
+        self._awaited: set[str] = set()
+        """Parents that damage took away, or that come late."""
         self._pinned: set[str] = set()
         self._restored: set[str] = set()
         self._items: list[ItemsEntry] = []
@@ -140,7 +142,11 @@ class History:
         follows = known is None and message.parent_id == (last.id if last else None)
         is_as_before = known is not None and _place(known) == _place(message)
         self._messages[message.id] = message
-        if follows or (is_as_before and message.id in self._thread):
+        if message.parent_id is not None and message.parent_id not in self._messages:
+            self._awaited.add(message.parent_id)
+        if known is None and message.id in self._awaited:
+            self._look_again()
+        elif follows or (is_as_before and message.id in self._thread):
             self._thread[message.id] = message
             self._show(message)
         elif not is_as_before:
