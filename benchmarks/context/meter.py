@@ -1,6 +1,6 @@
 """How well the meter foretells what a real server counts: llama.cpp with SmolLM2, our counts by o200k.
 
-    python -m benchmarks.context.meter [--conversations N] [--turns N]
+    python -m benchmarks.context.meter [--conversations N] [--turns N] [--english]
 
 Conversations over vault-fixtures/garden, with compactions as they come. For every request after the third turn, what
 the bar showed before it was sent stands beside the prompt tokens that the server reported. Floor: our own count as it
@@ -23,6 +23,7 @@ from tests.providers import llama_cpp_server
 from tests.providers.weights import smollm2
 from zkchat import app
 from zkchat.context.assembly import request_from
+from zkchat.context.language import language_of
 from zkchat.environment import Environment
 from zkchat.model.events import TurnFailed
 
@@ -53,10 +54,11 @@ def server() -> Iterator[str]:
         process.kill()
 
 
-def questions(count: int, seed: int) -> list[str]:
+def questions(count: int, seed: int, *, english: bool = False) -> list[str]:
     """Questions of many kinds and lengths about the notes, with pieces of them pasted in."""
     chance = random.Random(seed)
     notes = [path for path in sorted(VAULT.rglob("*.md")) if path.name != "README.md"]
+    notes = [path for path in notes if not english or language_of(path.read_text()) == "en"]
     asked = []
     for _ in range(count):
         note = chance.choice(notes)
@@ -66,13 +68,13 @@ def questions(count: int, seed: int) -> list[str]:
     return asked
 
 
-def measured(environment: Environment, turns: int, seed: int) -> list[tuple[int, int, int, int]]:
+def measured(environment: Environment, asked: list[str]) -> list[tuple[int, int, int, int]]:
     """Shown, counted, four characters to a token, and reported, of each request after the third turn."""
     with app.open_conversation(environment, app.ConversationOptions(vault=VAULT)) as opened:
         talk = opened.conversation
 
         async def run() -> None:
-            for question in questions(turns, seed):
+            for question in asked:
                 async for event in talk.say(question):
                     if isinstance(event, TurnFailed):
                         raise SystemExit(event.text)
@@ -99,6 +101,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--conversations", type=int, default=5)
     parser.add_argument("--turns", type=int, default=45)
+    parser.add_argument("--english", action="store_true", help="ask about English notes only; else in eight languages")
     wanted = parser.parse_args()
     rows: list[tuple[int, int, int, int]] = []
     with server() as address, tempfile.TemporaryDirectory() as name:
@@ -115,7 +118,7 @@ def main() -> None:
             home=home,
         )
         for number in range(wanted.conversations):
-            rows += measured(environment, wanted.turns, SEED + number)
+            rows += measured(environment, questions(wanted.turns, SEED + number, english=wanted.english))
     print(f"{len(rows)} requests; off by, in %{'':8}{'median':>10}{'p95':>10}{'most':>10}")
     print(row("the meter", [(shown, reported) for shown, _, _, reported in rows]))
     print(row("floor: our own count", [(counted, reported) for _, counted, _, reported in rows]))

@@ -220,3 +220,18 @@ def test_ctrl_c_hints_at_the_way_out_on_a_terminal_and_ends_a_pipe(
     chat = result(run(("chat", "--model", model), environment), environment.stdout, environment.stderr)
     assert chat.code == 0
     assert ("(Ctrl-D leaves.)" in chat.out + chat.err, "First." in chat.out) == (answered, answered)
+
+
+def test_a_session_that_is_not_there_is_told_with_the_command_that_lists_them(world: World, model: str) -> None:
+    chat = at_prompt(world, "/resume zzz\r\x04", "--model", model)
+    assert "There is no session 'zzz'. /sessions shows those that are there." in chat.out
+
+
+def test_a_line_with_a_key_from_any_variable_of_the_user_is_not_in_the_history(world: World, model: str) -> None:
+    world.variables |= {"EXAMPLE_TOKEN": "canary-in-plain-words", "MINE": "sparrow-in-plain-words"}
+    world.variables["ZKCHAT_OPENAI__API_KEY_ENV"] = "MINE"
+    typed = "Is canary-in-plain-words safe?\rIs sparrow-in-plain-words?\rHello!\r\x04"
+    at_prompt(world, typed, "--model", model)
+    kept = (world.environment().data_dir / "history").read_text()
+    assert "Hello!" in kept
+    assert "in-plain-words" not in kept

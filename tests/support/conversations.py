@@ -47,6 +47,7 @@ def conversation_over(
     profiles: Sequence[ProfileFile] = (),
     memory: Memory | None = None,
     strict: bool = False,
+    prior: float = 1.0,
     choices: Sequence[AgentEntry | ItemsEntry] = (),
     **shares: Any,
 ) -> Conversation:
@@ -74,6 +75,7 @@ def conversation_over(
         tokenizer=tokenizer,
         shares=Shares(**shares),
         compactor=compactor,
+        prior=prior,
     )
     tools = Toolbox(explore_tools(library, lambda: NOON))
     wants = Wants(

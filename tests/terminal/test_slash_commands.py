@@ -152,7 +152,7 @@ def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None
     chat.say("/add [[Coffee]] ", "Coffee.md is in every request from now on")
     chat.say("And coffee?", "Eight hours", "tokens")
     chat.say("/why [[Coffee]] ", "Coffee.md was in the request of the last answer:", "added by you", "for message 4")
-    chat.say("/why [[Sleep]] ", "linked in the message 1", "for message 2, 4")
+    chat.say("/why [[Sleep]] ", "with message 1: linked in the message", "for messages 2 and 4")
     chat.say("/drop [[Coffee]] ", "Coffee.md is in no request from now on")
     chat.say("/tools", "* read_document", "[always]", "in every request")
 

@@ -39,6 +39,9 @@ KEYS = [
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
     "-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA",
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQOYBFabcdef\n-----END PGP PRIVATE KEY BLOCK-----",
+    "sk-abcdefghijKLMNOPqrstuvwx",
+    "hf_abcdefghijKLMNOPqrst",
 ]
 NAMED_KEYS = [
     "api_key=abc123def456",

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Final
 
 from zkchat.context.budget import Budget, Counts, usage_of
-from zkchat.context.calibration import Calibration
+from zkchat.context.calibration import Calibration, Counted
 from zkchat.context.wording import as_prompt, summary_text
 from zkchat.model.context import ContextUsage, Include, ItemType, LeftOut, RequestContext, RequestItem
 from zkchat.model.history import Window
@@ -89,8 +89,9 @@ def assemble(
     counts = _counts(items)
     # Instructions and tools that leave no room for a question are an error; a long history is not.
     budget.left_for_messages(system=counts.system, tools=counts.tools)
-    expected = (calibration or Calibration()).expected(counts.total)
-    usage = usage_of(budget, counts, expected=expected, exact=tokenizer.exact)
+    wide = sum(len(text.encode("utf-8", "replace")) - len(text) for text in _texts(items, ingredients, contents))
+    expected = (calibration or Calibration()).expected(Counted(counts.total, wide))
+    usage = usage_of(budget, counts, expected=expected, exact=tokenizer.exact).model_copy(update={"wide": wide})
     context = RequestContext(
         agent=ingredients.agent,
         can_read=ingredients.can_read,
@@ -100,15 +101,23 @@ def assemble(
     )
     live = {message.id: message for message in ingredients.window.live}
     scale = expected / counts.total
-    sizes = {item.name: round(scale * item.tokens) for item in items if item.type == "message"}
     return Assembled(
         request=request_from(context, live, contents),
         context=context,
         usage=usage,
         contents=contents,
-        sizes=sizes,
+        sizes={item.name: round(scale * item.tokens) for item in items if item.type == "message"},
         budget=budget,
     )
+
+
+def _texts(items: Sequence[RequestItem], ingredients: Ingredients, contents: Mapping[str, str]) -> Iterator[str]:
+    """Everything that is sent, in no particular order."""
+    yield from (contents[item.digest] for item in items if item.digest and not item.part_of)
+    short = {item.name for item in items if item.type == "message" and item.digest}
+    for message in ingredients.window.live:
+        if message.id not in short:
+            yield from (said.text for said in as_prompt(message, can_read=ingredients.can_read))
 
 
 def request_from(

@@ -25,6 +25,10 @@ NOTES = {
     "a/Compost.md": "Ideas.",
     "b/Compost.md": "Leaves.",
     "メモの取り方.md": "よい。",
+    "journal/Monday.md": "Tired, see [why](../health/Rest.md#Stages), [[#Later]] and [that](Plan.md).\n\n# Later\n",
+    "journal/Plan.md": "Go to bed.",
+    "health/Rest.md": "# Stages\n\nFour.",
+    "a/Plan.md": "Another.",
 }
 
 
@@ -102,6 +106,21 @@ def test_what_stood_in_a_request_for_whatever_reason_was_given() -> None:
 def test_a_link_that_fits_two_notes_means_the_one_that_was_given(library: Library) -> None:
     assert rows(library, "Leaves, says [[Compost]].", "b/Compost.md") == [("b/Compost.md", True, False)]
     assert rows(library, "Leaves, says [[Compost]].") == [("a/Compost.md", True, True)]
+
+
+def test_a_link_in_quoted_text_leads_where_it_leads_from_its_note(library: Library) -> None:
+    quote = "> Tired, see [why](../health/Rest.md#Stages), [[#Later]] and [that](Plan.md)."
+    after = [("journal/Monday.md", True, False), ("health/Rest.md", True, True), ("journal/Plan.md", True, True)]
+    assert rows(library, quote, "journal/Monday.md") == after
+    assert rows(library, quote, before=("journal/Monday.md",))[0] == ("health/Rest.md", True, True)
+
+
+def test_a_link_that_stands_in_no_given_note_is_the_answers_own(library: Library) -> None:
+    answer = "See [rest](../health/Rest.md) and [that](Plan.md)."
+    assert rows(library, answer, "Sleep.md")[1:] == [
+        ("[rest](../health/Rest.md)", True, True),
+        ("a/Plan.md", True, True),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -257,11 +257,19 @@ def test_a_value_where_a_section_belongs_is_told(place: Place) -> None:
     assert caught.value.hint == "Write [context] and its settings below."
 
 
-def test_an_unreadable_file_is_left_out_with_a_warning(place: Place) -> None:
+def test_the_users_own_file_is_not_passed_over_when_it_cannot_be_read(place: Place) -> None:
     place.user.mkdir()
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert caught.value.message == f"{place.user} cannot be read: Is a directory."
+    assert caught.value.hint == "Look at its permissions."
+
+
+def test_an_unreadable_file_of_a_vault_is_left_out_with_a_warning(place: Place) -> None:
+    place.vault.mkdir()
     loaded = place.load()
     assert loaded.settings == Settings()
-    assert loaded.warnings == (f"{place.user} cannot be read: Is a directory. Its settings are left out.",)
+    assert loaded.warnings == (f"{place.vault} cannot be read: Is a directory. Its settings are left out.",)
 
 
 def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(place: Place) -> None:

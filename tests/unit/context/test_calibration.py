@@ -2,14 +2,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from zkchat.context.calibration import Calibration, calibrate
+from zkchat.context.calibration import Calibration, Counted, calibrate
 from zkchat.model.context import ContextUsage, RequestContext, TokenUsage
 from zkchat.model.message import ChatMessage
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def answer(counted: int, reported: int, model: str = "small") -> ChatMessage:
+def answer(counted: int, reported: int, model: str = "small", wide: int = 0) -> ChatMessage:
     return ChatMessage(
         id="x",
         role="assistant",
@@ -17,20 +17,32 @@ def answer(counted: int, reported: int, model: str = "small") -> ChatMessage:
         provider="ollama",
         model=model,
         usage=TokenUsage(prompt_tokens=reported),
-        request_context=RequestContext(usage=ContextUsage(counted=counted)),
+        request_context=RequestContext(usage=ContextUsage(counted=counted, wide=wide)),
     )
 
 
 def test_without_a_report_the_prior_decides() -> None:
-    assert calibrate([], "ollama:small", 1.2).expected(1000) == 1200
-    assert Calibration().expected(1000) == 1000
+    assert calibrate([], "ollama:small", 1.2).expected(Counted(1000)) == 1200
+    assert calibrate([], "ollama:small", 1.2).expected(Counted(1000, wide=1000)) == 1500
+    assert calibrate([], "ollama:small").expected(Counted(1000, wide=1000)) == 1000
+    assert Calibration().expected(Counted(1000)) == 1000
 
 
 def test_the_next_request_starts_from_what_the_server_said_of_the_last() -> None:
     learned = calibrate([answer(1000, 1250), answer(800, 980)], "ollama:small")
     assert learned.samples == 2
-    assert learned.expected(1000) == 1250
-    assert learned.expected(1100) == pytest.approx(1250 + 100 * (2230 / 1800), abs=1)
+    assert learned.ratio == pytest.approx(2230 / 1800)
+    assert learned.expected(Counted(1000)) == 1250
+    assert learned.expected(Counted(1100)) == pytest.approx(1250 + 100 * 2230 / 1800, abs=2)
+
+
+def test_letters_that_the_server_needs_more_tokens_for_are_learned_apart() -> None:
+    counts = [(2000, 0), (2400, 600), (2200, 100), (2600, 900)]
+    said = [answer(tokens, round(1.1 * tokens + 0.5 * wide), wide=wide) for tokens, wide in counts]
+    learned = calibrate(said, "ollama:small", 1.2)
+    assert learned.per_token == pytest.approx(1.1, abs=0.02)
+    assert learned.per_wide == pytest.approx(0.5, abs=0.05)
+    assert learned.expected(Counted(2000, wide=1000)) == pytest.approx(2700, rel=0.02)
 
 
 def test_reports_of_other_models_teach_nothing() -> None:
@@ -43,7 +55,7 @@ def test_a_server_that_cut_the_prompt_or_counts_only_what_is_new_teaches_nothing
 
 def test_a_prompt_that_shrank_much_is_not_expected_to_be_less_than_half() -> None:
     learned = calibrate([answer(10_000, 12_000)], "ollama:small")
-    assert learned.expected(100) >= 50
+    assert learned.expected(Counted(100)) >= 50
 
 
 def test_messages_without_a_record_are_passed_over() -> None:

@@ -56,6 +56,10 @@ def test_a_fact_that_contradicts_another_takes_its_place_and_says_so() -> None:
         ("My key is sk-proj-abcdefghijklmnop1234", "looks like a key"),
         ("token: ghp_abcdefghijklmnopqrstuvwxyz0123", "looks like a key"),
         ("-----BEGIN RSA PRIVATE KEY----- abc", "looks like a key"),
+        ("-----BEGIN PGP PRIVATE KEY BLOCK----- abc", "looks like a key"),
+        ("Use hf_abcdefghijKLMNOPqrst for it", "looks like a key"),
+        ("It is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3", "looks like a key"),
+        ("The Wi-Fi has password: hunter2hunter2", "looks like a key"),
     ],
 )
 def test_what_should_not_be_remembered_is_refused(text: str, words: str) -> None:
@@ -63,6 +67,12 @@ def test_what_should_not_be_remembered_is_refused(text: str, words: str) -> None
     with pytest.raises(UsageError, match=words):
         memory.remember(text)
     assert memory.facts() == ()
+
+
+def test_words_that_only_begin_like_a_key_are_remembered() -> None:
+    memory, _ = memory_of()
+    memory.remember("I use sk-learn-based-regression-models and like skyscraperarchitecture")
+    assert len(memory.facts()) == 1
 
 
 def test_facts_are_found_by_what_they_are_about() -> None:

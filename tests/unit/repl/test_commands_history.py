@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from rich.cells import cell_len
 
 from tests.support.desks import Workplace
 from zkchat.model.events import Event, Warned
@@ -211,6 +212,15 @@ def test_sessions_are_listed_and_the_present_one_marked(place: Workplace) -> Non
     assert first.endswith("4 messages  Sleep")
     assert second.startswith("  s2  ")
     assert second.endswith("2 messages  (untitled)")
+
+
+def test_a_session_takes_one_line_however_long_its_title_is(place: Workplace) -> None:
+    place.store.titles["s1"] = "夢の日記 " + "and what it says " * 20
+    for width in (60, 100):
+        place.surface.width = width
+        (line,) = typed(place, "/sessions").splitlines()
+        assert line.endswith("…")
+        assert width - 2 <= cell_len(line) <= width
 
 
 def test_a_long_list_of_sessions_ends_with_how_to_see_the_rest(place: Workplace) -> None:

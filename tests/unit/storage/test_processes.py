@@ -61,7 +61,7 @@ def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch:
         one, many = Library(files, alone), Library(files, together, workers=ProcessWorkers(2))
         heard: list[tuple[int, int]] = []
         assert many.refresh(lambda done, total: heard.append((done, total))) == one.refresh()
-        assert heard == [(5, 24), (10, 24), (15, 24), (20, 24), (24, 24)]
+        assert heard == [(0, 24), (5, 24), (10, 24), (15, 24), (20, 24), (24, 24)]
         assert many.search("garden soil", limit=99) == one.search("garden soil", limit=99)
         for path in alone.stamps():
             links = [(stored.link, stored.resolution) for stored in one.links_from(path)]

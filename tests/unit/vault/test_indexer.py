@@ -10,7 +10,7 @@ from zkchat.errors import NoteUnreadable
 from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved
 from zkchat.ports import Done, NoteIndex, Task
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault import reading
+from zkchat.vault import indexer, reading
 from zkchat.vault.catalog import LiveCatalog
 from zkchat.vault.indexer import Indexer, Refreshed
 from zkchat.vault.parse import parse_note
@@ -280,13 +280,32 @@ def test_many_parts_are_shared_and_few_are_not(index: NoteIndex, monkeypatch: py
     heard: list[tuple[int, int]] = []
     refreshed = shared.refresh(lambda done, total: heard.append((done, total)))
     assert refreshed == Refreshed(notes=10, changed=10, links=10)
-    assert heard == [(3, 10), (6, 10), (9, 10), (10, 10)]
+    assert heard == [(0, 10), (3, 10), (6, 10), (9, 10), (10, 10)]
     vault.files.write("n9.md", "x")
     vault.files.write("n11.md", "x")
     heard.clear()
     assert shared.refresh(lambda done, total: heard.append((done, total))).changed == 2
-    assert heard == [(1, 2), (2, 2)]
+    assert heard == [(0, 2), (1, 2), (2, 2)]
     assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
+
+
+def test_the_first_notes_are_shared_in_small_parts_so_that_something_is_soon_told(
+    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PART_NOTES", 4)
+    monkeypatch.setattr(indexer, "_FIRST_SHARED", 2)
+    vault = Vault(index, **{f"n{number}": "x" for number in range(10)})
+    heard: list[tuple[int, int]] = []
+    Indexer(vault.files, index, LiveCatalog(index), Neighbours()).refresh(lambda *done: heard.append(done))
+    assert heard == [(0, 10), (2, 10), (4, 10), (8, 10), (10, 10)]
+
+
+def test_where_nothing_changed_there_is_no_progress_to_tell(index: NoteIndex) -> None:
+    vault = Vault(index, a="x")
+    vault.refresh()
+    vault.progress.clear()
+    vault.refresh()
+    assert vault.progress == []
 
 
 def test_large_notes_are_parts_of_their_own(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,7 +164,7 @@ def test_warnings_are_all_there_is_to_say_and_a_refresh_tells_only_the_news(inde
 def test_progress_is_told(index: SqliteNoteIndex) -> None:
     heard: list[tuple[int, int]] = []
     Library(MemoryFiles(a="x", b="y"), index).refresh(lambda done, total: heard.append((done, total)))
-    assert heard == [(1, 2), (2, 2)]
+    assert heard == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_a_damaged_index_is_built_again_by_a_refresh(tmp_path: Path, index: SqliteNoteIndex) -> None:
