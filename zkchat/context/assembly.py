@@ -89,21 +89,17 @@ def assemble(
     counts = _counts(items)
     # Instructions and tools that leave no room for a question are an error; a long history is not.
     budget.left_for_messages(system=counts.system, tools=counts.tools)
-    wide = sum(len(text.encode("utf-8", "replace")) - len(text) for text in _texts(items, ingredients, contents))
+    record = RequestContext(
+        agent=ingredients.agent, can_read=ingredients.can_read, items=tuple(items), left_out=ingredients.left_out
+    )
+    request = request_from(record, {message.id: message for message in ingredients.window.live}, contents)
+    wide = sum(_wide(said.text) for said in request.messages)
     expected = (calibration or Calibration()).expected(Counted(counts.total, wide))
     usage = usage_of(budget, counts, expected=expected, exact=tokenizer.exact).model_copy(update={"wide": wide})
-    context = RequestContext(
-        agent=ingredients.agent,
-        can_read=ingredients.can_read,
-        items=tuple(items),
-        left_out=ingredients.left_out,
-        usage=usage,
-    )
-    live = {message.id: message for message in ingredients.window.live}
     scale = expected / counts.total
     return Assembled(
-        request=request_from(context, live, contents),
-        context=context,
+        request=request.model_copy(update={"window": budget.window}),
+        context=record.model_copy(update={"usage": usage}),
         usage=usage,
         contents=contents,
         sizes={item.name: round(scale * item.tokens) for item in items if item.type == "message"},
@@ -111,13 +107,9 @@ def assemble(
     )
 
 
-def _texts(items: Sequence[RequestItem], ingredients: Ingredients, contents: Mapping[str, str]) -> Iterator[str]:
-    """Everything that is sent, in no particular order."""
-    yield from (contents[item.digest] for item in items if item.digest and not item.part_of)
-    short = {item.name for item in items if item.type == "message" and item.digest}
-    for message in ingredients.window.live:
-        if message.id not in short:
-            yield from (said.text for said in as_prompt(message, can_read=ingredients.can_read))
+def _wide(text: str) -> int:
+    """Bytes that its letters take beyond one each."""
+    return 0 if text.isascii() else len(text.encode("utf-8", "replace")) - len(text)
 
 
 def request_from(
