@@ -35,8 +35,9 @@ def cite(ledger: Ledger, answer: str, library: Library, before: Collection[str] 
 
     Where the index does not answer, nothing is marked: the answer is there all the same.
     """
+    given = {row.relative_path for row in ledger.references if row.relative_path}.union(before)
     try:
-        for link in linked(library, answer):
+        for link in linked(library, answer, sorted(given)):
             reference, is_known = _meant(link, ledger, before)
             update = {"reference_type": "search", "via": "answer", "unverified": not is_known}
             ledger.cite(reference.model_copy(update=update))

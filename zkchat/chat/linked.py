@@ -1,5 +1,6 @@
 """The links of a text, looked up in the vault, as references."""
 
+from collections.abc import Iterable
 from typing import Final, assert_never
 
 from zkchat.chat.ledger import Ledger
@@ -15,15 +16,20 @@ WITHHELD: Final = "withheld"
 """How a note was found that may not be sent to the model at hand: no more of it is known than the link."""
 
 
-def links_in(library: Library, text: str) -> tuple[DocumentReference, ...]:
-    """A reference for each link of the text, in order; links to the web are none of ours."""
-    found = (_reference(library, link) for link in wikilink.scan(text))
+def links_in(library: Library, text: str, quoted: Iterable[str] = ()) -> tuple[DocumentReference, ...]:
+    """A reference for each link of the text, in order; links to the web are none of ours.
+
+    One that stands word for word in a note that may be `quoted` leads where it leads from there.
+    """
+    links = wikilink.scan(text)
+    sources = {stored.link.text: stored.source for stored in library.links_from(*quoted)} if links else {}
+    found = (_reference(library, link, sources.get(link.text)) for link in links)
     return tuple(reference for reference in found if reference)
 
 
-def linked(library: Library, text: str) -> tuple[DocumentReference, ...]:
+def linked(library: Library, text: str, quoted: Iterable[str] = ()) -> tuple[DocumentReference, ...]:
     """One reference for each note that the text links to, in order."""
-    return Ledger(links_in(library, text)).references
+    return Ledger(links_in(library, text, quoted)).references
 
 
 def embedded(library: Library, reference: DocumentReference, text: str) -> tuple[DocumentReference, ...]:

@@ -10,7 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from zkchat import app
-from zkchat.cli.common import Process
+from zkchat.cli.common import Process, known_keys
 from zkchat.errors import StorageError
 from zkchat.repl.keyboard import keys_seen
 
@@ -38,9 +38,8 @@ def last_session(store: "SessionStore") -> "Session | None":
 
 
 def keys_of(environment: "Environment", opened: app.Opened) -> tuple[str, ...]:
-    """The keys of this user, which are kept nowhere."""
-    names = ("OLLAMA_API_KEY", "OPENAI_API_KEY", opened.settings.openai.api_key_env)
-    return tuple(key for name in names if (key := environment.variables.get(name)))
+    """The keys of this user, also the one in a variable of the user's own choice."""
+    return known_keys(environment, opened.settings.openai.api_key_env)
 
 
 _LIBRARIES: Final = {"ollama": ("ollama",), "openai": ("openai",)}

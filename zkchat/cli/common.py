@@ -77,6 +77,13 @@ class Process:
         stream.write(shown(text) + "\n")
 
 
+def known_keys(environment: Environment, *others: str) -> tuple[str, ...]:
+    """What is in this user's variables that are named as keys are, and in the `others`: none of it is to be kept."""
+    endings = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+    variables = environment.variables.items()
+    return tuple(value for name, value in variables if value and (name.upper().endswith(endings) or name in others))
+
+
 def _plain(value: object) -> object:
     from pydantic import BaseModel
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, known_keys, process
 from zkchat.errors import SessionError, SessionNotFound, UsageError
 
 if TYPE_CHECKING:
-    from zkchat.environment import Environment
     from zkchat.model.session import Session
     from zkchat.ports import SessionStore
 
@@ -105,12 +104,6 @@ def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption
         here.json({"session": session.id, "messages": session.message_count})
     else:
         here.out(f"{session.id}  {session.message_count} messages  {session.title or '(untitled)'}")
-
-
-def known_keys(environment: "Environment") -> tuple[str, ...]:
-    """The keys in this user's variables, by the names of those."""
-    endings = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-    return tuple(value for name, value in environment.variables.items() if name.upper().endswith(endings))
 
 
 def session_or_last(store: "SessionStore", name: str | None) -> "Session":

@@ -84,7 +84,7 @@ def load(
     origins = dict.fromkeys(FIELDS, Origin("default"))
     warnings: list[str] = []
     layers = (
-        _from_file(Origin("user", str(user_file)), user_file, warnings),
+        _from_file(Origin("user", str(user_file)), user_file),
         _from_vault(vault_file, trusted, warnings) if vault_file else (),
         _from_variables(variables, warnings),
         _from_flags(flags),
@@ -111,13 +111,8 @@ def _after(before: object, value: object) -> object:
 _Found = Iterator[tuple[str, object, Origin]]
 
 
-def _from_file(origin: Origin, file: Path, warnings: list[str]) -> _Found:
-    try:
-        table = read_table(file)
-    except UnreadableFile as error:
-        warnings.append(f"{error.message} Its settings are left out.")
-        return
-    for key, value in flat(table, origin):
+def _from_file(origin: Origin, file: Path) -> _Found:
+    for key, value in flat(read_table(file), origin):
         yield key, value, origin
 
 
@@ -125,7 +120,11 @@ def _from_vault(file: Path, trusted: Callable[[str], bool], warnings: list[str])
     if leads_out(file):
         warnings.append(f"{file} leads out of the vault, so its settings are left out.")
         return
-    found = list(_from_file(Origin("vault", str(file)), file, warnings))
+    try:
+        found = list(_from_file(Origin("vault", str(file)), file))
+    except UnreadableFile as error:
+        warnings.append(f"{error.message} Its settings are left out.")
+        return
     sensitive = trust.sensitive({key: value for key, value, _ in found})
     ignored = sensitive if sensitive and not trusted(trust.digest(sensitive)) else {}
     if ignored:

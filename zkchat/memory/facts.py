@@ -1,6 +1,5 @@
 """Smart memory: what is worth keeping across sessions, and what of it a message calls for (SPEC 6.4)."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,14 +12,11 @@ from zkchat.errors import UsageError
 from zkchat.memory.statements import placing
 from zkchat.model.context import LeftOut, RequestItem
 from zkchat.model.memory import Fact, FactSource
+from zkchat.model.secrets import KEY, NAMED_KEY
 from zkchat.ports import MemoryStore, Tokenizer
 
 LONGEST: Final = 1000
 """Characters of a fact; what is longer is a note."""
-_KEY: Final = re.compile(
-    r"\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|hf|AKIA|AIza)[-_]?[A-Za-z0-9][-_A-Za-z0-9]{14,}"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY"
-)
 _HALF_LIFE: Final = 90
 """Days after which a fact counts half as fresh."""
 _RANKED: Final = 100
@@ -186,7 +182,7 @@ def _checked(text: str) -> str:
             f"{len(text):,} characters are too many to remember; {LONGEST:,} are the most.",
             hint="Write a note instead, or remember its point in a sentence.",
         )
-    if _KEY.search(text):
+    if KEY.search(text) or NAMED_KEY.search(text):
         raise UsageError(
             "That looks like a key, and a key is never remembered: it would be sent to every model.",
             hint="Keep it in an environment variable.",

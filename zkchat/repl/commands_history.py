@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final, assert_never
 
-from zkchat.errors import UsageError
+from zkchat.errors import SessionNotFound, UsageError
 from zkchat.model.history import compaction_of
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.model.session import Session, messages_of
@@ -15,6 +15,7 @@ from zkchat.repl.numbers import is_answer, last_answer, last_question, message_n
 
 ARCHIVED: Final = "--archived"
 _LISTED_SESSIONS: Final = 15
+_SHORTEST_TITLE: Final = 10
 
 
 async def history(desk: Desk, argument: str) -> Outcome:
@@ -98,9 +99,9 @@ async def sessions(desk: Desk, _argument: str) -> Outcome:
         raise UsageError("There are no sessions in this vault yet.")
     for session in known[:_LISTED_SESSIONS]:
         here = "*" if session.id == desk.conversation.session_id else " "
-        messages = f"{session.message_count:>5} messages"
-        title = session.title or "(untitled)"
-        desk.surface.tell(f"{here} {session.id}  {_local(session.updated_at)}  {messages}  {title}")
+        start = f"{here} {session.id}  {_local(session.updated_at)}  {session.message_count:>5} messages  "
+        title = shown_in_line(session.title) or "(untitled)"
+        desk.surface.tell(start + _cut(title, max(_SHORTEST_TITLE, desk.surface.width - len(start))))
     if len(known) > _LISTED_SESSIONS:
         desk.surface.aside(f"… and {len(known) - _LISTED_SESSIONS} older ones: zkchat sessions list")
     return NOTHING
@@ -109,7 +110,10 @@ async def sessions(desk: Desk, _argument: str) -> Outcome:
 async def resume(desk: Desk, argument: str) -> Outcome:
     if not argument:
         raise UsageError("Which session?", hint="/resume TITLE or /resume ID; /sessions lists them.")
-    session = desk.store.find(argument)
+    try:
+        session = desk.store.find(argument)
+    except SessionNotFound as error:
+        raise SessionNotFound(error.message, hint=error.hint.replace("zkchat sessions list", "/sessions")) from error
     if session.id == desk.conversation.session_id:
         raise UsageError("You are in that session.")
     return Switch(session=session.id)
@@ -166,13 +170,20 @@ def _tell_whole(desk: Desk, message: ChatMessage) -> None:
 
 def _line(desk: Desk, number: int, message: ChatMessage, *, is_pinned: bool) -> str:
     """A message as one line that fits the screen."""
-    from rich.cells import cell_len, set_cell_size
+    from rich.cells import cell_len
 
     said = phrases.compaction(message) or shown_in_line(" ".join([message.text, *_traffic(message)]))
     unfinished = "" if message.status == "complete" else f" ({message.status})"
     start = f"{number:>4}{'*' if is_pinned else ' '} {shown_in_line(who(message)):<9} "
     room = max(20, desk.surface.width - cell_len(start) - len(unfinished))
-    return start + (said if cell_len(said) <= room else set_cell_size(said, room - 1).rstrip() + "…") + unfinished
+    return start + _cut(said, room) + unfinished
+
+
+def _cut(text: str, room: int) -> str:
+    """As much of a line as fits in so many cells."""
+    from rich.cells import cell_len, set_cell_size
+
+    return text if cell_len(text) <= room else set_cell_size(text, room - 1).rstrip() + "…"
 
 
 def _traffic(message: ChatMessage) -> Iterator[str]:

@@ -118,8 +118,10 @@ def _list(desk: Desk, kind: Kind, otherwise: str) -> Outcome:
     width = max(len(each.item.name) for each in every)
     for each in every:
         item, tell = each.item, desk.surface.tell if each.is_in else desk.surface.aside
-        mark = "*" if each.is_in else " "
-        tell(f"{mark} {item.name:<{width}}  {f'[{item.include}]':<8}  {item.tokens:>5,} tokens  {each.state}")
+        mark, state = ("*" if each.is_in else " "), "" if each.is_in and not each.is_added else each.state
+        tell(f"{mark} {item.name:<{width}}  {f'[{item.include}]':<8}  {item.tokens:>5,} tokens  {state}".rstrip())
+    if any(each.is_in for each in every):
+        desk.surface.aside("* in every request")
     return NOTHING
 
 

@@ -1,6 +1,6 @@
 """`/why`: what brought a note, a rule or a tool into the last request, or kept it out, and which requests held it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -57,9 +57,17 @@ async def why(desk: Desk, argument: str) -> Outcome:
     for reason in reasons:
         desk.surface.tell(f"- {reason}")
     answers = [each for each in desk.conversation.messages if is_answer(each) and subject.is_in(each)]
-    numbers = ", ".join(str(number_of(desk, each)) for each in answers)
-    desk.surface.aside(f"It was there for message {numbers}." if numbers else "No request of this session held it.")
+    if answers:
+        desk.surface.aside(f"It was there for {_messages([str(number_of(desk, each)) for each in answers])}.")
+    else:
+        desk.surface.aside("No request of this session held it.")
     return NOTHING
+
+
+def _messages(numbers: Sequence[str]) -> str:
+    """As in "messages 2, 4 and 6"."""
+    *others, last = numbers
+    return f"messages {', '.join(others)} and {last}" if others else f"message {last}"
 
 
 def _subject(kit: SessionKit, argument: str) -> _Subject:
@@ -76,9 +84,9 @@ def _subject(kit: SessionKit, argument: str) -> _Subject:
 def _reasons(desk: Desk, subject: _Subject, answer: ChatMessage) -> Iterator[str]:
     numbers = {message.id: number for number, message in enumerate(desk.conversation.messages, start=1)}
     for item in subject.items(answer):
-        place = f" {numbers[item.part_of]}" if item.part_of in numbers else ""
+        place = f"with message {numbers[item.part_of]}: " if item.part_of in numbers else ""
         score = "" if item.score is None else f" {item.score:.2f}"
-        yield f"{item.reason or 'always there'}{place} [{item.include}{score}], {item.tokens:,} tokens"
+        yield f"{place}{item.reason or 'always there'} [{item.include}{score}], {item.tokens:,} tokens"
     for reference in subject.found(answer):
         if reference.reference_type == "search":
             yield phrases.reason(reference)

@@ -22,6 +22,8 @@ Progress = Callable[[int, int], None]
 _RESOLVED_AT_ONCE = 2_000
 _WORTH_SHARING = 3
 """Parts from which on other processes are asked to help: to start them costs about as much as to read one."""
+_FIRST_SHARED = 250
+"""Notes of a part while the first are shared: other processes tell nothing of a part until it is done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +159,11 @@ class Indexer:
         """Part after part, by other processes if there are many."""
         parts = parts_of(listed)
         done = 0
+        if listed:
+            progress(done, len(listed))
         if self._workers and len(parts) >= _WORTH_SHARING:
-            for read in self._workers.map(partial(read_part, self._files, self._index), parts):
+            first = [parts[0][at : at + _FIRST_SHARED] for at in range(0, len(parts[0]), _FIRST_SHARED)]
+            for read in self._workers.map(partial(read_part, self._files, self._index), [*first, *parts[1:]]):
                 done += read.notes
                 progress(done, len(listed))
                 yield read
