@@ -22,14 +22,18 @@ class Keyboard:
     def type(self, text: str) -> None:
         os.write(self._hand, text.encode())
 
+    def has_arrived(self) -> bool:
+        """Whether what was typed is there to be read, which takes the terminal a moment."""
+        return bool(select.select([self._end], [], [], 10)[0])
+
     @property
     def seen(self) -> str:
         """What the terminal has shown since it was looked at last."""
-        return os.read(self._hand, 1_000).decode() if select.select([self._hand], [], [], 0.1)[0] else ""
+        return os.read(self._hand, 1_000).decode() if select.select([self._hand], [], [], 0.5)[0] else ""
 
     @property
     def waiting(self) -> str:
-        return os.read(self._end, 1_000).decode() if select.select([self._end], [], [], 0.1)[0] else ""
+        return os.read(self._end, 1_000).decode() if select.select([self._end], [], [], 0.5)[0] else ""
 
     def close(self) -> None:
         self.stream.close()
@@ -54,6 +58,7 @@ def test_keys_are_kept_unseen_and_ctrl_d_is_one_of_them(keyboard: Keyboard) -> N
 def test_a_question_shows_what_is_typed_and_forgets_what_was_typed_before_it(keyboard: Keyboard) -> None:
     with keys_unseen(keyboard.stream):
         keyboard.type("y\n")
+        assert keyboard.has_arrived()
         with keys_seen(keyboard.stream):
             keyboard.type("no\n")
             assert keyboard.seen == "no\r\n"
