@@ -1,8 +1,13 @@
 """CPU seconds to stream an answer in 20-character chunks, beside Rich's Live over the whole document.
 
-Both draw each chunk as it arrives, 20 in a second. Run it with: python -m benchmarks.speed.stream_speed
+Both draw each chunk as it arrives, 20 in a second:
+
+    python -m benchmarks.speed.stream_speed [--peer-up-to CHARACTERS]
+
+The peer takes minutes for 50,000 characters, and is asked for that much only with `--peer-up-to 50000`.
 """
 
+import argparse
 import io
 import time
 from collections.abc import Callable
@@ -18,7 +23,6 @@ from zkchat.render.terminal import console_for
 CHUNK = 20
 SECONDS_PER_CHUNK = 1 / 20
 SIZES = (2_000, 10_000, 50_000)
-LARGEST_FOR_PEER = 10_000
 
 SECTION = """## Part {number}: what sleep does
 
@@ -87,11 +91,14 @@ def seconds(draw: Callable[[list[str]], None], size: int) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peer-up-to", type=int, default=10_000)
+    wanted = parser.parse_args()
     seconds(stream, 1_000)  # the imports and the lexers
     table = Table("characters", "zkchat", "per 1,000", "Rich Live", "ratio", title="CPU seconds to stream an answer")
     for size in SIZES:
         ours = seconds(stream, size)
-        peer = seconds(live, size) if size <= LARGEST_FOR_PEER else None
+        peer = seconds(live, size) if size <= wanted.peer_up_to else None
         table.add_row(
             f"{size:,}",
             f"{ours:.2f}",

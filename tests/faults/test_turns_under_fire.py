@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-KILLS = 60
+KILLS = 40
 SCRIPT = Path(__file__).parent / "turns_under_fire.py"
 
 

@@ -77,7 +77,7 @@ def after(messages: list[Sized], found: Plan) -> list[Sized]:
     ]
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=700, deadline=None)
 @given(STRATEGIES, histories(), rooms(), KEEPS)
 def test_the_cap_always_holds_and_planning_twice_changes_nothing(
     strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep
@@ -95,7 +95,7 @@ def test_the_cap_always_holds_and_planning_twice_changes_nothing(
     assert plan(strategy, left, replace(room, summary=found.summary_budget), keep) is None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(STRATEGIES, histories(), rooms(), KEEPS)
 def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
     strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep
@@ -109,7 +109,7 @@ def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
     assert {*found.condensed} <= {*found.kept}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(STRATEGIES, histories(), rooms(), KEEPS)
 def test_a_tool_call_is_never_parted_from_its_result(
     strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep
@@ -122,7 +122,7 @@ def test_a_tool_call_is_never_parted_from_its_result(
             assert (call.id in found.kept) == (result.id in found.kept)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(histories(), rooms(), KEEPS)
 def test_what_is_summarised_is_one_run_but_for_what_the_user_wants_kept(
     messages: list[Sized], room: Room, keep: Keep

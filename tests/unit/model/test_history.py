@@ -131,7 +131,7 @@ BODIES: st.SearchStrategy[EntryBody] = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(BODIES, max_size=14))
 def test_entry_by_entry_gives_the_same_views_as_all_at_once(bodies: list[EntryBody]) -> None:
     stored = entries(*bodies)
