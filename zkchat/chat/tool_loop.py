@@ -101,13 +101,15 @@ class ToolLoop:
                     async for event in events:
                         yield event
             except PromptTooLong:
+                if not attempts_left:
+                    raise
                 refused = exchange.assembled.request
                 tighter = TIGHTENING * exchange.wanted.tightness
                 exchange.wanted = replace(exchange.wanted, tightness=tighter)
                 async with aclosing(self.preparation.ready(exchange.wanted, exchange.use)) as events:
                     async for event in events:
                         yield event
-                if not attempts_left or exchange.assembled.request == refused:
+                if exchange.assembled.request == refused:
                     raise
                 name = self.provider.info.name
                 yield Warned(text=f"{name} counts more tokens than expected: the prompt is made shorter.")
