@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from zkchat.environment import Environment, let_idle_threads_sleep
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from zkchat.storage.locations import Locations
     from zkchat.storage.memories import SqliteMemories
     from zkchat.storage.sessions import SqliteSessions
+    from zkchat.storage.summaries import SqliteSentences
     from zkchat.vault.library import Library
 
 _MOST_PROCESSES = 2
@@ -140,7 +142,8 @@ def opened_library(environment: Environment, where: Paths, settings: "Settings")
     files = VaultFiles(where.vault, exclude=settings.vault.exclude, max_note_bytes=settings.vault.max_note_bytes)
     with closing(SqliteNoteIndex(locations(environment, where, settings).index)) as index:
         meaning, local_only = Meaning(index.vectors, installed()), settings.privacy.local_only
-        with closing(Library(files, index, meaning, workers=workers, local_only=local_only)) as library:
+        library = Library(files, index, meaning, workers=workers, local_only=local_only, clock=monotonic)
+        with closing(library):
             yield library
 
 
@@ -154,6 +157,15 @@ def opened_message_search(
     path = locations(environment, where, settings).messages
     with closing(SqliteMessageIndex(path)) as index:
         yield ConversationSearch(index)
+
+
+@contextmanager
+def opened_sentences(environment: Environment, where: Paths, settings: "Settings") -> "Iterator[SqliteSentences]":
+    """What models said of documents."""
+    from zkchat.storage.summaries import SqliteSentences
+
+    with closing(SqliteSentences(locations(environment, where, settings).summaries)) as sentences:
+        yield sentences
 
 
 def locations(environment: Environment, where: Paths, settings: "Settings") -> "Locations":

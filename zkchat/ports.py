@@ -10,6 +10,7 @@ from zkchat.model.index import (
     IndexBatch,
     IndexCounts,
     KnownNote,
+    LinkToResolve,
     NoteFilter,
     Segment,
     SegmentHead,
@@ -182,10 +183,6 @@ class NoteIndex(Protocol):
 
     def warnings(self) -> list[NoteWarning]: ...
 
-    def reserve_sections(self, count: int) -> int:
-        """The first of so many numbers that no section has, or will have."""
-        ...
-
     def apply(self, batch: IndexBatch) -> int:
         """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
         ...
@@ -198,6 +195,10 @@ class NoteIndex(Protocol):
 
     def notes_to_resolve(self, limit: int) -> list[str]:
         """Notes whose links may lead elsewhere now, some of them."""
+        ...
+
+    def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
+        """The links of these notes."""
         ...
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]: ...
@@ -255,7 +256,7 @@ class Workers(Protocol):
     """Other processes, to share long work with."""
 
     def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
-        """What comes of each task, in their order. Work, tasks and results have to be such as can be pickled."""
+        """What comes of each task, as they get done. Work, tasks and results have to be such as can be pickled."""
         ...
 
 
@@ -283,8 +284,12 @@ class VectorIndex(Protocol):
 
     def add(self, vectors: Iterable[tuple[int, bytes]]) -> None: ...
 
-    def after(self, method: str, section: int) -> list[tuple[int, bytes]]:
-        """The vectors of this method for sections with higher numbers, in their order."""
+    def after(self, method: str, section: int, limit: int) -> list[tuple[int, bytes]]:
+        """The vectors of this method for sections with higher numbers, in their order, at most so many."""
+        ...
+
+    def of(self, method: str, sections: Sequence[int]) -> list[tuple[int, bytes]]:
+        """The vectors of this method for those of the sections that have one, in no particular order."""
         ...
 
 

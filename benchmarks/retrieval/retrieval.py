@@ -35,9 +35,12 @@ from zkchat.vault.terms import asked_terms
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUERIES = Path(__file__).parent / "queries" / "garden.json"
 SEEN = 10
+WHOLE = "hybrid: text + vectors"
+RESAMPLED = 2_000
 
 Scores = NDArray[np.float32]
 System = Callable[[str], Scores]
+Measures = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Systems:
             "words": self.words,
             "text: words + names": self.text,
             "vectors": self.vectors,
-            "hybrid: text + vectors": self.hybrid,
+            WHOLE: self.hybrid,
         }
 
     def floor(self, question: str) -> Scores:
@@ -103,15 +106,19 @@ class Systems:
         return self._text.words(self._text.matches(*self._asked(question)))
 
     def names(self, question: str) -> Scores:
-        return self._text.names(self._text.matches(*self._asked(question)))
+        scores = np.zeros(len(self.sections), dtype=np.float32)
+        slots, share = self._text.names(self._text.matches(*self._asked(question)))
+        scores[slots] = share
+        return scores
 
     def vectors(self, question: str) -> Scores:
         return self._near.scores(self._embedder.embed([question])[0])
 
     def hybrid(self, question: str) -> Scores:
-        text = self.text(question)
-        near = self._meaning.scores(question, self._text.sections, text, self._text.alive)
-        return text + np.float32(MEANING_WEIGHT) * near
+        scores = self.text(question)
+        slots, nearness = self._meaning.nearness(question, self._text.sections, scores, self._text.alive)
+        scores[slots] += MEANING_WEIGHT * nearness
+        return scores
 
     def _asked(self, question: str) -> tuple[Counter[str], Sequence[TermPostings]]:
         asked = Counter(asked_terms(question))
@@ -189,19 +196,42 @@ def tables(asked: Sequence[Question], results: dict[str, list[Result]]) -> Itera
             f"{name:26}{mean(each.ndcg for each in of_all):10.3f}{mean(each.recall for each in of_all):11.3f}"
             f"{mean(each.reciprocal_rank for each in of_all):9.3f}{mean(each.section for each in of_all):11.3f}"
         )
-    groups: dict[str, Callable[[Question], str]] = {
-        "language": lambda each: each.language,
-        "kind": lambda each: each.kind,
+    ndcg = {name: np.array([each.ndcg for each in of_all]) for name, of_all in results.items()}
+    yield from by_group("language", [question.language for question in asked], ndcg)
+    yield from by_group("kind", [question.kind for question in asked], ndcg)
+
+
+def by_group(title: str, group_of: Sequence[str], ndcg: dict[str, Measures]) -> Iterator[str]:
+    """The mean of each group of questions, and how much of what the hybrid gains or loses may be chance."""
+    members = Counter(group_of)
+    groups = [np.array([each == group for each in group_of]) for group in members]
+    yield f"\n{'nDCG@10 by ' + title:26}" + "".join(f"{f'{name} ({count})':>16}" for name, count in members.items())
+    for name, values in ndcg.items():
+        yield f"{name:26}" + "".join(f"{values[group].mean():16.3f}" for group in groups)
+    yield "\nhybrid less another, the 95 % interval"
+    for name, values in ndcg.items():
+        if name != WHOLE:
+            yield f"{name:26}" + "".join(f"{interval((ndcg[WHOLE] - values)[group]):>16}" for group in groups)
+
+
+def interval(differences: Measures) -> str:
+    """Where the mean lies, by bootstrap over the questions."""
+    drawn = np.random.default_rng(1).choice(differences, (RESAMPLED, len(differences))).mean(axis=1)
+    return "{:+.3f} {:+.3f}".format(*np.quantile(drawn, (0.025, 0.975)))
+
+
+def results_of(index: SqliteNoteIndex, vault: Path, asked: Sequence[Question]) -> dict[str, list[Result]]:
+    """What each way to rank makes of the questions, once the vault is read and has its vectors."""
+    files = VaultFiles(vault, exclude=(), max_note_bytes=5_000_000)
+    library = Library(files, index, Meaning(index.vectors, installed()))
+    library.refresh()
+    library.embed()
+    systems = Systems(index)
+    print(f"{len(asked)} questions over {len(systems.sections)} sections\n")
+    return {
+        name: [asked_of(system, systems.sections, question) for question in asked]
+        for name, system in systems.all().items()
     }
-    for title, group_of in groups.items():
-        members = Counter(map(group_of, asked))
-        yield f"\n{'nDCG@10 by ' + title:26}" + "".join(f"{f'{name} ({count})':>16}" for name, count in members.items())
-        for name, of_all in results.items():
-            means = (
-                mean(result.ndcg for question, result in zip(asked, of_all, strict=True) if group_of(question) == group)
-                for group in members
-            )
-            yield f"{name:26}" + "".join(f"{value:16.3f}" for value in means)
 
 
 def main() -> None:
@@ -211,21 +241,11 @@ def main() -> None:
     wanted = parser.parse_args()
     asked = questions()
     with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
-        vault = Path(folder) / "vault"
-        fill(vault, wanted.distractors)
-        files = VaultFiles(vault, exclude=(), max_note_bytes=5_000_000)
-        library = Library(files, index, Meaning(index.vectors, installed()))
-        library.refresh()
-        library.embed()
-        systems = Systems(index)
-        results = {
-            name: [asked_of(system, systems.sections, question) for question in asked]
-            for name, system in systems.all().items()
-        }
-    print(f"{len(asked)} questions over {len(systems.sections)} sections\n")
+        fill(Path(folder) / "vault", wanted.distractors)
+        results = results_of(index, Path(folder) / "vault", asked)
     print("\n".join(tables(asked, results)))
     if wanted.misses:
-        for question, result in zip(asked, results["hybrid: text + vectors"], strict=True):
+        for question, result in zip(asked, results[WHOLE], strict=True):
             if result.reciprocal_rank < 1:
                 print(f"{result.ndcg:.2f} {question.kind:11}{question.text}")
 

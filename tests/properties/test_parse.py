@@ -1,15 +1,17 @@
 """What holds for every text that a note may have."""
 
+import re
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from zkchat.vault.chunker import LARGEST, sections_of
-from zkchat.vault.markdown import flatten, outline
+from zkchat.vault.frontmatter import read_plain, read_yaml
+from zkchat.vault.markdown import flatten, outline, plain
 from zkchat.vault.parse import parse_note
 from zkchat.vault.resolver import section_lines
-from zkchat.vault.wikilink import scan
+from zkchat.vault.wikilink import scan, wikilink_spans
 
 SETTINGS = settings(max_examples=300, deadline=None)
 
@@ -71,6 +73,97 @@ PLAIN_PIECES = (
     *("\n # a", "\n   ## b", "a\n-", "a\n--  ", "a\n  ==", "\n\n---\n", "-     a", ">     a", "\n#\x0c"),
 )
 plain_texts = st.lists(st.sampled_from(PLAIN_PIECES), max_size=10).map("".join)
+
+
+PROPERTIES = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "title",
+                "Tags",
+                "aliases",
+                "é-1",
+                "a_b",
+                "2",
+                "yes",
+                ":",
+                ": ",
+                ":  ",
+                "\n",
+                "\n",
+                "\n",
+                " ",
+                "\t",
+                "  ",
+            ),
+            *(
+                "plain",
+                "two words",
+                "it's",
+                "Größe",
+                "笔记",
+                "a.b/c",
+                "- ",
+                " - ",
+                "-",
+                "[",
+                "]",
+                "[]",
+                ", ",
+                ",",
+                "#",
+                " #",
+            ),
+            *("yes", "No", "TRUE", "null", "~", "7", "1e3", "2024-01-15", "2024-02-30", "0000-00-00", "٢٠٢٤-٠١-١٥"),
+            *(
+                '"',
+                "'",
+                "\\",
+                "|",
+                ">",
+                "&a ",
+                "*a",
+                "!",
+                "%",
+                "@",
+                "?",
+                "{",
+                "}",
+                "...",
+                "=",
+                "<<",
+                ".inf",
+                "\u2028",
+                "_",
+            ),
+            *("tags: [a, b c]\n", "tags:\n  - a\n  - b\n", "title: A title\n", "created: 2024-01-15\n", "up:\n"),
+        ]
+    )
+    | st.text(max_size=3),
+    max_size=12,
+).map(lambda pieces: flatten("".join(pieces)) + "\n")
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(PROPERTIES)
+def test_a_plain_frontmatter_is_read_as_yaml_reads_it(source: str) -> None:
+    plain = read_plain(source)
+    assert plain is None or plain == read_yaml(source)
+
+
+@SETTINGS
+@given(st.from_regex(r"[^\W_]+(?: [^\W_]+)*", fullmatch=True))
+def test_words_are_read_in_a_title_as_they_are_written(text: str) -> None:
+    assert parse_note("n.md", f"# {text}").title == plain(f"# {text}") == text
+
+
+@SETTINGS
+@given(st.text("[]!a|\n", max_size=12))
+@example("[[]]")
+@example("[[]a]]]")
+def test_a_link_is_two_brackets_something_in_one_line_that_holds_no_two_and_two_brackets(text: str) -> None:
+    written = re.compile(r"\[\[(?!\[)(?:(?!\[\[|\]\])[^\n])+\]\]")
+    assert [text[slice(*span)].lstrip("!") for span in wikilink_spans(text)] == written.findall(text)
 
 
 def line_of(text: str, offset: int) -> int:

@@ -1,6 +1,7 @@
 """Work for other processes, which must be able to import it."""
 
 import os
+import time
 from multiprocessing import parent_process
 
 
@@ -9,3 +10,8 @@ def die_in_a_child(number: int) -> int:
     if parent_process() is not None and number > 1:
         os._exit(1)
     return 2 * number
+
+
+def pid_after(seconds: float) -> int:
+    time.sleep(seconds)
+    return os.getpid()

@@ -1,7 +1,8 @@
 """A session while it goes on: its entries, and the views of them kept up to date (SPEC 4.5)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.session import (
@@ -17,6 +18,8 @@ from zkchat.model.session import (
     grown,
     thread_of,
 )
+
+Known = TypeVar("Known")
 
 
 def compaction_of(message: ChatMessage) -> CompactionPart | None:
@@ -185,3 +188,17 @@ class _Views:
         self.compactions = [message for message, _ in in_force]
         self.live = {message.id: message for message in said if message.id not in hidden}
         self.archived = {message.id: message for message in said if message.id in hidden}
+
+
+class OncePerMessage(Generic[Known]):
+    """What follows from a message by itself, worked out once, because every turn asks for all of them again."""
+
+    def __init__(self, work: Callable[[ChatMessage], Known]) -> None:
+        self._work = work
+        self._known: dict[str, tuple[ChatMessage, Known]] = {}
+
+    def __call__(self, message: ChatMessage) -> Known:
+        known = self._known.get(message.id)
+        if known is None or known[0] is not message:  # a message that was stored again may say something else
+            known = self._known[message.id] = message, self._work(message)
+        return known[1]

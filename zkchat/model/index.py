@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from zkchat.model.note import Block, FileStamp, Heading, Link, Note, PrivacyClass, Resolution, Section
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexedNote:
+class IndexedNote(NamedTuple):
     """A note as it is to be stored."""
 
     stamp: FileStamp
     digest: bytes
     note: Note
     sections: Sequence[Section] = ()
-    first_section: int = 0
-    """Sections are numbered through the vault; those of a note follow each other."""
     link_keys: frozenset[str] = frozenset()
     """The names by which its links look for their targets."""
     privacy: PrivacyClass = "open"
@@ -57,6 +55,7 @@ class IndexBatch:
     touched_keys: frozenset[str] = frozenset()
     """Names that now may mean another note: links that look for them are to be resolved again."""
     segment: Segment | None = None
+    """Of the sections of the notes. The index puts its own numbers, which run through the vault, in their place."""
 
     @property
     def is_empty(self) -> bool:
@@ -111,6 +110,16 @@ class KnownNote:
     aliases: tuple[str, ...] = ()
     headings: tuple[Heading, ...] = ()
     blocks: tuple[Block, ...] = ()
+
+
+class LinkToResolve(NamedTuple):
+    """What decides where a stored link leads. A tuple, because a first refresh makes one for each link of the vault."""
+
+    id: int
+    source: str
+    target: str
+    anchor: str
+    external: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

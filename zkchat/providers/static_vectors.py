@@ -54,9 +54,7 @@ class StaticVectors:
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         import numpy as np
 
-        vectors = np.zeros((len(texts), _DIMENSIONS), dtype=np.float32)
-        for row, text in zip(vectors, texts, strict=True):
-            row[:] = self._words.sum_of(text)
+        vectors = self._words.sums([*map(self._words.tokens, texts)])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.where(lengths > 0, lengths, 1)
         return vectors
@@ -87,15 +85,30 @@ class _Words:
         self._tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
         self._vectors = _mapped(folder / _VECTORS)
         self._weights = _weights(len(self._vectors))
-        self._tokens = lru_cache(_WORDS_REMEMBERED)(self._tokenized)
+        self._tokens_of = lru_cache(_WORDS_REMEMBERED)(self._tokenized)
 
-    def sum_of(self, text: str) -> "NDArray[np.float32]":
+    def tokens(self, text: str) -> "NDArray[np.uint16]":
         import numpy as np
 
         words = _WORD.findall(unicodedata.normalize("NFC", text).lower())
-        tokens = np.frombuffer(b"".join(map(self._tokens, words)), dtype=np.uint16)
-        total: NDArray[np.float32] = self._weights[tokens] @ self._vectors[tokens].astype(np.float32)
-        return total
+        return np.frombuffer(b"".join(map(self._tokens_of, words)), dtype=np.uint16)
+
+    def sums(self, texts: Sequence["NDArray[np.uint16]"]) -> "NDArray[np.float32]":
+        """For each list of tokens the sum of their vectors, each by its weight.
+
+        Texts have most of their tokens in common, so each is made a number of 32 bits once for all of them.
+        """
+        import numpy as np
+
+        is_used = np.zeros(len(self._weights), dtype=np.bool_)
+        for tokens in texts:
+            is_used[tokens] = True
+        used = np.flatnonzero(is_used)
+        place = np.empty(len(is_used), dtype=np.intp)
+        place[used] = np.arange(len(used))
+        vectors = self._weights[used, None] * self._vectors[used]
+        sums = [vectors[place[tokens]].sum(axis=0) for tokens in texts]
+        return np.array(sums, dtype=np.float32).reshape(-1, _DIMENSIONS)
 
     def _tokenized(self, word: str) -> bytes:
         """The tokens of a word that say something, as numbers of 16 bits. A rare sign has none but its bytes."""

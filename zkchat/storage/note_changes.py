@@ -3,10 +3,11 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 
 from zkchat.errors import StorageDamaged
 from zkchat.model.index import IndexedNote, Segment
-from zkchat.storage.note_rows import INSERT_LINK, note_row, posting_rows, section_rows
+from zkchat.storage.note_rows import INSERT_LINK, note_row, posting_rows, section_row
 
 _FORGET_NOTE = (
     "DELETE FROM links WHERE note = ?",
@@ -38,17 +39,20 @@ def remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
             database.execute(statement, (note,))
 
 
-def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote]) -> None:
+def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_section: int) -> int:
+    """Number their sections from `first_section` on; returned is the number after the last."""
     first = database.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()[0]
     numbered = [*enumerate(notes, start=first)]
+    places = [*accumulate([len(stored.sections) for stored in notes], initial=first_section)]
 
     database.executemany(
         "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (note_row(number, stored) for number, stored in numbered),
+        (note_row(number, place, stored) for (number, stored), place in zip(numbered, places, strict=False)),
     )
+    sections = ((number, section) for number, stored in numbered for section in stored.sections)
     database.executemany(
         "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
-        (row for number, stored in numbered for row in section_rows(number, stored)),
+        (section_row(place, number, section) for place, (number, section) in enumerate(sections, start=first_section)),
     )
     database.executemany(
         INSERT_LINK,
@@ -56,6 +60,7 @@ def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote]) -> Non
     )
     for statement, texts_of in _LISTS_OF_NOTE:
         database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
+    return places[-1]
 
 
 _LISTS_OF_NOTE: tuple[tuple[str, Callable[[IndexedNote], Iterable[str]]], ...] = (

@@ -14,6 +14,7 @@ from zkchat.model.index import (
     IndexBatch,
     IndexCounts,
     KnownNote,
+    LinkToResolve,
     NoteFilter,
     Segment,
     SegmentHead,
@@ -41,6 +42,8 @@ from zkchat.storage.note_rows import (
     EDGES_TOUCHING,
     LINKS_FROM,
     LINKS_TO,
+    LINKS_TO_RESOLVE,
+    MARK_RESOLVED,
     POSTINGS_OF_SEGMENT,
     POSTINGS_OF_TERMS,
     SCHEMA,
@@ -50,6 +53,7 @@ from zkchat.storage.note_rows import (
     known_note,
     link_of,
     names_of,
+    numbered,
     postings_of_row,
     resolution_row,
     section_of,
@@ -137,16 +141,11 @@ class SqliteNoteIndex:
 
     # --- changing it ---
 
-    def reserve_sections(self, count: int) -> int:
-        with self._writing() as database:
-            first = state(database, "next_section")
-            set_state(database, next_section=first + count)
-        return first
-
     def apply(self, batch: IndexBatch) -> int:
         with self._writing() as database:
             remove_notes(database, [*batch.removed, *(each.stamp.path for each in batch.notes)])
-            add_notes(database, batch.notes)
+            first_section = state(database, "next_section")
+            next_section = add_notes(database, batch.notes, first_section)
             database.executemany(
                 "UPDATE notes SET size = ?, modified_ns = ?, settled = ? WHERE path = ?",
                 [(each.size, each.modified_ns, each.settled, each.path) for each in batch.restamped],
@@ -155,10 +154,16 @@ class SqliteNoteIndex:
             database.executemany("DELETE FROM attachments WHERE path = ?", singles(batch.removed_files))
             database.execute(TOUCH_KEYS, (json.dumps([*batch.touched_keys]),))
             if batch.segment:
-                add_segment(database, batch.segment)
+                add_segment(database, numbered(batch.segment, first_section))
             generation = state(database, "generation") + 1
             text_generation = state(database, "text_generation") + 1
-            set_state(database, generation=generation, text_generation=text_generation, complete=0)
+            set_state(
+                database,
+                generation=generation,
+                text_generation=text_generation,
+                next_section=next_section,
+                complete=0,
+            )
             return generation
 
     def is_complete(self) -> bool:
@@ -175,6 +180,10 @@ class SqliteNoteIndex:
         query = "SELECT path FROM notes WHERE unresolved ORDER BY id LIMIT ?"
         with self._reading() as database:
             return [path for (path,) in database.execute(query, (limit,))]
+
+    def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
+        with self._reading() as database:
+            return [*map(LinkToResolve._make, database.execute(LINKS_TO_RESOLVE, (json.dumps(paths),)))]
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
         with self._reading() as database:
@@ -201,7 +210,7 @@ class SqliteNoteIndex:
             if state(database, "generation") != generation:
                 return False
             database.executemany(STORE_RESOLUTION, ((*resolution_row(found), number) for number, found in resolutions))
-            database.executemany("UPDATE notes SET unresolved = 0 WHERE path = ?", singles(sources))
+            database.execute(MARK_RESOLVED, (json.dumps(sources),))
             return True
 
     # --- the text index ---

@@ -1,14 +1,16 @@
 """The tables of the note index, and how values become rows and rows values."""
 
 import json
+import struct
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, assert_never
 
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
-from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved
+from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
 
-VERSION = 6
+VERSION = 7
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 SCHEMA = (
@@ -61,9 +63,12 @@ INSERT_LINK = """INSERT INTO links (note, text, target, anchor, display, size, s
     line, in_comment, in_frontmatter) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 STORE_RESOLUTION = """UPDATE links
     SET status = ?, path = ?, via = ?, anchor_found = ?, anchor_line = ?, others = ? WHERE id = ?"""
+MARK_RESOLVED = "UPDATE notes SET unresolved = 0 WHERE path IN (SELECT value FROM json_each(?))"
 LINKS_FROM = """SELECT notes.path, links.*
     FROM json_each(?) AS wanted CROSS JOIN notes ON notes.path = wanted.value CROSS JOIN links ON note = notes.id
     ORDER BY wanted.key, links.id"""
+LINKS_TO_RESOLVE = """SELECT links.id, notes.path, target, anchor, external
+    FROM json_each(?) AS wanted CROSS JOIN notes ON notes.path = wanted.value CROSS JOIN links ON note = notes.id"""
 LINKS_TO = """SELECT notes.path, links.*
     FROM links JOIN notes ON notes.id = note WHERE links.path = ? ORDER BY notes.path, links.id"""
 DOUBTFUL_LINKS = """SELECT notes.path, links.*
@@ -94,7 +99,7 @@ POSTINGS_OF_TERMS = """SELECT asked.value, segment, terms, ends, standing, namin
 POSTINGS_OF_SEGMENT = "SELECT segment, terms, ends, standing, naming FROM postings WHERE segment = ?"
 
 _TERMS_OF_ROW = 16
-"""To write a row for each term would take longer than all the rest of a segment."""
+"""A row for each term would take longer to write than all the rest of a segment; with more, rows outgrow their page."""
 
 _BETWEEN_HEADINGS = "\x1f"
 SectionRow = tuple[int, str, str, str, str, int, int, str]
@@ -103,7 +108,7 @@ SectionRow = tuple[int, str, str, str, str, int, int, str]
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
-def note_row(number: int, stored: IndexedNote) -> tuple[object, ...]:
+def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[object, ...]:
     note, stamp = stored.note, stored.stamp
     return (
         number,
@@ -116,18 +121,16 @@ def note_row(number: int, stored: IndexedNote) -> tuple[object, ...]:
         _packed(note.aliases),
         _packed(note.headings),
         _packed(note.blocks),
-        stored.first_section,
+        first_section,
         len(stored.sections),
         bool(note.links),
         stored.privacy,
     )
 
 
-def section_rows(number: int, stored: IndexedNote) -> Iterable[tuple[object, ...]]:
-    return (
-        (place, number, _BETWEEN_HEADINGS.join(each.heading_path), each.first_line, each.last_line, each.text)
-        for place, each in enumerate(stored.sections, start=stored.first_section)
-    )
+def section_row(number: int, note: int, section: Section) -> tuple[object, ...]:
+    heading_path, text, _, _, first_line, last_line = section
+    return number, note, _BETWEEN_HEADINGS.join(heading_path), first_line, last_line, text
 
 
 def section_of(row: SectionRow) -> StoredSection:
@@ -144,34 +147,39 @@ def section_of(row: SectionRow) -> StoredSection:
     )
 
 
+def numbered(segment: Segment, first: int) -> Segment:
+    """With sections that are numbered from `first` on."""
+    return replace(segment, sections=struct.pack(f"<{segment.slots}I", *range(first, first + segment.slots)))
+
+
 def posting_rows(number: int, segment: Segment) -> Iterator[tuple[object, ...]]:
-    at = names_at = 0
+    ends, name_ends = array("I", [0, *segment.standing_ends]), array("I", [0, *segment.naming_ends])
     for start in range(0, len(segment.terms), _TERMS_OF_ROW):
-        chosen = slice(start, start + _TERMS_OF_ROW)
-        ends, name_ends = segment.standing_ends[chosen], segment.naming_ends[chosen]
-        packed = array("I", [*(end - at for end in ends), *(end - names_at for end in name_ends)]).tobytes()
-        terms = segment.terms[chosen]
-        standing, naming = segment.standing[at : ends[-1]], segment.naming[names_at : name_ends[-1]]
+        terms = segment.terms[start : start + _TERMS_OF_ROW]
+        end = start + len(terms)
+        standing = segment.standing[ends[start] : ends[end]]
+        naming = segment.naming[name_ends[start] : name_ends[end]]
+        packed = (ends[start : end + 1] + name_ends[start : end + 1]).tobytes()
         yield number, terms[0], " ".join(terms), packed, standing, naming
-        at, names_at = ends[-1], name_ends[-1]
 
 
 def postings_of_row(
-    segment: int, terms: str, ends: bytes, standing: bytes, naming: bytes, *, wanted: str | None = None
+    segment: int, terms: str, packed_ends: bytes, standing: bytes, naming: bytes, *, wanted: str | None = None
 ) -> list[TermPostings]:
     """Those of one term, or of all."""
     listed = terms.split(" ")
-    bounds = array("I")
-    bounds.frombytes(ends)
-    if (bounds[len(listed) - 1], bounds[2 * len(listed) - 1]) != (len(standing), len(naming)):
+    both = array("I")
+    both.frombytes(packed_ends)
+    ends, name_ends = both[: len(listed) + 1], both[len(listed) + 1 :]
+    if (ends[-1] - ends[0], name_ends[-1] - name_ends[0]) != (len(standing), len(naming)):
         raise ValueError("postings that do not fit their terms")
     places = range(len(listed)) if wanted is None else [listed.index(wanted)] if wanted in listed else []
     return [
         TermPostings(
             segment=segment,
             term=listed[place],
-            sections=standing[bounds[place - 1] if place else 0 : bounds[place]],
-            names=naming[bounds[len(listed) + place - 1] if place else 0 : bounds[len(listed) + place]],
+            sections=standing[ends[place] - ends[0] : ends[place + 1] - ends[0]],
+            names=naming[name_ends[place] - name_ends[0] : name_ends[place + 1] - name_ends[0]],
         )
         for place in places
     ]

@@ -3,44 +3,94 @@
 import os
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
 class ProcessWorkers:
-    """Implements `ports.Workers`. The processes are started for one piece of work, and gone after it.
+    """Implements `ports.Workers` with so many processes, of which this is one.
 
-    Where none can be started, or one of them is killed, the rest of the work is done here.
+    The others are started for one piece of work, and gone after it. Where none can be started, or one of them is
+    killed, the rest of the work is done here.
     """
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
 
     def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
-        from concurrent.futures import BrokenExecutor
-
-        done = 0
-        try:
-            for result in self._shared(work, tasks):
-                done += 1
-                yield result
-        except BrokenExecutor:
-            yield from map(work, tasks[done:])
-
-    def _shared(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
-        from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+        from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
+        shared = _Shared(work, tasks)
+        helpers = min(self._processes, len(tasks)) - 1
         try:
             # Not forked: a copy of a process with threads may wait for ever for a lock that nobody holds.
-            pool = ProcessPoolExecutor(self._processes, mp_context=get_context("spawn"), initializer=_serve)
-        except (OSError, ImportError) as error:  # no semaphores here
-            raise BrokenExecutor from error
+            pool = ProcessPoolExecutor(helpers, mp_context=get_context("spawn"), initializer=_serve)
+        except (OSError, ImportError, ValueError):  # no semaphores here, or nobody to help
+            yield from shared.done_here()
+            return
         with pool:
-            yield from pool.map(work, tasks)
+            for _ in range(helpers):
+                shared.give(pool)
+            yield from shared.done_here()
+
+
+class _Shared(Generic[Task, Done]):
+    """Tasks, each of which is taken by whoever is free first, so that all are done with the last at about one time."""
+
+    def __init__(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> None:
+        self._work = work
+        self._waiting = deque(tasks)
+        self._given: deque[tuple[Task, Future[Done]]] = deque()
+        self._taking = threading.Lock()
+
+    def give(self, pool: "Executor") -> None:
+        """Let the pool do one task, and when that is done the next."""
+        with self._taking:
+            if not self._waiting:
+                return
+            try:
+                done = pool.submit(self._work, self._waiting[0])
+            except (OSError, RuntimeError):  # no process can be started, or none is left
+                return
+            self._given.append((self._waiting.popleft(), done))
+        done.add_done_callback(partial(self._give_next, pool))
+
+    def _give_next(self, pool: "Executor", done: "Future[Done]") -> None:
+        from concurrent.futures import BrokenExecutor
+
+        if not isinstance(done.exception(), BrokenExecutor):  # a pool that says this may not be asked for more
+            self.give(pool)
+
+    def done_here(self) -> Iterator[Done]:
+        """Do task after task, and tell between them what came of those that others did."""
+        while task := self._taken():
+            yield self._work(*task)
+            while self._given and self._given[0][1].done():
+                yield self._told()
+        while self._given:
+            yield self._told()
+
+    def _taken(self) -> tuple[Task] | None:
+        with self._taking:
+            return (self._waiting.popleft(),) if self._waiting else None
+
+    def _told(self) -> Done:
+        from concurrent.futures import BrokenExecutor
+
+        task, done = self._given.popleft()
+        try:
+            return done.result()
+        except BrokenExecutor:
+            return self._work(task)
 
 
 def _serve() -> None:

@@ -5,6 +5,7 @@ import os
 import re
 import stat
 import time
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -128,7 +129,7 @@ class VaultFiles:
     def _parts(self, path: str) -> list[str]:
         """The components of a path that can only lead inside; a hidden or excluded file does not exist for us."""
         parts = path.split("/")
-        if "\0" in path or path.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", path):
+        if "\0" in path or path.startswith(("/", "\\")) or (".." in path and ".." in re.split(r"[/\\]", path)):
             raise _outside(path)
         if re.match(r"[A-Za-z]:([/\\]|$)", path) or (parts[0].startswith("~") and (len(parts) > 1 or path == "~")):
             raise _outside(path)
@@ -196,9 +197,10 @@ def _all_of(file: int, expected: int, most: int) -> bytes:
 
 def _decoded(content: bytes, path: str) -> tuple[str, bool]:
     """The text, without a byte-order mark, and whether it is what the file holds to the last byte."""
-    encoding = "utf-16" if content.startswith(_UTF16_MARKS) else "utf-8-sig"
+    encoding = "utf-16" if content.startswith(_UTF16_MARKS) else "utf-8"
     if encoding != "utf-16" and b"\0" in content:
         raise NoteUnreadable(f"{path} holds binary data.")
+    content = content.removeprefix(BOM_UTF8)  # the codec that would do so is a slow one
     try:
         return content.decode(encoding), True
     except UnicodeDecodeError:

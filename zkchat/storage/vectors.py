@@ -43,7 +43,7 @@ class SqliteVectors:
             database.executemany("INSERT OR REPLACE INTO vectors SELECT id, ?2 FROM sections WHERE id = ?1", rows)
         self._done = max([self._done, *(section for section, _ in rows)])
 
-    def after(self, method: str, section: int, limit: int = -1) -> list[tuple[int, bytes]]:
+    def after(self, method: str, section: int, limit: int) -> list[tuple[int, bytes]]:
         with self._file.reading() as database:
             return database.execute(_AFTER, (section, method, limit)).fetchall()
 

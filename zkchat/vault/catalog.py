@@ -3,11 +3,15 @@
 import re
 from collections.abc import Iterable
 from threading import RLock
+from typing import TYPE_CHECKING
 
+from zkchat.model.index import LinkToResolve
 from zkchat.model.note import Link, Missing, Resolution
-from zkchat.ports import NoteIndex
 from zkchat.vault.names import name_key
 from zkchat.vault.resolver import Anchors, Catalog, CatalogEntry, resolve
+
+if TYPE_CHECKING:
+    from zkchat.ports import NoteIndex
 
 _MOST_MISSING = 4096
 _ID = re.compile(r"\d{8}t\d{4}|\d{8,17}")
@@ -16,7 +20,7 @@ _ID = re.compile(r"\d{8}t\d{4}|\d{8,17}")
 class LiveCatalog:
     """Resolves links against what the index holds at the moment. Every thread may use it."""
 
-    def __init__(self, index: NoteIndex) -> None:
+    def __init__(self, index: "NoteIndex") -> None:
         self._index = index
         self._lock = RLock()
         self._catalog = Catalog((), self._anchors)
@@ -33,6 +37,11 @@ class LiveCatalog:
             if isinstance(found, Missing) and len(self._missing) < _MOST_MISSING:
                 self._missing[key] = found
             return found
+
+    def resolve_all(self, links: Iterable[LinkToResolve]) -> list[tuple[int, Resolution]]:
+        """What links lead to, by their numbers, without suggestions."""
+        with self._lock:
+            return [(link.id, resolve(self._catalog, link, link.source, suggestions=0)) for link in links]
 
     def follow(self, generation: int, *, entries: Iterable[CatalogEntry], gone: Iterable[str]) -> None:
         """Change as the index just did, unless others changed it too: then it is for `catch_up` to load it anew."""
@@ -65,17 +74,22 @@ class LiveCatalog:
 
 def keys_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> frozenset[str]:
     """Every key by which some link may look for a file. When the file changes, those links are to be resolved again."""
-    return _keys(path) | {name_key(name) for name in (title, *aliases) if name}
+    return frozenset((*_keys(name_key(path)), *[name_key(name) for name in (title, *aliases) if name]))
 
 
-def keys_of_link(link: Link) -> frozenset[str]:
-    """The keys whose files decide what a link leads to."""
-    if link.external or not link.target:
-        return frozenset()
-    names = {link.target, link.target.partition("^")[0].strip()}
-    return frozenset().union({name_key(link.target)}, *map(_keys, names))
+def keys_of_links(links: Iterable[Link]) -> frozenset[str]:
+    """The keys whose files decide what links lead to."""
+    keys: set[str] = set()
+    for target in {link.target for link in links if link.target and not link.external}:
+        key = name_key(target)
+        keys |= {key, *_keys(key)}
+        before, caret, _ = target.partition("^")
+        if caret:
+            keys |= {*_keys(name_key(before.strip()))}
+    return frozenset(keys)
 
 
-def _keys(path: str) -> frozenset[str]:
-    name = name_key(path).rpartition("/")[2].removesuffix(".md")
-    return frozenset((name, *_ID.findall(name)))
+def _keys(key: str) -> list[str]:
+    """The name of a file whose path has this key, and the ids in it."""
+    name = key.rpartition("/")[2].removesuffix(".md")
+    return [name, *_ID.findall(name)]

@@ -99,8 +99,8 @@ def _joined(before: str, after: str) -> bool:
 
 def _trimmed(flat: str, start: int, end: int) -> Span:
     """Without blank lines before and space after."""
-    blank = _BLANK_LINES.match(flat, start, end)
-    start = blank.end() if blank else start
+    if flat[start] in " \t\n" and (blank := _BLANK_LINES.match(flat, start, end)):
+        start = blank.end()
     return start, start + len(flat[start:end].rstrip())
 
 

@@ -12,7 +12,7 @@ from zkchat.model.index import IndexBatch
 from zkchat.model.note import FileStamp, NoteWarning
 from zkchat.ports import NoteFiles, NoteIndex, Workers
 from zkchat.vault.catalog import LiveCatalog, keys_of_file
-from zkchat.vault.reading import Listed, PartRead, keys_of_known, parts_of, read_part
+from zkchat.vault.reading import Listed, PartRead, keys_of_known, nothing_collected, parts_of, read_part
 from zkchat.vault.resolver import CatalogEntry, is_note
 from zkchat.vault.segments import tidy
 
@@ -53,15 +53,35 @@ class _Difference:
     unlisted: Sequence[NoteWarning]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _KnownFiles:
-    """What the index says of the files."""
+    """What the index says of the files. Loaded only when others changed it: most looks at a vault find nothing new."""
 
-    generation: int | None = None
-    notes: frozenset[str] = frozenset()
-    settled: frozenset[FileStamp | NoteWarning] = frozenset()
-    """The stamps of those notes that need not be read again while they are listed in just this way."""
-    attachments: frozenset[str] = frozenset()
+    def __init__(self, index: NoteIndex) -> None:
+        self._index = index
+        self._generation: int | None = None
+        self.notes: dict[str, FileStamp] = {}
+        self.settled: set[FileStamp | NoteWarning] = set()
+        """The stamps of those notes that need not be read again while they are listed in just this way."""
+        self.attachments: set[str] = set()
+
+    def catch_up(self) -> None:
+        generation = self._index.generation()
+        if self._generation != generation:
+            self.notes = {path: FileStamp(path, *stamp) for path, stamp in self._index.stamps().items()}
+            self.settled = {stamp for stamp in self.notes.values() if stamp.settled}
+            self.attachments = self._index.attachments()
+            self._generation = generation
+
+    def follow(self, generation: int, *, stamps: Sequence[FileStamp] = (), gone: Sequence[str] = ()) -> None:
+        """Change as the index just did with these notes, unless others changed it too."""
+        if self._generation != generation - 1:
+            return
+        self._generation = generation
+        for path in (*gone, *[stamp.path for stamp in stamps]):
+            if before := self.notes.pop(path, None):
+                self.settled.discard(before)
+        self.notes |= {stamp.path: stamp for stamp in stamps}
+        self.settled |= {stamp for stamp in stamps if stamp.settled}
 
 
 class Indexer:
@@ -72,7 +92,7 @@ class Indexer:
         self._index = index
         self._catalog = catalog
         self._workers = workers
-        self._known = _KnownFiles()
+        self._known = _KnownFiles(index)
         self.unlisted: Sequence[NoteWarning] = ()
         """What could not be listed at the last refresh."""
 
@@ -95,7 +115,8 @@ class Indexer:
         )
 
     def _difference(self) -> _Difference:
-        known = self._known_files()
+        known = self._known
+        known.catch_up()
         found = [*self._files.scan()]
         news = [each for each in found if each not in known.settled]
         stamps = [each for each in news if isinstance(each, FileStamp)]
@@ -107,24 +128,11 @@ class Indexer:
             to_read=[(stamp, stamp.path in known.notes) for stamp in notes],
             removed=[]
             if seen == len(known.notes)
-            else sorted(known.notes - {each.path for each in found if isinstance(each, FileStamp)}),
+            else sorted(known.notes.keys() - {each.path for each in found if isinstance(each, FileStamp)}),
             added_files=sorted(files - known.attachments),
             removed_files=sorted(known.attachments - files),
             unlisted=[each for each in news if isinstance(each, NoteWarning)],
         )
-
-    def _known_files(self) -> _KnownFiles:
-        """Loaded again only when somebody changed the index: most looks at a vault find nothing new."""
-        generation = self._index.generation()
-        if self._known.generation != generation:
-            stamps = self._index.stamps()
-            self._known = _KnownFiles(
-                generation=generation,
-                notes=frozenset(stamps),
-                settled=frozenset(FileStamp(path, *stamp) for path, stamp in stamps.items() if stamp[2]),
-                attachments=frozenset(self._index.attachments()),
-            )
-        return self._known
 
     def _forget(self, difference: _Difference) -> None:
         """Drop what is gone, and take note of attachments, of which there is nothing to read."""
@@ -139,21 +147,25 @@ class Indexer:
             touched_keys=frozenset(touched),
         )
         if not batch.is_empty:
+            self._catalog.catch_up()
+            generation = self._index.apply(batch)
             self._catalog.follow(
-                self._index.apply(batch),
+                generation,
                 entries=[CatalogEntry(path=path) for path in batch.added_files],
                 gone=[*batch.removed, *batch.removed_files],
             )
+            if not files:
+                self._known.follow(generation, gone=batch.removed)
 
     def _read(self, listed: Sequence[Listed], progress: Progress) -> tuple[int, list[NoteWarning]]:
-        changed = 0
-        warnings: list[NoteWarning] = []
-        for read in self._parts_read(listed, progress):
-            changed += read.changed
-            warnings += read.warnings
-            if read.generation is not None:
-                self._catalog.follow(read.generation, entries=read.entries, gone=read.gone)
-        return changed, warnings
+        if listed:
+            self._catalog.catch_up()
+        parts = [*self._parts_read(listed, progress)]
+        for part in sorted(parts, key=lambda part: part.generation):
+            self._catalog.follow(part.generation, entries=part.entries, gone=part.gone)
+            self._known.follow(part.generation, stamps=part.stamps, gone=part.gone)
+        warnings = [warning for part in parts for warning in part.warnings]
+        return sum(part.changed for part in parts), sorted(warnings, key=lambda warning: warning.path)
 
     def _parts_read(self, listed: Sequence[Listed], progress: Progress) -> Iterator[PartRead]:
         """Part after part, by other processes if there are many."""
@@ -177,12 +189,12 @@ class Indexer:
         for part in parts:
             yield read_part(self._files, self._index, part, count)
 
+    @nothing_collected()
     def _resolve_links(self) -> int:
         resolved = 0
         while sources := self._index.notes_to_resolve(_RESOLVED_AT_ONCE):
             generation = self._catalog.catch_up()
-            links = self._index.links_from(sources)
-            found = [(each.id, self._catalog.resolve(each.link, each.source, suggestions=0)) for each in links]
+            found = self._catalog.resolve_all(self._index.links_to_resolve(sources))
             if self._index.store_resolutions(generation, sources, found):
-                resolved += len(links)
+                resolved += len(found)
         return resolved

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,8 +38,12 @@ class Library:
         *,
         workers: Workers | None = None,
         local_only: Sequence[str] = (),
+        clock: Callable[[], float] | None = None,
     ) -> None:
-        """`local_only` are the folders whose notes go to no model but one on this machine."""
+        """`local_only` are the folders whose notes go to no model but one on this machine.
+
+        The `clock` counts seconds; only `look_ahead` needs it.
+        """
         self._files = files
         self._index = index
         self._catalog = LiveCatalog(index)
@@ -48,8 +53,8 @@ class Library:
         self._closing = Event()
         self._search = Search(index, meaning)
         self._refreshing = Lock()
-        self._bounded = BoundedRefresh(self.refresh)
-        self._note_count: tuple[int, int] | None = None
+        self._bounded = BoundedRefresh(self.refresh, clock)
+        self._remembered = _Remembered()
         self._local_only = local_only
 
     def shared_with(self, on_this_machine: Callable[[], bool]) -> "SharedLibrary":
@@ -91,6 +96,14 @@ class Library:
         """
         return self._bounded.within(seconds)
 
+    def look_ahead(self) -> None:
+        """Refresh in the background, because somebody is about to ask: `refresh_within` then need not look again.
+
+        May be called at every key that is typed.
+        """
+        if not self._refreshing.locked():
+            self._bounded.ahead()
+
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
         """Forget what is known, and read every note again."""
         with self._refreshing:
@@ -103,11 +116,11 @@ class Library:
             self._meaning.forget()
 
     def note_count(self) -> int:
-        """How many notes there are; asked in every turn, so counted again only when something changed."""
-        generation = self._answer(self._index.generation)
-        if self._note_count is None or self._note_count[0] != generation:
-            self._note_count = generation, self.counts().notes
-        return self._note_count[1]
+        """How many notes there are."""
+        known = self._known_by_now()
+        if known.note_count is None:
+            known.note_count = self.counts().notes
+        return known.note_count
 
     def counts(self) -> IndexCounts:
         return self._answer(self._index.counts)
@@ -189,14 +202,18 @@ class Library:
 
     def embed_soon(self) -> None:
         """The same in the background, until all have one or the library is closed."""
-        if self._meaning and not (self._embedding and self._embedding.is_alive()):
+        if not self._meaning or (self._embedding and self._embedding.is_alive()):
+            return
+        if not self._known_by_now().is_embedded:
             self._embedding = Thread(target=self._embed_quietly, name="zkchat-vectors", daemon=True)
             self._embedding.start()
 
     def _embed_quietly(self) -> None:
         # Nobody waits for vectors: without them the words decide, and the next run goes on.
         with suppress(ZkchatError):
+            known = self._known_by_now()
             self.embed(lambda _: not self._closing.is_set())
+            known.is_embedded = not self._closing.is_set()
 
     def close(self) -> None:
         """End what goes on in the background."""
@@ -234,6 +251,29 @@ class Library:
         """The headings and blocks of a note, as it was last read."""
         return self._answer(lambda: self._index.known(path))
 
+    def fingerprints(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """By path, what tells the text of a note from any other, as it was last read; nothing for what is no note."""
+        known = self._known_by_now().fingerprints
+        asked = [*paths]
+        known |= {path: note.digest for path in asked if path not in known and (note := self.outline(path))}
+        return {path: known[path] for path in asked if path in known}
+
+    def sources_of(self, links: Collection[str], paths: Sequence[str]) -> dict[str, str]:
+        """By link, one of these notes that holds it word for word; nothing for those that stand in none of them."""
+        known = self._known_by_now().links
+        if new := [path for path in paths if path not in known]:
+            known |= {path: set() for path in new}
+            for stored in self.links_from(*new):
+                known[stored.source].add(stored.link.text)
+        return {link: path for path in paths for link in known[path].intersection(links)}
+
+    def _known_by_now(self) -> "_Remembered":
+        """Answers that every turn asks for again. They hold until something changes."""
+        generation = self.generation()
+        if self._remembered.generation != generation:
+            self._remembered = _Remembered(generation=generation)
+        return self._remembered
+
     def _closest(self, path: str) -> str:
         found = self.resolve(Link(text=f"[[{path}]]", target=path))
         if isinstance(found, Missing):
@@ -247,6 +287,19 @@ class Library:
         except StorageDamaged:
             self.rebuild()
             return ask()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Remembered:
+    """Of the index at one generation."""
+
+    generation: int | None = None
+    note_count: int | None = None
+    is_embedded: bool = False
+    """Whether every section has a vector."""
+    fingerprints: dict[str, bytes] = field(default_factory=dict)
+    links: dict[str, set[str]] = field(default_factory=dict)
+    """By note, the texts of its links."""
 
 
 def _shown(text: str, comments: Iterable[tuple[int, int]]) -> str:

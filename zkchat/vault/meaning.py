@@ -4,9 +4,9 @@ In memory are only the signs of the vectors. They tell which sections may be nea
 are read to know how near.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from zkchat.ports import Embedder, VectorIndex
 
@@ -19,29 +19,17 @@ _AT_ONCE = 256
 _LOADED_AT_ONCE = 8_192
 _SAMPLE = 1_024
 """Vectors that tell what all have in common."""
-_LOOKED_AT = 256
+_LOOKED_AT = 128
 """Sections whose vectors are read because they may be near, and as many because their text answers best."""
 
 _NEAR_ENOUGH = 0.3
 """The cosine above which a section is shown for its meaning alone; questions on nothing in a vault stay below."""
 
 
-class SectionVectors(VectorIndex, Protocol):
-    """Vectors of which some can be had without the others."""
-
-    def after(self, method: str, section: int, limit: int = -1) -> list[tuple[int, bytes]]:
-        """The vectors of this method for sections with higher numbers, in their order, at most so many."""
-        ...
-
-    def of(self, method: str, sections: Sequence[int]) -> list[tuple[int, bytes]]:
-        """The vectors of this method for those of the sections that have one."""
-        ...
-
-
 class Meaning:
     """Knows how near sections are to a question. Every thread may use it."""
 
-    def __init__(self, vectors: SectionVectors, embedder: Embedder) -> None:
+    def __init__(self, vectors: VectorIndex, embedder: Embedder) -> None:
         self._index = vectors
         self._embedder = embedder
         self._lock = Lock()
@@ -55,11 +43,13 @@ class Meaning:
         from zkchat.vault.similarity import packed
 
         self._index.begin(self._embedder.name)
+        size = self._embedder.dimensions
         done = 0
         while keep_on(done) and (sections := self._index.missing(_AT_ONCE)):
             # The text of a section begins with its heading; the title of its note is what it does not say.
-            vectors = self._embedder.embed([f"{section.title}\n{section.text}" for section in sections])
-            self._index.add((section.id, packed(row[None])) for section, row in zip(sections, vectors, strict=True))
+            vectors = packed(self._embedder.embed([f"{section.title}\n{section.text}" for section in sections]))
+            rows = (vectors[start : start + size] for start in range(0, len(vectors), size))
+            self._index.add(zip([section.id for section in sections], rows, strict=True))
             done += len(sections)
         if done:
             with self._lock:
@@ -71,11 +61,11 @@ class Meaning:
         with self._lock:
             self._loaded = self._aligned = self._common = None
 
-    def scores(self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask") -> "Scores":
-        """For each of these sections how near it is, 1 for the nearest; all 0 where nothing is known yet.
+    def nearness(self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask") -> "tuple[Places, Scores]":
+        """Places of these sections, and how near each is, 1 for the nearest. All others are not near.
 
         Only sections that are `allowed` count, and where no `text` has anything in common with the question, only
-        those that are near beyond doubt. What is neither likely to be near nor has one of the best texts counts as 0.
+        those that are near beyond doubt. Looked at are those that are likely to be near, and those with the best texts.
         """
         import numpy as np
 
@@ -85,13 +75,11 @@ class Meaning:
         sketches, common = self._aligned_with(sections)
         answering = np.flatnonzero(text > 0)
         best = answering[nearest(text[answering], _LOOKED_AT)]
-        slots: Places = np.union1d(sketches.likely(asked, allowed, _LOOKED_AT), best)
+        slots = np.union1d(sketches.likely(asked, allowed, _LOOKED_AT), best)
         cosines = Sections(self._vectors_of(sections[slots]), common).scores(asked)
         if not len(answering):
             cosines[cosines < _NEAR_ENOUGH] = 0
-        near = np.zeros(len(sections), dtype=np.float32)
-        near[slots] = relative(cosines)
-        return near
+        return slots, relative(cosines)
 
     def _aligned_with(self, sections: "Numbers") -> "tuple[Sketches, Vector]":
         """The signs in the order of `sections`, which the caller keeps for as long as nothing changes."""
@@ -102,12 +90,13 @@ class Meaning:
         with self._lock:
             if self._aligned is None or self._aligned[0] is not sections:
                 numbers, signs = self._load()
-                rows = np.zeros((len(sections), signs.shape[1]), dtype=np.uint64)
                 places = np.searchsorted(numbers, sections)
                 found = places < len(numbers)
                 found[found] = numbers[places[found]] == sections[found]
-                rows[found] = signs[places[found]]
-                self._aligned = sections, Sketches(rows), self._learned_common(numbers)
+                columns = np.zeros((signs.shape[1], len(sections)), dtype=np.uint64)
+                for column, known in zip(columns, signs.T, strict=True):
+                    column[found] = known[places[found]]
+                self._aligned = sections, Sketches(columns.T), self._learned_common(numbers)
             return self._aligned[1:]
 
     def _load(self) -> "tuple[Numbers, Signs]":
@@ -123,8 +112,9 @@ class Meaning:
             packed = np.frombuffer(b"".join(vector for _, vector in added), dtype=np.int8).reshape(-1, size)
             parts.append((np.array([number for number, _ in added], dtype=np.int64), signs(packed)))
             last = added[-1][0]
-        numbers, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
-        self._loaded = numbers, rows
+        if len(parts) > 1 or self._loaded is None:
+            numbers, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
+            self._loaded = numbers, rows
         return self._loaded
 
     def _learned_common(self, sections: "Numbers") -> "Vector":

@@ -15,6 +15,8 @@ _TAG = re.compile(
     r"""'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0]+)"""
 )
 """Obsidian's, and CJK punctuation ends a tag too."""
+_WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")
+"""In these Markdown sees nothing but text."""
 _BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
@@ -81,6 +83,8 @@ def _first_title(headings: tuple[Heading, ...]) -> str:
 
 
 def _as_read(markdown: str) -> str:
+    if _WORDS.fullmatch(markdown):
+        return markdown
     pieces: list[str] = []
     position = 0
     for link in scan(markdown) if "[[" in markdown else ():

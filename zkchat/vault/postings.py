@@ -5,7 +5,6 @@ A segment numbers its sections by *slot*, and its names (titles, aliases, headin
 heading path count double. Needs NumPy: import this module where it is used.
 """
 
-from array import array
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -42,7 +41,7 @@ class SegmentBuilder:
 
     def __init__(self) -> None:
         self._vocabulary = vocabulary()
-        self._texts = array("I")
+        self._texts: list[str] = []
         self._names: dict[str, int] = {}
         self._named: list[int] = []
         """The names of one section after the other, and how many each has."""
@@ -55,7 +54,7 @@ class SegmentBuilder:
         return len(self._named_counts)
 
     def add(self, note: Note, sections: Sequence[Section]) -> None:
-        self._texts += self._vocabulary.read([section.text for section in sections])
+        self._texts += [section.text for section in sections]
         names = [*map(self._name, _names(note))]
         self._runs += [(name, self.slots, len(sections)) for name in names]
         above: tuple[str, ...] = ()
@@ -79,11 +78,11 @@ class SegmentBuilder:
     def _end(self, runs: Sequence[tuple[int, int]], slot: int) -> None:
         self._runs += [(name, start, slot - start) for name, start in runs]
 
-    def build(self, first_section: int) -> Segment:
-        """The segment, its sections numbered from `first_section`."""
+    def build(self) -> Segment:
+        """The segment, its sections numbered from 0."""
         names = [*self._names]
         read = self._vocabulary.read(names)
-        texts, of_names = self._vocabulary.lists(self._texts), self._vocabulary.lists(read)
+        texts, of_names = self._vocabulary.lists(self._vocabulary.read(self._texts)), self._vocabulary.lists(read)
         above = of_names.of(_numbers(self._named))
         slot_above = np.repeat(np.arange(self.slots), _numbers(self._named_counts))[above.places]
         terms = np.concatenate((texts.terms, np.repeat(above.terms, NAMED_WEIGHT)))
@@ -101,7 +100,7 @@ class SegmentBuilder:
         naming = _distinct(np.sort(_keys(rank[telling.terms], telling.places)))
         distinct = np.bincount(naming & (MOST_SLOTS - 1), minlength=len(runs))
         head = Head(
-            sections=np.arange(first_section, first_section + self.slots),
+            sections=np.arange(self.slots),
             lengths=np.bincount(slots, minlength=self.slots),
             names=np.column_stack((runs[:, 1:], distinct)),
         )
@@ -181,7 +180,8 @@ def naming(postings: bytes) -> Numbers:
 def _names(note: Note) -> list[str]:
     """What a note is called: its title, the name of its file where that is another one, its aliases."""
     file = file_title(note.path)
-    return [note.title, *([] if words(file) == words(note.title) else [file]), *note.aliases]
+    is_title = file == note.title or words(file) == words(note.title)
+    return [note.title, *([] if is_title else [file]), *note.aliases]
 
 
 def _shared(path: tuple[str, ...], other: tuple[str, ...]) -> int:

@@ -7,6 +7,7 @@ of a term as in the length of a section. Needs NumPy: import this module where i
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import log
 
 import numpy as np
@@ -23,6 +24,9 @@ SATURATION = 1.2
 LENGTH_SHARE = 0.75
 NAMES_WEIGHT = 0.8
 MEANING_WEIGHT = 0.3
+
+_PACKED_BYTES = 4
+"""Of each number in a segment: a section, a posting, one of the three of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +47,31 @@ class TextIndex:
     """The sections of one generation of the index, by slot: segments one after the other."""
 
     def __init__(self, segments: Sequence[SegmentHead], dead: Sequence[int]) -> None:
-        heads = [unpacked(segment) for segment in segments]
-        self._offsets: dict[int, tuple[int, int]] = {}
-        slots = names = 0
-        for segment, head in zip(segments, heads, strict=True):
-            self._offsets[segment.id] = slots, names
-            head.names[:, 0] += slots
-            slots += len(head.sections)
-            names += len(head.names)
-        self.sections: Numbers = np.concatenate([head.sections for head in heads] or [_NONE])
-        self._names: Numbers = np.concatenate([head.names for head in heads] or [_NONE.reshape(0, 3)])
+        whole = unpacked(_one_after_the_other(segments))
+        names = [len(segment.names) // (3 * _PACKED_BYTES) for segment in segments]
+        starts = [*accumulate((len(segment.sections) // _PACKED_BYTES for segment in segments), initial=0)]
+        self._offsets = {
+            segment.id: (slot, name)
+            for segment, slot, name in zip(segments, starts, accumulate(names, initial=0), strict=False)
+        }
+        self.sections: Numbers = whole.sections
+        self._names = whole.names.astype(np.int32)
+        self._names[:, 0] += np.repeat(np.array(starts[:-1], dtype=np.int32), names)
         self.alive: Mask = ~np.isin(self.sections, np.array(dead, dtype=np.int64))
         self._all_alive = bool(self.alive.all())
         self._count = int(self.alive.sum())
-        lengths = np.concatenate([head.lengths for head in heads] or [_NONE])
-        mean = max(int(lengths[self.alive].sum()) / max(self._count, 1), 1.0)
-        self._resistance = (SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean)).astype(np.float32)
+        mean = max(int(whole.lengths[self.alive].sum()) / max(self._count, 1), 1.0)
+        self._resistance = (SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * whole.lengths / mean)).astype(np.float32)
         """How often a term must stand in a section to reach half of its weight."""
 
     def scores(self, asked: Mapping[str, int], postings: Iterable[TermPostings]) -> Scores:
         """For every slot how well it answers to the terms asked for, each with its frequency in the question."""
         matches = self.matches(asked, postings)
-        total = _relative(self.words(matches)) + np.float32(NAMES_WEIGHT) * self.names(matches)
-        return np.where(self.alive, total, np.float32(0))
+        total = self.words(matches)
+        total /= total.max(initial=0) or 1
+        named, share = self.names(matches)
+        total[named] += NAMES_WEIGHT * share
+        return total
 
     def matches(self, asked: Mapping[str, int], postings: Iterable[TermPostings]) -> list[Match]:
         """Of the terms that stand anywhere; in the question's order, so that sums come out the same every time."""
@@ -86,24 +92,24 @@ class TextIndex:
             scores[term.slots] += term.times * term.rarity * term.frequencies / (term.frequencies + resistance)
         return scores
 
-    def names(self, matches: Sequence[Match]) -> Scores:
-        """For each slot the best of its names: the share of the question it holds × the cube of its own share held."""
-        covered = np.zeros(len(self._names), dtype=np.float32)
-        mass = np.zeros(len(self._names), dtype=np.float32)
-        for term in matches:
-            covered[term.names] += 1
-            mass[term.names] += term.rarity
-        scores = np.zeros(len(self.sections), dtype=np.float32)
-        names = np.flatnonzero(covered > 0)
-        asked_mass = sum(term.rarity for term in matches)
-        if not len(names) or not asked_mass:
-            return scores
-        first, slots, words = self._names[names].T
-        value = (mass[names] / asked_mass * (covered[names] / words) ** 3).astype(np.float32)
-        starts = np.cumsum(slots) - slots
-        places = np.arange(slots.sum()) - np.repeat(starts - first, slots)
-        np.maximum.at(scores, places, np.repeat(value, slots))
-        return scores
+    def names(self, matches: Sequence[Match]) -> tuple[Numbers, Scores]:
+        """The slots whose names have a word in common with the question, and how much the best of these names says.
+
+        A name says the share of the question that it holds × the cube of the share of itself that the question holds.
+        """
+        if not matches:
+            return _NONE, np.zeros(0, dtype=np.float32)
+        rarities = np.array([term.rarity for term in matches])
+        names, place = np.unique(np.concatenate([term.names for term in matches]), return_inverse=True)
+        mass = np.bincount(place, weights=np.repeat(rarities, [len(term.names) for term in matches]))
+        first, count, words = self._names[names].T
+        said = mass / rarities.sum() * (np.bincount(place) / words) ** 3
+        every = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - first, count)
+        slots, place = np.unique(every, return_inverse=True)
+        best = np.zeros(len(slots), dtype=np.float32)
+        np.maximum.at(best, place, np.repeat(said, count).astype(np.float32))
+        alive = self.alive[slots]
+        return slots[alive], best[alive]
 
     def rarities(self, postings: Iterable[TermPostings]) -> dict[str, float]:
         """The inverse document frequency of each term that stands anywhere."""
@@ -142,19 +148,27 @@ class TextIndex:
         return order, self.sections[order]
 
     def _standing(self, rows: Sequence[TermPostings]) -> tuple[Numbers, Scores]:
-        found = [
-            (standing(row.sections), self._offsets[row.segment][0]) for row in rows if row.segment in self._offsets
-        ]
-        slots = np.concatenate([slots + offset for (slots, _), offset in found] or [_NONE])
-        frequencies = np.concatenate([frequencies for (_, frequencies), _ in found] or [_NONE]).astype(np.float32)
-        if self._all_alive:
-            return slots, frequencies
-        alive = self.alive[slots]
-        return slots[alive], frequencies[alive]
+        starts, packed = self._joined((row.segment, row.sections) for row in rows)
+        slots, frequencies = standing(packed)
+        slots += starts[:, 0]
+        if not self._all_alive:
+            alive = self.alive[slots]
+            slots, frequencies = slots[alive], frequencies[alive]
+        return slots, frequencies.astype(np.float32)
 
     def _naming(self, rows: Sequence[TermPostings]) -> Numbers:
-        found = [naming(row.names) + self._offsets[row.segment][1] for row in rows if row.segment in self._offsets]
-        return np.concatenate(found or [_NONE])
+        starts, packed = self._joined((row.segment, row.names) for row in rows)
+        return naming(packed) + starts[:, 1]
+
+    def _joined(self, rows: Iterable[tuple[int, bytes]]) -> tuple[Numbers, bytes]:
+        """Packed rows of segments as one, and for each of its numbers the first slot and name of its segment.
+
+        A term may stand in a hundred segments: to unpack them one by one takes longer than all the rest.
+        """
+        known = [(self._offsets[segment], row) for segment, row in rows if segment in self._offsets]
+        offsets = np.array([offset for offset, _ in known], dtype=np.int64).reshape(-1, 2)
+        counts = [len(row) // _PACKED_BYTES for _, row in known]
+        return np.repeat(offsets, counts, axis=0), b"".join([row for _, row in known])
 
     def _rarity(self, count: int) -> float:
         return log(1 + (self._count - count + 0.5) / (count + 0.5))
@@ -163,13 +177,19 @@ class TextIndex:
 _NONE: Numbers = np.zeros(0, dtype=np.int64)
 
 
+def _one_after_the_other(segments: Sequence[SegmentHead]) -> SegmentHead:
+    """As one: to unpack them by the hundred takes longer, and leaves the memory in pieces."""
+    return SegmentHead(
+        id=0,
+        slots=sum(segment.slots for segment in segments),
+        sections=b"".join([segment.sections for segment in segments]),
+        lengths=b"".join([segment.lengths for segment in segments]),
+        names=b"".join([segment.names for segment in segments]),
+    )
+
+
 def _by_term(postings: Iterable[TermPostings]) -> dict[str, list[TermPostings]]:
     rows: dict[str, list[TermPostings]] = {}
     for row in postings:
         rows.setdefault(row.term, []).append(row)
     return rows
-
-
-def _relative(scores: Scores) -> Scores:
-    best = scores.max(initial=0)
-    return scores / best if best else scores

@@ -1,19 +1,23 @@
 """Reading notes for the index: some of them at a time, by this process or by others that help."""
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.index import IndexBatch, IndexedNote, KnownNote
 from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Section
-from zkchat.ports import NoteFiles, NoteIndex
-from zkchat.vault.catalog import keys_of_file, keys_of_link
+from zkchat.vault.catalog import keys_of_file, keys_of_links
 from zkchat.vault.chunker import sections_of
 from zkchat.vault.parse import file_title, parse_note
 from zkchat.vault.privacy import privacy_of, privacy_of_text
 from zkchat.vault.resolver import CatalogEntry
+
+if TYPE_CHECKING:  # what it brings along would take longer to load than a hundred notes to read, in each process
+    from zkchat.ports import NoteFiles, NoteIndex
 
 Listed = tuple[FileStamp, bool]
 """A note that is to be read, and whether the index knows it."""
@@ -32,9 +36,10 @@ class PartRead:
     """How many were to be read."""
     changed: int
     warnings: tuple[NoteWarning, ...]
-    generation: int | None
-    """Of the index, if it was changed."""
+    generation: int
+    """Of the index, with this part in it."""
     entries: tuple[CatalogEntry, ...]
+    stamps: tuple[FileStamp, ...]
     gone: tuple[str, ...]
 
 
@@ -51,8 +56,21 @@ def parts_of(listed: Sequence[Listed]) -> list[list[Listed]]:
     return parts
 
 
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """Many values and no cycles: to look through them for garbage again and again would find nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@nothing_collected()
 def read_part(
-    files: NoteFiles, index: NoteIndex, part: Sequence[Listed], after_each: Callable[[], None] = lambda: None
+    files: "NoteFiles", index: "NoteIndex", part: Sequence[Listed], after_each: Callable[[], None] = lambda: None
 ) -> PartRead:
     """Read some notes and store what is new of them, in one transaction."""
     batch = _Batch(files, index)
@@ -65,8 +83,9 @@ def read_part(
         notes=len(part),
         changed=len(notes),
         warnings=tuple(NoteWarning(path=note.path, text=text) for note in notes for text in note.warnings),
-        generation=None if change.is_empty else index.apply(change),
+        generation=index.apply(change),
         entries=tuple(CatalogEntry(path=note.path, title=note.title, aliases=note.aliases) for note in notes),
+        stamps=(*[stored.stamp for stored in change.notes], *change.restamped),
         gone=tuple(change.removed),
     )
 
@@ -74,7 +93,7 @@ def read_part(
 class _Batch:
     """Notes that were read, and what the index has to be told of them."""
 
-    def __init__(self, files: NoteFiles, index: NoteIndex) -> None:
+    def __init__(self, files: "NoteFiles", index: "NoteIndex") -> None:
         self._files = files
         self._index = index
         self._notes: list[IndexedNote] = []
@@ -100,9 +119,15 @@ class _Batch:
         note, sections, privacy = _bare(stamp.path, trouble) if trouble else _parsed(stamp.path, text, intact)
         if before is None or _leads_elsewhere(before, note):
             self._touched |= keys_of_known(stamp.path, before) | keys_of_file(stamp.path, note.title, note.aliases)
-        link_keys = frozenset(key for link in note.links for key in keys_of_link(link))
         self._notes.append(
-            IndexedNote(stamp=stamp, digest=digest, note=note, sections=sections, link_keys=link_keys, privacy=privacy)
+            IndexedNote(
+                stamp=stamp,
+                digest=digest,
+                note=note,
+                sections=sections,
+                link_keys=keys_of_links(note.links),
+                privacy=privacy,
+            )
         )
 
     def finished(self) -> IndexBatch:
@@ -112,14 +137,12 @@ class _Batch:
         for each in self._notes:
             if each.sections:
                 builder.add(each.note, each.sections)
-        first_section = self._index.reserve_sections(builder.slots) if builder.slots else 0
-        places = accumulate((len(each.sections) for each in self._notes), initial=first_section)
         return IndexBatch(
-            notes=[replace(each, first_section=place) for each, place in zip(self._notes, places, strict=False)],
+            notes=self._notes,
             restamped=self._restamped,
             removed=self._vanished,
             touched_keys=frozenset(self._touched),
-            segment=builder.build(first_section) if builder.slots else None,
+            segment=builder.build() if builder.slots else None,
         )
 
 

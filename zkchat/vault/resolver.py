@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from zkchat.model.index import LinkToResolve
 from zkchat.model.note import (
     Ambiguous,
     Block,
@@ -83,10 +84,9 @@ class Catalog:
 
     def ending_with(self, tail: str) -> list[str]:
         """The paths whose last components have this key."""
-        components = tail.split("/")
-        paths = self._tails.get("/".join(components[-2:]))
-        if len(components) <= 2:
-            return paths
+        if tail.count("/") <= 1:
+            return self._tails.get(tail)
+        paths = self._tails.get("/".join(tail.split("/")[-2:]))
         return [path for path in paths if f"/{name_key(path)}".endswith(f"/{tail}")]
 
     def at(self, key: str) -> list[str]:
@@ -152,7 +152,7 @@ class _Shelf:
             del self._held[key]
 
 
-def resolve(catalog: Catalog, link: Link, source: str | None, *, suggestions: int = 3) -> Resolution:
+def resolve(catalog: Catalog, link: Link | LinkToResolve, source: str | None, *, suggestions: int = 3) -> Resolution:
     """Find what a link in the note `source` leads to.
 
     Suggestions take a few milliseconds for each missing note: who resolves a whole vault asks for none.

@@ -92,16 +92,18 @@ class Search:
         banned = {terms(word)[0] for word in query.without if len(terms(word)) == 1}
         with _noticing_damage():
             index, postings = self._look_up({*asked, *needed, *banned})
-            allowed = index.alive.copy()
+            scores, allowed = index.scores(asked, postings), index.alive
             for term in needed:
-                allowed &= index.holding(row for row in postings if row.term == term)
+                allowed = allowed & index.holding(row for row in postings if row.term == term)
             for term in banned:
-                allowed &= ~index.holding(row for row in postings if row.term == term)
+                allowed = allowed & ~index.holding(row for row in postings if row.term == term)
             if notes != NoteFilter():
-                allowed &= index.within(self._index.section_ranges(notes))
-            scores = allowed * index.scores(asked, postings)
+                allowed = allowed & index.within(self._index.section_ranges(notes))
+            if allowed is not index.alive:
+                scores *= allowed
             if meaning:
-                scores += MEANING_WEIGHT * meaning.scores(query.ranking, index.sections, scores, allowed)
+                slots, nearness = meaning.nearness(query.ranking, index.sections, scores, allowed)
+                scores[slots] += MEANING_WEIGHT * nearness
         fits = _text_filter(query)
         seen: set[int] = set()
         while True:

@@ -41,4 +41,5 @@ def _rewrite(index: NoteIndex, segments: Sequence[int]) -> None:
     from zkchat.vault.postings import merged
 
     parts, dead = index.load_segments(segments)
-    index.replace_segments(segments, *merged(parts, dead))
+    if len(parts) == len(segments):  # else another process was quicker
+        index.replace_segments(segments, *merged(parts, dead))

@@ -116,6 +116,12 @@ class SharedLibrary(Library):
     def outline(self, path: str) -> KnownNote | None:
         return None if path in self.hidden() else self._whole.outline(path)
 
+    def fingerprints(self, paths: Iterable[str]) -> dict[str, bytes]:
+        hidden = self.hidden()
+        shown = [path for path in paths if path not in hidden]
+        self._lend(*shown)
+        return self._whole.fingerprints(shown)
+
     def resolve(self, link: Link, source: str | None = None) -> Resolution:
         found = self._whole.resolve(link, source)
         if hidden := self.hidden():
@@ -153,6 +159,10 @@ class SharedLibrary(Library):
         """The note that a name leads to."""
         found = self._whole.resolve(Link(text=f"[[{name}]]", target=name))
         return found.path if isinstance(found, Resolved | Ambiguous) else ""
+
+    def sources_of(self, links: Collection[str], paths: Sequence[str]) -> dict[str, str]:
+        hidden = self.hidden()
+        return self._whole.sources_of(links, [path for path in paths if path not in hidden])
 
     def links_from(self, *paths: str) -> list[StoredLink]:
         return self._shown_links(self._whole.links_from(*paths))

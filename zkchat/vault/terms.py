@@ -64,13 +64,13 @@ END = b"\xff"
 _PIECES = bytes(code if code > 127 else ord(_ASCII_WORDS[code]) for code in range(256))
 
 
-def pieces(texts: Sequence[str]) -> list[bytes]:
-    """What stands between spaces and ASCII punctuation, with `END` after each text.
+def pieces(texts: Sequence[str]) -> bytes:
+    """What stands between spaces and ASCII punctuation, now between spaces alone, with `END` after each text.
 
     The words of the pieces are those of the texts, and most pieces are one word.
     """
     joined = b" \xff ".join([text.encode(errors="replace") for text in texts])
-    return (joined + b" \xff").translate(_PIECES).split() if texts else []
+    return (joined + b" \xff").translate(_PIECES) if texts else b""
 
 
 @lru_cache(maxsize=1 << 17)

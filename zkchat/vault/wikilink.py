@@ -3,13 +3,13 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from zkchat.model.note import Link
 from zkchat.vault.markdown import Hyperlink, Lines, Outline, Span, blank, blank_escapes, flatten, outline
 
-_WIKILINK = re.compile(r"\[\[(?!\[)(?:[^\[\]\n]|\](?!\])|\[(?!\[))+\]\]")
+_WIKILINK = re.compile(r"\[\[(?!\[|\]\])[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*\]\]")
 """No newline, `[[` or `]]` inside. Each character can be read in one way only, so that a megabyte of brackets is no
 trouble. (Possessive quantifiers would say so more plainly, but match nothing here in early releases of Python 3.11.)"""
 _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
@@ -17,8 +17,7 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsid
 _SIZE = re.compile(r"\d+(?:x\d+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(NamedTuple):
     """What stands in a text outside code and formulas."""
 
     links: list[Link]

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.model.history import History
+from zkchat.model.history import History, OncePerMessage
 from zkchat.model.message import ChatMessage, CompactionPart, Condensed, TextPart
 from zkchat.model.session import (
     ContentEntry,
@@ -148,3 +148,16 @@ def test_entry_by_entry_gives_the_same_views_as_all_at_once(bodies: list[EntryBo
     assert {message.id for message in grown.window.live} | hidden | {
         message.id for message in grown.thread if message.context_type == "summary"
     } == {message.id for message in grown.thread}
+
+
+def test_what_follows_from_a_message_is_worked_out_once_and_again_when_it_is_stored_again() -> None:
+    worked: list[str] = []
+
+    def loud(message: ChatMessage) -> str:
+        worked.append(message.text)
+        return message.text.upper()
+
+    once = OncePerMessage(loud)
+    first, again = said("a", text="one").message, said("a", text="two").message
+    assert [once(first), once(first), once(again), once(again)] == ["ONE", "ONE", "TWO", "TWO"]
+    assert worked == ["one", "two"]

@@ -1,6 +1,7 @@
 import sqlite3
 import stat
 import sys
+from array import array
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -54,12 +55,11 @@ NOTE = Note(
 )
 
 
-def stored(note: Note, first_section: int = 0, sections: int = 0, **stamp: int) -> IndexedNote:
+def stored(note: Note, sections: int = 0, **stamp: int) -> IndexedNote:
     return IndexedNote(
         stamp=FileStamp(path=note.path, size=stamp.get("size", 1), modified_ns=stamp.get("modified_ns", 1)),
         digest=b"digest",
         note=note,
-        first_section=first_section,
         sections=[section(f"text {number} of {note.path}") for number in range(sections)],
         link_keys=frozenset(link.target for link in note.links),
     )
@@ -108,23 +108,26 @@ def test_a_note_comes_back_as_it_was_stored(index: SqliteNoteIndex) -> None:
 
 
 def test_sections_come_back_with_their_note(index: SqliteNoteIndex) -> None:
-    first = index.reserve_sections(2)
-    index.apply(IndexBatch(notes=[stored(NOTE, first_section=first, sections=2)]))
-    (found,) = index.sections([first + 1, first + 99])
-    assert (found.id, found.path, found.title, found.aliases) == (first + 1, "a.md", "Title", NOTE.aliases)
+    index.apply(IndexBatch(notes=[stored(NOTE, sections=2)]))
+    (found,) = index.sections([2, 99])
+    assert (found.id, found.path, found.title, found.aliases) == (2, "a.md", "Title", NOTE.aliases)
     assert (found.heading_path, found.text) == (("A", "B"), "text 1 of a.md")
     assert (found.first_line, found.last_line) == (1, 2)
 
 
 def test_numbers_of_sections_are_never_given_twice(path: Path, index: SqliteNoteIndex) -> None:
-    first = index.reserve_sections(10)
+    batch = IndexBatch(notes=[stored(NOTE, sections=3)], segment=segment("a", slots=3))
+    index.apply(batch)
+    index.apply(IndexBatch(removed=["a.md"]))
     with closing(SqliteNoteIndex(path)) as other:
-        assert other.reserve_sections(1) == first + 10
+        other.apply(batch)
+    assert [array("I", head.sections).tolist() for head in index.segment_heads()] == [[1, 2, 3], [4, 5, 6]]
+    assert [found.id for found in index.sections(range(9))] == [4, 5, 6]
 
 
 def test_a_new_version_of_a_note_takes_the_place_of_the_old(index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE, first_section=1, sections=2)]))
-    index.apply(IndexBatch(notes=[stored(Note(path="a.md", title="New"), first_section=3, sections=1)]))
+    index.apply(IndexBatch(notes=[stored(NOTE, sections=2)]))
+    index.apply(IndexBatch(notes=[stored(Note(path="a.md", title="New"), sections=1)]))
     assert counts_of(index) == (1, 0, 1)
     assert index.warnings() == []
     assert index.sections([1, 2]) == []
@@ -133,7 +136,7 @@ def test_a_new_version_of_a_note_takes_the_place_of_the_old(index: SqliteNoteInd
 
 
 def test_a_removed_note_leaves_nothing_but_dead_sections(index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE, first_section=1, sections=2)], added_files=["x.png"]))
+    index.apply(IndexBatch(notes=[stored(NOTE, sections=2)], added_files=["x.png"]))
     index.apply(IndexBatch(removed=["a.md", "never.md"], removed_files=["x.png"]))
     assert counts_of(index) == (0, 0, 0)
     assert index.catalog() == []
@@ -190,9 +193,9 @@ def test_notes_pass_a_filter_the_last_changed_first(index: SqliteNoteIndex) -> N
     index.apply(
         IndexBatch(
             notes=[
-                stored(note("a.md", "Plant"), 1, 1, modified_ns=1),
-                stored(note("Sub/b.md", "plant/herb", "green"), 2, 3, modified_ns=10**18),
-                stored(note("c.md", "planet"), 5, 1, modified_ns=5),
+                stored(note("a.md", "Plant"), 1, modified_ns=1),
+                stored(note("Sub/b.md", "plant/herb", "green"), 3, modified_ns=10**18),
+                stored(note("c.md", "planet"), 1, modified_ns=5),
             ]
         )
     )
@@ -237,7 +240,7 @@ def test_each_of_many_terms_is_found_and_no_other(index: SqliteNoteIndex) -> Non
 def test_merged_segments_take_the_place_of_the_old_ones_once(index: SqliteNoteIndex) -> None:
     for name in "xyz":
         index.apply(IndexBatch(added_files=[name], segment=segment(name)))
-    index.apply(IndexBatch(notes=[stored(NOTE, 1, 2)]))
+    index.apply(IndexBatch(notes=[stored(NOTE, 2)]))
     index.apply(IndexBatch(removed=["a.md"]))
     known = index.look_up([], None).generation
     parts, dead = index.load_segments([1, 2])
@@ -329,7 +332,7 @@ def test_readers_do_not_wait_for_a_writer(path: Path, index: SqliteNoteIndex) ->
 
 def test_threads_use_the_index_at_once(index: SqliteNoteIndex) -> None:
     def write(number: int) -> int:
-        index.apply(IndexBatch(notes=[stored(Note(path=f"{number}.md", title="T"), number * 10, 2)]))
+        index.apply(IndexBatch(notes=[stored(Note(path=f"{number}.md", title="T"), 2)]))
         return index.counts().notes
 
     with ThreadPoolExecutor(4) as threads:

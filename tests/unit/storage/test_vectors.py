@@ -21,7 +21,7 @@ def vectors(tmp_path: Path) -> Iterator[SqliteVectors]:
 
 
 def all_of(vectors: SqliteVectors) -> list[tuple[int, bytes]]:
-    return vectors.after("x", 0)
+    return vectors.after("x", 0, 99)
 
 
 def test_sections_without_a_vector_are_known_in_their_order(vectors: SqliteVectors) -> None:
@@ -43,13 +43,13 @@ def test_some_vectors_can_be_had_without_the_others(vectors: SqliteVectors) -> N
     first, second = all_of(vectors)
     assert vectors.of("x", [second[0], 999]) == [second]
     assert vectors.after("x", 0, 1) == [first]
-    assert vectors.after("x", first[0]) == [second]
+    assert vectors.after("x", first[0], 9) == [second]
 
 
 def test_vectors_of_another_method_are_none(vectors: SqliteVectors) -> None:
     (number, _), *_ = all_of(vectors)
     assert vectors.of("y", [number]) == []
-    assert vectors.after("y", 0) == []
+    assert vectors.after("y", 0, 9) == []
     vectors.begin("y")
     assert all_of(vectors) == []
     assert len(vectors.missing(9)) == 4

@@ -1,3 +1,4 @@
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -7,6 +8,7 @@ import pytest
 
 from tests.support.memory_files import MemoryFiles
 from zkchat.errors import NoteUnreadable
+from zkchat.model.index import IndexBatch
 from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved
 from zkchat.ports import Done, NoteIndex, Task
 from zkchat.storage.note_index import SqliteNoteIndex
@@ -98,6 +100,31 @@ def test_a_note_of_which_the_clock_has_moved_on_is_trusted(index: NoteIndex) -> 
     vault.refresh()
     vault.refresh()
     assert vault.files.reads == []
+
+
+class LoadedOnce(SqliteNoteIndex):
+    """Counts how often all the stamps are loaded, which takes as long as to list the vault."""
+
+    loads = 0
+
+    def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        self.loads += 1
+        return super().stamps()
+
+
+def test_who_changed_the_index_itself_need_not_load_it_again(tmp_path: Path) -> None:
+    with closing(LoadedOnce(tmp_path / "index.db")) as ours, closing(SqliteNoteIndex(tmp_path / "index.db")) as theirs:
+        vault = Vault(ours, a="[[b]]", b="x", c="x")
+        vault.refresh()
+        vault.files.write("a.md", "[[c]]")
+        vault.files.remove("b.md")
+        assert vault.refresh() == Refreshed(notes=2, changed=1, removed=1, links=1)
+        vault.files.write("b.md", "y")
+        assert vault.refresh().changed == 1
+        assert (vault.refresh(), ours.loads) == (Refreshed(notes=3), 1)
+        theirs.apply(IndexBatch(removed=["c.md"]))
+        assert vault.refresh().changed == 1
+        assert ours.loads == 2
 
 
 def test_removed_notes_are_gone(index: NoteIndex) -> None:
@@ -264,6 +291,17 @@ def test_batches_together_hold_every_note(index: NoteIndex, monkeypatch: pytest.
     assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
     assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
     assert len(index.segment_sizes()) == 4
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_collected_after_a_refresh_as_it_was_before(index: NoteIndex, *, enabled: bool) -> None:
+    if not enabled:
+        gc.disable()
+    try:
+        Vault(index, a="[[b]]").refresh()
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
 
 
 class Neighbours:

@@ -56,6 +56,41 @@ def test_links_in_both_directions_are_known(index: SqliteNoteIndex) -> None:
     assert [(stored.source, stored.link.line) for stored in library.links_to("c.md")] == [("a.md", 3)]
 
 
+def test_notes_are_known_to_hold_a_link_word_for_word_until_they_change(index: SqliteNoteIndex) -> None:
+    library, files = library_of(index, a="[[b]] and [[b|B]]", b="[[a]]", c="[[b]]")
+    every = ["a.md", "b.md"]
+    assert library.sources_of({"[[b]]", "[[a]]", "[[c]]"}, every) == {"[[b]]": "a.md", "[[a]]": "b.md"}
+    assert library.sources_of({"[[b|B]]"}, every) == {"[[b|B]]": "a.md"}
+    assert library.sources_of({"[[b]]"}, ["c.md", "gone.md"]) == {"[[b]]": "c.md"}
+    files.write("a.md", "[[c]]")
+    library.refresh()
+    assert library.sources_of({"[[b]]", "[[c]]"}, every) == {"[[c]]": "a.md"}
+
+
+def test_a_fingerprint_is_that_of_a_text(index: SqliteNoteIndex) -> None:
+    library, files = library_of(index, a="one", b="two")
+    first = library.fingerprints(["a.md", "b.md", "gone.md"])
+    assert first.keys() == {"a.md", "b.md"}
+    files.write("a.md", "three")
+    assert library.fingerprints(["a.md", "b.md"]) == first
+    library.refresh()
+    second = library.fingerprints(["a.md", "b.md"])
+    assert (second["a.md"] == first["a.md"], second["b.md"] == first["b.md"]) == (False, True)
+
+
+def test_nothing_is_remembered_of_an_index_that_was_thrown_away(index: SqliteNoteIndex) -> None:
+    library, files = library_of(index, a="[[one]]")
+    before = library.fingerprints(["a.md"])
+    assert library.note_count() == 1
+    assert library.sources_of({"[[one]]"}, ["a.md"]) == {"[[one]]": "a.md"}
+    files.write("a.md", "[[two]]")
+    files.write("b.md", "x")
+    library.rebuild()
+    assert library.fingerprints(["a.md"]) != before
+    assert library.note_count() == 2
+    assert library.sources_of({"[[one]]"}, ["a.md"]) == {}
+
+
 def test_the_shortest_link_that_leads_to_a_note_is_given(index: SqliteNoteIndex) -> None:
     library, _ = library_of(index, **{"sub/Alone": "x", "one/Twin": "x", "two/Twin": "x"})
     assert library.link_to("sub/Alone.md") == "[[Alone]]"

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from zkchat.errors import StorageFull
+from zkchat.model.index import StoredSection
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -123,6 +124,34 @@ def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(
     made.close()
     assert found(made, "cat") == [("Pets.md", "meaning")]
     assert "zkchat-vectors" not in {thread.name for thread in enumerate_threads()}
+
+
+def test_in_the_background_nothing_is_looked_at_again_until_a_note_changes(
+    vault: Path, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    missing = index.vectors.missing
+
+    def counted(limit: int) -> list[StoredSection]:
+        looks.append(limit)
+        return missing(limit)
+
+    monkeypatch.setattr(index.vectors, "missing", counted)
+    made = library(vault, index)
+
+    def soon() -> None:
+        made.embed_soon()
+        while "zkchat-vectors" in {thread.name for thread in enumerate_threads()}:
+            sleep(0.001)
+
+    soon()
+    before = len(looks)
+    soon()
+    assert len(looks) == before
+    (vault / "Kitchen.md").write_text("The oven is hot.")
+    made.refresh()
+    soon()
+    assert found(made, "bread") == [("Kitchen.md", "meaning")]
 
 
 def with_sections(heading: str, text: str, count: int) -> str:

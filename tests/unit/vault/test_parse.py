@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from zkchat.model.note import Block, Heading
-from zkchat.vault.frontmatter import DEEPEST, LARGEST
+from zkchat.vault.frontmatter import DEEPEST, LARGEST, read_plain, read_yaml
 from zkchat.vault.markdown import plain
 from zkchat.vault.parse import file_title, parse_note
 
@@ -156,6 +156,44 @@ def test_a_link_in_a_list_that_should_be_properties_has_no_property() -> None:
     (link,) = parse_note("n.md", "---\n- [[A]]: {\n---\n").links
 
     assert (link.target, link.in_frontmatter) == ("A", "")
+
+
+def test_what_most_frontmatters_hold_is_read_without_yaml() -> None:
+    source = "title: It's plain\nTags: [a, b c/d]\naliases:\n  - Größe \n  - x.y\ncreated: 2024-01-15\nup:\n"
+    assert read_plain(source) == read_yaml(source)
+    assert read_plain(source) == (
+        {
+            "title": "It's plain",
+            "Tags": ["a", "b c/d"],
+            "aliases": ["Größe", "x.y"],
+            "created": date(2024, 1, 15),
+            "up": None,
+        },
+        {
+            "title": "It's plain",
+            "tags": ["a", "b c/d"],
+            "aliases": ["Größe", "x.y"],
+            "created": "2024-01-15",
+            "up": [],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a: Yes\n",
+        "a: [x, no]\n",
+        "a: 2024-02-30\n",
+        "a: 7\n",
+        "a: b: c\n",
+        "a: b #c\n",
+        "a: x\n  y\n",
+        "a:\n - x\n  - y\n",
+    ],
+)
+def test_what_may_mean_something_else_is_left_to_yaml(source: str) -> None:
+    assert read_plain(source) is None
 
 
 def test_an_empty_link_in_the_frontmatter_is_none() -> None:

@@ -191,6 +191,8 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "title": lambda library: library.title("Secret.md"),
     "names": lambda library: library.names("Secret.md"),
     "outline": lambda library: library.outline("Secret.md"),
+    "fingerprints": lambda library: library.fingerprints(["Secret.md", "Open.md"]),
+    "sources_of": lambda library: library.sources_of({"[[Hush]]", "[[Open]]"}, ["Open.md", "Secret.md"]),
     "links_from": lambda library: library.links_from("Secret.md", "Journal/Doubt.md"),
     "links_to": lambda library: library.links_to("Secret.md"),
     "doubtful_links": lambda library: library.doubtful_links(),
@@ -209,7 +211,9 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "generation": lambda library: library.generation(),
 }
 TOLD_IN_OTHER_TESTS = {"read", "section"}
-NOTHING_TOLD = {"refresh", "refresh_within", "rebuild", "embed", "embed_soon", "close", "whole", "shared_with"}
+NOTHING_TOLD = {
+    *("refresh", "refresh_within", "look_ahead", "rebuild", "embed", "embed_soon", "close", "whole", "shared_with")
+}
 
 
 def test_every_question_to_a_library_is_one_that_is_asked_here() -> None:
@@ -241,6 +245,7 @@ def test_what_cannot_be_read_stays_here_with_its_name(elsewhere: SharedLibrary, 
         lambda library: library.read("Secret.md"),
         lambda library: library.read("Journal/Plan.md"),
         lambda library: library.names("Secret.md"),
+        lambda library: library.fingerprints(["Secret.md"]),
         lambda library: library.resolve(link("Hush")),
         lambda library: library.resolve(link("Secrt")),
         lambda library: library.resolve(link("Plan")),

@@ -134,8 +134,7 @@ def likely(vectors: Vectors, asked: Vectors, count: int, among: list[int] | None
     if among is not None:
         allowed[:] = False
         allowed[among] = True
-    places: list[int] = Sketches(signs(vectors)).likely(asked, allowed, count).tolist()
-    return places
+    return sorted(Sketches(signs(vectors)).likely(asked, allowed, count).tolist())
 
 
 @settings(max_examples=50, deadline=None)
@@ -144,6 +143,25 @@ def test_the_signs_of_vectors_tell_which_are_likely_to_be_near(seed: int) -> Non
     near, *far = some_vectors(200, seed=seed)
     asked = unit(near + 0.2 * far[0])
     assert 0 in likely(np.stack([near, *far]), asked, 20)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds)
+def test_of_as_many_signs_that_differ_those_that_weigh_least_differ_least(seed: int) -> None:
+    asked = some_vectors(1, seed=seed)[0]
+    lightest, heaviest = np.abs(asked).argmin(), np.abs(asked).argmax()
+    nearly, hardly = asked.copy(), asked.copy()
+    nearly[lightest] *= -1
+    hardly[heaviest] *= -1
+    assert likely(np.stack([hardly, nearly]), asked, 1) == [1]
+
+
+def test_what_is_near_is_likely_wherever_it_stands_among_many() -> None:
+    vectors = np.tile(some_vectors(1, seed=2), (70_000, 1))
+    asked, near = some_vectors(1, seed=3).repeat(2, axis=0)
+    near[0] *= -1
+    vectors[[0, 65_535, 65_536, 69_999]] = near
+    assert likely(vectors, asked, 4) == [0, 65_535, 65_536, 69_999]
 
 
 def test_the_signs_of_packed_vectors_are_those_of_the_vectors() -> None:

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from zkchat.vault import vocabulary as vocabularies
-from zkchat.vault.terms import terms
+from zkchat.vault.terms import pieces, terms
 from zkchat.vault.vocabulary import TermLists, Vocabulary, vocabulary
 
 TEXTS = ["Running notes, running!", "", "naïve “quotes” – and 笔记 too", "note", "the notes\u2014of\u00a0notes", "笔"]
@@ -17,6 +19,30 @@ def test_texts_that_were_read_give_their_terms_in_order() -> None:
     known = Vocabulary()
     for _ in range(2):  # the second time nothing is new
         assert as_terms(known, known.lists(known.read(TEXTS))) == [terms(text) for text in TEXTS]
+
+
+LETTERS = st.sampled_from(
+    ["a", "b", "ab", "é", "и", "笔", "x" * 7, "y" * 8, "z" * 9, " ", " ", ", ", "\0", "\xff", "\n"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.lists(LETTERS, max_size=20).map("".join) | st.text(max_size=30), max_size=5))
+def test_pieces_that_are_the_same_have_one_number_and_others_have_others(texts: list[str]) -> None:
+    known = Vocabulary()
+    assert known.read(texts).tolist() == [known[piece] for piece in pieces(texts).split()]
+
+
+def test_pieces_are_told_apart_though_their_mixtures_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vocabularies, "_MIXING", np.uint64(0))
+    known = Vocabulary()
+    assert known.read(["ab cd ab abc"]).tolist() == [known[piece] for piece in (b"ab", b"cd", b"ab", b"abc", b"\xff")]
+
+
+def test_a_long_piece_is_not_taken_for_its_beginning() -> None:
+    known = Vocabulary()
+    long, short, _ = known.read([f"{'x' * 17} {'x' * 16}"]).tolist()
+    assert long != short
 
 
 def test_no_texts_have_no_terms() -> None:
