@@ -113,7 +113,12 @@ class Opened:
         from zkchat.storage.note_writing import NewNotes
 
         vault = self.settings.vault
-        return NewNotes(self.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+        return NewNotes(
+            self.paths.vault,
+            exclude=vault.exclude,
+            max_note_bytes=vault.max_note_bytes,
+            created=self.library.refresh,
+        )
 
     def address_of(self, reference: "DocumentReference") -> str | None:
         """Where a click on a reference leads: into Obsidian if the vault is used with it, else to the file."""
@@ -135,7 +140,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     from zkchat.agents.profiles import profiles_of
     from zkchat.chat.conversation import Conversation
     from zkchat.model.events import Warned
-    from zkchat.turns import Parts, put_together
+    from zkchat.turns import Parts, describing_for, put_together
 
     where = paths(environment, options.vault)
     loaded = load_settings(environment, where, model=options.model)
@@ -163,7 +168,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             strict=options.strict,
         )
         turn, trouble = put_together(stack, parts)
-        conversation = Conversation(turn, choices)
+        conversation = Conversation(turn, choices, describing_for(turn, loaded.settings))
         unsaved = conversation.resume() if journal.session else None
         told = (*loaded.warnings, *notices, *map(str, profiles.problems), *trouble)
         yield Opened(

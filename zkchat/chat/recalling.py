@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from zkchat.chat.journal import Journal
 from zkchat.context.assembly import Piece, piece
-from zkchat.context.recall import ConversationSearch, Found, Recalled, quoted, recall
+from zkchat.context.bringing_back import Recalled, recall
+from zkchat.context.recall import ConversationSearch, Found
 from zkchat.model.message import ChatMessage
 from zkchat.ports import Tokenizer
 
-_FRAME = 20
-"""Tokens that the frame around a recalled message takes."""
+_APART = 1
+"""Tokens between one recalled message and the next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,7 @@ class Recollection:
             archived,
             session=self.journal.session_id,
             budget=budget,
-            count=lambda said: self.tokenizer.count(said) + _FRAME,
+            count=lambda quoted: self.tokenizer.count(quoted) + _APART,
             asked_in=asked,
         )
         places = {id_: place for place, id_ in enumerate(archived)}
@@ -57,7 +58,7 @@ def _piece(recalled: Recalled) -> Piece:
     return piece(
         "recall",
         recalled.message.id,
-        quoted(recalled.message, recalled.text),
+        recalled.quoted,
         include="agent",
         score=round(recalled.score, 3),
         reason="said earlier, and archived",

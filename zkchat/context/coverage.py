@@ -71,9 +71,18 @@ def rarities(candidates: Iterable[Candidate], focus: Collection[str] = ()) -> di
     return {term: log(1 + len(found) / count) * (_FOCUS if term in focus else 1.0) for term, count in holding.items()}
 
 
-def chosen(candidates: Sequence[Candidate], telling: Mapping[str, float], fits: Callable[[int], bool]) -> list[int]:
-    """The candidates that are taken, by number and in the order of choice. Each is offered to `fits` at most once."""
-    said = Counter[str]()
+def chosen(
+    candidates: Sequence[Candidate],
+    telling: Mapping[str, float],
+    fits: Callable[[int], bool],
+    *,
+    before: Iterable[frozenset[str]] = (),
+) -> list[int]:
+    """The candidates that are taken, by number and in the order of choice. Each is offered to `fits` at most once.
+
+    `before` are the terms of each text that stands there already.
+    """
+    said = Counter(term for each in before for term in each)
 
     def gain(number: int) -> float:
         new: float = sum(

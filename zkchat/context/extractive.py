@@ -10,6 +10,7 @@ from zkchat.context.cues import DISPENSABLE
 from zkchat.context.language import language_of
 from zkchat.model.message import ChatMessage
 from zkchat.vault.sentences import sentences
+from zkchat.vault.terms import terms
 
 Count = Callable[[str], int]
 
@@ -42,7 +43,7 @@ class _Said(NamedTuple):
     day: str
     speaker: str
     turn: int
-    """Sentences of one message stand on one line."""
+    """Of which message: each is reckoned to need a line, though those of one speaker in a row share theirs."""
     text: str
     is_carried: bool = False
 
@@ -93,6 +94,13 @@ def condense(text: str, budget: int, count: Count, *, focus: str = "") -> str:
             return shorter
         taken.pop()
     return _ends_of(text, budget, count)
+
+
+def excerpt(text: str, wanted: frozenset[str]) -> str:
+    """The sentences that hold one of these terms, with `[…]` where others were left out; if none does, the text."""
+    found = sentences(text)
+    numbers = [number for number, sentence in enumerate(found) if not wanted.isdisjoint(terms(sentence))]
+    return _joined(found, numbers) if 0 < len(numbers) < len(found) else text
 
 
 def _said(messages: Sequence[ChatMessage], language: str) -> Iterator[_Said]:
@@ -177,9 +185,10 @@ def _written(said: Sequence[_Said], questions: Sequence[str]) -> str:
     lines: list[str] = []
     for day, of_day in groupby(said, key=lambda each: each.day):
         lines += [day] if day else []
-        for (_, speaker), of_turn in groupby(of_day, key=lambda each: (each.turn, each.speaker)):
-            text = " ".join(each.text for each in of_turn)
-            lines.append(f"- {speaker}: {text}" if speaker else f"- {text}")
+        for _, in_a_row in groupby(of_day, key=lambda each: each.speaker or each.turn):
+            first, *more = in_a_row
+            text = " ".join([first.text, *(each.text for each in more)])
+            lines.append(f"- {first.speaker}: {text}" if first.speaker else f"- {text}")
     if questions:
         lines += [OPEN_QUESTIONS, *(f"- {question}" for question in questions)]
     return "\n".join(lines)

@@ -5,6 +5,7 @@ and when count whole, and what the two messages on each side say counts 0.3. Nee
 used.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from math import log
 from typing import Literal, NamedTuple, Self
@@ -13,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.vault.terms import terms
+from zkchat.vault.terms import UNSPACED_SCRIPTS, terms
 
 Numbers = NDArray[np.int64]
 TermNumbers = NDArray[np.uint32]
@@ -24,12 +25,15 @@ LENGTH_SHARE = 0.4
 NEAR_WEIGHT = 0.3
 UNHEARD_WEIGHT = 0.3
 """Of a word that was never said: whoever asks uses other words, or asks about something else."""
+UNHEARD_PAIR_WEIGHT = UNHEARD_WEIGHT / 2
+"""Of two letters that never stood together where no spaces are written: every other pair lies across two words."""
 REACH = 2
 """Messages on each side that count as near."""
 
 _MOST_RECENT = 512
 """Messages that are kept apart from the rest, so that the rest need not be put in order again for each new one."""
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _WORD = np.dtype("<u4")
 _NO_WORDS: TermNumbers = np.zeros(0, dtype=_WORD)
 _NO_NUMBERS: Numbers = np.zeros(0, dtype=np.int64)
@@ -138,7 +142,7 @@ class MessageRanking:
         for term, times in asked.items():  # in the question's order, so that sums come out the same every time
             frequencies, count = self._frequencies(number_of(term), question)
             weight = times * log(1 + (self._count - count + 0.5) / (count + 0.5))
-            mass += weight if count else UNHEARD_WEIGHT * weight
+            mass += weight if count else _unheard_weight(term) * weight
             if count:
                 scores += weight * frequencies / (frequencies + self._resistance)
         return scores * ((1 + SATURATION) / mass) if mass else scores
@@ -155,6 +159,10 @@ class MessageRanking:
 
     def _counted(self, places: Numbers) -> Scores:
         return np.bincount(places, minlength=len(self._resistance)).astype(np.float64)
+
+
+def _unheard_weight(term: str) -> float:
+    return UNHEARD_PAIR_WEIGHT if _UNSPACED.match(term) else UNHEARD_WEIGHT
 
 
 def best(scores: Scores, limit: int, may_be: Callable[[int], bool]) -> list[int]:

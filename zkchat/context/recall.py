@@ -5,12 +5,11 @@ that are wanted are picked from the same scores.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from zkchat.context.extractive import condense
 from zkchat.errors import StorageDamaged
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.message_index import IndexedMessage, IndexedUpTo
@@ -22,13 +21,6 @@ from zkchat.vault.terms import asked_terms
 if TYPE_CHECKING:
     from zkchat.context.message_ranking import MessageRanking
 
-ENOUGH = 0.25
-"""The score from which a message is worth recalling without being asked for, chosen with benchmarks/memory."""
-BESIDE_THE_BEST = 0.5
-"""The share of the best score that the others must reach."""
-LARGEST_SHARE = 0.4
-"""Of the budget, for one recalled message; a longer one is condensed."""
-MOST_RECALLED = 25
 _FROM_EACH_END = 50
 """Terms of a long question."""
 
@@ -43,16 +35,6 @@ class Ranked(NamedTuple):
 
 class Found(NamedTuple):
     message: IndexedMessage
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """An archived message that comes back into the prompt."""
-
-    message: ChatMessage
-    text: str
-    """What of it comes back: all, or the best sentences of a long one."""
     score: float
 
 
@@ -216,39 +198,12 @@ class ConversationSearch:
         return self._everything
 
 
-def recall(
-    search: ConversationSearch,
-    query: str,
-    archived: Mapping[str, ChatMessage],
-    *,
-    session: str,
-    budget: int,
-    count: Callable[[str], int],
-    asked_in: str = "",
-) -> list[Recalled]:
-    """The archived messages that the user's text is about, the best first, in so many tokens; none that say too little.
-
-    A message that is longer than its share is condensed to what it says on the question.
-    """
-    recalled: list[Recalled] = []
-    left, share = budget, int(LARGEST_SHARE * budget)
-    ranked = search.ranked(query, session=session, limit=MOST_RECALLED, among=archived, asked_in=asked_in)
-    for _, id_, score in ranked:
-        if score < max(ENOUGH, BESIDE_THE_BEST * ranked[0].score):
-            break
-        text = condense(archived[id_].text, min(share, left), count, focus=query)
-        if text:
-            recalled.append(Recalled(archived[id_], text, score))
-            left -= count(text)
-    return recalled
-
-
 def quoted(message: ChatMessage | IndexedMessage, text: str) -> str:
-    """What was said, marked as data with who said it and when. It cannot close its own wrapping."""
+    """What was said, marked as data with who said it and when, in few words. It cannot close its own wrapping."""
     at = message.time if isinstance(message, IndexedMessage) else message.created_at
-    name = f' name="{escape(message.name)}"' if message.name else ""
+    who = f"{message.role} {escape(message.name)}".rstrip()
     body = text.replace("</message", "<\u200b/message")
-    return f'<message role="{message.role}"{name} date="{at:%Y-%m-%d}">\n{body}\n</message>'
+    return f"<message {who} {at:%Y-%m-%d}>{body}</message>"
 
 
 def _asked(query: str) -> list[str]:

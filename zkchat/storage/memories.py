@@ -5,22 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from threading import RLock
-from typing import Final, Self
+from typing import Final
 
 from zkchat.errors import StorageDamaged, StorageError, UsageError
 from zkchat.model.memory import Fact, FactSource
-from zkchat.storage.database import (
-    back_up_daily,
-    backups_of,
-    damaged,
-    guarded,
-    has_schema,
-    is_sound,
-    migrate,
-    open_database,
-    transaction,
-)
+from zkchat.storage.database import backups_of, damaged, guarded, is_sound
+from zkchat.storage.precious_file import PreciousFile
 from zkchat.storage.sessions import stamp
 
 STEPS: Final = (
@@ -45,41 +35,13 @@ _AT_ONCE: Final = 500
 """Digests in one question: SQLite takes a limited number of parameters."""
 
 
-class SqliteMemories:
-    """Implements `ports.MemoryStore` and `ports.VectorCache`. Threads may share it; processes open their own."""
+class SqliteMemories(PreciousFile):
+    """Implements `ports.MemoryStore` and `ports.VectorCache`."""
 
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
-        self._path = path
-        self._now = now
+        super().__init__(path, STEPS, now=now)
         self._new_id = new_id
-        self._lock = RLock()
-        self._written = False
         self._read: tuple[int, tuple[Fact, ...]] | None = None
-        self._connection = open_database(path, synchronous="FULL")
-        try:
-            with guarded(path):
-                migrate(self._connection, STEPS, backup=path.parent / "backups" / f"{path.stem}.before-{len(STEPS)}.db")
-                if not has_schema(self._connection, STEPS):
-                    raise damaged(path)
-                self._connection.execute("PRAGMA secure_delete = ON")  # forgotten is forgotten
-        except BaseException:
-            self._connection.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the database and, once a day, leave a copy of it in `backups/`."""
-        with self._lock:
-            if self._written:
-                self._written = False
-                with suppress(StorageError):  # all is stored; the next close tries again
-                    back_up_daily(self._path, at=self._now())
-            self._connection.close()
 
     def facts(self) -> tuple[Fact, ...]:
         with self._reading() as connection:
@@ -160,17 +122,10 @@ class SqliteMemories:
             )
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, guarded(self._path):
-            yield self._connection
-
-    @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as connection:
-            with transaction(connection):
-                yield connection
-            self._written = True
+        with super()._writing() as connection:
             self._read = None
+            yield connection
 
 
 def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> tuple[SqliteMemories, str]:

@@ -3,12 +3,12 @@
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from zkchat.errors import NoteNotFound, OutsideVault, StorageError, StorageFull, VaultError
+from zkchat.errors import NoteNotFound, OutsideVault, StorageError, StorageFull, VaultError, ZkchatError
 from zkchat.storage.vault_files import VaultFiles
 
 _FOLDER_FLAGS: Final = (
@@ -21,6 +21,18 @@ _LINK_MET: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 class NewNotes(VaultFiles):
     """Adds files by the same rules of paths by which those of the vault are read."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        exclude: Sequence[str] = (),
+        max_note_bytes: int,
+        created: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`created` is called after each new file, for those who want to know it at once."""
+        super().__init__(root, exclude=exclude, max_note_bytes=max_note_bytes)
+        self._created = created
 
     def is_free(self, path: str) -> bool:
         """Whether nothing is there yet. Raises `VaultError` for a path that no note of the vault can have."""
@@ -38,6 +50,8 @@ class NewNotes(VaultFiles):
             kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageError
             reason = (error.strerror or str(error)).lower()
             raise kind(f"{path} could not be written: {reason}.", hint="Nothing was changed.") from error
+        with suppress(ZkchatError):  # the file is there, whoever cannot be told of it
+            self._created()
 
     def _place(self, path: str) -> list[str]:
         try:

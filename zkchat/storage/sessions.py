@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import RLock
-from typing import Final, NamedTuple, Self, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
@@ -30,7 +29,8 @@ from zkchat.model.session import (
     sessions_called,
 )
 from zkchat.ports import EntryFilter
-from zkchat.storage.database import back_up_daily, damaged, guarded, has_schema, migrate, open_database, transaction
+from zkchat.storage.database import damaged, guarded
+from zkchat.storage.precious_file import PreciousFile
 
 STEPS: Final = (
     (
@@ -103,61 +103,32 @@ class EntryRow(NamedTuple):
     body: str
 
 
-class SqliteSessions:
-    """The sessions of one vault. Threads may share it; processes open their own."""
+class SqliteSessions(PreciousFile):
+    """The sessions of one vault."""
 
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
-        self._path = path
-        self._now = now
+        super().__init__(path, STEPS, now=now)
         self._new_id = new_id
-        self._lock = RLock()
-        self._written = False
-        self._connection = open_database(path, synchronous="FULL")
-        try:
-            with guarded(path):
-                backup = path.parent / "backups" / f"{path.stem}.before-version-{len(STEPS)}.db"
-                migrate(self._connection, STEPS, backup=backup)
-                if not has_schema(self._connection, STEPS):
-                    raise damaged(path)
-                self._connection.execute("PRAGMA secure_delete = ON")  # deleted is deleted
-                self._identity = _identity_of(path)
-        except BaseException:
-            self._connection.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the database and, once a day, leave a copy of it in `backups/`."""
-        with self._lock:
-            if self._written:
-                self._written = False
-                with suppress(StorageError), self._reading():  # all is stored; the next close tries again
-                    back_up_daily(self._path, at=self._now())
-            self._connection.close()
 
     def create(self, title: str = "") -> Session:
-        session_id, at = self._new_id(), stamp(self._now())
+        session_id, at = self._new_id(), self._now()
         with self._writing() as connection:
-            insert_session(connection, (session_id, "", at, at))
-            insert_entries(connection, [_row(session_id, 1, at, TitleEntry(title=title))] if title else [])
+            insert_session(connection, (session_id, "", stamp(at), stamp(at)))
+            rows = [_row(session_id, 1, at, *_storable(TitleEntry(title=title)))] if title else []
+            insert_entries(connection, rows)
         return self.get(session_id)
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         """Add entries in order, all or none; they are on disk when this returns."""
-        at = stamp(self._now())
+        at = self._now().astimezone(UTC)
         with self._writing() as connection:
             self.get(session_id)
             (following,) = connection.execute(
                 "SELECT COALESCE (MAX (sequence), 0) + 1 FROM entries WHERE session_id = ?", (session_id,)
             ).fetchone()
-            rows = [_row(session_id, place, at, body) for place, body in enumerate(bodies, start=following)]
-            insert_entries(connection, rows)
-        return [entry_of(row) for row in rows]
+            stored = [*enumerate(map(_storable, bodies), start=following)]
+            insert_entries(connection, [_row(session_id, place, at, *each) for place, each in stored])
+        return [Entry(session_id=session_id, sequence=place, at=at, body=body) for place, (body, _) in stored]
 
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
         """The entries that all conditions of the filter let through, in order.
@@ -216,21 +187,12 @@ class SqliteSessions:
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """The connection for one thread at a time. A file found damaged is marked for the next start."""
         try:
-            with self._lock, guarded(self._path):
-                yield self._connection
+            with super()._reading() as connection:
+                yield connection
         except (UnreadableRow, StorageDamaged) as error:
             with suppress(OSError):
                 suspicion_of(self._path).touch(mode=0o600)
             raise damaged(self._path) from error
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as connection:
-            with transaction(connection):
-                yield connection
-            self._written = True
-            if _identity_of(self._path) != self._identity:
-                raise damaged(self._path)  # what was just written is in a file that was set aside, or deleted
 
 
 class UnreadableRow(ValueError):
@@ -281,15 +243,19 @@ def entry_of(row: EntryRow) -> Entry:
         raise UnreadableRow from error
 
 
-def _row(session_id: str, sequence: int, at: str, body: EntryBody) -> EntryRow:
+def _storable(body: EntryBody) -> tuple[EntryBody, str]:
+    """What can be kept of a body, which is nearly always all of it, and the same as it is written."""
     try:
-        text = body.model_dump_json()
+        return body, body.model_dump_json()
     except PydanticSerializationError:
         # Half of a surrogate pair, which UTF-8 cannot hold: better one replaced character than a lost message.
         text = json.dumps(body.model_dump(mode="json"), ensure_ascii=False)
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        body = type(body).model_validate_json(text)
-    return EntryRow(session_id, sequence, body.kind, *_columns_of(body), at, text)
+        return type(body).model_validate_json(text), text
+
+
+def _row(session_id: str, sequence: int, at: datetime, body: EntryBody, text: str) -> EntryRow:
+    return EntryRow(session_id, sequence, body.kind, *_columns_of(body), stamp(at), text)
 
 
 def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, str | None]:
@@ -313,14 +279,6 @@ def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:
     insert_doomed(connection, {session_id: at})
     connection.execute("DELETE FROM entries WHERE session_id = ?", (session_id,))
     connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
-
-
-def _identity_of(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _no_session(name: str, sessions: Sequence[Session] = ()) -> SessionNotFound:

@@ -69,3 +69,12 @@ def test_nothing_is_offered_that_adds_nothing() -> None:
 
     chosen([said, said, said, Candidate(frozenset(), 1.0, 1)], {"oak": 1.0}, fits)
     assert len(offered) == 2
+
+
+def test_what_stands_there_already_is_not_new() -> None:
+    candidates = [candidate("nine red fish", 3), candidate("pale oaks", 3)]
+    telling = rarities(candidates)
+    fish = content("nine red fish")
+    assert chosen(candidates, telling, lambda _: True) == [0, 1]
+    assert chosen(candidates, telling, lambda _: True, before=[fish]) == [1, 0]
+    assert chosen(candidates, telling, lambda _: True, before=[fish, fish]) == [1]

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from zkchat.context.extractive import LEFT_OUT, OPEN_QUESTIONS, condense, summarise
+from zkchat.context.coverage import content
+from zkchat.context.extractive import LEFT_OUT, OPEN_QUESTIONS, condense, excerpt, summarise
 from zkchat.context.tokens import Estimate
 from zkchat.model.message import ChatMessage, Role, TextPart
 
@@ -41,6 +42,15 @@ def test_what_fits_is_grouped_under_days_and_speakers() -> None:
         "- assistant: Noted: PostgreSQL.",
         "2026-03-03",
         "- user: budget 4,000 euros.",
+    ]
+
+
+def test_what_one_speaker_says_in_a_row_stands_on_one_line() -> None:
+    talk = [said("Use PostgreSQL."), said("Deploy on Mondays."), said("Fine.", role="assistant"), said("Buy slates.")]
+    assert summarise(talk, 500, count).splitlines()[1:] == [
+        "- user: Use PostgreSQL. Deploy on Mondays.",
+        "- assistant: Fine.",
+        "- user: Buy slates.",
     ]
 
 
@@ -196,3 +206,10 @@ def test_a_counter_that_counts_a_frame_too_does_not_pay_for_it_with_every_senten
     assert "\n" not in framed, "whole sentences"
     assert count(framed) > 75
     assert count(framed) <= 100
+
+
+def test_an_excerpt_is_the_sentences_that_hold_a_term() -> None:
+    text = "It rained. The heron ate.\n\nNobody saw it. Herons fly. We left."
+    assert excerpt(text, content("a heron")) == "[…] The heron ate. […] Herons fly. […]"
+    assert excerpt(text, content("a badger")) == text
+    assert excerpt("# Herons\n\nThe heron ate.", content("heron")) == "# Herons\n\nThe heron ate."

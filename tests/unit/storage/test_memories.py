@@ -206,3 +206,10 @@ def test_a_file_with_other_tables_is_damage(path: Path, clock: Clock) -> None:
         connection.execute("PRAGMA user_version = 1")
     with pytest.raises(StorageDamaged):
         opened(path, clock)
+
+
+def test_a_fact_that_went_into_a_file_which_was_set_aside_is_told_of(path: Path, clock: Clock) -> None:
+    with opened(path, clock) as store:
+        path.rename(path.with_name("elsewhere.db"))
+        with pytest.raises(StorageDamaged):
+            store.add("I like tea", "user")

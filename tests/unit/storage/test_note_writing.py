@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.libraries import library_of
 from tests.support.world import World
 from zkchat.errors import OutsideVault, StorageError, StorageFull, VaultError
+from zkchat.model.note import Link, Missing, Resolved
 from zkchat.storage.note_writing import NewNotes
 
 
@@ -30,6 +32,23 @@ def test_a_new_note_is_there_with_its_text_and_its_folders(world: World, notes: 
     assert (world.vault / "Ideas/New/Sleep.md").read_text(encoding="utf-8") == "Schlaf 睡眠\n"
     assert not notes.is_free("Ideas/New/Sleep.md")
     assert files(world) == ["Ideas/New/Sleep.md"]
+
+
+def test_a_new_note_is_known_at_once(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Sleep.md": "See [[Rest]].\n"}) as library:
+        assert isinstance(library.resolve(Link(text="[[Rest]]", target="Rest")), Missing)
+        NewNotes(tmp_path / "vault", max_note_bytes=1000, created=library.refresh).create("Rest.md", "Lie down.\n")
+        found = library.resolve(Link(text="[[Rest]]", target="Rest"))
+        assert isinstance(found, Resolved)
+        assert found.path == "Rest.md"
+
+
+def test_a_new_note_is_there_even_if_nobody_can_be_told(world: World) -> None:
+    def fail() -> None:
+        raise StorageError("The index is gone.")
+
+    NewNotes(world.vault, max_note_bytes=1000, created=fail).create("Rest.md", "Lie down.\n")
+    assert files(world) == ["Rest.md"]
 
 
 def test_a_new_note_may_be_read_by_whom_the_user_allows(world: World, notes: NewNotes) -> None:

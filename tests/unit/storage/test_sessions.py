@@ -9,8 +9,11 @@ from threading import Thread
 import pytest
 
 from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull
-from zkchat.model.message import ChatMessage, Role, Status, TextPart
+from zkchat.model.context import BudgetUse, ContextUsage, RequestContext, RequestItem
+from zkchat.model.message import ChatMessage, Role, Status, TextPart, ToolCallPart
+from zkchat.model.reference import DocumentReference, LineRange
 from zkchat.model.session import (
+    ContentEntry,
     DraftEntry,
     Entry,
     EntryBody,
@@ -133,6 +136,28 @@ def test_half_a_surrogate_pair_costs_a_character_and_not_the_message(store: Sqli
     assert store.entries(session.id) == written
     assert messages_of(written)["m1"].text == "an \ufffd emoji"
     assert store.get(session.id).title == "\ufffd"
+
+
+def test_what_was_appended_is_what_is_read_back(store: SqliteSessions) -> None:
+    session = store.create()
+    item = RequestItem(type="message", name="m1", tokens=3, score=0.5)
+    answer = ChatMessage(
+        id="m2",
+        parent_id="m1",
+        role="assistant",
+        parts=(TextPart(text="Yes."), ToolCallPart(call_id="c", name="find", arguments="{")),
+        references=(DocumentReference(wikilink="[[a]]", lines=LineRange(first=1, last=2)),),
+        created_at=datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=7))),
+        request_context=RequestContext(items=(item,), usage=ContextUsage(budgets={"system": BudgetUse(used=1)})),
+    )
+    bodies: list[EntryBody] = [
+        message("m1", "Is it?"),
+        ContentEntry(digest="d", text="t"),
+        MessageEntry(message=answer),
+    ]
+    written = store.append(session.id, bodies)
+    assert store.entries(session.id) == written
+    assert [entry.body for entry in written] == bodies
 
 
 def test_appending_nothing_to_a_session_changes_nothing(store: SqliteSessions) -> None:

@@ -38,8 +38,8 @@ def call(found: Sequence[Found], **arguments: object) -> ToolOutcome:
 def test_what_was_said_is_given_as_data_with_speaker_and_date() -> None:
     outcome = call([said("The heron is called Konrad."), said("He eats fish.")], query="the heron")
     assert outcome.text == (
-        '<message role="user" name="Anna" date="2026-03-01">\nThe heron is called Konrad.\n</message>\n\n'
-        '<message role="user" name="Anna" date="2026-03-01">\nHe eats fish.\n</message>'
+        "<message user Anna 2026-03-01>The heron is called Konrad.</message>\n\n"
+        "<message user Anna 2026-03-01>He eats fish.</message>"
     )
     assert outcome.summary == "2 messages"
 

@@ -1,0 +1,82 @@
+"""A database that must not be lost: what is committed is on disk, what is deleted is gone, and there are copies."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from threading import RLock
+from typing import Self
+
+from zkchat.errors import StorageError
+from zkchat.storage.database import (
+    Step,
+    back_up_daily,
+    damaged,
+    guarded,
+    has_schema,
+    migrate,
+    open_database,
+    transaction,
+)
+
+
+class PreciousFile:
+    """What the stores of sessions and of facts have in common. Threads may share one; processes open their own."""
+
+    def __init__(self, path: Path, steps: Sequence[Step], *, now: Callable[[], datetime]) -> None:
+        self._path = path
+        self._now = now
+        self._lock = RLock()
+        self._written = False
+        self._connection = open_database(path, synchronous="FULL")
+        try:
+            with guarded(path):
+                backup = path.parent / "backups" / f"{path.stem}.before-version-{len(steps)}.db"
+                migrate(self._connection, steps, backup=backup)
+                if not has_schema(self._connection, steps):
+                    raise damaged(path)
+                self._connection.execute("PRAGMA secure_delete = ON")  # deleted is deleted
+                self._identity = _identity_of(path)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database and, once a day, leave a copy of it in `backups/`."""
+        with self._lock:
+            if self._written:
+                self._written = False
+                with suppress(StorageError), self._reading():  # all is stored; the next close tries again
+                    back_up_daily(self._path, at=self._now())
+            self._connection.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection for one thread at a time."""
+        with self._lock, guarded(self._path):
+            yield self._connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A change that takes effect whole or not at all."""
+        with self._reading() as connection:
+            with transaction(connection):
+                yield connection
+            self._written = True
+            if _identity_of(self._path) != self._identity:
+                raise damaged(self._path)  # what was just written is in a file that was set aside, or deleted
+
+
+def _identity_of(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
