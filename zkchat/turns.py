@@ -5,11 +5,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zkchat.adapters import opened_memory, opened_message_search, tokenizer_of
+from zkchat.adapters import opened_memory, opened_message_search, opened_sentences, tokenizer_of
 from zkchat.chat.compaction import Compactor, Policy, Reviewer
+from zkchat.chat.describing import Describing
 from zkchat.chat.discretion import Discretion
 from zkchat.chat.preparation import Preparation
 from zkchat.chat.recalling import Recollection
+from zkchat.chat.second_look import SecondLook
+from zkchat.chat.summaries import Summaries
 from zkchat.chat.turn import Turn
 from zkchat.chat.wants import Wants
 from zkchat.context.budget import Shares
@@ -59,12 +62,7 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
     )
     journal.is_local = discretion.binds
     memory, trouble = _memory(stack, parts, discretion)
-    recollection = Recollection(
-        journal=journal,
-        search=stack.enter_context(opened_message_search(environment, parts.where, parts.settings)),
-        tokenizer=tokenizer,
-        hidden=discretion.hidden,
-    )
+    recollection = _recollection(stack, parts, tokenizer, discretion)
     preparation = _preparation(parts, discretion, tokenizer, prior)
     tools, core = _tools(parts, library, recollection, memory)
     wants = Wants(
@@ -88,6 +86,8 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
         refresh=parts.refresh,
         provider=provider,
         preparation=preparation,
+        summaries=_summaries(stack, parts, library),
+        second_look=SecondLook(library=library, is_wanted=parts.settings.references.look_again),
         tokenizer=tokenizer,
         tools=tools,
         wants=wants,
@@ -97,6 +97,42 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
         new_id=environment.new_id,
     )
     return turn, trouble
+
+
+def describing_for(turn: Turn, settings: "Settings") -> Describing:
+    """What goes on between the turns of a chat."""
+    provider = turn.provider
+
+    def is_wanted() -> bool:
+        info = provider.info
+        match settings.references.model_summaries:
+            case "always":
+                return True
+            case "local":  # a script would give away the answer to the next question
+                return info.on_this_machine and info.provider != "scripted"
+            case "never":
+                return False
+
+    return Describing(
+        summaries=turn.summaries,
+        library=turn.library,
+        provider=provider,
+        window=lambda: turn.preparation.budget.window,
+        is_wanted=is_wanted,
+    )
+
+
+def _summaries(stack: ExitStack, parts: Parts, library: "Library") -> Summaries:
+    if parts.provider.info.needs_notes or parts.settings.references.model_summaries == "never":
+        return Summaries(library)
+    return Summaries(library, stack.enter_context(opened_sentences(parts.environment, parts.where, parts.settings)))
+
+
+def _recollection(stack: ExitStack, parts: Parts, tokenizer: "Tokenizer", discretion: Discretion) -> Recollection:
+    search = opened_message_search(parts.environment, parts.where, parts.settings)
+    return Recollection(
+        journal=parts.journal, search=stack.enter_context(search), tokenizer=tokenizer, hidden=discretion.hidden
+    )
 
 
 def _preparation(parts: Parts, discretion: Discretion, tokenizer: "Tokenizer", prior: float) -> Preparation:

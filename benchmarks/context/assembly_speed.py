@@ -10,7 +10,7 @@ import statistics
 import time
 from datetime import UTC, datetime
 
-from zkchat.context.assembly import Ingredients, assemble, piece
+from zkchat.context.assembly import Assembler, Ingredients, piece
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import calibrate
 from zkchat.context.tokens import Encoding, Remembering
@@ -47,13 +47,13 @@ def measured(archived: int) -> tuple[list[float], list[float]]:
         history.extend([entry(following, following - 1, archive=archived)])
         following += 1
     encoding = Encoding("o200k_base")
-    tokenizer = Remembering(encoding)
+    assembler = Assembler(Remembering(encoding))
     budget = budget_for(ModelInfo(provider="x", id="x", context_limit=200_000), Shares())
     system = piece("system", "default", "Be kind.")
 
     def take_in() -> None:
         ingredients = Ingredients(pieces=(system,), window=history.window)
-        assemble(ingredients, budget, tokenizer, calibrate(history.newest_first, "x:x"))
+        assembler.assemble(ingredients, budget, calibrate(history.newest_first, "x:x"))
 
     take_in()
     ours, floor = [], []

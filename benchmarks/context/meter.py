@@ -22,15 +22,18 @@ from pathlib import Path
 from tests.providers import llama_cpp_server
 from tests.providers.weights import smollm2
 from zkchat import app
+from zkchat.chat.conversation import Conversation
 from zkchat.context.assembly import request_from
 from zkchat.context.language import language_of
 from zkchat.environment import Environment
-from zkchat.model.events import TurnFailed
+from zkchat.model.events import TurnFinished
+from zkchat.model.message import ChatMessage
 
 VAULT = Path(__file__).parents[2] / "vault-fixtures" / "garden"
 KEY = "benchmark"
 WINDOW = 2048
 SEED = 7
+FIRST_TURNS = 3
 SETTINGS = """
 model = "small"
 [models.small]
@@ -68,28 +71,30 @@ def questions(count: int, seed: int, *, english: bool = False) -> list[str]:
     return asked
 
 
-def measured(environment: Environment, asked: list[str]) -> list[tuple[int, int, int, int]]:
-    """Shown, counted, four characters to a token, and reported, of each request after the third turn."""
-    with app.open_conversation(environment, app.ConversationOptions(vault=VAULT)) as opened:
+Row = tuple[int, int, int, int]
+"""Shown, counted, four characters to a token, and reported."""
+
+
+def measured(environment: Environment, asked: list[str]) -> Iterator[Row]:
+    """Of each request after the third turn. A question that zkchat answers without the model makes none."""
+    options = app.ConversationOptions(vault=VAULT)
+    with app.open_conversation(environment, options) as opened, asyncio.Runner() as loop:
         talk = opened.conversation
-
-        async def run() -> None:
-            for question in asked:
-                async for event in talk.say(question):
-                    if isinstance(event, TurnFailed):
-                        raise SystemExit(event.text)
-
-        asyncio.run(run())
-        rows = []
-        for answer in [message for message in talk.messages if message.role == "assistant"][3:]:
+        for turn, question in enumerate(asked, start=1):
+            print(f"\r  turn {turn} of {len(asked)}", end="", file=sys.stderr, flush=True)
+            answer = loop.run(answered(talk, question))
             context = answer.request_context
-            assert context
-            assert context.usage
-            assert answer.usage
-            request = request_from(context, talk.history.messages, talk.history.contents)
-            characters = sum(len(message.text) for message in request.messages)
-            rows.append((context.usage.total, context.usage.counted, characters // 4, answer.usage.prompt_tokens))
-        return rows
+            if turn > FIRST_TURNS and context and context.usage and answer.usage:
+                request = request_from(context, talk.history.messages, talk.history.contents)
+                characters = sum(len(message.text) for message in request.messages)
+                yield context.usage.total, context.usage.counted, characters // 4, answer.usage.prompt_tokens
+
+
+async def answered(talk: Conversation, question: str) -> ChatMessage:
+    last = [event async for event in talk.say(question)][-1]
+    if not isinstance(last, TurnFinished):
+        raise SystemExit(f"The turn did not end well: {last}")
+    return last.message
 
 
 def row(name: str, pairs: list[tuple[int, int]]) -> str:
@@ -103,7 +108,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=45)
     parser.add_argument("--english", action="store_true", help="ask about English notes only; else in eight languages")
     wanted = parser.parse_args()
-    rows: list[tuple[int, int, int, int]] = []
+    rows: list[Row] = []
     with server() as address, tempfile.TemporaryDirectory() as name:
         home = Path(name)
         (home / ".config" / "zkchat").mkdir(parents=True)
@@ -118,6 +123,7 @@ def main() -> None:
             home=home,
         )
         for number in range(wanted.conversations):
+            print(f"\nconversation {number + 1} of {wanted.conversations}", file=sys.stderr, flush=True)
             rows += measured(environment, questions(wanted.turns, SEED + number, english=wanted.english))
     print(f"{len(rows)} requests; off by, in %{'':8}{'median':>10}{'p95':>10}{'most':>10}")
     print(row("the meter", [(shown, reported) for shown, _, _, reported in rows]))

@@ -2,9 +2,11 @@
 
     python -m benchmarks.speed.turn_speed [--notes N] [--turns N]
 
-The model answers at once from a script, with one search by tool. Beside it stand two floors of the same run: looking at
-every file of the vault (`scandir` + `stat`), and four commits to SQLite that reach the disk. On a busy machine look
-at the CPU time, which leaves out waiting for the disk.
+The model answers at once from a script, with one search by tool. In a chat the files are looked at while the user
+types, so that look stands in a row of its own; `ask` looks in its turn. Beside them stand two floors of the same run:
+looking at every file of the vault (`scandir` + `stat`), and four commits to SQLite that reach the disk. On a busy
+machine look at the CPU time, which leaves out waiting for the disk. The first turn, which loads what all need, is left
+out.
 """
 
 import argparse
@@ -18,8 +20,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from random import Random
 
 from benchmarks.generate import Generator, write_vault
 from zkchat import app
@@ -29,6 +33,9 @@ from zkchat.model.events import TurnFinished
 
 Milliseconds = tuple[float, float]
 """Of the clock on the wall, and of the processor."""
+SEED = 4
+PATIENCE = 60.0
+"""Seconds; more than a look takes."""
 
 
 def milliseconds(work: Callable[[], object]) -> Milliseconds:
@@ -60,10 +67,52 @@ def one_turn(conversation: Conversation, question: str) -> None:
     asyncio.run(run())
 
 
+def typed(opened: app.Opened) -> Milliseconds:
+    """A look at the files, as it goes on while somebody types."""
+
+    def look() -> None:
+        opened.library.look_ahead()
+        opened.library.refresh_within(PATIENCE)
+
+    return milliseconds(look)
+
+
+def chat(opened: app.Opened, questions: list[str]) -> tuple[list[Milliseconds], list[Milliseconds]]:
+    """The looks while the user typed, and the turns that came after them."""
+    looks, turns = [typed(opened)], []
+    for question in questions:
+        time.sleep(max(1.0, 0.011 * looks[-1][0]))  # looks are made about once a second, and for a tenth of the time
+        looks.append(typed(opened))
+        turns.append(milliseconds(partial(one_turn, opened.conversation, question)))
+    return looks[1:], turns
+
+
+def ask(opened: app.Opened, questions: list[str]) -> list[Milliseconds]:
+    return [milliseconds(partial(one_turn, opened.conversation, question)) for question in questions]
+
+
+def floors(folder: Path, vault: Path) -> tuple[list[Milliseconds], list[Milliseconds]]:
+    looks = [milliseconds(lambda: look_at_every_file(str(vault))) for _ in range(20)]
+    with closing(sqlite3.connect(folder / "floor.db")) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+        database.execute("CREATE TABLE rows (text)")
+        return looks, [milliseconds(lambda: four_commits(database)) for _ in range(20)]
+
+
 def row(name: str, times: list[Milliseconds]) -> str:
     columns = [sorted(column) for column in zip(*times, strict=True)]
     figures = [figure for each in columns for figure in (statistics.median(each), each[int(0.95 * (len(each) - 1))])]
-    return f"{name:40}" + "".join(f"{figure:10.1f}" for figure in figures)
+    return f"{name:48}" + "".join(f"{figure:10.1f}" for figure in figures)
+
+
+def script(queries: list[str]) -> str:
+    answers = [
+        answer
+        for query in queries
+        for answer in ([{"tool": "find_excerpts", "arguments": {"query": query}}], [{"text": "Noted in [[x]]."}])
+    ]
+    return json.dumps({"answers": answers, "context_limit": 200_000})
 
 
 def main() -> None:
@@ -77,12 +126,8 @@ def main() -> None:
         vault.mkdir()
         write_vault(vault, wanted.notes)
         queries = Generator(wanted.notes).queries(wanted.turns)
-        answers = [
-            answer
-            for query in queries
-            for answer in ([{"tool": "find_excerpts", "arguments": {"query": query}}], [{"text": "Noted in [[x]]."}])
-        ]
-        (folder / "play.json").write_text(json.dumps({"answers": answers, "context_limit": 200_000}))
+        Random(SEED).shuffle(queries)  # they come sorted by kind, and the first ten are to be compared with the last
+        (folder / "play.json").write_text(script(queries))
         environment = Environment(
             stdin=io.StringIO(),
             stdout=io.StringIO(),
@@ -92,23 +137,22 @@ def main() -> None:
             home=folder,
         )
         options = app.ConversationOptions(vault=vault, model="scripted:play.json")
+        questions = [f"{query}? See [[{query}]]." for query in queries]
         with app.open_conversation(environment, options) as opened:
             opened.refresh()
             opened.library.embed()
-            turns = [
-                milliseconds(partial(one_turn, opened.conversation, f"{query}? See [[{query}]].")) for query in queries
-            ]
-        looks = [milliseconds(lambda: look_at_every_file(str(vault))) for _ in range(20)]
-        with closing(sqlite3.connect(folder / "floor.db")) as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = FULL")
-            database.execute("CREATE TABLE rows (text)")
-            commits = [milliseconds(lambda: four_commits(database)) for _ in range(20)]
-    print(
-        f"{wanted.notes:,} notes, {wanted.turns} turns{'':18}{'p50 ms':>10}{'p95 ms':>10}{'CPU p50':>10}{'CPU p95':>10}"
-    )
-    print(row("a turn, without the model", turns[1:]))
-    print(row("floor: scandir + stat", looks))
+            asked = ask(opened, questions)[1:]
+        with app.open_conversation(environment, replace(options, in_a_hurry=True)) as opened:
+            looks, turns = chat(opened, questions)
+        every_file, commits = floors(folder, vault)
+    title = f"{wanted.notes:,} notes, {wanted.turns} turns"
+    print(f"{title:48}{'p50 ms':>10}{'p95 ms':>10}{'CPU p50':>10}{'CPU p95':>10}")
+    print(row("the look at the files, while the user types", looks))
+    print(row("a turn of a chat after it, without the model", turns[1:]))
+    print(row("    the first ten", turns[1:11]))
+    print(row("    the last ten", turns[-10:]))
+    print(row("a turn with the look in it, as of ask", asked))
+    print(row("floor: scandir + stat", every_file))
     print(row("floor: four commits that reach the disk", commits))
 
 

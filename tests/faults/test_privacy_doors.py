@@ -549,3 +549,12 @@ def test_without_private_notes_nothing_is_marked_and_nothing_withheld(tmp_path: 
     assert told(scene.ask(ELSEWHERE, "And now?", go_on=True))
     assert not any(message.local for message in scene.history().thread)
     assert scene.warnings == []
+
+
+def test_what_a_second_look_brings_up_stays_here_and_so_does_its_turn(scene: Scene) -> None:
+    question = "What is the lighthouse password?"
+    assert told(scene.ask(ELSEWHERE, question)) == set()
+    scene.server.says = QUOTING
+    assert "quollsecret" in told(scene.ask(HERE, question))
+    assert any("answered without looking into your notes" in text for text in scene.warnings)
+    assert told(scene.ask(ELSEWHERE, "Which one again?", go_on=True)) == set()

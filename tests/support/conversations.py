@@ -11,6 +11,8 @@ from zkchat.chat.compaction import Compactor, Policy, Reviewer
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
 from zkchat.chat.preparation import Preparation
+from zkchat.chat.second_look import SecondLook
+from zkchat.chat.summaries import Summaries
 from zkchat.chat.turn import Turn
 from zkchat.chat.wants import Wants
 from zkchat.context.assembly import Piece
@@ -47,6 +49,7 @@ def conversation_over(
     profiles: Sequence[ProfileFile] = (),
     memory: Memory | None = None,
     strict: bool = False,
+    look_again: bool = False,
     prior: float = 1.0,
     choices: Sequence[AgentEntry | ItemsEntry] = (),
     **shares: Any,
@@ -98,6 +101,8 @@ def conversation_over(
         refresh=library.refresh,
         provider=provider,
         preparation=preparation,
+        summaries=Summaries(library),
+        second_look=SecondLook(library=library, is_wanted=look_again),
         tokenizer=tokenizer,
         tools=tools,
         wants=wants,

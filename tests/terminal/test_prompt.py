@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from tests.support.ptys import Terminal
 from tests.support.world import World
+from zkchat.storage.note_index import SqliteNoteIndex
 
 Open = Callable[..., Terminal]
 COLOR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m")
@@ -64,6 +66,23 @@ def test_a_note_is_chosen_from_the_menu_sent_and_answered_while_the_bar_keeps_co
     terminal.type("\x04")
     assert terminal.finish() == 0
     assert [text for role, _, text in messages(world) if role == "user"] == ["What of [[Sleep#Phases]]?"]
+
+
+def test_a_note_saved_while_one_types_is_indexed_before_the_message_is_sent(chat: Open, world: World) -> None:
+    world.script([{"text": "Yes."}])
+    terminal = chat()
+    terminal.wait_for("2 notes")
+    terminal.wait_for_prompt()
+    (database,) = world.home.rglob("index.db")
+    with closing(SqliteNoteIndex(database)) as index:
+        terminal.wait_until(lambda: index.known("Ideas/Naps.md") is not None, "the first look")
+        world.note("Ideas/Dreams.md", "# Dreams\n")
+
+        def is_known_to_who_types_on() -> bool:
+            terminal.type("z")
+            return index.known("Ideas/Dreams.md") is not None
+
+        terminal.wait_until(is_known_to_who_types_on, "the look of who types")
 
 
 def test_a_paste_of_two_thousand_lines_is_shown_folded_sent_whole_and_found_again_by_the_next_session(

@@ -5,12 +5,13 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from zkchat.agents.profiles import Profiles
+from zkchat.chat.describing import Describing
 from zkchat.chat.learning import learning_points
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
 from zkchat.chat.unused import unused_items
 from zkchat.chat.wants import Wants
-from zkchat.context.assembly import Assembled
+from zkchat.context.assembly import Assembled, request_from
 from zkchat.context.calibration import Calibration
 from zkchat.context.strategies import Keep, Plan, StrategyName
 from zkchat.errors import ProviderError, StorageError, UsageError
@@ -44,10 +45,13 @@ class Preview:
 
 
 class Conversation:
-    def __init__(self, turn: Turn, choices: Sequence[AgentEntry | ItemsEntry] = ()) -> None:
+    def __init__(
+        self, turn: Turn, choices: Sequence[AgentEntry | ItemsEntry] = (), describing: Describing | None = None
+    ) -> None:
         """`choices` are what the user said of the conversation before it began; its first message brings them along."""
         self._turn = turn
         self._choices = [*choices]
+        self._describing = describing
         self._told: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and the user has heard of it."""
 
@@ -114,6 +118,8 @@ class Conversation:
 
     async def _accompanied(self, turn: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """A turn, and what a conversation does beside it."""
+        if self._describing:
+            self._describing.stop()
         async with aclosing(turn) as events:
             async for event in events:
                 yield event
@@ -123,6 +129,13 @@ class Conversation:
                         yield note.warning
                 elif isinstance(event, TurnFinished):
                     self._count_facts(event.message)
+
+    def describe_soon(self) -> None:
+        """Have long documents of the last answer described in the background, until the next turn begins."""
+        history, last = self.history, self.history.last
+        record = last.request_context if last and last.status == "complete" else None
+        if self._describing and last and record:
+            self._describing.soon(last, lambda: request_from(record, history.messages, history.contents))
 
     def _write_choices(self) -> None:
         if self._choices:

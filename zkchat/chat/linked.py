@@ -1,6 +1,6 @@
 """The links of a text, looked up in the vault, as references."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final, assert_never
 
 from zkchat.chat.ledger import Ledger
@@ -16,18 +16,18 @@ WITHHELD: Final = "withheld"
 """How a note was found that may not be sent to the model at hand: no more of it is known than the link."""
 
 
-def links_in(library: Library, text: str, quoted: Iterable[str] = ()) -> tuple[DocumentReference, ...]:
+def links_in(library: Library, text: str, quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:
     """A reference for each link of the text, in order; links to the web are none of ours.
 
     One that stands word for word in a note that may be `quoted` leads where it leads from there.
     """
     links = wikilink.scan(text)
-    sources = {stored.link.text: stored.source for stored in library.links_from(*quoted)} if links else {}
+    sources = library.sources_of({link.text for link in links}, quoted) if links and quoted else {}
     found = (_reference(library, link, sources.get(link.text)) for link in links)
     return tuple(reference for reference in found if reference)
 
 
-def linked(library: Library, text: str, quoted: Iterable[str] = ()) -> tuple[DocumentReference, ...]:
+def linked(library: Library, text: str, quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:
     """One reference for each note that the text links to, in order."""
     return Ledger(links_in(library, text, quoted)).references
 

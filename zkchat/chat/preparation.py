@@ -3,10 +3,11 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from zkchat.chat.compaction import Compactor
 from zkchat.chat.discretion import Shown, everything
-from zkchat.context.assembly import Assembled, Ingredients, Piece, assemble, piece
+from zkchat.context.assembly import Assembled, Assembler, Ingredients, Piece, piece
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
 from zkchat.context.calibration import Calibration, calibrate
 from zkchat.context.instructions import STRICT
@@ -87,7 +88,11 @@ class Preparation:
             window=_last_turn(window) if wanted.last_turn_only else window,
         )
         budget = self.budget.tightened(wanted.tightness)
-        return assemble(ingredients, budget, self.tokenizer, self.calibration)
+        return self._assembler.assemble(ingredients, budget, self.calibration)
+
+    @cached_property
+    def _assembler(self) -> Assembler:
+        return Assembler(self.tokenizer)
 
     async def ready(self, wanted: Wanted, use: Callable[[Assembled], None]) -> AsyncGenerator[Event, None]:
         """Hand the request over to `use` once it fits. Raises `UsageError` where it cannot be made to fit."""

@@ -1,18 +1,19 @@
 """What is not any more what it was when it was sent: notes of this conversation, and things in an old record."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeGuard
 
 from zkchat.agents.at_hand import candidates
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
-from zkchat.chat.named_notes import text_of
+from zkchat.chat.named_notes import place_of, text_of
 from zkchat.context.assembly import Piece, digest, piece
 from zkchat.context.documents import wrapped
 from zkchat.context.instructions import SMALL_AGENT, STRICT
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.context import RequestContext, RequestItem
 from zkchat.model.events import Warned
+from zkchat.model.history import OncePerMessage
 from zkchat.model.message import ChatMessage, FilePart, Part
 from zkchat.vault.library import Library
 
@@ -49,43 +50,87 @@ class StaleNote:
         return Warned(text=f"{self.name} has changed since the model read it.", hint=hint)
 
 
-def stale_notes(live: Sequence[ChatMessage], user: ChatMessage, library: Library) -> Iterator[StaleNote]:
-    """Those among the live messages, as a new message of the user is about to be sent."""
-    earlier = [message for message in live if message.id != user.id]
-    before, sent = _readings(earlier), _readings([user])
-    for name, known in _readings([*earlier, user]).items():
-        now = _digest_now(library, name)
-        if now != known:
-            yield StaleNote(name=name, now=now, is_sent_again=False)
-        elif name in sent and before.get(name, now) != now:
-            yield StaleNote(name=name, now=now, is_sent_again=True)
+class Staleness:
+    """Compares what the model read in a conversation with what the notes say now.
 
+    A text is read once, and again when the index has seen it change.
+    """
 
-def _readings(messages: Sequence[ChatMessage]) -> dict[str, str]:
-    """The digests of the notes that the model read, or of places in them, each as it was the last time."""
-    read: dict[str, str] = {}
-    for message in messages:
-        files = {part.name: digest(part.text) for part in message.parts if _is_note(part)}
-        by_tools = {
-            each.relative_path: each.digest for each in message.references if each.relative_path and each.digest
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._read = OncePerMessage(_read_in)
+        self._now: dict[str, _Present] = {}
+
+    def stale_notes(self, live: Sequence[ChatMessage], user: ChatMessage) -> Iterator[StaleNote]:
+        """Those among the live messages, as a new message of the user is about to be sent."""
+        before = _last_readings(self._read(message) for message in live if message.id != user.id)
+        sent = self._read(user)
+        present = self._digests_now(readings := _last_readings([before, sent]))
+        for name, known in readings.items():
+            now = present[name]
+            if now != known:
+                yield StaleNote(name=name, now=now, is_sent_again=False)
+            elif name in sent and before.get(name, now) != now:
+                yield StaleNote(name=name, now=now, is_sent_again=True)
+
+    def _digests_now(self, names: Iterable[str]) -> dict[str, str]:
+        """By name, the digest of what stands there now; empty where nothing does."""
+        remembered = {name: self._now[name] for name in names if name in self._now}
+        prints = self._library.fingerprints({each.path for each in remembered.values()})
+        return {
+            name: known.digest
+            if (known := remembered.get(name)) and known.fingerprint == prints.get(known.path)
+            else self._digest_now(name)
+            for name in names
         }
-        for name, known in (files | by_tools).items():
-            inside = [place for place in read if place.startswith(f"{name}#")]
+
+    def _digest_now(self, name: str) -> str:
+        try:
+            path, anchor = place_of(self._library, name) or (name, "")
+            fingerprint = self._library.fingerprints([path]).get(path)
+            now = digest(self._library.section(path, anchor))
+        except VaultError:
+            return ""
+        if fingerprint:
+            self._now[name] = _Present(path=path, fingerprint=fingerprint, digest=now)
+        return now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Present:
+    """What a place in a note says, for as long as the note has this fingerprint."""
+
+    path: str
+    fingerprint: bytes
+    digest: str
+
+
+def _read_in(message: ChatMessage) -> dict[str, str]:
+    """The digests of the notes that came with a message or were read for it, or of places in them."""
+    files = {part.name: digest(part.text) for part in message.parts if _is_note(part)}
+    return files | {
+        each.relative_path: each.digest for each in message.references if each.relative_path and each.digest
+    }
+
+
+def _last_readings(readings: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """The digests of all notes and places, each as it was the last time."""
+    last: dict[str, str] = {}
+    places: set[str] = set()
+    for read in readings:
+        for name, known in read.items():
+            inside = {place for place in places if place.startswith(f"{name}#")}
             for place in inside:
-                del read[place]  # the whole note came later than this part of it
-            read[name] = known
-    return read
+                del last[place]  # the whole note came later than this part of it
+            places -= inside
+            if "#" in name:
+                places.add(name)
+            last[name] = known
+    return last
 
 
 def _is_note(part: Part) -> TypeGuard[FilePart]:
     return isinstance(part, FilePart) and part.media_type == NOTE
-
-
-def _digest_now(library: Library, name: str) -> str:
-    try:
-        return digest(text_of(library, name))
-    except VaultError:
-        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

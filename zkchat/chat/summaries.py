@@ -1,9 +1,12 @@
-"""What a document is about, in its own words (SPEC 2.5): the first paragraph that says something, or its beginning."""
+"""What a document is about (SPEC 2.5): the first paragraph that says something, where that is short enough; else a
+sentence that a model wrote earlier (`chat.describing`), or the first of its own sentences."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple, Protocol
 
-from zkchat.errors import VaultError
+from zkchat.errors import StorageError, VaultError
 from zkchat.model.reference import DocumentReference
 from zkchat.vault import wikilink
 from zkchat.vault.library import Library
@@ -30,27 +33,120 @@ _TAG = re.compile(r"#\S+")
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 
 
-def summarised(library: Library, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
-    """The references, the first of them with summaries of their documents, or of the sections they lead to."""
-    first = (
-        reference if reference.summary else reference.model_copy(update={"summary": _summary(library, reference)})
-        for reference in references[:MOST]
-    )
-    return (*first, *references[MOST:])
+class Place(NamedTuple):
+    """A document, or a section of one, for as long as its text is this one."""
+
+    path: str
+    anchor: str
+    fingerprint: bytes
 
 
-def _summary(library: Library, reference: DocumentReference) -> str:
-    path, anchor = reference.relative_path, reference.anchor if reference.anchor_found else ""
-    if path is None:
-        return ""
-    try:
-        return summary_of(library.section(path, anchor) if anchor else library.read(path))
-    except VaultError:
-        return ""
-
-
-def summary_of(text: str) -> str:
+class Summary(NamedTuple):
     """At most `LONGEST` characters on one line, without marks and links; empty where nothing is said."""
+
+    text: str
+    is_cut: bool = False
+    """Whether it is the beginning of a longer paragraph, so that a sentence about the whole would say more."""
+
+
+class Sentences(Protocol):
+    """What models said of documents, kept for other sessions."""
+
+    def find(self, path: str, anchor: str, fingerprint: bytes) -> str:
+        """Empty where there is none for this text."""
+        ...
+
+    def keep(self, path: str, anchor: str, fingerprint: bytes, sentence: str) -> None: ...
+
+    def described(self) -> list[tuple[str, bytes]]:
+        """Path and fingerprint of every document that something is said of."""
+        ...
+
+    def forget(self, documents: Iterable[tuple[str, bytes]]) -> None: ...
+
+
+class Summaries:
+    """A document is read once, and again when the index has seen it change."""
+
+    def __init__(self, library: Library, sentences: Sentences | None = None) -> None:
+        self._library = library
+        self._sentences = sentences
+        self._known: dict[Place, Summary] = {}
+
+    def added_to(self, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
+        """The references, the first of them with summaries of their documents, or of the sections they lead to."""
+        first = references[:MOST]
+        prints = self._fingerprints(first)
+        described = (
+            reference
+            if reference.summary
+            else reference.model_copy(update={"summary": self._summary(reference, prints).text})
+            for reference in first
+        )
+        return (*described, *references[MOST:])
+
+    def cut(self, references: Sequence[DocumentReference]) -> list[Place]:
+        """The places among these whose summary is only the beginning of a longer paragraph."""
+        prints = self._fingerprints(references)
+        places = (_place(reference, prints) for reference in references)
+        return [*dict.fromkeys(place for place in places if place and self._known.get(place, Summary("")).is_cut)]
+
+    def improve(self, place: Place, sentence: str) -> None:
+        """From now on this is the summary, in later sessions too."""
+        self._known[place] = Summary(sentence)
+        if self._sentences:
+            self._sentences.keep(*place, sentence)
+
+    def tidy(self) -> None:
+        """Forget what was said of documents that are gone, or say something else now."""
+        if self._sentences:
+            described = self._sentences.described()
+            now = self._library.whole.fingerprints({path for path, _ in described})
+            if gone := [(path, print_) for path, print_ in described if now.get(path) != print_]:
+                self._sentences.forget(gone)
+
+    def _fingerprints(self, references: Iterable[DocumentReference]) -> Mapping[str, bytes]:
+        try:
+            return self._library.fingerprints({each.relative_path for each in references if each.relative_path})
+        except StorageError:
+            return {}
+
+    def _summary(self, reference: DocumentReference, prints: Mapping[str, bytes]) -> Summary:
+        place = _place(reference, prints)
+        if place is None:
+            return self._read(reference)
+        if place not in self._known:
+            self._known[place] = self._kept(place) or self._read(reference)
+        return self._known[place]
+
+    def _kept(self, place: Place) -> Summary | None:
+        sentence = ""
+        if self._sentences:
+            with suppress(StorageError):
+                sentence = self._sentences.find(*place)
+        return Summary(sentence) if sentence else None
+
+    def _read(self, reference: DocumentReference) -> Summary:
+        path, anchor = reference.relative_path, _anchor(reference)
+        if path is None:
+            return Summary("")
+        try:
+            return summary_of(self._library.section(path, anchor) if anchor else self._library.read(path))
+        except (StorageError, VaultError):
+            return Summary("")
+
+
+def _anchor(reference: DocumentReference) -> str:
+    return reference.anchor if reference.anchor_found else ""
+
+
+def _place(reference: DocumentReference, prints: Mapping[str, bytes]) -> Place | None:
+    path = reference.relative_path
+    return Place(path, _anchor(reference), prints[path]) if path and path in prints else None
+
+
+def summary_of(text: str) -> Summary:
+    """What a text says of itself."""
     head = flatten(text[:BEGINNING])
     said = prose_of(head)
     comments = [match.span() for match in _COMMENT.finditer(said)]
@@ -58,7 +154,7 @@ def summary_of(text: str) -> str:
     for start, end in _paragraphs(said):
         if _says_something(said[start:end]):
             return _shortened(head[start:end])
-    return _of_lists(head[len(said) - len(said.lstrip()) :])
+    return Summary(_of_lists(head[len(said) - len(said.lstrip()) :]))
 
 
 def _paragraphs(said: str) -> Iterator[tuple[int, int]]:
@@ -74,16 +170,17 @@ def _paragraphs(said: str) -> Iterator[tuple[int, int]]:
 def _of_lists(body: str) -> str:
     """The first items that say something, where there is no other text. The cells of a table say little alone."""
     items = (item for item in sentences(body) if not item.startswith("|"))
-    return _first(_as_read(item) for item in items if _says_something(prose_of(item)))
+    return _first(as_read(item) for item in items if _says_something(prose_of(item)))
 
 
 def _says_something(said: str) -> bool:
     return len(terms(_TAG.sub(" ", said).replace("\0", " "))) >= LEAST_WORDS
 
 
-def _shortened(paragraph: str) -> str:
-    whole = _as_read(paragraph)
-    return whole if len(whole) <= LONGEST else _first(map(_as_read, sentences(paragraph)))
+def _shortened(paragraph: str) -> Summary:
+    whole = as_read(paragraph)
+    is_cut = len(whole) > LONGEST
+    return Summary(_first(map(as_read, sentences(paragraph))) if is_cut else whole, is_cut)
 
 
 def _first(pieces: Iterable[str]) -> str:
@@ -96,7 +193,7 @@ def _first(pieces: Iterable[str]) -> str:
     return summary if len(summary) <= LONGEST else summary[: LONGEST - 1].rsplit(" ", 1)[0].rstrip() + "…"
 
 
-def _as_read(markdown: str) -> str:
+def as_read(markdown: str) -> str:
     """On one line, as somebody would read it out."""
     markdown = markdown.replace("\0", "")
     pieces: list[str] = []

@@ -14,7 +14,8 @@ from zkchat.chat.journal import Journal
 from zkchat.chat.ledger import Ledger
 from zkchat.chat.linked import embedded, links_in
 from zkchat.chat.preparation import Preparation, Wanted
-from zkchat.chat.summaries import summarised
+from zkchat.chat.second_look import MOST_FOR_A_MODEL, SecondLook, as_reference, evidence_on
+from zkchat.chat.summaries import Summaries
 from zkchat.chat.tool_loop import Exchange, ToolLoop, new_draft
 from zkchat.chat.wants import Wants
 from zkchat.context.assembly import Assembled
@@ -37,13 +38,10 @@ from zkchat.model.reference import DocumentReference, Evidence
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry, TitleEntry
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.registry import Toolbox
-from zkchat.vault.evidence import evidence_for
 from zkchat.vault.indexer import Refreshed
 from zkchat.vault.library import Library
 
 TITLE_LENGTH = 60
-MOST_FOR_A_MODEL = 3
-"""Sentences of evidence that a model without tools is handed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +56,8 @@ class Turn:
     """Brings the library up to date."""
     provider: ModelProvider
     preparation: Preparation
+    summaries: Summaries
+    second_look: SecondLook
     tokenizer: Tokenizer
     tools: Toolbox
     wants: Wants
@@ -78,13 +78,12 @@ class Turn:
         try:
             for odd_note in self._refresh():
                 yield odd_note
-            references = summarised(self.library, links_in(self.library, text))
+            references = self.summaries.added_to(links_in(self.library, text))
         except (StorageError, VaultError) as error:
             if self.provider.info.needs_notes:
                 yield _failed(error)
                 return
-            # Without the vault there are no links, but still a model to talk to.
-            yield Warned(text=f"Links and search do not work now. {error.message}", hint=error.hint)
+            yield _without_vault(error)
         if references:
             yield LinksResolved(references=Ledger(references).references)
         if warning := self._unknown_agent(text):
@@ -117,6 +116,11 @@ class Turn:
                 )
             )
             return
+        try:
+            for odd_note in self._refresh():
+                yield odd_note
+        except (StorageError, VaultError) as error:
+            yield _without_vault(error)
         if warning := self.journal.append(HeadEntry(message_id=user.id)):
             yield warning
         async with aclosing(self._continue(user, unreachable)) as events:
@@ -227,15 +231,11 @@ class Turn:
 
     def _evidence(self, text: str, references: tuple[DocumentReference, ...], budget: Budget) -> tuple[Evidence, ...]:
         """What the vault says on it, for a model that cannot look by itself, or hardly would."""
-        if not (self.strict or wants_evidence(self.provider.info, budget.window)):
-            return ()
-        linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
-        try:
-            found = evidence_for(self.library, text, linked)
-        except (VaultError, StorageError):
-            return ()
-        # quote shows all of it; a model is led astray by more than it needs.
-        return tuple(found if self.provider.info.needs_notes else found[:MOST_FOR_A_MODEL])
+        info = self.provider.info
+        if not (self.strict or wants_evidence(info, budget.window)):
+            return self.second_look.expected(info, text, references)
+        found = evidence_on(self.library, text, references)
+        return tuple(found if info.needs_notes else found[:MOST_FOR_A_MODEL])  # quote shows all of it
 
     def _store_opening(self, user: ChatMessage) -> Warned | None:
         """The user's message is on disk before the request leaves."""
@@ -256,7 +256,7 @@ class Turn:
             ledger=Ledger(user.references),
         )
         for evidence in assembled.request.evidence:
-            reference = _as_reference(evidence)
+            reference = as_reference(evidence)
             exchange.ledger.add(reference)
             yield ReferenceFound(reference=reference)
         loop = ToolLoop(
@@ -269,7 +269,7 @@ class Turn:
             new_id=self.new_id,
         )
         try:
-            async with aclosing(loop.run(exchange)) as events:
+            async with aclosing(self.second_look.run(loop, exchange, user, self._close)) as events:
                 async for event in events:
                     yield event
         except ZkchatError as error:
@@ -301,7 +301,7 @@ class Turn:
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return message.model_copy(
             update={
-                "references": summarised(self.library, exchange.ledger.references),
+                "references": self.summaries.added_to(exchange.ledger.references),
                 "finished_at": self.now(),
                 "status": status,
                 "error": error,
@@ -317,22 +317,12 @@ def _failed(error: ZkchatError, message: ChatMessage | None = None) -> TurnFaile
     return TurnFailed(text=error.message, hint=error.hint, exit_code=error.exit_code, message=message)
 
 
+def _without_vault(error: ZkchatError) -> Warned:
+    """There are no links then, but still a model to talk to."""
+    return Warned(text=f"Links and search do not work now. {error.message}", hint=error.hint)
+
+
 def _title(text: str) -> str:
     """The beginning of the first message, on one line."""
     line = " ".join(text.split())
     return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
-
-
-def _as_reference(evidence: Evidence) -> DocumentReference:
-    return DocumentReference(
-        wikilink=evidence.wikilink,
-        relative_path=evidence.relative_path,
-        reference_type="search",
-        via="evidence",
-        title=evidence.title,
-        anchor=evidence.heading,
-        lines=evidence.lines,
-        snippet=evidence.sentence,
-        score=evidence.score,
-        included=True,
-    )

@@ -3,6 +3,7 @@ rules, notes and tools, what is remembered, and what of the archive bears on the
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from zkchat.agents.at_hand import candidates
@@ -10,7 +11,7 @@ from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.linked import WITHHELD
 from zkchat.chat.named_notes import link_named, text_of
 from zkchat.chat.preparation import Wanted
-from zkchat.chat.staleness import StaleNote, stale_notes
+from zkchat.chat.staleness import Staleness, StaleNote
 from zkchat.context.assembly import Piece, piece
 from zkchat.context.budget import Budget
 from zkchat.context.instructions import SMALL_AGENT
@@ -119,6 +120,10 @@ class Wants:
         reason = self._withheld(name)
         return LeftOut(item=left.item.model_copy(update={"reason": reason}), why="private") if reason else left
 
+    @cached_property
+    def _staleness(self) -> Staleness:
+        return Staleness(self.library)
+
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""
         if self.info().needs_notes:
@@ -126,7 +131,7 @@ class Wants:
         try:
             hidden = self.hidden()
             live = [message for message in self.history().window.live if message.id not in hidden]
-            return [*stale_notes(live, user, self.library)]
+            return [*self._staleness.stale_notes(live, user)]
         except StorageError:
             return []
 

@@ -232,7 +232,7 @@ class Interactive:
             commands=self._commands,
             agents=lambda: [agent.name for agent in self._visit.opened.conversation.profiles.agents.values()],
         )
-        return Prompt(
+        prompt = Prompt(
             completer=MenuCompleter(offers),
             history_file=self._environment.data_dir / "history",
             keys=keys_of(self._environment, self._visit.opened),
@@ -241,6 +241,8 @@ class Interactive:
             bar=self._bar,
             painted=self._painted,
         )
+        prompt.buffer.on_text_changed += lambda _: self._visit.opened.library.look_ahead()
+        return prompt
 
     async def _read(self, beginning: str) -> str:
         if self._prompt is None:
@@ -312,6 +314,7 @@ class Interactive:
         self._visit.look_up_session()
         self._suggest_dropping()
         self._visit.learning.after_turn()
+        self._visit.opened.conversation.describe_soon()
         if self._prompt:
             self._visit.background.soon(self._renew_shelf)
 

@@ -144,6 +144,20 @@ class Privacy(Section):
     )
 
 
+class References(Section):
+    # A vault that says "always" would have its reader pay for it.
+    model_summaries: Annotated[Literal["local", "always", "never"], NeedsTrust()] = Field(
+        default="local",
+        description="Whose model describes long documents of the panel in a sentence, while you type: one on this "
+        "machine, any, or none. It takes tokens.",
+    )
+    look_again: bool = Field(
+        default=True,
+        description="Hand over what your notes say, and ask once more, when a model with tools answers without having "
+        "looked there.",
+    )
+
+
 class Ollama(Section):
     host: Annotated[HttpAddress, NeedsTrust()] = Field(
         default="http://127.0.0.1:11434", description="Address of the Ollama server."
@@ -183,7 +197,10 @@ class Model(Section):
         default=None, ge=256, description="Its context window in tokens. Unset: what the provider says."
     )
     temperature: float | None = Field(
-        default=None, ge=0, le=2, description="How freely it chooses its words. Unset: what the provider takes."
+        default=None,
+        ge=0,
+        le=2,
+        description="How freely it chooses its words. Unset: what the provider takes, 0 for a small model.",
     )
     calls_tools: bool | None = Field(
         default=None,
@@ -208,6 +225,7 @@ class Settings(Section):
     context: Context = Context()
     memory: Memory = Memory()
     privacy: Privacy = Privacy()
+    references: References = References()
     ollama: Ollama = Ollama()
     openai: OpenAI = OpenAI()
     ui: UserInterface = UserInterface()

@@ -5,13 +5,15 @@ lasting pieces, summary, history; what is meant for one message only goes with t
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
 from zkchat.context.budget import Budget, Counts, usage_of
 from zkchat.context.calibration import Calibration, Counted
+from zkchat.context.traits import Traits, all_in_all, traits_of
 from zkchat.context.wording import as_prompt, summary_text
 from zkchat.model.context import ContextUsage, Include, ItemType, LeftOut, RequestContext, RequestItem
 from zkchat.model.history import Window
@@ -80,42 +82,89 @@ class Assembled:
     budget: Budget
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Worded:
+    """A message as requests hold it: in words, and in their records."""
+
+    message: ChatMessage
+    can_read: bool
+    short: Mapping[str, str]
+    """Its short form, or those of its tool results by call."""
+    said: Sequence[PromptMessage]
+    items: Sequence[RequestItem]
+    """The message, and what it brings along as items of their own."""
+    contents: Mapping[str, str]
+
+
+class Assembler:
+    """Makes one request after the other. What the last one held of a message need not be worked out again."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._worded: Mapping[str, _Worded] = {}
+        """By id, the messages of the last request."""
+        self._traits: Mapping[str, Traits] = {}
+        """By text, of the last request."""
+
+    def assemble(self, ingredients: Ingredients, budget: Budget, calibration: Calibration) -> Assembled:
+        """The request for what the window holds, however large: whether it fits is for the caller to see in `usage`."""
+        contents: dict[str, str] = {}
+        self._worded = self._in_words(ingredients.window, ingredients.can_read)
+        items = [*_items(ingredients, self._worded.values(), self._tokenizer, contents)]
+        counts = _counts(items)
+        # Instructions and tools that leave no room for a question are an error; a long history is not.
+        budget.left_for_messages(system=counts.system, tools=counts.tools)
+        record = RequestContext(
+            agent=ingredients.agent, can_read=ingredients.can_read, items=tuple(items), left_out=ingredients.left_out
+        )
+        messages = {message.id: message for message in ingredients.window.live}
+        request = request_from(record, messages, contents, {id_: each.said for id_, each in self._worded.items()})
+        self._traits = {said.text: self._traits.get(said.text) or traits_of(said.text) for said in request.messages}
+        traits = all_in_all(self._traits[said.text] for said in request.messages)
+        expected = calibration.expected(Counted(counts.total, traits))
+        usage = usage_of(budget, counts, expected=expected, exact=self._tokenizer.exact)
+        usage = usage.model_copy(update={"traits": traits})
+        scale = expected / counts.total
+        return Assembled(
+            request=request.model_copy(update={"window": budget.window}),
+            context=record.model_copy(update={"usage": usage}),
+            usage=usage,
+            contents=contents,
+            sizes={item.name: round(scale * item.tokens) for item in items if item.type == "message"},
+            budget=budget,
+        )
+
+    def _in_words(self, window: Window, can_read: bool) -> dict[str, _Worded]:
+        short: dict[str, dict[str, str]] = {}
+        for (id_, call), text in window.condensed.items():
+            short.setdefault(id_, {})[call] = text
+        return {message.id: self._known(message, short.get(message.id, {}), can_read) for message in window.live}
+
+    def _known(self, message: ChatMessage, short: Mapping[str, str], can_read: bool) -> _Worded:
+        known = self._worded.get(message.id)
+        if known and known.message is message and (known.can_read, known.short) == (can_read, short):
+            return known
+        return _worded(message, short, can_read, self._tokenizer)
+
+
 def assemble(
     ingredients: Ingredients, budget: Budget, tokenizer: Tokenizer, calibration: Calibration | None = None
 ) -> Assembled:
-    """The request for what the window holds, however large: whether it fits is for the caller to see in `usage`."""
-    contents: dict[str, str] = {}
-    items = [*_items(ingredients, tokenizer, contents)]
-    counts = _counts(items)
-    # Instructions and tools that leave no room for a question are an error; a long history is not.
-    budget.left_for_messages(system=counts.system, tools=counts.tools)
-    record = RequestContext(
-        agent=ingredients.agent, can_read=ingredients.can_read, items=tuple(items), left_out=ingredients.left_out
-    )
-    request = request_from(record, {message.id: message for message in ingredients.window.live}, contents)
-    wide = sum(_wide(said.text) for said in request.messages)
-    expected = (calibration or Calibration()).expected(Counted(counts.total, wide))
-    usage = usage_of(budget, counts, expected=expected, exact=tokenizer.exact).model_copy(update={"wide": wide})
-    scale = expected / counts.total
-    return Assembled(
-        request=request.model_copy(update={"window": budget.window}),
-        context=record.model_copy(update={"usage": usage}),
-        usage=usage,
-        contents=contents,
-        sizes={item.name: round(scale * item.tokens) for item in items if item.type == "message"},
-        budget=budget,
-    )
-
-
-def _wide(text: str) -> int:
-    """Bytes that its letters take beyond one each."""
-    return 0 if text.isascii() else len(text.encode("utf-8", "replace")) - len(text)
+    """A single request."""
+    return Assembler(tokenizer).assemble(ingredients, budget, calibration or Calibration())
 
 
 def request_from(
-    context: RequestContext, messages: Mapping[str, ChatMessage], contents: Mapping[str, str]
+    context: RequestContext,
+    messages: Mapping[str, ChatMessage],
+    contents: Mapping[str, str],
+    said_before: Mapping[str, Sequence[PromptMessage]] | None = None,
 ) -> ModelRequest:
-    """The request that a record describes. Raises KeyError where a message or a text is not known."""
+    """The request that a record describes. Raises KeyError where a message or a text is not known.
+
+    Messages that were `said_before`, by id, are said in the same way again.
+    """
+    known = said_before or {}
     sent = [item for item in context.items if not item.part_of]
     texts = [item for item in sent if item.type not in {"tool", "message"}]
     lasting = [contents[item.digest] for item in texts if not item.passing]
@@ -124,15 +173,23 @@ def request_from(
     asked = next((item for item in reversed(said) if messages[item.name].role == "user"), None)
     prompt = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
     for item in said:
-        short = json.loads(contents[item.digest]) if item.digest else {}
         beside = passing if item is asked else ()
+        if item.name in known and not beside:
+            prompt.extend(known[item.name])
+            continue
+        short = json.loads(contents[item.digest]) if item.digest else {}
         prompt.extend(as_prompt(messages[item.name], can_read=context.can_read, condensed=short, beside=beside))
     return ModelRequest(
         messages=tuple(prompt),
-        tools=tuple(ToolSpec.model_validate_json(contents[item.digest]) for item in sent if item.type == "tool"),
+        tools=tuple(_tool(contents[item.digest]) for item in sent if item.type == "tool"),
         evidence=tuple(_evidence(messages[asked.name])) if asked else (),
         window=context.usage.window if context.usage else 0,
     )
+
+
+@lru_cache
+def _tool(text: str) -> ToolSpec:
+    return ToolSpec.model_validate_json(text)
 
 
 def _evidence(message: ChatMessage) -> Iterator[Evidence]:
@@ -141,7 +198,9 @@ def _evidence(message: ChatMessage) -> Iterator[Evidence]:
             yield from part.evidence
 
 
-def _items(ingredients: Ingredients, tokenizer: Tokenizer, contents: dict[str, str]) -> Iterator[RequestItem]:
+def _items(
+    ingredients: Ingredients, messages: Iterable[_Worded], tokenizer: Tokenizer, contents: dict[str, str]
+) -> Iterator[RequestItem]:
     def counted(piece: Piece) -> RequestItem:
         contents[piece.item.digest] = piece.text
         return piece.item.model_copy(update={"tokens": tokenizer.count(piece.text) + 1})
@@ -154,31 +213,29 @@ def _items(ingredients: Ingredients, tokenizer: Tokenizer, contents: dict[str, s
         marker = window.compactions[-1]
         yield counted(piece("summary", marker.id, summary, reason="stands for the archived messages"))
     yield from (counted(each) for each in tools)
-    short = window.condensed
-    for message in window.live:
-        yield from _message_items(message, _short(message, short), ingredients.can_read, tokenizer, contents)
+    for message in messages:
+        contents |= message.contents
+        yield from message.items
     yield from (counted(each) for each in texts if each.item.passing)
 
 
-def _short(message: ChatMessage, condensed: Mapping[tuple[str, str], str]) -> dict[str, str]:
-    return {call: text for (id_, call), text in condensed.items() if id_ == message.id}
-
-
-def _message_items(
-    message: ChatMessage, short: dict[str, str], can_read: bool, tokenizer: Tokenizer, contents: dict[str, str]
-) -> Iterator[RequestItem]:
-    """The message, and what it brings along as items of their own."""
-    text = json.dumps(short, ensure_ascii=False) if short else ""
-    if text:
-        contents[digest(text)] = text
+def _worded(message: ChatMessage, short: Mapping[str, str], can_read: bool, tokenizer: Tokenizer) -> _Worded:
+    said = as_prompt(message, can_read=can_read, condensed=short)
     tokens = sum(
         PER_MESSAGE
-        + sum(map(tokenizer.count, (said.text, *(f"{call.name} {call.arguments}" for call in said.tool_calls))))
-        for said in as_prompt(message, can_read=can_read, condensed=short)
+        + sum(map(tokenizer.count, (each.text, *(f"{call.name} {call.arguments}" for call in each.tool_calls))))
+        for each in said
     )
-    yield RequestItem(type="message", name=message.id, tokens=tokens, digest=digest(text) if text else "")
-    if short:
-        return
+    text = json.dumps(short, ensure_ascii=False) if short else ""
+    contents = {digest(text): text} if text else {}
+    item = RequestItem(type="message", name=message.id, tokens=tokens, digest="".join(contents))
+    brought = () if short else _brought_along(message, tokenizer)
+    return _Worded(
+        message=message, can_read=can_read, short=short, said=said, items=(item, *brought), contents=contents
+    )
+
+
+def _brought_along(message: ChatMessage, tokenizer: Tokenizer) -> Iterator[RequestItem]:
     for part in message.parts:
         if isinstance(part, FilePart):
             yield _brought(message, "reference", part.name, part.text, "linked in the message", tokenizer)

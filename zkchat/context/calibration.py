@@ -1,14 +1,15 @@
 """From our own counts to what a model's server will count (SPEC 3.2). Pure: learned from the stored messages.
 
-A tokenizer that hardly knows a script takes several times what ours takes for it. So two things are learned from what a
-server reports: its tokens for each of ours, and for each byte that letters take beyond ASCII.
+What a server reports teaches its tokens for each of ours, and what each trait of a text adds to them. The next request
+is mostly the same text as the last, so it starts from what was reported of that one.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
+from zkchat.context.traits import DIGITS, FOREIGN, MESSAGES, SCRIPTS, Traits
 from zkchat.model.message import ChatMessage
 
 _SAMPLES = 30
@@ -17,39 +18,55 @@ _LOOK_BACK = 200
 """Messages in which they are looked for."""
 _BELIEVABLE = (0.5, 4.0)
 """Reported tokens to counted ones. Beyond, the server cut the prompt, or reports only what its cache did not hold."""
-_TRUST_IN_PRIOR = 1e5
-"""How much a first guess counts beside reports, in tokens squared: as much as a prompt of some 300 tokens."""
-_WIDE_PRIOR = 0.3
-"""Tokens for each byte beyond ASCII of a tokenizer that is not ours, until it has said so."""
+_NOISE = 300.0
+"""Tokens squared by which a report is off what its traits explain."""
+
+
+class Weight(NamedTuple):
+    """What is known of a tokenizer before it has said anything: how many tokens, give or take."""
+
+    usual: float
+    spread: float
+
+
+_TOKENS = "tokens"
+_OTHER_TOKENIZER: Mapping[str, Weight] = {
+    MESSAGES: Weight(0.0, 3.0),
+    DIGITS: Weight(0.2, 0.3),
+    FOREIGN: Weight(0.07, 0.05),
+    **dict.fromkeys(SCRIPTS, Weight(0.4, 0.2)),
+}
+_OUR_TOKENIZER: Mapping[str, Weight] = {trait: Weight(0.0, spread) for trait, (_, spread) in _OTHER_TOKENIZER.items()}
+_PER_TOKEN_SPREAD = 0.3
 
 
 class Counted(NamedTuple):
     """A request as we measure it."""
 
     tokens: int
-    wide: int = 0
-    """Bytes that its letters take beyond one each."""
+    traits: Traits
 
 
-_NOTHING = Counted(0)
+_NOTHING = Counted(0, {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """What a model's server counts for what we count."""
 
-    per_token: float = 1.0
-    per_wide: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=lambda: {_TOKENS: 1.0})
+    """Of our tokens, and of each trait."""
     last: Counted = _NOTHING
     reported: int = 0
-    """The last request and what the server counted for it; the next one is mostly the same text."""
+    """The last request and what the server counted for it."""
     samples: int = 0
     ratio: float = 1.0
     """Tokens of the server for each of ours, all in all."""
 
     def expected(self, counted: Counted) -> int:
         """What the server will count, starting from the last request where it said so."""
-        more = self.per_token * (counted.tokens - self.last.tokens) + self.per_wide * (counted.wide - self.last.wide)
+        before, now = _measures(self.last), _measures(counted)
+        more = sum(weight * (now.get(what, 0) - before.get(what, 0)) for what, weight in self.weights.items())
         lowest, highest = (bound * counted.tokens for bound in _BELIEVABLE)
         return round(min(max(self.reported + more, lowest), highest))
 
@@ -59,15 +76,13 @@ def calibrate(messages: Iterable[ChatMessage], model: str, prior: float = 1.0) -
 
     `prior` holds until there is one; above 1 it says that the model counts with a tokenizer that is not ours.
     """
+    weights = {_TOKENS: Weight(prior, _PER_TOKEN_SPREAD), **(_OTHER_TOKENIZER if prior > 1 else _OUR_TOKENIZER)}
     samples = [*islice(_samples(islice(messages, _LOOK_BACK), model), _SAMPLES)]
-    wide_prior = _WIDE_PRIOR if prior > 1 else 0.0
     if not samples:
-        return Calibration(per_token=prior, per_wide=wide_prior, ratio=prior)
-    per_token, per_wide = _fitted(samples, prior, wide_prior)
+        return Calibration(weights={what: weight.usual for what, weight in weights.items()}, ratio=prior)
     last, reported = samples[0]
     return Calibration(
-        per_token=per_token,
-        per_wide=per_wide,
+        weights=_fitted(samples, weights),
         last=last,
         reported=reported,
         samples=len(samples),
@@ -78,27 +93,24 @@ def calibrate(messages: Iterable[ChatMessage], model: str, prior: float = 1.0) -
 def _samples(messages: Iterable[ChatMessage], model: str) -> Iterable[tuple[Counted, int]]:
     for message in messages:
         usage = message.request_context.usage if message.request_context else None
-        if not (usage and usage.counted and message.usage and f"{message.provider}:{message.model}" == model):
+        if not (usage and usage.traits and message.usage and f"{message.provider}:{message.model}" == model):
             continue
         lowest, highest = (bound * usage.counted for bound in _BELIEVABLE)
         if lowest <= message.usage.prompt_tokens <= highest:
-            yield Counted(usage.counted, usage.wide), message.usage.prompt_tokens
+            yield Counted(usage.counted, usage.traits), message.usage.prompt_tokens
 
 
-def _fitted(samples: Iterable[tuple[Counted, int]], token_prior: float, wide_prior: float) -> tuple[float, float]:
-    """The two weights that explain the reports best, by least squares drawn towards the priors."""
-    tokens = wides = both = off_tokens = off_wides = 0.0
-    for (token, wide), said in samples:
-        off = said - token_prior * token - wide_prior * wide
-        tokens += token * token
-        wides += wide * wide
-        both += token * wide
-        off_tokens += token * off
-        off_wides += wide * off
-    tokens += _TRUST_IN_PRIOR
-    wides += _TRUST_IN_PRIOR
-    determinant = tokens * wides - both * both
-    return (
-        token_prior + (wides * off_tokens - both * off_wides) / determinant,
-        wide_prior + (tokens * off_wides - both * off_tokens) / determinant,
-    )
+def _fitted(samples: Sequence[tuple[Counted, int]], weights: Mapping[str, Weight]) -> dict[str, float]:
+    """The weights that explain the reports best, by least squares drawn towards what is usual."""
+    import numpy as np
+
+    usual, spread = np.array([*weights.values()]).T
+    measures = [_measures(counted) for counted, _ in samples]
+    known = np.array([[each.get(what, 0) for what in weights] for each in measures], dtype=float)
+    off = np.array([said for _, said in samples]) - known @ usual
+    found = np.linalg.solve(known.T @ known / _NOISE + np.diag(spread**-2), known.T @ off / _NOISE)
+    return dict(zip(weights, (usual + found).tolist(), strict=True))
+
+
+def _measures(counted: Counted) -> dict[str, int]:
+    return {_TOKENS: counted.tokens, **counted.traits}

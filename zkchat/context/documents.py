@@ -19,7 +19,7 @@ SMALL_WINDOW = 8192
 def wants_evidence(info: ModelInfo, window: int) -> bool:
     """Whether zkchat looks up by itself what the vault says: for a model without tools, or one known to be small."""
     is_small = info.context_limit is not None and min(info.context_limit, window) <= SMALL_WINDOW
-    return not info.calls_tools or is_small
+    return not info.calls_tools or info.needs_evidence or is_small
 
 
 def no_embeds(_reference: DocumentReference, _text: str) -> tuple[DocumentReference, ...]:

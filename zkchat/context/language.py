@@ -53,10 +53,11 @@ _MORE_STOP_WORDS = {
     "لكن ليس أنت ثم",
 }
 
-_STOP_WORDS = {_CODES[name]: frozenset(listed.split()) for name, listed in STOP_WORDS.items()} | {
+SMALL_WORDS = {_CODES[name]: frozenset(listed.split()) for name, listed in STOP_WORDS.items()} | {
     code: frozenset(listed.split()) for code, listed in _MORE_STOP_WORDS.items()
 }
-_SHARED_BY = Counter(word for listed in _STOP_WORDS.values() for word in listed)
+"""Those by which a language is known, by its code."""
+_SHARED_BY = Counter(word for listed in SMALL_WORDS.values() for word in listed)
 
 _OF_SCRIPT = {
     "HIRAGANA": "ja",
@@ -113,7 +114,7 @@ def language_of(text: str) -> str | None:
 
 def _by_stop_words(words: list[str]) -> str | None:
     """A word that several languages have counts for each of them, and the less the more they are."""
-    hits = {code: sum(1 / _SHARED_BY[word] for word in words if word in listed) for code, listed in _STOP_WORDS.items()}
+    hits = {code: sum(1 / _SHARED_BY[word] for word in words if word in listed) for code, listed in SMALL_WORDS.items()}
     likeliest, next_likeliest = sorted(hits, key=hits.__getitem__, reverse=True)[:2]
     is_clear = hits[likeliest] >= _LEAST_HITS and hits[likeliest] >= _LEAD * hits[next_likeliest]
     return likeliest if is_clear else None

@@ -1,6 +1,6 @@
 """Stored messages as a model reads them: always the same words for the same message."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from zkchat.context.documents import wrapped
 from zkchat.model.message import (
@@ -13,7 +13,7 @@ from zkchat.model.message import (
     ToolResultPart,
 )
 from zkchat.model.prompt import PromptMessage
-from zkchat.model.reference import DocumentReference
+from zkchat.model.reference import DocumentReference, Evidence
 
 
 def as_prompt(
@@ -50,7 +50,7 @@ def augmented_text(message: ChatMessage, *, can_read: bool) -> str:
         message.text,
         _reference_list(message.references, can_read=can_read),
         *(wrapped(part.name, part.text) for part in message.parts if isinstance(part, FilePart)),
-        *(_evidence(part) for part in message.parts if isinstance(part, EvidencePart)),
+        *(evidence_text(part.evidence) for part in message.parts if isinstance(part, EvidencePart)),
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -74,8 +74,9 @@ def _reference_line(reference: DocumentReference) -> str:
     return f"- {reference.wikilink} is {reference.relative_path}{summary}"
 
 
-def _evidence(part: EvidencePart) -> str:
-    lines = [f"- {found.wikilink}: {found.sentence}" for found in part.evidence]
+def evidence_text(evidence: Iterable[Evidence]) -> str:
+    """Sentences of notes, marked as data."""
+    lines = [f"- {found.wikilink}: {found.sentence}" for found in evidence]
     body = "\n".join(lines).replace("</evidence", "<\u200b/evidence")
     return f"<evidence>\n{body}\n</evidence>"
 

@@ -70,8 +70,8 @@ class ContextUsage(Value):
     estimated: bool = False
     counted: int = 0
     """Our own count of the whole request; the other figures are what the model's server is expected to count."""
-    wide: int = 0
-    """Bytes that its letters take beyond one each: what a tokenizer for English makes many tokens of."""
+    traits: dict[str, int] = Field(default_factory=dict)
+    """What of it decides how many tokens another tokenizer makes of it: digits, foreign lines, other scripts."""
     budgets: dict[str, BudgetUse] = Field(default_factory=dict)
 
     @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property

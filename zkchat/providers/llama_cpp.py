@@ -15,16 +15,13 @@ from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, Pro
 from zkchat.providers.completions import Answer, message_param, tool_param
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
 from zkchat.providers.llama_engine import Engine
+from zkchat.providers.sobriety import SMALL, measure
 from zkchat.providers.trouble import Endpoint, Reply, explain
 from zkchat.providers.wire import sendable
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk
 
-LONGEST_ANSWER = 256
-"""In tokens, for a model that is too small for tools, where nobody says otherwise: it does not know when to end."""
-SMALL = 1_000_000_000
-"""Bytes of a file below which a model knows too little to be asked anything but what notes say."""
 BYTES_PER_TOKEN = 3
 """Rather too few than too many, as long as nobody has counted."""
 _SHORTEST_LOOP, _LONGEST_LOOP = 20, 300
@@ -55,7 +52,7 @@ class LlamaCpp:
             id=name or str(path),
             context_limit=self._engine.window,
             calls_tools=self._engine.head.calls_tools if tools is None else tools,
-            needs_evidence=self._engine.head.file_bytes < SMALL,
+            needs_evidence=self._engine.head.file_bytes < SMALL and tools is not True,
             on_this_machine=True,
         )
         weakref.finalize(self, self._engine.close)
@@ -106,13 +103,9 @@ class LlamaCpp:
             closed.set()
 
     def _body(self, request: ModelRequest) -> dict[str, object]:
-        temperature = self._declared.temperature if request.temperature is None else request.temperature
-        most = request.max_answer_tokens
-        if not self._info.calls_tools:  # a small model invents less if it always takes the likeliest word
-            temperature = 0.0 if temperature is None else temperature
-            most = LONGEST_ANSWER if most is None else most
+        measured = measure(request, self._declared, sober=self._info.needs_evidence)
         tools = [tool_param(spec) for spec in request.tools]
-        asked = {"temperature": temperature, "max_tokens": most, "tools": tools or None}
+        asked = {"temperature": measured.temperature, "max_tokens": measured.most, "tools": tools or None}
         return {
             **self._declared.options,
             **{name: value for name, value in asked.items() if value is not None},

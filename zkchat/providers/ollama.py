@@ -21,6 +21,7 @@ from zkchat.model.prompt import (
     ToolSpec,
 )
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.sobriety import sized
 from zkchat.providers.thinking import ThinkingSplitter
 from zkchat.providers.trouble import Endpoint, Reply
 from zkchat.providers.wire import (
@@ -87,12 +88,15 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
         async with client:
             model = await client.show(self._model)
         window, tools = self._declared.context_limit, self._declared.calls_tools
-        yield self._info.model_copy(
+        can = model.capabilities or ()
+        self._thinks = "thinking" in can
+        info = self._info.model_copy(
             update={
                 "context_limit": _window(model) if window is None else window,
-                "calls_tools": "tools" in (model.capabilities or ()) if tools is None else tools,
+                "calls_tools": "tools" in can if tools is None else tools,
             }
         )
+        yield sized(info, (model.modelinfo or {}).get("general.parameter_count"), self._declared)
 
     async def _ask(self, client: "ollama.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         async with client:
@@ -119,7 +123,8 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
                 yield self._finish(last, request, called=called)
 
     def _options_for(self, request: ModelRequest) -> dict[str, object]:
-        asked = {"temperature": self._temperature(request), "num_predict": request.max_answer_tokens}
+        measured = self._measure(request)
+        asked = {"temperature": measured.temperature, "num_predict": measured.most}
         wanted = {name: value for name, value in asked.items() if value is not None}
         return {**self._declared.options, **wanted, "num_ctx": request.window}
 

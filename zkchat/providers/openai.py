@@ -9,6 +9,7 @@ from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.completions import Answer, message_param, tool_param
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.sobriety import sized
 from zkchat.providers.trouble import Endpoint, Reply
 from zkchat.providers.wire import DEFAULT_PATIENCE, Patience, ServerModel, client_settings, on_this_machine, shown
 
@@ -69,6 +70,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         )
         super().__init__(info, endpoint=endpoint, declared=declared, patience=patience)
         self._connected = self._is_openai  # whose list of models does not say more than we know
+        self._thinks = self._is_openai and model.startswith(_REASONING)
 
     def _client(self) -> "openai.AsyncOpenAI":
         import openai
@@ -91,7 +93,9 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
                 models = (await client.models.list()).data
             except openai.NotFoundError:  # a server need not have a list
                 models = []
-        yield self._info.model_copy(update={"context_limit": self._info.context_limit or _window(self._model, models)})
+        facts = _facts(self._model, models)
+        info = self._info.model_copy(update={"context_limit": self._info.context_limit or _window(facts)})
+        yield sized(info, _of_llama_cpp(facts).get("n_params"), self._declared)
 
     async def _ask(self, client: "openai.AsyncOpenAI", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         async with client, await self._begin(client, request) as arriving:
@@ -109,14 +113,13 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
     ) -> "openai.AsyncStream[ChatCompletionChunk]":
         from openai import omit
 
-        takes_temperature = not (self._is_openai and self._model.startswith(_REASONING))
-        temperature = self._temperature(request)
-        most = omit if request.max_answer_tokens is None else request.max_answer_tokens
+        measured = self._measure(request)
+        most = omit if measured.most is None else measured.most
         return await client.chat.completions.create(
             model=self._model,
             messages=[message_param(message) for message in request.messages],
             tools=[tool_param(spec) for spec in request.tools] or omit,
-            temperature=temperature if takes_temperature and temperature is not None else omit,
+            temperature=omit if measured.temperature is None or self._thinks else measured.temperature,
             # OpenAI has given up the old name, and most of the others have not learnt the new one.
             max_completion_tokens=most if self._is_openai else omit,
             max_tokens=omit if self._is_openai else most,
@@ -149,14 +152,21 @@ def _known_window(model: str) -> int | None:
     return next((window for beginning, window in _WINDOWS.items() if model.startswith(beginning)), None)
 
 
-def _window(model: str, models: Sequence["Model"]) -> int | None:
-    """The window in a list of models, under the name that this kind of server gives it."""
-    # A server with one model answers with it, whatever name it is asked for.
+def _facts(model: str, models: Sequence["Model"]) -> Mapping[str, object]:
+    """What a list of models says of one. A server with one model answers with it, whatever name it is asked for."""
     entry = next((one for one in models if one.id == model), models[0] if len(models) == 1 else None)
-    facts = (entry.model_extra or {}) if entry else {}
-    llama_cpp = facts.get("meta")
+    return (entry.model_extra or {}) if entry else {}
+
+
+def _of_llama_cpp(facts: Mapping[str, object]) -> Mapping[str, object]:
+    meta = facts.get("meta")
+    return meta if isinstance(meta, Mapping) else {}
+
+
+def _window(facts: Mapping[str, object]) -> int | None:
+    """The window, under the name that this kind of server gives it."""
     sizes = (
         *(facts.get(name) for name in ("max_model_len", "context_length", "context_window")),
-        llama_cpp.get("n_ctx") if isinstance(llama_cpp, dict) else None,
+        _of_llama_cpp(facts).get("n_ctx"),
     )
     return next((size for size in sizes if isinstance(size, int)), None)

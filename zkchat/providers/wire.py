@@ -19,6 +19,7 @@ from zkchat.model.context import TokenUsage
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.declared import Declared
+from zkchat.providers.sobriety import Measure, measure
 from zkchat.providers.trouble import Endpoint, Reply, Trouble, explain, no_answer
 
 T = TypeVar("T")
@@ -105,6 +106,8 @@ class ServerModel(ABC, Generic[Client]):
         self._declared = declared
         self._patience = patience
         self._connected = False
+        self._thinks = False
+        """Whether it may think before it answers, for which a small model's measure would leave no room."""
 
     @property
     def info(self) -> ModelInfo:
@@ -130,8 +133,9 @@ class ServerModel(ABC, Generic[Client]):
             lambda: ask(self._client()), endpoint=self._endpoint, reply_of=self.reply_of, patience=patience
         )
 
-    def _temperature(self, request: ModelRequest) -> float | None:
-        return self._declared.temperature if request.temperature is None else request.temperature
+    def _measure(self, request: ModelRequest) -> Measure:
+        sober = self._info.needs_evidence and not self._thinks
+        return measure(request, self._declared, sober=sober)
 
     @abstractmethod
     def _client(self) -> Client: ...

@@ -69,12 +69,14 @@ class RichPresenter:
                 self._calls().finished(event.call_id, event.name, event.summary, failed=event.failed)
             case Compacting() | Compacted() | Warned():
                 self._say(_aside(event))
+            case PromptReady():
+                self._begin(None)  # what was said before was an answer by itself
             case TurnFinished():
                 self._finished(event)
             case TurnFailed():
                 self._begin(None)
                 self._say(Text(error_lines(event.text, event.hint).rstrip("\n"), style="red"))
-            case LinksResolved() | PromptReady() | ReferenceFound() | UsageReported():
+            case LinksResolved() | ReferenceFound() | UsageReported():
                 pass
             case _:
                 assert_never(event)

@@ -31,6 +31,11 @@ class Locations:
         """What was said, ready to be searched. A cache."""
         return self.index.with_name("messages.db")
 
+    @property
+    def summaries(self) -> Path:
+        """What a model said of documents. A cache."""
+        return self.index.with_name("summaries.db")
+
 
 def locate(vault: Path, *, data_dir: Path, cache_dir: Path, in_vault: bool = False) -> Locations:
     """Where the databases of a vault are, or are not yet. Nothing is written."""
@@ -156,5 +161,5 @@ def _write_gitignore(file: Path) -> None:
     with guarded(file):
         file.parent.mkdir(exist_ok=True)
         with suppress(FileExistsError), file.open("x", encoding="ascii") as ignored:
-            names = ("sessions.db*", "memories.db*", "index.db*", "messages.db*", "backups/")
+            names = ("sessions.db*", "memories.db*", "index.db*", "messages.db*", "summaries.db*", "backups/")
             ignored.write("# The databases of zkchat.\n" + "".join(f"/{name}\n" for name in names))

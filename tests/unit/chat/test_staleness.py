@@ -3,11 +3,13 @@
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import closing
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
+from tests.support.memory_files import MemoryFiles
 from tests.support.sessions import SessionsInMemory
 from zkchat.agents.profiles import profiles_of
 from zkchat.chat.conversation import Conversation
@@ -108,6 +110,38 @@ def test_a_question_that_is_asked_again_says_that_its_note_changed(library: Libr
     events_of(talk.say("What is in [[Bees]]?"))
     (vault / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
     assert len(warnings(events_of(talk.retry()))) == 1
+
+
+def test_a_question_is_asked_again_where_the_notes_cannot_be_looked_at(library: Library, vault: Path) -> None:
+    talk = conversation_over(library, provider=Reciting())
+    events_of(talk.say("What is in [[Bees]]?"))
+    rmtree(vault)
+    events = events_of(talk.retry())
+    assert "Links and search do not work now" in warnings(events)[0]
+    assert isinstance(events[-1], TurnFinished)
+
+
+def test_notes_that_stay_as_they_are_are_not_read_in_every_turn(tmp_path: Path) -> None:
+    files = MemoryFiles(Bees="# Bees\n\n## Sound\n\nThey hum.\n", Wasps="They sting.\n")
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        talk = conversation_over(Library(files, index), provider=Reciting())
+        events_of(talk.say("What is in [[Bees#Sound]] and [[Wasps]]?"))
+        files.reads.clear()
+        assert warnings(events_of(talk.say("And then?"))) == []
+        assert {"Bees.md", "Wasps.md"}.isdisjoint(files.reads)
+        files.write("Wasps.md", "They bite.\n")
+        assert len(warnings(events_of(talk.say("And now?")))) == 1
+        files.reads.clear()
+        assert warnings(events_of(talk.say("And then?"))) == []
+        assert {"Bees.md", "Wasps.md"}.isdisjoint(files.reads)
+
+
+def test_of_a_note_and_a_place_in_it_in_one_message_the_later_counts(library: Library, vault: Path) -> None:
+    talk = conversation_over(library, provider=Reciting())
+    events_of(talk.say("What is in [[Bees#Sound]] and in [[Bees]]?"))
+    (vault / "Bees.md").write_text(NOTES["Bees.md"].replace("hum", "buzz"))
+    told = warnings(events_of(talk.say("And then?")))
+    assert [text.partition(" has")[0] for text in told] == ["Bees.md"]
 
 
 def test_a_name_with_a_sign_of_links_in_it_means_its_own_note(library: Library) -> None:

@@ -38,8 +38,9 @@ def test_a_setting_and_a_section_never_share_a_name() -> None:
     assert SECTIONS & FIELDS.keys() == set()
 
 
-def test_the_model_endpoints_and_the_name_of_the_key_need_trust() -> None:
-    assert {"model", "ollama.host", "openai.base_url", "openai.api_key_env"} == SENSITIVE
+def test_the_model_endpoints_the_name_of_the_key_and_requests_unasked_need_trust() -> None:
+    sensitive = {"model", "ollama.host", "openai.base_url", "openai.api_key_env", "references.model_summaries"}
+    assert sensitive == SENSITIVE
 
 
 def test_settings_cannot_be_changed_after_loading() -> None:

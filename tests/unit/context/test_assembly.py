@@ -1,12 +1,13 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.context.assembly import (
     PER_MESSAGE,
     Assembled,
+    Assembler,
     Ingredients,
     Piece,
     assemble,
@@ -15,6 +16,7 @@ from zkchat.context.assembly import (
     tool_piece,
 )
 from zkchat.context.budget import Shares, budget_for
+from zkchat.context.calibration import Calibration
 from zkchat.context.tokens import Estimate
 from zkchat.context.wording import as_prompt, augmented_text
 from zkchat.errors import ConfigError
@@ -47,6 +49,7 @@ def said(id_: str, role: Role, text: str) -> ChatMessage:
     return message(id_, role, TextPart(text=text))
 
 
+ROLES: list[Role] = ["user", "assistant"]
 SYSTEM = piece("system", "default", "Be kind.")
 
 
@@ -218,3 +221,40 @@ def test_the_meter_is_the_sum_of_what_is_sent(texts: list[str], instructions: st
     pieces = sum(count(text) + 1 for text in ("Be kind.", instructions)) + PER_MESSAGE
     messages = sum(count(m.text) + PER_MESSAGE for m in result.request.messages[1:])
     assert result.usage.total == result.usage.counted == pieces + messages
+
+
+parts = st.one_of(
+    st.builds(TextPart, text=st.text(max_size=20)),
+    st.builds(FilePart, name=st.sampled_from(["a.md", "b.md"]), text=st.text(max_size=20)),
+)
+short_forms = st.builds(Condensed, message_id=st.sampled_from("012"), text=st.sampled_from(["short", "shorter"]))
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> list[tuple[Window, bool]]:
+    """What a conversation held, request for request: messages are added, stored again, left out and condensed."""
+    known: dict[str, ChatMessage] = {}
+    made = []
+    for _ in range(draw(st.integers(2, 5))):
+        for id_ in draw(st.lists(st.sampled_from("0123"), max_size=3)):
+            role = draw(st.sampled_from(ROLES))
+            linked = (DocumentReference(wikilink="[[a]]", relative_path="a.md"),) if draw(st.booleans()) else ()
+            known[id_] = message(id_, role, *draw(st.lists(parts, max_size=2)), references=linked)
+        live = tuple(each for each in known.values() if draw(st.booleans()))
+        compaction = CompactionPart(number=1, summary="", condensed=tuple(draw(st.lists(short_forms, max_size=2))))
+        markers = (message("marker", "system", compaction),)
+        made.append((Window(live=live, compactions=markers), draw(st.booleans())))
+    return made
+
+
+@given(windows())
+@settings(max_examples=100, deadline=None)
+def test_a_request_is_the_same_whatever_requests_were_made_before(made: list[tuple[Window, bool]]) -> None:
+    budget = budget_for(ModelInfo(provider="scripted", id="x", context_limit=8192), Shares(reserve=100))
+    assembler = Assembler(Estimate())
+    passing = piece("recall", "m0", "zero", include="agent", passing=True)
+    for window, can_read in made:
+        ingredients = Ingredients(pieces=(SYSTEM, passing), window=window, can_read=can_read)
+        result = assembler.assemble(ingredients, budget, Calibration())
+        assert result == assemble(ingredients, budget, Estimate())
+        assert request_from(result.context, {each.id: each for each in window.live}, result.contents) == result.request

@@ -9,7 +9,7 @@ from zkchat.model.message import ChatMessage
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def answer(counted: int, reported: int, model: str = "small", wide: int = 0) -> ChatMessage:
+def answer(counted: int, reported: int, model: str = "small", **traits: int) -> ChatMessage:
     return ChatMessage(
         id="x",
         role="assistant",
@@ -17,32 +17,52 @@ def answer(counted: int, reported: int, model: str = "small", wide: int = 0) -> 
         provider="ollama",
         model=model,
         usage=TokenUsage(prompt_tokens=reported),
-        request_context=RequestContext(usage=ContextUsage(counted=counted, wide=wide)),
+        request_context=RequestContext(usage=ContextUsage(counted=counted, traits={"messages": 1, **traits})),
     )
 
 
+def counted(tokens: int, **traits: int) -> Counted:
+    return Counted(tokens, {"messages": 1, **traits})
+
+
 def test_without_a_report_the_prior_decides() -> None:
-    assert calibrate([], "ollama:small", 1.2).expected(Counted(1000)) == 1200
-    assert calibrate([], "ollama:small", 1.2).expected(Counted(1000, wide=1000)) == 1500
-    assert calibrate([], "ollama:small").expected(Counted(1000, wide=1000)) == 1000
-    assert Calibration().expected(Counted(1000)) == 1000
+    assert calibrate([], "ollama:small", 1.2).expected(counted(1000)) == 1200
+    assert calibrate([], "ollama:small", 1.2).expected(counted(1000, korean=1000)) == 1600
+    assert calibrate([], "ollama:small").expected(counted(1000, korean=1000)) == 1000
+    assert Calibration().expected(counted(1000)) == 1000
 
 
 def test_the_next_request_starts_from_what_the_server_said_of_the_last() -> None:
     learned = calibrate([answer(1000, 1250), answer(800, 980)], "ollama:small")
     assert learned.samples == 2
     assert learned.ratio == pytest.approx(2230 / 1800)
-    assert learned.expected(Counted(1000)) == 1250
-    assert learned.expected(Counted(1100)) == pytest.approx(1250 + 100 * 2230 / 1800, abs=2)
+    assert learned.expected(counted(1000)) == 1250
+    assert learned.expected(counted(1100)) == pytest.approx(1250 + 100 * 2230 / 1800, abs=3)
 
 
-def test_letters_that_the_server_needs_more_tokens_for_are_learned_apart() -> None:
-    counts = [(2000, 0), (2400, 600), (2200, 100), (2600, 900)]
-    said = [answer(tokens, round(1.1 * tokens + 0.5 * wide), wide=wide) for tokens, wide in counts]
+def test_what_each_trait_adds_is_learned_apart() -> None:
+    requests = [
+        (2000, {"digits": 0, "latin": 0}),
+        (2400, {"digits": 300, "latin": 100}),
+        (2200, {"digits": 500, "latin": 0}),
+        (2600, {"digits": 0, "latin": 700}),
+        (2500, {"digits": 800, "latin": 500}),
+    ]
+    said = [
+        answer(tokens, round(1.1 * tokens + 0.5 * traits["digits"] + 0.2 * traits["latin"]), "small", **traits)
+        for tokens, traits in requests
+    ]
     learned = calibrate(said, "ollama:small", 1.2)
-    assert learned.per_token == pytest.approx(1.1, abs=0.02)
-    assert learned.per_wide == pytest.approx(0.5, abs=0.05)
-    assert learned.expected(Counted(2000, wide=1000)) == pytest.approx(2700, rel=0.02)
+    assert learned.weights["tokens"] == pytest.approx(1.1, abs=0.02)
+    assert learned.weights["digits"] == pytest.approx(0.5, abs=0.05)
+    assert learned.weights["latin"] == pytest.approx(0.2, abs=0.05)
+    assert learned.expected(counted(2000, digits=1000)) == pytest.approx(2700, rel=0.02)
+
+
+def test_a_record_that_says_nothing_of_its_traits_teaches_nothing() -> None:
+    old = answer(1000, 2000)
+    context = RequestContext(usage=ContextUsage(counted=1000))
+    assert calibrate([old.model_copy(update={"request_context": context})], "ollama:small").samples == 0
 
 
 def test_reports_of_other_models_teach_nothing() -> None:
@@ -55,7 +75,7 @@ def test_a_server_that_cut_the_prompt_or_counts_only_what_is_new_teaches_nothing
 
 def test_a_prompt_that_shrank_much_is_not_expected_to_be_less_than_half() -> None:
     learned = calibrate([answer(10_000, 12_000)], "ollama:small")
-    assert learned.expected(Counted(100)) >= 50
+    assert learned.expected(counted(100)) >= 50
 
 
 def test_messages_without_a_record_are_passed_over() -> None:

@@ -60,3 +60,8 @@ def test_evidence_is_for_models_that_cannot_search_or_are_known_to_be_small(
 ) -> None:
     info = ModelInfo(provider="ollama", id="x", context_limit=limit, calls_tools=calls_tools)
     assert wants_evidence(info, window) is wants
+
+
+def test_evidence_is_for_a_model_that_is_asked_nothing_without_it_whatever_its_window() -> None:
+    info = ModelInfo(provider="ollama", id="x", context_limit=40_960, calls_tools=True, needs_evidence=True)
+    assert wants_evidence(info, 32_768)

@@ -27,7 +27,8 @@ from tests.support.gguf_files import SMALL, write_gguf
 from zkchat.errors import ConfigError, ProviderError
 from zkchat.model.prompt import ModelRequest, PromptMessage
 from zkchat.providers.declared import Declared
-from zkchat.providers.llama_cpp import LONGEST_ANSWER, LlamaCpp, repeats
+from zkchat.providers.llama_cpp import LlamaCpp, repeats
+from zkchat.providers.sobriety import LONGEST_ANSWER
 
 Piece = dict[str, object]
 
@@ -170,10 +171,20 @@ def test_a_declared_temperature_counts_where_the_request_asks_for_none(library: 
     assert library.requests[0]["temperature"] == 0.3
 
 
-def test_a_model_that_can_use_tools_decides_for_itself(library: Library, tmp_path: Path) -> None:
+def test_a_model_that_is_said_to_use_tools_decides_for_itself(library: Library, tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "able.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
-    answer(LlamaCpp(path), ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
+    model = LlamaCpp(path, declared=Declared(calls_tools=True))
+    answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
     assert not {"temperature", "max_tokens", "tools"} & library.requests[0].keys()
+    assert not model.info.needs_evidence
+
+
+def test_a_small_model_whose_template_knows_tools_is_kept_sober_all_the_same(library: Library, tmp_path: Path) -> None:
+    path = write_gguf(tmp_path / "small.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
+    model = LlamaCpp(path)
+    answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
+    assert (library.requests[0]["temperature"], library.requests[0]["max_tokens"]) == (0.0, LONGEST_ANSWER)
+    assert model.info.needs_evidence
 
 
 def test_a_note_cannot_end_its_own_message(library: Library, model: LlamaCpp) -> None:

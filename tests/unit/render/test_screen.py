@@ -179,3 +179,13 @@ def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
     presenter.tick()
     presenter.close()
     assert "waiting" not in "".join(on_screen(written(console), height=20))
+
+
+def test_when_a_model_is_asked_again_its_answers_stand_apart_with_the_reason_between_them() -> None:
+    rows = shown(
+        TextDelta(text="Four hours."),
+        Warned(text="It is asked again."),
+        PromptReady(message_id="m1", usage=a_usage()),
+        TextDelta(text="Two days."),
+    )
+    assert [row for row in rows if row] == ["Four hours.", "warning: It is asked again.", "Two days."]

@@ -218,7 +218,14 @@ def test_databases_in_the_vault_stay_out_of_its_history(home: Home) -> None:
     assert places == Locations(sessions=vault / ".zkchat" / "sessions.db", index=vault / ".zkchat" / "index.db")
     assert places == home.locate(vault, in_vault=True)
     ignored = (vault / ".zkchat" / ".gitignore").read_text().splitlines()
-    assert ignored[1:] == ["/sessions.db*", "/memories.db*", "/index.db*", "/messages.db*", "/backups/"]
+    assert ignored[1:] == [
+        "/sessions.db*",
+        "/memories.db*",
+        "/index.db*",
+        "/messages.db*",
+        "/summaries.db*",
+        "/backups/",
+    ]
     assert not home.data.exists()
 
 
