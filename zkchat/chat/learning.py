@@ -14,14 +14,14 @@ MOST: Final = 3
 """Proposed at one time: more would be a nuisance."""
 _SHORTEST, _LONGEST = 12, 200
 """Characters of a sentence that can stand by itself."""
-_OWN: Final = frozenset(OWN.split())
-_DECIDED: Final = frozenset(DECIDED.split())
+_OWN: Final = frozenset(words(OWN))
+_DECIDED: Final = frozenset(words(DECIDED))
 _TELLING: Final = """
     like love hate enjoy use live work called name favourite favorite birthday allergic vegetarian
     mag liebe hasse nutze wohne arbeite heiße geburtstag bevorzuge
     aime déteste habite travaille appelle utilise gusta odio vivo trabajo llamo uso
 """
-_PREFERRED: Final = frozenset(_TELLING.split())
+_PREFERRED: Final = frozenset(words(_TELLING))
 _WISH: Final = re.compile(
     r"[?？]|\b(?:(?:can|could|would|will) you|tell me|show me|help me|give me|let me|wonder\w*|please"
     r"|(?:want|need|like|love) (?:you|to (?:know|see|find|read|hear|understand|ask|learn))"

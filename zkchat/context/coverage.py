@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from zkchat.context import cues
 from zkchat.vault.stop_words import STOP_WORDS
-from zkchat.vault.terms import asked_words, stem
+from zkchat.vault.terms import asked_words, stem, words
 
 _WORTH = (1.0, 0.15)
 """Of a word: said for the first time, for the second. After that it adds nothing."""
@@ -20,7 +20,7 @@ _FOCUS = 4.0
 """How much more a word counts that was asked for."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _DECIDED, _OWN, _GREETING = (frozenset(listed.split()) for listed in (cues.DECIDED, cues.OWN, cues.GREETING))
-_STOP_WORDS = frozenset(word for listed in STOP_WORDS.values() for word in listed.split())
+_STOP_WORDS = frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
 _QUESTION = ("?", "？", "؟", "\u037e")
 
 
@@ -36,26 +36,26 @@ def candidate(sentence: str, cost: int, *, weight: float = 1.0) -> Candidate:
 
 def content(text: str) -> frozenset[str]:
     """The terms that tell something; of a text of stop words, none."""
-    words = asked_words(text)
-    return frozenset() if _STOP_WORDS.issuperset(words) else frozenset(map(stem, words))
+    asked = asked_words(text)
+    return frozenset() if _STOP_WORDS.issuperset(asked) else frozenset(map(stem, asked))
 
 
 def worth(sentence: str) -> float:
     """How much a sentence is likely to matter, by its kind: facts and decisions more, questions and greetings less."""
     written = _WORD.findall(sentence)
-    words = [word.lower() for word in written]
+    lowered = [word.lower() for word in written]
     value = 1.0
     if "[[" in sentence or any(len(word) > 1 and word[0].isupper() for word in written[1:]):  # a name
         value *= 1.3
     if any(character.isdigit() for character in sentence):
         value *= 1.3
-    if not _DECIDED.isdisjoint(words):
+    if not _DECIDED.isdisjoint(lowered):
         value *= 1.2
-    if not _OWN.isdisjoint(words) or any(cue in sentence for cue in cues.TOLD_WITHOUT_SPACES):
+    if not _OWN.isdisjoint(lowered) or any(cue in sentence for cue in cues.TOLD_WITHOUT_SPACES):
         value *= 1.2
     if is_question(sentence):
         value *= 0.5
-    if len(words) <= 6 and not _GREETING.isdisjoint(words):
+    if len(lowered) <= 6 and not _GREETING.isdisjoint(lowered):
         value *= 0.4
     return value
 

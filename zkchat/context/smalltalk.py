@@ -4,7 +4,7 @@ from functools import cache
 
 from zkchat.context.cues import GREETING
 from zkchat.vault.stop_words import STOP_WORDS
-from zkchat.vault.terms import asked_terms, asked_words, stem
+from zkchat.vault.terms import asked_terms, asked_words, stem, words
 
 _ABOUT_THE_ANSWER = """
     lot much help helps helped helpful perfect good fine well done right wrong true understood got see interesting yes
@@ -38,4 +38,4 @@ def _small_words() -> frozenset[str]:
 
 @cache
 def _stop_words() -> frozenset[str]:
-    return frozenset(word for listed in STOP_WORDS.values() for word in listed.split())
+    return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))

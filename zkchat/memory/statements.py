@@ -89,12 +89,12 @@ def _excludes(new: _Claim, old: _Claim) -> bool:
 
 @cache
 def _set(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
+    return frozenset(words(listed))
 
 
 @cache
 def _stems(listed: str) -> frozenset[str]:
-    return frozenset(map(stem, listed.split()))
+    return frozenset(map(stem, words(listed)))
 
 
 def _is_quantity(value: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from zkchat.model.message_index import IndexedMessage, IndexedUpTo
 from zkchat.storage.cache_file import CacheFile
 from zkchat.storage.sessions import stamp
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _SCHEMA: Final = (
     "CREATE TABLE sessions (id TEXT PRIMARY KEY, sequence INTEGER NOT NULL, at TEXT NOT NULL)",
     # The text stands last: what is read of every message comes before it.

@@ -7,6 +7,8 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
+from zkchat.model.note import Heading
+
 if TYPE_CHECKING:
     import pyromark
     from pyromark.event import Range
@@ -29,19 +31,12 @@ _WANTED = {"Heading", "Link", "Image"} | _OPAQUE | _CONTAINERS
 _AUTOMATIC = ("Autolink", "Email")
 
 
-_MARKS = ("`", "<", "$", "^", "\t", "\v", "\f", "    ", "](", "]:", "~~~")
-_ODD_LINE = re.compile(r"\n(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
+_MARKS = ("`", "<", "$", "^", "\t", "\v", "\f", "    ", "~~~")
+_HYPERLINK = re.compile(r"\][(:]")
+_ODD_LINE = re.compile(r"\n(?=[ =-])(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
 """Where a text has none of these, it holds no code, formula, hyperlink or block with an id, and its only headings are
 lines that begin with `#`: the parser need not be asked, which is slow because it tells more."""
-_PLAIN_TITLE = re.compile(r"\n(#{1,6})(?=[ \n]|\Z)([^\n]*)")
-
-
-class Title(NamedTuple):
-    """A heading outside quotes and lists, with its text as it is written."""
-
-    text: str
-    level: int
-    start: int
+_PLAIN_TITLE = re.compile(r"\n(#{1,6})(?![^ \n])(.*)")
 
 
 class Hyperlink(NamedTuple):
@@ -59,7 +54,8 @@ class Outline:
     code: list[Span] = field(default_factory=list)
     """Code, HTML and the addresses of hyperlinks: nothing in there is a wikilink or a tag."""
     formulas: list[Span] = field(default_factory=list)
-    titles: list[Title] = field(default_factory=list)
+    titles: list[Heading] = field(default_factory=list)
+    """Those outside quotes and lists, with their texts as they are written."""
     hyperlinks: list[Hyperlink] = field(default_factory=list)
     blocks: list[Span] = field(default_factory=list)
     """In order of their beginnings, each before the blocks inside it. Left empty where no block can have an id."""
@@ -134,11 +130,23 @@ def outline(flat: str, start: int = 0) -> Outline:
     Of all Markdown only a table can say more than is written: its short rows are filled up with empty cells.
     """
     lines = f"\n{flat[start:]}"
-    if not any(mark in lines for mark in _MARKS) and not _ODD_LINE.search(lines):
-        matches = _PLAIN_TITLE.finditer(lines)
-        return Outline(titles=[Title(_title_text(match[2]), len(match[1]), start + match.start()) for match in matches])
+    if not (any(mark in lines for mark in _MARKS) or _HYPERLINK.search(lines) or _ODD_LINE.search(lines)):
+        return Outline(titles=_plain_titles(lines, first_line=flat.count("\n", 0, start) + 1, start=start))
     found = _Reader(flat).read(_parser(), at_most=3 * len(flat) + _STRIDE)
     return found or _Reader(flat).read(_parser(tables=False)) or Outline()
+
+
+def _plain_titles(lines: str, *, first_line: int, start: int) -> list[Heading]:
+    """The lines that begin with `#`. Of the text itself the line end before the first one is no part."""
+    titles = []
+    line, position = first_line - 1, 0
+    for match in _PLAIN_TITLE.finditer(lines):
+        marks, text = match.groups()
+        offset = match.start()
+        line += lines.count("\n", position, offset + 1)
+        position = offset + 1
+        titles.append(Heading(_title_text(text), len(marks), line, start + offset))
+    return titles
 
 
 class _Reader:
@@ -149,6 +157,7 @@ class _Reader:
         self._has_ids = "^" in flat
         self._wanted = _WANTED | _BLOCKS if self._has_ids else _WANTED
         self._nested_until = 0
+        self._lines = Lines(flat)
 
     def read(self, parser: "pyromark.Markdown", at_most: float = inf) -> Outline | None:
         """None if there is more than so much to be read."""
@@ -196,7 +205,7 @@ class _Reader:
     def _title(self, level: int, span: Span) -> None:
         start, end = span
         if start >= self._nested_until:
-            self._found.titles.append(Title(_title_of(self._flat[start:end]), level, start))
+            self._found.titles.append(Heading(_title_of(self._flat[start:end]), level, self._lines.at(start), start))
 
     def _hyperlink(self, link: "LinkData", span: Span, *, image: bool) -> None:
         if link["link_type"] in _AUTOMATIC or not link["dest_url"]:

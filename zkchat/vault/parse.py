@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from zkchat.model.note import Block, Heading, Link, Note
 from zkchat.vault.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
-from zkchat.vault.markdown import Lines, Span, Title, blank, flatten, outline, plain
+from zkchat.vault.markdown import Lines, Span, blank, flatten, outline, plain
 from zkchat.vault.wikilink import inside, read_prose, scan, wikilink, wikilink_spans
 
 _TAG = re.compile(
@@ -25,10 +25,7 @@ def parse_note(path: str, text: str) -> Note:
     flat, matter, body = _cut(text)
     found = outline(body, matter.end)
     prose = read_prose(text, body, found)
-    lines = Lines(body)
-    headings = tuple(
-        Heading(text, level, lines.at(start), start) for text, level, start in _shown(found.titles, prose.comments)
-    )
+    headings = tuple(_shown(found.titles, prose.comments))
     return Note(
         path=path,
         title=matter.title or _first_title(headings) or file_title(path),
@@ -69,7 +66,7 @@ def _hidden(lines: str) -> str:
     return "\n".join(" " * len(line) for line in lines.split("\n"))
 
 
-def _shown(titles: list[Title], comments: list[Span]) -> list[Title]:
+def _shown(titles: list[Heading], comments: list[Span]) -> list[Heading]:
     """Those that stand in no comment."""
     if not comments:
         return titles

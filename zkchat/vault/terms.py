@@ -1,4 +1,6 @@
-"""Words as the text index knows them: lower-cased, stemmed by script, and pairs of letters where no spaces are written.
+"""Words as the text index knows them: lower-cased, without Latin accents, stemmed by script.
+
+Where no spaces are written they are letters and pairs of letters.
 
 A term is a pure function of the word, so that a note and a question meet whatever language either is in.
 """
@@ -25,6 +27,8 @@ _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _RUN = re.compile(f"[{UNSPACED_SCRIPTS}]+|[^{UNSPACED_SCRIPTS}]+")
 _POINTS = re.compile("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 """Hebrew and Arabic vowel points, which are rarely written, and the dot that lower-casing a Turkish İ leaves over."""
+_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
+"""Latin letters that many people type without their accents."""
 
 _LONGEST = 64
 """Letters of a word that are looked at; what is longer is data, not language."""
@@ -110,6 +114,9 @@ def asked_terms(question: str) -> list[str]:
 def placed_terms(text: str) -> Iterator[tuple[int, int, str]]:
     """The terms of a text, each with the place where its word begins and ends."""
     for match in _WORD.finditer(text):
+        if match[0].isascii():
+            yield *match.span(), stem(match[0].lower())
+            continue
         for run in _RUN.finditer(text, *match.span()):
             word = run.group()
             if _UNSPACED.match(word):
@@ -127,7 +134,13 @@ def spelled(text: str) -> str:
 
 
 def _lowered(text: str) -> str:
-    return _POINTS.sub("", unicodedata.normalize("NFC", text).lower())
+    lowered = _POINTS.sub("", unicodedata.normalize("NFC", text).lower())
+    return _ACCENTED.sub(lambda letter: _unaccented(letter[0]), lowered)
+
+
+@cache
+def _unaccented(letter: str) -> str:
+    return "".join(part for part in unicodedata.normalize("NFD", letter) if not unicodedata.combining(part))
 
 
 def _letters_and_pairs(run: str) -> list[str]:
@@ -138,7 +151,7 @@ def _pairs(run: str) -> list[str]:
     return [*map("".join, pairwise(run))] or [run] if _UNSPACED.match(run) else [run]
 
 
-_STOP_WORDS = {language: frozenset(listed.split()) for language, listed in STOP_WORDS.items()}
+_STOP_WORDS = {language: frozenset(_lowered(listed).split()) for language, listed in STOP_WORDS.items()}
 _ANY_STOP_WORD = frozenset().union(*_STOP_WORDS.values())
 
 

@@ -1,13 +1,16 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.support.memory_files import MemoryFiles
+from zkchat.model.index import SegmentHead, TermPostings
+from zkchat.model.note import FileStamp
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault import segments
 from zkchat.vault.library import Library
+from zkchat.vault.reading import read_part
 
 
 @pytest.fixture
@@ -73,3 +76,22 @@ def test_a_vault_that_was_emptied_has_no_segments(index: SqliteNoteIndex, monkey
     library.refresh()
     assert index.segment_sizes() == {}
     assert found_in(library, "garden") == []
+
+
+def test_segments_that_another_process_merged_meanwhile_are_left_to_it(tmp_path: Path, index: SqliteNoteIndex) -> None:
+    class Overtaken(SqliteNoteIndex):
+        """Another process merges the same segments just before this one loads them."""
+
+        def load_segments(
+            self, wanted: Sequence[int]
+        ) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
+            segments.tidy(index)
+            return super().load_segments(wanted)
+
+    files = MemoryFiles(**{f"n{number}": f"garden {number}" for number in range(8)})
+    for stamp in files.scan():
+        assert isinstance(stamp, FileStamp)
+        read_part(files, index, [(stamp, False)])
+    with closing(Overtaken(tmp_path / "index.db")) as other:
+        segments.tidy(other)
+    assert len(index.segment_sizes()) == 1

@@ -74,7 +74,7 @@ def test_endless_words_are_cut() -> None:
         ("hat making", ["hat", "make"]),
         ("die hard", ["die", "hard"]),
         ("was ist die beste Katze", ["best", "katz"]),
-        ("où est la bibliothèque", ["bibliothèqu"]),
+        ("où est la bibliothèque", ["bibliothequ"]),
         ("что это такое кошка", ["так", "кошк"]),
         ("naming and naming", ["name", "name"]),
     ],
@@ -149,3 +149,27 @@ def test_words_are_all_asked_for_where_none_of_them_is_left_out_alone(parts: lis
     if all(are_all_asked(words(part)) for part in parts):
         text = " ".join(parts)
         assert asked_words(text) == words(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("¿Cuánto?", "cuanto"),
+        ("Köln", "koln"),
+        ("Việt", "viet"),
+        ("ça", "ca"),
+        ("u\u0308ber", "uber"),
+        ("İzmir", "izmir"),
+    ],
+)
+def test_latin_words_meet_whether_or_not_their_accents_are_typed(written: str, typed: str) -> None:
+    assert terms(written) == terms(typed)
+
+
+def test_accents_that_make_another_letter_elsewhere_stay() -> None:
+    assert terms("й") != terms("и")
+    assert terms("が") != terms("か")
+
+
+def test_stop_words_are_known_without_their_accents() -> None:
+    assert asked_terms("como esta tambien la biblioteca") == asked_terms("cómo está también la biblioteca")
