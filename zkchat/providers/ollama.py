@@ -31,6 +31,7 @@ from zkchat.providers.wire import (
     arguments_of,
     client_settings,
     on_this_machine,
+    read_out,
     sendable,
     shown,
     truncation,
@@ -116,7 +117,7 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
                         yield chunk
                     if part.done:
                         last = part
-                        break
+                        await read_out(arriving)
             for held in splitter.end():
                 yield held
             if last:

@@ -11,7 +11,15 @@ from zkchat.providers.completions import Answer, message_param, tool_param
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
 from zkchat.providers.sobriety import sized
 from zkchat.providers.trouble import Endpoint, Reply
-from zkchat.providers.wire import DEFAULT_PATIENCE, Patience, ServerModel, client_settings, on_this_machine, shown
+from zkchat.providers.wire import (
+    DEFAULT_PATIENCE,
+    Patience,
+    ServerModel,
+    client_settings,
+    on_this_machine,
+    read_out,
+    shown,
+)
 
 if TYPE_CHECKING:
     import openai
@@ -100,11 +108,12 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
     async def _ask(self, client: "openai.AsyncOpenAI", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         async with client, await self._begin(client, request) as arriving:
             answer = Answer(self._endpoint)
-            async for part in arriving:
+            parts = aiter(arriving)
+            async for part in parts:
                 for chunk in answer.chunks(part):
                     yield chunk
                 if answer.complete:
-                    break
+                    await read_out(parts)
             for chunk in answer.end(request):
                 yield chunk
 

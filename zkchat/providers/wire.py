@@ -6,8 +6,8 @@ import random
 import re
 import ssl
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from itertools import count
@@ -23,6 +23,9 @@ from zkchat.providers.sobriety import Measure, measure
 from zkchat.providers.trouble import Endpoint, Reply, Trouble, explain, no_answer
 
 T = TypeVar("T")
+
+_PARTING = 1.0
+"""Seconds that a server may take to end a stream after its last word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +95,14 @@ async def patiently(
 async def _next(items: AsyncGenerator[T, None], seconds: float) -> T | None:
     async with asyncio.timeout(seconds):
         return await anext(items, None)
+
+
+async def read_out(parts: AsyncIterator[object]) -> None:
+    """Let the stream of a complete answer come to its end: one that is broken off is closed at any odd time later."""
+    with suppress(Exception):  # whatever comes now, the answer is there
+        async with asyncio.timeout(_PARTING):
+            async for _ in parts:
+                pass
 
 
 Client = TypeVar("Client")
