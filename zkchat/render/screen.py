@@ -131,14 +131,14 @@ class RichPresenter:
             return
         ended.finish()
         for text in self._waiting:
-            self._err.print(text, soft_wrap=True)
+            self._err.print(text)
         self._waiting.clear()
         if section is not None and isinstance(ended, MarkdownStream) != isinstance(section, MarkdownStream):
             self._out.print()
 
     def _say(self, text: Text) -> None:
         if self._section is None:
-            self._err.print(text, soft_wrap=True)
+            self._err.print(text)
         else:
             self._waiting.append(text)
 

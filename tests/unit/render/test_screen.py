@@ -112,6 +112,12 @@ def test_warnings_wait_until_the_sentence_is_over() -> None:
     assert rows == ["warning: First.", "An answer.", "warning: Second.", "         Look."]
 
 
+def test_a_long_warning_is_broken_between_words() -> None:
+    rows = shown(Warned(text="word " * 40))
+    assert len(rows) > 1
+    assert {word for row in rows for word in row.split()} == {"warning:", "word"}
+
+
 def test_a_compaction_leaves_its_marker() -> None:
     part = CompactionPart(number=1, summary="s", archived=("a", "b"), tokens_before=900)
     message = an_answer().model_copy(update={"parts": (part,)})
