@@ -148,6 +148,10 @@ class NoteFiles(Protocol):
         """The same, and whether every byte of it was text; what is none is shown as U+FFFD."""
         ...
 
+    def linked(self, paths: Iterable[str]) -> dict[str, str]:
+        """Those of the paths that are symbolic links, or go through one, and where in the vault they lead."""
+        ...
+
 
 class NoteIndex(Protocol):
     """What is known of a vault's notes: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.

@@ -1,6 +1,6 @@
 """A vault without a disk: every fault of a file can be had for the asking."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.note import FileStamp, NoteWarning
@@ -60,6 +60,9 @@ class MemoryFiles:
         for path, (text, modified) in self._files.items():
             yield FileStamp(path=path, size=len(text), modified_ns=modified, settled=self.settled)
         yield from self.unlisted
+
+    def linked(self, paths: Iterable[str]) -> dict[str, str]:
+        return {}  # there are no links without a disk
 
     def read(self, path: str) -> str:
         return self.read_whole(path)[0]

@@ -6,7 +6,7 @@ import re
 import stat
 import time
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
@@ -104,6 +104,31 @@ class VaultFiles:
         return (
             name[0] == "." or name in _LEFT_OUT or (self._exclude is not None and bool(self._exclude.fullmatch(path)))
         )
+
+    def linked(self, paths: Iterable[str]) -> dict[str, str]:
+        by_folder: dict[str, list[str]] = {}
+        for path in paths:
+            folder, _, name = path.rpartition("/")
+            by_folder.setdefault(folder, []).append(name)
+        return {
+            path: target
+            for folder, names in by_folder.items()
+            for path, target in self._linked_in(folder, names)
+            if target != path
+        }
+
+    def _linked_in(self, folder: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+        place = self._root / folder
+        real = Path(os.path.realpath(place))
+        try:
+            with os.scandir(real) as entries:
+                links = {entry.name for entry in entries if entry.is_symlink()}
+        except OSError:
+            links = set(names)  # each of them is looked at by itself
+        for name in names if real != place else links.intersection(names):
+            target = Path(os.path.realpath(place / name))
+            if target.is_relative_to(self._root):
+                yield f"{folder}/{name}".lstrip("/"), target.relative_to(self._root).as_posix()
 
     def read(self, path: str) -> str:
         return self.read_whole(path)[0]

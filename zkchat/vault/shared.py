@@ -76,8 +76,13 @@ class SharedLibrary(Library):
     def _inside_local_folders(self) -> frozenset[str]:
         if not self._local_only:
             return frozenset()
-        paths = (row.path for row in self._answer(self._index.catalog))
-        return frozenset(path for path in paths if privacy_of({}, path, self._local_only) == "local")
+        paths = [row.path for row in self._answer(self._index.catalog)]
+        places = self._files.linked(paths)
+        return frozenset(
+            path
+            for path in paths
+            if "local" in {privacy_of({}, each, self._local_only) for each in (path, places.get(path, path))}
+        )
 
     def _lend(self, *paths: str) -> None:
         self.lent = self.lent or not self._classed().local.isdisjoint(paths)
@@ -88,14 +93,12 @@ class SharedLibrary(Library):
         if plain in self.hidden():
             raise self._not_there(path)
         text = super().read(path)
-        match privacy_of_text(text, plain, self._local_only):
-            case "open":
-                return text
-            case "local" if self._on_this_machine():
-                self.lent = True
-                return text
-            case _:
-                raise self._not_there(path)
+        places = (plain, *(self._files.linked([plain]).values() if self._local_only else ()))
+        classes = {privacy_of_text(text, place, self._local_only) for place in places}
+        if "never" in classes or ("local" in classes and not self._on_this_machine()):
+            raise self._not_there(path)
+        self.lent = self.lent or "local" in classes
+        return text
 
     def _not_there(self, path: str) -> NoteNotFound:
         return NoteNotFound(f"There is no file {path} in the vault.", hint=self._closest(path))

@@ -311,3 +311,14 @@ def test_without_folder_descriptors_the_whole_path_is_checked(root: Path, monkey
     assert files_of(root).read("in.md") == "sub/note.md"
     with pytest.raises(OutsideVault):
         files_of(root).read("out.md")
+
+
+def test_links_tell_where_in_the_vault_they_lead(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "note.md").write_text("x")
+    (tmp_path / "short").symlink_to("deep")
+    (tmp_path / "alias.md").symlink_to("deep/er/note.md")
+    (tmp_path / "away.md").symlink_to(tmp_path.parent / "elsewhere.md")
+    files = VaultFiles(tmp_path, exclude=(), max_note_bytes=100)
+    asked = ["deep/er/note.md", "short/er/note.md", "alias.md", "away.md", "gone.md", "no/where.md"]
+    assert files.linked(asked) == {"short/er/note.md": "deep/er/note.md", "alias.md": "deep/er/note.md"}

@@ -279,3 +279,26 @@ def test_without_private_notes_the_whole_library_answers(tmp_path: Path, index: 
     assert shared.rarity({"apples"}) == whole.rarity({"apples"})
     assert shared.resolve(link("B")) == whole.resolve(link("B"))
     assert shared.whole is whole
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "path"),
+    [
+        ("Mirror", "Journal", "Mirror/Plan.md"),
+        ("Aside.md", "Journal/Plan.md", "Aside.md"),
+        ("Work/Aside.md", "../Journal/Plan.md", "Work/Aside.md"),
+    ],
+)
+def test_no_link_leads_into_a_local_folder_by_another_name(
+    name: str, target: str, path: str, whole: Library, here: SharedLibrary, elsewhere: SharedLibrary, tmp_path: Path
+) -> None:
+    (tmp_path / "vault" / name).symlink_to(target)
+    with pytest.raises(NoteNotFound):  # before the index knows of it
+        elsewhere.read(path)
+    whole.refresh()
+    assert path in found(whole, "apples in the journal")
+    assert path in found(here, "apples in the journal")
+    assert path not in found(elsewhere, "apples in the journal")
+    assert path in elsewhere.hidden()
+    assert "journal" in here.read(path)
+    assert here.lent
