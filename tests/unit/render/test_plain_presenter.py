@@ -110,3 +110,40 @@ def test_a_reader_that_went_away_is_no_error_and_the_rest_is_still_told() -> Non
     presenter.show(Warned(text="Careful."))
     presenter.close()
     assert err.getvalue() == "warning: Careful.\n"
+
+
+PROMPT = PromptReady(message_id="u1", usage=a_usage())
+
+
+def test_a_pipe_gets_what_is_said_before_a_tool_is_used_and_after() -> None:
+    started = ToolStarted(call_id="c", name="read_document", arguments="{}")
+    events: list[Event] = [PROMPT, TextDelta(text="Let me see. "), started, TextDelta(text="Two days.")]
+    assert shown(events) == ("Let me see. Two days.\n", "")
+
+
+def test_a_pipe_gets_the_better_of_two_answers() -> None:
+    events: list[Event] = [
+        PROMPT,
+        TextDelta(text="Four hours."),
+        PROMPT,
+        TextDelta(text="Two "),
+        TextDelta(text="days."),
+    ]
+    assert shown(events) == ("Two days.\n", "")
+
+
+def test_a_pipe_gets_the_first_answer_where_no_other_comes() -> None:
+    events: list[Event] = [
+        PROMPT,
+        TextDelta(text="Four hours."),
+        PROMPT,
+        TurnFinished(message=an_answer(), usage=a_usage()),
+    ]
+    assert shown(events) == ("Four hours.\n", "")
+
+
+def test_a_pipe_gets_what_came_before_it_went_wrong() -> None:
+    failed = TurnFailed(text="The server is gone.", exit_code=4)
+    out, err = shown([PROMPT, TextDelta(text="Four"), failed])
+    assert out == "Four\n"
+    assert "The server is gone." in err
