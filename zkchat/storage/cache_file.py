@@ -10,6 +10,8 @@ from zkchat.errors import StorageDamaged
 from zkchat.storage.database import guarded, open_database, transaction
 
 _PAGE_CACHE_KIB = 16_384
+_LOGGED_PAGES = 4_000
+"""In the write-ahead log before they are copied into the file: 16 MB, so that many writes of a page become one."""
 
 
 class CacheFile:
@@ -94,6 +96,7 @@ class CacheFile:
             self._connections.append(connection)
         with self._guarded():
             connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LOGGED_PAGES}")
             if _version(connection) != self._version:
                 self._begin(connection)
         return connection

@@ -7,13 +7,14 @@ from itertools import accumulate
 
 from zkchat.errors import StorageDamaged
 from zkchat.model.index import IndexedNote, Segment
-from zkchat.storage.note_rows import INSERT_LINK, note_row, posting_rows, section_row
+from zkchat.storage.note_rows import INSERT_LINK, link_row, note_row, posting_rows, section_row
 
 _FORGET_NOTE = (
     "DELETE FROM links WHERE note = ?",
     "DELETE FROM link_keys WHERE note = ?",
     "DELETE FROM tags WHERE note = ?",
     "DELETE FROM warnings WHERE note = ?",
+    "DELETE FROM unresolved WHERE note = ?",
     "DELETE FROM notes WHERE id = ?",
 )
 
@@ -46,7 +47,7 @@ def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_
     places = [*accumulate([len(stored.sections) for stored in notes], initial=first_section)]
 
     database.executemany(
-        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (note_row(number, place, stored) for (number, stored), place in zip(numbered, places, strict=False)),
     )
     sections = ((number, section) for number, stored in numbered for section in stored.sections)
@@ -56,8 +57,10 @@ def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_
     )
     database.executemany(
         INSERT_LINK,
-        ((number, *link) for number, stored in numbered for link in stored.note.links),
+        (link_row(number, link) for number, stored in numbered for link in stored.note.links),
     )
+    with_links = [number for number, stored in numbered if stored.note.links]
+    database.executemany("INSERT INTO unresolved VALUES (?)", singles(with_links))
     for statement, texts_of in _LISTS_OF_NOTE:
         database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
     return places[-1]

@@ -44,6 +44,7 @@ from zkchat.storage.note_rows import (
     LINKS_TO,
     LINKS_TO_RESOLVE,
     MARK_RESOLVED,
+    NOTES_TO_RESOLVE,
     POSTINGS_OF_SEGMENT,
     POSTINGS_OF_TERMS,
     SCHEMA,
@@ -177,9 +178,8 @@ class SqliteNoteIndex:
     # --- links ---
 
     def notes_to_resolve(self, limit: int) -> list[str]:
-        query = "SELECT path FROM notes WHERE unresolved ORDER BY id LIMIT ?"
         with self._reading() as database:
-            return [path for (path,) in database.execute(query, (limit,))]
+            return [path for (path,) in database.execute(NOTES_TO_RESOLVE, (limit,))]
 
     def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
         with self._reading() as database:

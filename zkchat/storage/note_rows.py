@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
 
-VERSION = 8
+VERSION = 9
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 SCHEMA = (
@@ -22,8 +22,8 @@ SCHEMA = (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified_ns INTEGER NOT NULL,
         settled INTEGER NOT NULL, digest BLOB NOT NULL, title TEXT NOT NULL, aliases TEXT NOT NULL,
         headings TEXT NOT NULL, blocks TEXT NOT NULL, first_section INTEGER NOT NULL, sections INTEGER NOT NULL,
-        unresolved INTEGER NOT NULL, privacy TEXT NOT NULL)""",
-    "CREATE INDEX notes_unresolved ON notes (id) WHERE unresolved",
+        privacy TEXT NOT NULL)""",
+    "CREATE TABLE unresolved (note INTEGER PRIMARY KEY)",
     "CREATE INDEX notes_private ON notes (path, privacy) WHERE privacy <> 'open'",
     "CREATE TABLE attachments (path TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE tags (tag TEXT NOT NULL, note INTEGER NOT NULL, PRIMARY KEY (tag, note)) WITHOUT ROWID",
@@ -48,7 +48,8 @@ SCHEMA = (
         names BLOB NOT NULL)""",
     """CREATE TABLE postings (
         segment INTEGER NOT NULL, first TEXT NOT NULL, terms TEXT NOT NULL, ends BLOB NOT NULL,
-        standing BLOB NOT NULL, naming BLOB NOT NULL, PRIMARY KEY (segment, first)) WITHOUT ROWID""",
+        standing BLOB NOT NULL, naming BLOB NOT NULL)""",
+    "CREATE UNIQUE INDEX postings_first ON postings (segment, first)",
     "CREATE TABLE dead (section INTEGER PRIMARY KEY)",
     "CREATE TABLE vectors (section INTEGER PRIMARY KEY, vector BLOB NOT NULL)",
     "CREATE TABLE vector_method (name TEXT NOT NULL)",
@@ -63,7 +64,9 @@ INSERT_LINK = """INSERT INTO links (note, text, target, anchor, display, size, s
     line, in_comment, in_frontmatter) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 STORE_RESOLUTION = """UPDATE links
     SET status = ?, path = ?, via = ?, anchor_found = ?, anchor_line = ?, others = ? WHERE id = ?"""
-MARK_RESOLVED = "UPDATE notes SET unresolved = 0 WHERE path IN (SELECT value FROM json_each(?))"
+NOTES_TO_RESOLVE = "SELECT path FROM unresolved JOIN notes ON notes.id = note ORDER BY note LIMIT ?"
+MARK_RESOLVED = """DELETE FROM unresolved
+    WHERE note IN (SELECT notes.id FROM json_each(?) AS done CROSS JOIN notes ON notes.path = done.value)"""
 LINKS_FROM = """SELECT notes.path, links.*
     FROM json_each(?) AS wanted CROSS JOIN notes ON notes.path = wanted.value CROSS JOIN links ON note = notes.id
     ORDER BY wanted.key, links.id"""
@@ -75,8 +78,8 @@ DOUBTFUL_LINKS = """SELECT notes.path, links.*
     FROM links JOIN notes ON notes.id = note
     WHERE status IN ('missing', 'ambiguous') OR (status = 'resolved' AND NOT anchor_found)
     ORDER BY notes.path, links.id"""
-TOUCH_KEYS = """UPDATE notes SET unresolved = 1
-    WHERE id IN (SELECT note FROM json_each(?) AS touched CROSS JOIN link_keys ON link_keys.key = touched.value)"""
+TOUCH_KEYS = """INSERT OR IGNORE INTO unresolved
+    SELECT note FROM json_each(?) AS touched CROSS JOIN link_keys ON link_keys.key = touched.value"""
 EDGES = """SELECT DISTINCT source.path, target.path
     FROM links JOIN notes AS source ON source.id = note JOIN notes AS target ON target.path = links.path
     WHERE source.id != target.id"""
@@ -98,7 +101,7 @@ POSTINGS_OF_TERMS = """SELECT asked.value, segment, terms, ends, standing, namin
     ORDER BY segments.id"""
 POSTINGS_OF_SEGMENT = "SELECT segment, terms, ends, standing, naming FROM postings WHERE segment = ?"
 
-_TERMS_OF_ROW = 16
+_TERMS_OF_ROW = 32
 """A row for each term would take longer to write than all the rest of a segment; with more, rows outgrow their page."""
 
 _BETWEEN_HEADINGS = "\x1f"
@@ -115,7 +118,7 @@ def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[obje
         stamp.path,
         stamp.size,
         stamp.modified_ns,
-        stamp.settled,
+        +stamp.settled,
         stored.digest,
         note.title,
         _packed(note.aliases),
@@ -123,9 +126,17 @@ def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[obje
         _packed(note.blocks),
         first_section,
         len(stored.sections),
-        bool(note.links),
         stored.privacy,
     )
+
+
+def link_row(note: int, link: Link) -> tuple[object, ...]:
+    """With flags as numbers, as in all rows: the module of the database takes long to find out what True is."""
+    text, target, anchor, display, size, syntax, embed, external, start, end, line, in_comment, in_frontmatter = link
+    return (
+        note, text, target, anchor, display, size, syntax, +embed, +external, start, end, line, +in_comment,
+        in_frontmatter,
+    )  # fmt: skip
 
 
 def section_row(number: int, note: int, section: Section) -> tuple[object, ...]:
@@ -227,9 +238,9 @@ def resolution_row(found: Resolution) -> tuple[object, ...]:
     """Status, path, via, anchor_found, anchor_line, others. The rest is known from the link."""
     match found:
         case Resolved(path=path, via=via, anchor_found=anchor_found, line=line):
-            return "resolved", path, via, anchor_found, line, ""
+            return "resolved", path, via, +anchor_found, line, ""
         case Ambiguous(path=path, via=via, others=others, anchor_found=anchor_found, line=line):
-            return "ambiguous", path, via, anchor_found, line, _packed(others)
+            return "ambiguous", path, via, +anchor_found, line, _packed(others)
         case Missing():
             return "missing", None, None, None, None, ""
         case External():

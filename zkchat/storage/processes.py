@@ -1,5 +1,6 @@
 """Other processes that take a share of long work."""
 
+import atexit
 import os
 import signal
 import threading
@@ -97,6 +98,7 @@ def _serve() -> None:
     """In the new process: leave Ctrl-C to the one that started us, and go when it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    atexit.register(os._exit, 0)  # all that it has is read again from files: to put it away would only take time
 
 
 def _leave_with_parent() -> None:

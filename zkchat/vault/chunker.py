@@ -5,8 +5,8 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from zkchat.model.note import Heading, Note, Section
-from zkchat.vault.markdown import Lines, Span, flatten
+from zkchat.model.note import Note, Section
+from zkchat.vault.markdown import Lines, Span, with_line_feeds
 
 LARGEST = 400
 """Tokens of a section, by estimate: a CJK character is one, of other text four characters are."""
@@ -25,7 +25,7 @@ _LONGEST_CHARACTER = 32
 
 def sections_of(note: Note, text: str) -> list[Section]:
     """The note's body from heading to heading. Every character that is not blank or in a comment is in one section."""
-    flat = flatten(text)
+    flat = with_line_feeds(text)
     lines = Lines(flat)
     sections = []
     for heading_path, region in _regions(note, len(text)):
@@ -39,31 +39,37 @@ def sections_of(note: Note, text: str) -> list[Section]:
 
 def _regions(note: Note, length: int) -> Iterator[tuple[tuple[str, ...], Span]]:
     start = note.body_start
-    above: list[Heading] = []
-    for heading in note.headings:
-        yield tuple([title.text for title in above]), (start, heading.start)
-        while above and above[-1].level >= heading.level:
-            above.pop()
-        above.append(heading)
-        start = heading.start
-    yield tuple([title.text for title in above]), (start, length)
+    path: tuple[str, ...] = ()
+    levels: list[int] = []
+    for text, level, _, heading_start in note.headings:
+        if start < heading_start:
+            yield path, (start, heading_start)
+        while levels and levels[-1] >= level:
+            levels.pop()
+        path = (*path[: len(levels)], text)
+        levels.append(level)
+        start = heading_start
+    yield path, (start, length)
 
 
-def _pieces(flat: str, start: int, end: int) -> Iterator[Span]:
-    while start < end:
+def _pieces(flat: str, start: int, end: int) -> list[Span]:
+    pieces = []
+    while end - start > LARGEST:
         stop = _reach(flat, start, end)
         if stop < end:
             stop = _best_cut(flat, start, stop)
-        yield start, stop
+        pieces.append((start, stop))
         start = stop
+    if start < end:
+        pieces.append((start, end))
+    return pieces
 
 
 def _reach(flat: str, start: int, end: int) -> int:
     """How far a section that begins at `start` may go."""
-    if end - start <= LARGEST:
-        return end
     window = flat[start : min(end, start + _ROOM)]
-    heavy_at_most = (len(window.encode()) - len(window)) // 2  # a CJK character takes three bytes or four
+    extra_bytes = len(window.encode(errors="surrogatepass")) - len(window)
+    heavy_at_most = extra_bytes // 2  # a CJK character takes three bytes or four
     if len(window) + 3 * heavy_at_most <= _ROOM:
         return start + len(window)
     extra = 0

@@ -24,6 +24,8 @@ _WORTH_SHARING = 3
 """Parts from which on other processes are asked to help: to start them costs about as much as to read one."""
 _FIRST_SHARED = 250
 """Notes of a part while the first are shared: other processes tell nothing of a part until it is done."""
+_LAST_SHARED = 350
+"""Notes of a part while the last are shared, so that no process waits long for another to be done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +176,9 @@ class Indexer:
         if listed:
             progress(done, len(listed))
         if self._workers and len(parts) >= _WORTH_SHARING:
-            first = [parts[0][at : at + _FIRST_SHARED] for at in range(0, len(parts[0]), _FIRST_SHARED)]
-            for read in self._workers.map(partial(read_part, self._files, self._index), [*first, *parts[1:]]):
+            first, *others, last = parts
+            shared = [*_cut(first, _FIRST_SHARED), *others, *_cut(last, _LAST_SHARED)]
+            for read in self._workers.map(partial(read_part, self._files, self._index), shared):
                 done += read.notes
                 progress(done, len(listed))
                 yield read
@@ -198,3 +201,7 @@ class Indexer:
             if self._index.store_resolutions(generation, sources, found):
                 resolved += len(found)
         return resolved
+
+
+def _cut(part: Sequence[Listed], notes: int) -> list[Sequence[Listed]]:
+    return [part[at : at + notes] for at in range(0, len(part), notes)]

@@ -31,7 +31,7 @@ _WANTED = {"Heading", "Link", "Image"} | _OPAQUE | _CONTAINERS
 _AUTOMATIC = ("Autolink", "Email")
 
 
-_MARKS = ("`", "<", "$", "^", "\t", "\v", "\f", "    ", "~~~")
+_MARKS = ("`", "<", "$", "^", "\t", "\v", "\f", "    ", "~")
 _HYPERLINK = re.compile(r"\][(:]")
 _ODD_LINE = re.compile(r"\n(?=[ =-])(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
 """Where a text has none of these, it holds no code, formula, hyperlink or block with an id, and its only headings are
@@ -65,13 +65,16 @@ def flatten(text: str) -> str:
     """The text with `\\n` as its only line end and no byte order mark or lone surrogate; every offset stays true."""
     if text.startswith("\ufeff"):
         text = " " + text[1:]
-    if "\r" in text:
-        text = text.replace("\r\n", " \n").replace("\r", "\n")
     try:
         text.encode()
     except UnicodeEncodeError:
         text = _SURROGATE.sub("\ufffd", text)
-    return text
+    return with_line_feeds(text)
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with `\\n` as its only line end; every offset stays true."""
+    return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
 class Lines:

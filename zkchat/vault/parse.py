@@ -114,6 +114,8 @@ def _frontmatter_links(text: str, flat: str, matter: Frontmatter) -> Iterator[Li
 
 
 def _blocks(body: str, rest: str, spans: list[Span]) -> Iterator[Block]:
+    if "^" not in rest:
+        return
     lines = Lines(body)
     known: dict[Span, tuple[int, int]] = {}
     matches = list(_BLOCK_ID.finditer(rest))

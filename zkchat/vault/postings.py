@@ -14,7 +14,7 @@ from zkchat.model.index import Segment, SegmentHead, TermPostings
 from zkchat.model.note import Note, Section
 from zkchat.vault.parse import file_title
 from zkchat.vault.terms import asked_words, words
-from zkchat.vault.vocabulary import Numbers, vocabulary
+from zkchat.vault.vocabulary import Numbers, ranges, vocabulary
 
 MOST_SLOTS = 1 << 24
 NAMED_WEIGHT = 2
@@ -43,48 +43,42 @@ class SegmentBuilder:
         self._vocabulary = vocabulary()
         self._texts: list[str] = []
         self._names: dict[str, int] = {}
-        self._named: list[int] = []
-        """The names of one section after the other, and how many each has."""
-        self._named_counts: list[int] = []
-        self._runs: list[tuple[int, int, int]] = []
-        """A name, the first slot it names, and how many."""
+        self._runs: list[int] = []
+        """By threes: a name, the first slot it names, and how many."""
 
     @property
     def slots(self) -> int:
-        return len(self._named_counts)
+        return len(self._texts)
 
     def add(self, note: Note, sections: Sequence[Section]) -> None:
+        first = self.slots
         self._texts += [section.text for section in sections]
-        names = [*map(self._name, _names(note))]
-        self._runs += [(name, self.slots, len(sections)) for name in names]
+        self._end([(name, first) for name in _names(note)], self.slots)
         above: tuple[str, ...] = ()
-        open_runs: list[tuple[int, int]] = []
-        named = names
-        for slot, section in enumerate(sections, start=self.slots):
+        open_runs: list[tuple[str, int]] = []
+        for slot, section in enumerate(sections, start=first):
             path = section.heading_path
             if path != above:
                 shared = _shared(path, above)
                 self._end(open_runs[shared:], slot)
-                open_runs[shared:] = [(self._name(heading), slot) for heading in path[shared:]]
-                named = [*names, *[name for name, _ in open_runs]]
+                open_runs[shared:] = [(heading, slot) for heading in path[shared:]]
                 above = path
-            self._named += named
-            self._named_counts.append(len(named))
         self._end(open_runs, self.slots)
 
-    def _name(self, name: str) -> int:
-        return self._names.setdefault(name, len(self._names))
-
-    def _end(self, runs: Sequence[tuple[int, int]], slot: int) -> None:
-        self._runs += [(name, start, slot - start) for name, start in runs]
+    def _end(self, runs: Sequence[tuple[str, int]], slot: int) -> None:
+        names = self._names
+        for name, start in runs:
+            self._runs += names.setdefault(name, len(names)), start, slot - start
 
     def build(self) -> Segment:
         """The segment, its sections numbered from 0."""
         names = [*self._names]
         read = self._vocabulary.read(names)
         texts, of_names = self._vocabulary.lists(self._vocabulary.read(self._texts)), self._vocabulary.lists(read)
-        above = of_names.of(_numbers(self._named))
-        slot_above = np.repeat(np.arange(self.slots), _numbers(self._named_counts))[above.places]
+        runs = np.array(self._runs, dtype=np.int64).reshape(-1, 3)
+        name, start, count = runs.T
+        above = of_names.of(np.repeat(name, count))
+        slot_above = ranges(start, count)[above.places]
         terms = np.concatenate((texts.terms, np.repeat(above.terms, NAMED_WEIGHT)))
         slots = np.concatenate((texts.places, np.repeat(slot_above, NAMED_WEIGHT)))
 
@@ -92,8 +86,7 @@ class SegmentBuilder:
         asked = of_names.followed_by([self._vocabulary.terms(asked_words(names[place])) for place in wordy])
         asked_of_name = np.arange(len(names))
         asked_of_name[wordy] = len(names) + np.arange(len(wordy))
-        runs = _numbers(self._runs).reshape(-1, 3)
-        telling = asked.of(asked_of_name[runs[:, 0]])
+        telling = asked.of(asked_of_name[name])
 
         vocabulary, rank = self._ordered(np.concatenate((terms, telling.terms)))
         keys, frequencies = np.unique(_keys(rank[terms], slots), return_counts=True)
@@ -233,7 +226,3 @@ def _distinct(ordered: Numbers) -> Numbers:
 
 def _keys(term: Numbers, place: Numbers) -> Numbers:
     return term << _SLOT_BITS | place
-
-
-def _numbers(values: Sequence[int] | Sequence[tuple[int, ...]]) -> Numbers:
-    return np.array(values, dtype=np.int64)

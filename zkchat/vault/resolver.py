@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat.model.index import LinkToResolve
 from zkchat.model.note import (
@@ -31,8 +32,7 @@ _ID = re.compile(f"^{_ID_SHAPE}(?![0-9])|(?<![0-9]){_ID_SHAPE}$")
 _NO_LETTERS = re.compile(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogEntry:
+class CatalogEntry(NamedTuple):
     """A file of the vault. An attachment has nothing but a path."""
 
     path: str
@@ -225,6 +225,8 @@ def _spellings(target: str) -> tuple[str, str]:
 
 
 def _extension(target: str) -> str:
+    if "." not in target:
+        return ""
     _, dot, extension = target.rpartition("/")[2].rpartition(".")
     return extension.lower() if dot else ""
 

@@ -17,10 +17,16 @@ Numbers = NDArray[np.int64]
 
 _MOST_PIECES = 1 << 17
 
+_TOGETHER = 512
+"""Texts that are read together: few enough to be worked on without leaving the processor's cache."""
+
 _HALF = 8
-"""Bytes that are compared as one number; two such halves tell most words apart."""
-_BITS_OF_HALF = np.array([(1 << 8 * length) - 1 for length in range(_HALF + 1)], dtype="<u8")
-"""Those that belong to a piece, by how many of its bytes are in the half."""
+"""Bytes that are compared as one number; two such halves tell most pieces apart."""
+_BITS = [(1 << 8 * count) - 1 for count in range(_HALF + 1)]
+_BITS_OF_FIRST = np.array([*_BITS, *[_BITS[-1]] * _HALF, 0], dtype="<u8")
+_BITS_OF_SECOND = np.array([*[0] * _HALF, *_BITS, 0], dtype="<u8")
+"""Those that belong to a piece, by its length; none, if it is longer than two halves."""
+_SLOT_BITS = 20
 _MIXING = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -42,9 +48,8 @@ class TermLists(NamedTuple):
 
     def of(self, texts: Numbers) -> "TermLists":
         """Those of some texts, each as often as it is named."""
-        ends = np.concatenate(([0], np.cumsum(self.lengths[texts])))
-        shifts = np.repeat(self.ends[texts] - ends[:-1], np.diff(ends))
-        return TermLists(self.terms[shifts + np.arange(len(shifts))], ends)
+        lengths = self.lengths[texts]
+        return TermLists(self.terms[ranges(self.ends[texts], lengths)], np.concatenate(([0], np.cumsum(lengths))))
 
     def followed_by(self, lists: Sequence[Sequence[int]]) -> "TermLists":
         more = np.array([term for terms in lists for term in terms], dtype=np.int64)
@@ -61,10 +66,18 @@ class Vocabulary(dict[bytes, int]):
         self._terms = array("I")
         self._ends = array("I", [0])
         self._wordy = array("B")
+        self._firsts = array("Q")
+        self._seconds = array("Q")
+        """The halves of each piece; 0 of a long one."""
+        self._in_slot = np.zeros(1 << _SLOT_BITS, dtype=np.int64)
+        """The piece that was last looked up of those whose halves lead to a slot."""
         self._end = self[END]
 
     def __missing__(self, piece: bytes) -> int:
         number = self[piece] = len(self)
+        halves = piece.ljust(2 * _HALF, b"\0") if len(piece) <= 2 * _HALF else bytes(2 * _HALF)
+        self._firsts.frombytes(halves[:_HALF])
+        self._seconds.frombytes(halves[_HALF:])
         found = [piece.decode()] if piece.isascii() else words(piece.decode(errors="ignore"))
         self._terms.extend(self.terms(found))
         self._ends.append(len(self._terms))
@@ -78,15 +91,23 @@ class Vocabulary(dict[bytes, int]):
 
     def read(self, texts: Sequence[str]) -> Numbers:
         """The pieces of texts, each text closed by one more."""
+        read = [self._read(texts[at : at + _TOGETHER]) for at in range(0, len(texts), _TOGETHER)]
+        return np.concatenate((*read, np.empty(0, dtype=np.int64)))
+
+    def _read(self, texts: Sequence[str]) -> Numbers:
+        """Most pieces are known by their slot; those that are new, long or in the slot of another are looked up."""
         text = pieces(texts)
         starts, ends = _edges(text)
-        examples = _examples(text, starts, ends)
-        numbers = np.zeros(len(starts), dtype=np.int64)
-        numbers[examples] = 1
-        looked_up = np.flatnonzero(numbers)
-        spans = zip(starts[looked_up].tolist(), ends[looked_up].tolist(), strict=True)
-        numbers[looked_up] = [self[text[start:end]] for start, end in spans]
-        return numbers[examples]
+        first, second = _halves(text, starts, ends)
+        slots = (first + second * _MIXING) * _MIXING >> np.uint64(64 - _SLOT_BITS)
+        numbers: Numbers = self._in_slot[slots]
+        differs = (np.frombuffer(self._firsts, "<u8")[numbers] != first) | (first == 0)
+        differs |= np.frombuffer(self._seconds, "<u8")[numbers] != second
+        others = np.flatnonzero(differs)
+        spans = zip(starts[others].tolist(), ends[others].tolist(), strict=True)
+        numbers[others] = [self[text[start:end]] for start, end in spans]
+        self._in_slot[slots[others]] = numbers[others]
+        return numbers
 
     def lists(self, read: Numbers) -> TermLists:
         of_pieces = TermLists(as_numbers(self._terms), as_numbers(self._ends)).of(read)
@@ -104,25 +125,17 @@ def _edges(text: bytes) -> tuple[Numbers, Numbers]:
     return edges[::2], edges[1::2]
 
 
-def _examples(text: bytes, starts: Numbers, ends: Numbers) -> Numbers:
-    """For each piece the place of one that is the same, so that few of them have to be looked up.
-
-    Sorted are numbers that hold a mixture of the two halves and, below it, the place. Pieces that are longer, or have
-    the same mixture by chance, are examples of themselves.
-    """
-    lengths = ends - starts
+def _halves(text: bytes, starts: Numbers, ends: Numbers) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The first and the second eight bytes of each piece as numbers, or twice 0 if it has more."""
+    lengths = np.minimum(ends - starts, 2 * _HALF + 1)
     eights: NDArray[np.uint64] = np.ndarray(len(text) + _HALF, "<u8", text + bytes(2 * _HALF), strides=1)
-    first, second = (eights[starts + at] & _BITS_OF_HALF[np.clip(lengths - at, 0, _HALF)] for at in (0, _HALF))
-    place_bits = np.uint64(len(starts).bit_length())
-    mixed = (first + second * _MIXING) * _MIXING >> place_bits
-    ordered = np.sort(mixed << place_bits | np.arange(len(starts), dtype=np.uint64))
-    places = (ordered & ((np.uint64(1) << place_bits) - np.uint64(1))).astype(np.int64)
-    begins = np.diff(ordered >> place_bits, prepend=~np.uint64(0)) != 0
-    examples = np.empty(len(starts), dtype=np.int64)
-    examples[places] = places[begins][np.cumsum(begins) - 1]
-    others = (lengths > 2 * _HALF) | (lengths[examples] != lengths)
-    others |= (first[examples] != first) | (second[examples] != second)
-    return np.where(others, np.arange(len(starts)), examples)
+    return eights[starts] & _BITS_OF_FIRST[lengths], eights[starts + _HALF] & _BITS_OF_SECOND[lengths]
+
+
+def ranges(starts: Numbers, counts: Numbers) -> Numbers:
+    """From each start on so many numbers, one range after the other."""
+    numbers = np.repeat(starts - np.cumsum(counts) + counts, counts)
+    return numbers + np.arange(len(numbers))
 
 
 def as_numbers(values: "array[int]") -> Numbers:

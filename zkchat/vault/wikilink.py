@@ -38,9 +38,9 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     spans = wikilink_spans(visible)
     wikilinks = [span for span, hidden in zip(spans, inside(spans, found.formulas), strict=True) if not hidden]
     hyperlinks = {(link.start, link.end): link for link in found.hyperlinks}
-    places = sorted([*wikilinks, *_apart(hyperlinks, wikilinks)])
-    rest = blank(visible, sorted(places + found.formulas))
-    comments = [match.span() for match in _COMMENT.finditer(rest)] if "%%" in rest else []
+    places = sorted([*wikilinks, *_apart(hyperlinks, wikilinks)]) if hyperlinks else wikilinks
+    rest = blank(visible, sorted(places + found.formulas) if found.formulas else places)
+    comments = [match.span() for match in _COMMENT.finditer(rest)] if "%" in rest else []
     lines = Lines(flat)
     links = []
     for span, in_comment in zip(places, inside(places, comments), strict=True):
@@ -55,7 +55,8 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
 def wikilink_spans(visible: str, start: int = 0, end: int | None = None) -> list[Span]:
     """Where `[[…]]` and `![[…]]` stand in a text whose code is blanked out."""
     matches = _WIKILINK.finditer(visible, start, len(visible) if end is None else end)
-    return [(match.start() - (visible[match.start() - 1 : match.start()] == "!"), match.end()) for match in matches]
+    spans = [match.span() for match in matches]
+    return [(opening - (visible[opening - 1 : opening] == "!"), closing) for opening, closing in spans]
 
 
 def wikilink(text: str, span: Span, line: int, *, in_comment: bool = False, in_frontmatter: str = "") -> Link | None:
@@ -121,13 +122,15 @@ def _without_size(display: str) -> tuple[str, str]:
     return (rest, last.strip()) if _SIZE.fullmatch(last.strip()) else (display, "")
 
 
-def inside(spans: Sequence[Span], walls: Sequence[Span]) -> Iterator[bool]:
+def inside(spans: Sequence[Span], walls: Sequence[Span]) -> list[bool]:
     """For each span whether one of the walls holds it whole; both are in order."""
+    held = [False] * len(spans)
     current = 0
-    for start, end in spans:
+    for number, (start, end) in enumerate(spans if walls else ()):
         while current < len(walls) and walls[current][1] <= start:
             current += 1
-        yield current < len(walls) and walls[current][0] <= start and end <= walls[current][1]
+        held[number] = current < len(walls) and walls[current][0] <= start and end <= walls[current][1]
+    return held
 
 
 def _apart(spans: Iterable[Span], others: Sequence[Span]) -> Iterator[Span]:

@@ -186,6 +186,14 @@ def test_a_touched_key_asks_for_the_links_that_look_for_it(index: SqliteNoteInde
     assert index.notes_to_resolve(9) == ["a.md"]
 
 
+def test_neither_a_note_that_is_gone_nor_the_one_in_its_place_has_links_to_resolve(index: SqliteNoteIndex) -> None:
+    index.apply(IndexBatch(notes=[stored(NOTE)]))
+    index.apply(IndexBatch(removed=["a.md"]))
+    assert index.notes_to_resolve(9) == []
+    index.apply(IndexBatch(notes=[stored(Note(path="without links.md", title="x"))]))
+    assert index.notes_to_resolve(9) == []
+
+
 def test_notes_pass_a_filter_the_last_changed_first(index: SqliteNoteIndex) -> None:
     def note(path: str, *tags: str) -> Note:
         return Note(path=path, title=path, tags=tags)

@@ -106,3 +106,9 @@ def test_the_byte_order_mark_belongs_to_no_section() -> None:
     (part,) = sections("\ufeffText")
 
     assert part.text == "Text"
+
+
+def test_a_lone_surrogate_in_a_long_text_is_no_trouble() -> None:
+    text = "\ud800" + "x" * 5_000
+
+    assert "".join(part.text for part in sections(text)) == text

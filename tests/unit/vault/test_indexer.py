@@ -9,11 +9,12 @@ import pytest
 from tests.support.memory_files import MemoryFiles
 from zkchat.errors import NoteUnreadable
 from zkchat.model.index import IndexBatch
-from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved
+from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved, Section
 from zkchat.ports import Done, NoteIndex, Task
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault import indexer, reading
 from zkchat.vault.catalog import LiveCatalog
+from zkchat.vault.chunker import sections_of
 from zkchat.vault.indexer import Indexer, Refreshed
 from zkchat.vault.parse import parse_note
 
@@ -259,6 +260,21 @@ def test_a_note_that_breaks_the_parser_does_not_stop_the_rest(
     assert "RecursionError" in refreshed.warnings[0].text
 
 
+def test_a_note_that_cannot_be_cut_into_sections_is_found_by_its_name_and_stays_on_this_machine(
+    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(note: Note, text: str) -> list[Section]:
+        if text == "boom":
+            raise ValueError
+        return sections_of(note, text)
+
+    monkeypatch.setattr(reading, "sections_of", cut)
+    refreshed = Vault(index, bad="boom", good="fine").refresh()
+    assert [(warning.path, "ValueError" in warning.text) for warning in refreshed.warnings] == [("bad.md", True)]
+    assert index.private() == {"bad.md": "local"}
+    assert index.counts().sections == 2
+
+
 def test_what_the_parser_and_the_decoder_complain_of_is_reported(index: NoteIndex) -> None:
     vault = Vault(index, yaml="---\na: [\n---\ntext", latin="caf\ufffd", genuine="the sign \ufffd")
     vault.files.garble("latin.md")
@@ -291,6 +307,17 @@ def test_batches_together_hold_every_note(index: NoteIndex, monkeypatch: pytest.
     assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
     assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
     assert len(index.segment_sizes()) == 4
+
+
+def test_a_part_holds_every_note_however_many_are_read_at_once(
+    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_AT_ONCE", 3)
+    vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
+    assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
+    assert vault.progress == [(number, 10) for number in range(11)]
+    assert {row.path for row in index.catalog()} == {f"n{number}.md" for number in range(10)}
+    assert len(index.segment_sizes()) == 1
 
 
 @pytest.mark.parametrize("enabled", [True, False])
@@ -336,6 +363,17 @@ def test_the_first_notes_are_shared_in_small_parts_so_that_something_is_soon_tol
     heard: list[tuple[int, int]] = []
     Indexer(vault.files, index, LiveCatalog(index), Neighbours()).refresh(lambda *done: heard.append(done))
     assert heard == [(0, 10), (2, 10), (4, 10), (8, 10), (10, 10)]
+
+
+def test_the_last_notes_are_shared_in_small_parts_so_that_all_are_done_at_about_one_time(
+    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PART_NOTES", 4)
+    monkeypatch.setattr(indexer, "_LAST_SHARED", 3)
+    vault = Vault(index, **{f"n{number}": "x" for number in range(12)})
+    heard: list[tuple[int, int]] = []
+    Indexer(vault.files, index, LiveCatalog(index), Neighbours()).refresh(lambda *done: heard.append(done))
+    assert heard == [(0, 12), (4, 12), (8, 12), (11, 12), (12, 12)]
 
 
 def test_where_nothing_changed_there_is_no_progress_to_tell(index: NoteIndex) -> None:

@@ -26,23 +26,40 @@ LETTERS = st.sampled_from(
 )
 
 
+READ_TOGETHER = st.lists(st.lists(LETTERS, max_size=20).map("".join) | st.text(max_size=30), max_size=5)
+
+
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.lists(LETTERS, max_size=20).map("".join) | st.text(max_size=30), max_size=5))
-def test_pieces_that_are_the_same_have_one_number_and_others_have_others(texts: list[str]) -> None:
+@given(st.lists(READ_TOGETHER, min_size=1, max_size=3))
+def test_pieces_that_are_the_same_have_one_number_and_others_have_others(read: list[list[str]]) -> None:
     known = Vocabulary()
-    assert known.read(texts).tolist() == [known[piece] for piece in pieces(texts).split()]
+    for texts in [*read, *read]:
+        assert known.read(texts).tolist() == [known[piece] for piece in pieces(texts).split()]
 
 
-def test_pieces_are_told_apart_though_their_mixtures_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_texts_are_read_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Vocabulary()
+    together = known.read(TEXTS).tolist()
+    monkeypatch.setattr(vocabularies, "_TOGETHER", 2)
+    assert known.read(TEXTS).tolist() == Vocabulary().read(TEXTS).tolist() == together
+
+
+def test_pieces_are_told_apart_though_they_share_a_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vocabularies, "_MIXING", np.uint64(0))
     known = Vocabulary()
-    assert known.read(["ab cd ab abc"]).tolist() == [known[piece] for piece in (b"ab", b"cd", b"ab", b"abc", b"\xff")]
+    text = "ab cd ab abc abcdefghi abcdefghj abcdefgh"
+    wanted = [*[known[piece.encode()] for piece in text.split()], known[b"\xff"]]
+    for _ in range(2):
+        assert known.read([text]).tolist() == wanted
 
 
-def test_a_long_piece_is_not_taken_for_its_beginning() -> None:
+def test_a_long_piece_is_not_taken_for_its_beginning_or_for_another() -> None:
     known = Vocabulary()
-    long, short, _ = known.read([f"{'x' * 17} {'x' * 16}"]).tolist()
-    assert long != short
+    sixteen = "x" * 16
+    for _ in range(2):
+        *read, _ = known.read([f"{sixteen}y {sixteen} {sixteen}z"]).tolist()
+        assert read == [known[piece.encode()] for piece in (f"{sixteen}y", sixteen, f"{sixteen}z")]
+        assert len({*read}) == 3
 
 
 def test_no_texts_have_no_terms() -> None:
