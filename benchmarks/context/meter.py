@@ -2,7 +2,7 @@
 
     python -m benchmarks.context.meter [--conversations N] [--turns N] [--english]
 
-Conversations over vault-fixtures/garden, with compactions as they come. For every request after the third turn, what
+Conversations over vault-fixtures/garden, with compactions as they come; it takes the better part of an hour, and Ctrl-C shows what there is. For every request after the third turn, what
 the bar showed before it was sent stands beside the prompt tokens that the server reported. Floor: our own count as it
 is, and four characters to a token.
 """
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.providers import llama_cpp_server
@@ -122,10 +122,11 @@ def main() -> None:
             cwd=home,
             home=home,
         )
-        for number in range(wanted.conversations):
-            print(f"\nconversation {number + 1} of {wanted.conversations}", file=sys.stderr, flush=True)
-            rows += measured(environment, questions(wanted.turns, SEED + number, english=wanted.english))
-    print(f"{len(rows)} requests; off by, in %{'':8}{'median':>10}{'p95':>10}{'most':>10}")
+        with suppress(KeyboardInterrupt):  # what was measured so far is worth seeing
+            for number in range(wanted.conversations):
+                print(f"\nconversation {number + 1} of {wanted.conversations}", file=sys.stderr, flush=True)
+                rows += measured(environment, questions(wanted.turns, SEED + number, english=wanted.english))
+    print(f"\n{len(rows)} requests; off by, in %{'':8}{'median':>10}{'p95':>10}{'most':>10}")
     print(row("the meter", [(shown, reported) for shown, _, _, reported in rows]))
     print(row("floor: our own count", [(counted, reported) for _, counted, _, reported in rows]))
     print(row("floor: four characters to a token", [(guess, reported) for _, _, guess, reported in rows]))
