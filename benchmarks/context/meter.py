@@ -2,9 +2,9 @@
 
     python -m benchmarks.context.meter [--conversations N] [--turns N] [--english]
 
-Conversations over vault-fixtures/garden, with compactions as they come; it takes the better part of an hour, and Ctrl-C shows what there is. For every request after the third turn, what
+Conversations over vault-fixtures/garden, with compactions as they come. For every request after the third turn, what
 the bar showed before it was sent stands beside the prompt tokens that the server reported. Floor: our own count as it
-is, and four characters to a token.
+is, and four characters to a token. It takes the better part of an hour; Ctrl-C shows what there is so far.
 """
 
 import argparse
