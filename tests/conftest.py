@@ -1,3 +1,4 @@
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,3 +9,8 @@ from tests.support.world import World
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path)
+
+
+def pytest_configure() -> None:
+    """A runner in the background ignores Ctrl-C, and so would every terminal that the tests open."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
