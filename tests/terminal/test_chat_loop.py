@@ -67,6 +67,7 @@ def test_commands_of_the_plain_loop(chat: Chat) -> None:
     chat.expect("wikilinks")
     chat.sendline("/nonsense")
     chat.expect("There is no command /nonsense")
+    chat.expect("you ›")
     chat.sendintr()
     chat.expect("Ctrl-D leaves")
     chat.sendline("/quit")
