@@ -160,7 +160,7 @@ class History:
             self._window = None
         elif self._window:
             views = self._window
-            (views.archived if message.id in views.archived else views.live)[message.id] = message
+            (views.archived if message.id in views.hidden else views.live)[message.id] = message
 
     def _look_again(self) -> None:
         """Another branch: what was known of the thread no longer holds."""
@@ -183,11 +183,12 @@ class _Views:
     def __init__(self, thread: Mapping[str, ChatMessage], restored: set[str]) -> None:
         markers = [(message, part) for message in thread.values() if (part := compaction_of(message))]
         in_force = [(message, part) for message, part in markers if message.id not in restored]
-        hidden = {id_ for _, part in in_force for id_ in part.archived}
         said = [message for message in thread.values() if compaction_of(message) is None]
+        self.hidden = {id_ for _, part in in_force for id_ in part.archived}
+        """Also of messages that come late."""
         self.compactions = [message for message, _ in in_force]
-        self.live = {message.id: message for message in said if message.id not in hidden}
-        self.archived = {message.id: message for message in said if message.id in hidden}
+        self.live = {message.id: message for message in said if message.id not in self.hidden}
+        self.archived = {message.id: message for message in said if message.id in self.hidden}
 
 
 class OncePerMessage(Generic[Known]):

@@ -118,6 +118,14 @@ def test_a_message_stored_again_stays_where_it_is() -> None:
     assert history.archived["a"].text == "also changed"
 
 
+def test_a_message_that_comes_after_the_compaction_that_archived_it_is_archived() -> None:
+    history = History(entries(said("a"), compaction("k1", "a", "b")))
+    assert live(history) == ["a"]
+    history.extend(entries(said("b", "k1")))
+    assert live(history) == ["a"]
+    assert [*history.archived] == ["b"]
+
+
 IDS = st.sampled_from("abcdefg")
 PARENTS = st.one_of(st.none(), IDS, st.just("gone"))
 BODIES: st.SearchStrategy[EntryBody] = st.one_of(
