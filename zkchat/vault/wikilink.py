@@ -36,10 +36,11 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     """Find the links and comments of a text, given its outline. Where two links overlap, the wikilink is meant."""
     visible = blank_escapes(blank(flat, found.code))
     spans = wikilink_spans(visible)
-    wikilinks = [span for span, hidden in zip(spans, inside(spans, found.formulas), strict=True) if not hidden]
+    formulas = _begun_outside(spans, found.formulas)
+    wikilinks = [span for span, hidden in zip(spans, inside(spans, formulas), strict=True) if not hidden]
     hyperlinks = {(link.start, link.end): link for link in found.hyperlinks}
     places = sorted([*wikilinks, *_apart(hyperlinks, wikilinks)]) if hyperlinks else wikilinks
-    rest = blank(visible, sorted(places + found.formulas) if found.formulas else places)
+    rest = blank(visible, sorted(places + formulas) if formulas else places)
     comments = [match.span() for match in _COMMENT.finditer(rest)] if "%" in rest else []
     lines = Lines(flat)
     links = []
@@ -131,6 +132,12 @@ def inside(spans: Sequence[Span], walls: Sequence[Span]) -> list[bool]:
             current += 1
         held[number] = current < len(walls) and walls[current][0] <= start and end <= walls[current][1]
     return held
+
+
+def _begun_outside(links: Sequence[Span], formulas: Sequence[Span]) -> list[Span]:
+    """The formulas without those whose first `$` is a part of a name, as in `[[A$AP]] and [[Ke$ha]]`."""
+    signs = [(start, start + 1) for start, _ in formulas]
+    return [formula for formula, named in zip(formulas, inside(signs, links), strict=True) if not named]
 
 
 def _apart(spans: Iterable[Span], others: Sequence[Span]) -> Iterator[Span]:

@@ -175,6 +175,8 @@ def test_this_is_no_link(text: str) -> None:
         ("# [[x]]\n[[y]]\n===", ["x", "y"]),
         ("<div>\n\n[[x]]\n\n</div>", ["x"]),
         ("[[A$B]] and [[C$D]]", ["A$B", "C$D"]),
+        ("[[A$AP]], [[b]] and [[Ke$ha]]", ["A$AP", "b", "Ke$ha"]),
+        ("[[A$AP]] and $x [[b]] y$", ["A$AP"]),
         ("For $5, see [[Ca$h]]", ["Ca$h"]),
         ("$5 or [[x]] or$6", ["x"]),
         ("\ufeff[[x]]", ["x"]),
