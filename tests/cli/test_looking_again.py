@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.support.world import GARDEN, World
 from zkchat import app
 from zkchat.chat.conversation import Conversation
+from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage
 
 QUESTION = "Why does a slip box never need to be sorted again?"
@@ -85,7 +87,10 @@ def test_a_long_document_gets_a_sentence_of_the_model_that_later_sessions_show(w
     assert SENTENCE in [row["summary"] for row in later["references"]]
 
 
-def test_the_next_question_waits_for_no_sentence(world: World) -> None:
+@pytest.mark.parametrize("goes_on", [lambda talk: talk.say(QUESTION), lambda talk: talk.compact()])
+def test_what_the_user_does_next_waits_for_no_sentence(
+    world: World, goes_on: Callable[[Conversation], AsyncGenerator[Event, None]]
+) -> None:
     world.variables["ZKCHAT_REFERENCES__MODEL_SUMMARIES"] = "always"
     options = app.ConversationOptions(
         vault=world.vault, model=world.script(READS, FOUNDED, [{"delay": 60}, {"text": SENTENCE}], READS, FOUNDED)
@@ -96,7 +101,8 @@ def test_the_next_question_waits_for_no_sentence(world: World) -> None:
             pass
         conversation.describe_soon()
         await asyncio.sleep(0.02)
-        async for _ in conversation.say(QUESTION):
+        assert len(asyncio.all_tasks()) == 2
+        async for _ in goes_on(conversation):
             pass
         await asyncio.sleep(0)
         assert len(asyncio.all_tasks()) == 1

@@ -194,6 +194,8 @@ class Conversation:
         self, focus: str = "", *, keep: int | None = None, strategy: StrategyName | None = None
     ) -> AsyncGenerator[Event, None]:
         """Summarise and archive older messages now, whether or not the context is full."""
+        if self._describing:
+            self._describing.stop()
         assembled = await self.measure()
         plan = self._plan(assembled, keep, strategy)
         if plan is None:

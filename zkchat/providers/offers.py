@@ -13,7 +13,7 @@ from zkchat.errors import ConfigError, ProviderError
 from zkchat.model.prompt import ModelInfo
 from zkchat.providers.gguf import kept, read_head
 from zkchat.providers.ollama import Ollama
-from zkchat.providers.openai import OPENAI, OpenAI
+from zkchat.providers.openai import OPENAI, OpenAI, described
 from zkchat.providers.reach import answers
 from zkchat.providers.trouble import Endpoint, Reply, explain
 from zkchat.providers.wire import Patience, on_this_machine, shown
@@ -33,15 +33,6 @@ class _Entry(BaseModel):
     name: str = ""
     details: dict[str, object] = {}
 
-    @property
-    def window(self) -> int | None:
-        """Under the name that this kind of server gives it."""
-        facts = self.model_extra or {}
-        llama_cpp = facts.get("meta")
-        sizes = [facts.get(name) for name in ("max_model_len", "context_length", "context_window")]
-        sizes.append(llama_cpp.get("n_ctx") if isinstance(llama_cpp, dict) else None)
-        return next((size for size in sizes if isinstance(size, int)), None)
-
 
 class _List(BaseModel):
     data: tuple[_Entry, ...] = ()
@@ -51,13 +42,13 @@ class _List(BaseModel):
 async def of_ollama(host: str, *, api_key: str = "") -> list[ModelInfo]:
     """The models of an Ollama server. Raises `ProviderError` where it does not answer as one."""
 
-    async def described(name: str) -> ModelInfo:
+    async def looked_up(name: str) -> ModelInfo:
         model = Ollama(name, host=host, api_key=api_key, patience=_QUICK)
         with suppress(ProviderError):  # one that is just being removed, say: the others still count
             await model.connect()
         return model.info
 
-    return list(await asyncio.gather(*map(described, await names_of_ollama(host, api_key=api_key))))
+    return list(await asyncio.gather(*map(looked_up, await names_of_ollama(host, api_key=api_key))))
 
 
 async def names_of_ollama(host: str, *, api_key: str = "") -> list[str]:
@@ -87,8 +78,10 @@ async def of_openai(base_url: str, *, api_key: str, key_variable: str) -> list[M
     )
     listed = await asyncio.to_thread(_list, f"{address.rstrip('/')}/models", endpoint)
     entries = [entry for entry in listed.data if entry.id and (address != OPENAI or talks(entry.id))]
-    models = [(OpenAI(entry.id, base_url=base_url, api_key=api_key).info, entry.window) for entry in entries]
-    return [info.model_copy(update={"context_limit": window}) if window else info for info, window in models]
+    return [
+        described(OpenAI(entry.id, base_url=base_url, api_key=api_key).info, entry.model_extra or {})
+        for entry in entries
+    ]
 
 
 def of_folder(cache: Path) -> list[ModelInfo]:

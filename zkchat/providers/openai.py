@@ -101,9 +101,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
                 models = (await client.models.list()).data
             except openai.NotFoundError:  # a server need not have a list
                 models = []
-        facts = _facts(self._model, models)
-        info = self._info.model_copy(update={"context_limit": self._info.context_limit or _window(facts)})
-        yield sized(info, _of_llama_cpp(facts).get("n_params"), self._declared)
+        yield described(self._info, _facts(self._model, models), self._declared)
 
     async def _ask(self, client: "openai.AsyncOpenAI", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         async with client, await self._begin(client, request) as arriving:
@@ -167,15 +165,13 @@ def _facts(model: str, models: Sequence["Model"]) -> Mapping[str, object]:
     return (entry.model_extra or {}) if entry else {}
 
 
-def _of_llama_cpp(facts: Mapping[str, object]) -> Mapping[str, object]:
+def described(info: ModelInfo, facts: Mapping[str, object], declared: Declared = NOTHING_DECLARED) -> ModelInfo:
+    """A model as far as its server's list tells of it. Each kind of server has a name of its own for the window."""
     meta = facts.get("meta")
-    return meta if isinstance(meta, Mapping) else {}
-
-
-def _window(facts: Mapping[str, object]) -> int | None:
-    """The window, under the name that this kind of server gives it."""
+    of_llama_cpp = meta if isinstance(meta, Mapping) else {}
     sizes = (
         *(facts.get(name) for name in ("max_model_len", "context_length", "context_window")),
-        _of_llama_cpp(facts).get("n_ctx"),
+        of_llama_cpp.get("n_ctx"),
     )
-    return next((size for size in sizes if isinstance(size, int)), None)
+    window = info.context_limit or next((size for size in sizes if isinstance(size, int)), None)
+    return sized(info.model_copy(update={"context_limit": window}), of_llama_cpp.get("n_params"), declared)

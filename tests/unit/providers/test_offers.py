@@ -61,6 +61,13 @@ def test_the_window_of_a_servers_model_is_found_under_each_of_its_names(
     assert openai_names(server) == [("openai:one", 4096), ("openai:two", None)]
 
 
+def test_a_model_too_small_to_use_tools_is_not_said_to_use_them(server: Listing) -> None:
+    listed = [{"id": f"{size}", "meta": {"n_params": size}} for size in (135_000_000, 8_000_000_000)]
+    server.lists["/v1/models"] = 200, {"data": listed}
+    infos = asyncio.run(of_openai(f"{server.address}/v1", api_key=KEY, key_variable="MY_KEY"))
+    assert [info.calls_tools for info in infos] == [False, True]
+
+
 def test_the_key_is_sent_along(server: Listing) -> None:
     openai_names(server)
     assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
