@@ -1,13 +1,16 @@
 """Why each thing was sent, and what it cost (SPEC 3.4 and 5)."""
 
-from typing import Literal
+from typing import Final, Literal
 
-from pydantic import Field, computed_field
+from pydantic import Field, SerializationInfo, SerializerFunctionWrapHandler, computed_field, model_serializer
 
 from zkchat.model.value import Value
 
 Include = Literal["always", "manual", "agent"]
 ItemType = Literal["system", "rule", "reference", "tool", "memory", "summary", "recall", "evidence", "message"]
+
+BRIEFLY: Final = "briefly"
+"""The context in which records are written for a store: without what is as usual in their items."""
 
 
 class RequestItem(Value):
@@ -26,6 +29,17 @@ class RequestItem(Value):
     """Sent with the current message only, and not again with the next."""
     part_of: str = ""
     """The id of the message that brings it along, where it is not sent by itself."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, object]:
+        """Every answer has an item for every message before it, so what need not be said of one adds up."""
+        fields: dict[str, object] = write(self)
+        if info.context == BRIEFLY:
+            return {name: value for name, value in fields.items() if value != _USUAL.get(name)}
+        return fields
+
+
+_USUAL: Final = {name: field.default for name, field in RequestItem.model_fields.items() if not field.is_required()}
 
 
 class LeftOut(Value):

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
 from zkchat.errors import SessionNotFound, StorageDamaged, StorageError
+from zkchat.model.context import BRIEFLY
 from zkchat.model.session import (
     AgentEntry,
     ContentEntry,
@@ -246,10 +247,10 @@ def entry_of(row: EntryRow) -> Entry:
 def _storable(body: EntryBody) -> tuple[EntryBody, str]:
     """What can be kept of a body, which is nearly always all of it, and the same as it is written."""
     try:
-        return body, body.model_dump_json()
+        return body, body.model_dump_json(context=BRIEFLY)
     except PydanticSerializationError:
         # Half of a surrogate pair, which UTF-8 cannot hold: better one replaced character than a lost message.
-        text = json.dumps(body.model_dump(mode="json"), ensure_ascii=False)
+        text = json.dumps(body.model_dump(mode="json", context=BRIEFLY), ensure_ascii=False)
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return type(body).model_validate_json(text), text
 

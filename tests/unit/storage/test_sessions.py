@@ -160,6 +160,18 @@ def test_what_was_appended_is_what_is_read_back(store: SqliteSessions) -> None:
     assert [entry.body for entry in written] == bodies
 
 
+def test_of_what_a_request_held_nothing_is_stored_that_goes_without_saying(store: SqliteSessions, path: Path) -> None:
+    session = store.create()
+    item = RequestItem(type="message", name="m1", tokens=3)
+    asked = message("m1", "Is it?")
+    answer = asked.message.model_copy(update={"id": "m2", "request_context": RequestContext(items=(item,))})
+    store.append(session.id, [asked, MessageEntry(message=answer)])
+    with closing(sqlite3.connect(path)) as database:
+        ((body,),) = database.execute("SELECT body FROM entries WHERE message_id = 'm2'")
+    assert '"items":[{"type":"message","name":"m1","tokens":3}]' in body
+    assert '"include":"always"' in answer.model_dump_json()
+
+
 def test_appending_nothing_to_a_session_changes_nothing(store: SqliteSessions) -> None:
     session = store.create()
     assert store.append(session.id, []) == []
