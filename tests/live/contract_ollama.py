@@ -1,29 +1,17 @@
 """The provider contract against a real Ollama server (`make live`); its name keeps it out of the other tests."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 
 import pytest
 
 from tests.live.ollama_server import PLAIN, TOOLS, NoOllama, running
-from tests.providers.contract import (
-    ASKING_FOR_A_CALL,
-    FIND,
-    answer,
-    asking,
-    calls_of,
-    collect,
-    failure,
-    finish_of,
-    first_words,
-    text_of,
-)
+from tests.providers.contract import FIND, answer, asking, failure, finish_of
+from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights
 from tests.support.world import World
 from zkchat.errors import ExitCode, ProviderError
-from zkchat.model.message import ToolCallPart
-from zkchat.model.prompt import ModelChunk, ModelRequest, PromptMessage, TextChunk
+from zkchat.model.prompt import ModelRequest
 from zkchat.providers.declared import Declared
 from zkchat.providers.offers import of_ollama
 from zkchat.providers.ollama import Ollama
@@ -57,12 +45,20 @@ def model(host: str) -> Ollama:
     return Ollama(PLAIN, host=host, declared=OPTIONS)
 
 
+@pytest.fixture
+def able(host: str) -> Ollama:
+    return Ollama(TOOLS, host=host, declared=OPTIONS)
+
+
+class TestOllama(RealModel):
+    """With Ollama."""
+
+
 def long(words: int, *, window: int) -> ModelRequest:
     return asking("word " * words).model_copy(update={"window": window})
 
 
-def test_window_and_tools_are_learnt_from_the_server(host: str, model: Ollama) -> None:
-    able = Ollama(TOOLS, host=host)
+def test_window_and_tools_are_learnt_from_the_server(model: Ollama, able: Ollama) -> None:
     asyncio.run(model.connect())
     asyncio.run(able.connect())
     assert (model.info.context_limit, able.info.context_limit) == (TRAINED_FOR, TRAINED_FOR)
@@ -73,65 +69,6 @@ def test_window_and_tools_are_learnt_from_the_server(host: str, model: Ollama) -
 def test_its_models_are_listed_with_what_is_known_of_them(host: str) -> None:
     listed = {info.id: (info.context_limit, info.calls_tools) for info in asyncio.run(of_ollama(host))}
     assert listed == {f"{PLAIN}:latest": (TRAINED_FOR, False), f"{TOOLS}:latest": (TRAINED_FOR, True)}
-
-
-def test_an_answer_streams_in_several_pieces_and_ends_with_a_finish(model: Ollama) -> None:
-    chunks = answer(model)
-    assert len([chunk for chunk in chunks if isinstance(chunk, TextChunk)]) > 2
-    assert text_of(chunks).strip()
-    finish = finish_of(chunks)
-    assert finish.reason == "length"
-    assert finish.warning == ""
-    assert finish.usage
-    assert finish.usage.completion_tokens == 8
-    assert finish.usage.prompt_tokens >= least_tokens(asking())
-
-
-def test_a_model_that_is_done_says_so(model: Ollama) -> None:
-    question = PromptMessage(role="user", text="Answer with one word: is the sky blue?")
-    assert (
-        finish_of(
-            answer(model, ModelRequest(messages=(question,), window=WINDOW, max_answer_tokens=60, temperature=0.0))
-        ).reason
-        == "stop"
-    )
-
-
-def test_the_same_question_has_the_same_answer_in_another_event_loop(model: Ollama) -> None:
-    assert text_of(answer(model)) == text_of(answer(model))
-
-
-def test_two_answers_at_once_do_not_mix(model: Ollama) -> None:
-    async def both() -> tuple[list[ModelChunk], list[ModelChunk]]:
-        first, second = asking("Name a colour."), asking("Count: one, two, three,")
-        return await asyncio.gather(collect(model.stream(first)), collect(model.stream(second)))
-
-    for chunks in asyncio.run(both()):
-        assert text_of(chunks).strip()
-        assert finish_of(chunks).reason in ("stop", "length")
-
-
-def test_who_leaves_early_can_ask_again(model: Ollama) -> None:
-    assert asyncio.run(first_words(model))
-    assert text_of(answer(model)).strip()
-
-
-def test_a_model_whose_template_knows_tools_calls_them(host: str) -> None:
-    chunks = answer(Ollama(TOOLS, host=host, declared=OPTIONS), ASKING_FOR_A_CALL.model_copy(update={"window": WINDOW}))
-    (call,) = calls_of(chunks)
-    assert (call.name, json.loads(call.arguments)) == ("find", {"query": "cats"})
-    assert finish_of(chunks).reason == "tool_calls"
-
-
-def test_calls_and_their_results_go_back_even_when_the_arguments_were_malformed(host: str) -> None:
-    call = ToolCallPart(call_id="c1", name="find", arguments='{"query": "slee')
-    messages = (
-        *asking().messages,
-        PromptMessage(role="assistant", tool_calls=(call,)),
-        PromptMessage(role="tool", text="Seven hours.", tool_call_id="c1", tool_name="find"),
-    )
-    request = asking(tools=(FIND,)).model_copy(update={"messages": messages})
-    assert finish_of(answer(Ollama(TOOLS, host=host, declared=OPTIONS), request)).reason in ("stop", "length")
 
 
 def test_tools_for_a_model_without_them_are_refused_with_a_sentence(model: Ollama) -> None:

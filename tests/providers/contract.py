@@ -77,7 +77,7 @@ ASKING_FOR_A_CALL = ModelRequest(
         PromptMessage(role="user", text="find cats"),
     ),
     tools=(FIND,),
-    window=512,
+    window=2048,
     max_answer_tokens=40,
     temperature=0.0,
 )

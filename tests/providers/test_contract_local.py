@@ -1,7 +1,6 @@
 """The provider contract for a model in a file: llama.cpp in this process, with a small real model."""
 
 import asyncio
-import json
 import signal
 import subprocess
 import sys
@@ -10,24 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.providers.contract import (
-    ASKING_FOR_A_CALL,
-    answer,
-    asking,
-    calls_of,
-    collect,
-    failure,
-    finish_of,
-    first_words,
-    text_of,
-)
+from tests.providers.contract import answer, asking, failure, finish_of, text_of
+from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights, smollm2, with_tools
 from zkchat.environment import let_idle_threads_sleep
 from zkchat.errors import ProviderError
-from zkchat.model.prompt import ModelChunk, ModelRequest, PromptMessage, TextChunk
 from zkchat.providers.declared import Declared
 from zkchat.providers.llama_cpp import LlamaCpp
-from zkchat.providers.wire import least_tokens
 
 WINDOW = 1024
 
@@ -58,48 +46,22 @@ def model(file: Path) -> LlamaCpp:
     return model
 
 
-def test_window_and_tools_are_known_before_anything_is_loaded(file: Path) -> None:
+@pytest.fixture(scope="module")
+def able(file: Path, tmp_path_factory: pytest.TempPathFactory) -> LlamaCpp:
+    let_idle_threads_sleep()
+    path = with_tools(file, tmp_path_factory.mktemp("able") / "tools.gguf")
+    return LlamaCpp(path, declared=Declared(context_limit=512), threads=1)
+
+
+class TestLocal(RealModel):
+    """With llama.cpp in this process."""
+
+
+def test_window_and_tools_are_known_before_anything_is_loaded(file: Path, able: LlamaCpp) -> None:
     info = LlamaCpp(file).info
     assert info.context_limit == 8192
-    assert not info.calls_tools
+    assert (info.calls_tools, able.info.calls_tools) == (False, True)
     assert info.on_this_machine
-
-
-def test_an_answer_streams_in_several_pieces_and_ends_with_a_finish(model: LlamaCpp) -> None:
-    chunks = answer(model)
-    assert len([chunk for chunk in chunks if isinstance(chunk, TextChunk)]) > 2
-    assert text_of(chunks).strip()
-    finish = finish_of(chunks)
-    assert finish.reason == "length"
-    assert finish.warning == ""
-    assert finish.usage
-    assert finish.usage.completion_tokens == 8
-    assert finish.usage.prompt_tokens >= least_tokens(asking())
-
-
-def test_a_model_that_is_done_says_so(model: LlamaCpp) -> None:
-    question = PromptMessage(role="user", text="Answer with one word: is the sky blue?")
-    request = ModelRequest(messages=(question,), window=WINDOW)
-    assert finish_of(answer(model, request)).reason == "stop"
-
-
-def test_the_same_question_has_the_same_answer_in_another_event_loop(model: LlamaCpp) -> None:
-    assert text_of(answer(model)) == text_of(answer(model))
-
-
-def test_two_answers_at_once_do_not_mix(model: LlamaCpp) -> None:
-    async def both() -> tuple[list[ModelChunk], list[ModelChunk]]:
-        first, second = asking("Name a colour."), asking("Count: one, two, three,")
-        return await asyncio.gather(collect(model.stream(first)), collect(model.stream(second)))
-
-    for chunks in asyncio.run(both()):
-        assert text_of(chunks).strip()
-        assert finish_of(chunks).reason in ("stop", "length")
-
-
-def test_who_leaves_early_can_ask_again(model: LlamaCpp) -> None:
-    assert asyncio.run(first_words(model))
-    assert text_of(answer(model)).strip()
 
 
 def test_who_leaves_while_the_prompt_is_read_can_ask_again(model: LlamaCpp) -> None:
@@ -140,16 +102,6 @@ def test_a_file_that_ends_too_early_is_a_sentence(file: Path, tmp_path: Path) ->
         path.write_bytes(whole.read(4_000_000))
     with pytest.raises(ProviderError, match="cannot load"):
         asyncio.run(LlamaCpp(path).connect())
-
-
-def test_a_model_whose_template_knows_tools_calls_them(file: Path, tmp_path: Path) -> None:
-    model = LlamaCpp(with_tools(file, tmp_path / "tools.gguf"), declared=Declared(context_limit=512), threads=1)
-    assert model.info.calls_tools
-    chunks = answer(model, ASKING_FOR_A_CALL)
-    (call,) = calls_of(chunks)
-    assert (call.name, json.loads(call.arguments)) == ("find", {"query": "cats"})
-    assert call.call_id
-    assert finish_of(chunks).reason == "tool_calls"
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads the sockets of this process from /proc")
