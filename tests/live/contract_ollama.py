@@ -12,6 +12,7 @@ from tests.providers.weights import NoWeights
 from tests.support.world import World
 from zkchat.errors import ExitCode, ProviderError
 from zkchat.model.prompt import ModelRequest
+from zkchat.providers import sobriety
 from zkchat.providers.declared import Declared
 from zkchat.providers.offers import of_ollama
 from zkchat.providers.ollama import Ollama
@@ -58,17 +59,26 @@ def long(words: int, *, window: int) -> ModelRequest:
     return asking("word " * words).model_copy(update={"window": window})
 
 
-def test_window_and_tools_are_learnt_from_the_server(model: Ollama, able: Ollama) -> None:
+def test_window_and_size_are_learnt_from_the_server(model: Ollama) -> None:
     asyncio.run(model.connect())
-    asyncio.run(able.connect())
-    assert (model.info.context_limit, able.info.context_limit) == (TRAINED_FOR, TRAINED_FOR)
-    assert (model.info.calls_tools, able.info.calls_tools) == (False, True)
+    assert (model.info.context_limit, model.info.needs_evidence) == (TRAINED_FOR, True)
     assert model.info.on_this_machine
+
+
+@pytest.mark.parametrize(("name", "tools"), [(PLAIN, False), (TOOLS, True)])
+def test_whether_its_template_knows_tools_is_learnt_where_a_small_model_may_use_them(
+    host: str, name: str, tools: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sobriety, "SMALL", 0)
+    model = Ollama(name, host=host)
+    asyncio.run(model.connect())
+    assert model.info.calls_tools == tools
 
 
 def test_its_models_are_listed_with_what_is_known_of_them(host: str) -> None:
     listed = {info.id: (info.context_limit, info.calls_tools) for info in asyncio.run(of_ollama(host))}
-    assert listed == {f"{PLAIN}:latest": (TRAINED_FOR, False), f"{TOOLS}:latest": (TRAINED_FOR, True)}
+    too_small = (TRAINED_FOR, False)
+    assert listed == {f"{PLAIN}:latest": too_small, f"{TOOLS}:latest": too_small}
 
 
 def test_tools_for_a_model_without_them_are_refused_with_a_sentence(model: Ollama) -> None:
