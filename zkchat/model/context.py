@@ -2,7 +2,14 @@
 
 from typing import Final, Literal
 
-from pydantic import Field, SerializationInfo, SerializerFunctionWrapHandler, computed_field, model_serializer
+from pydantic import (
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    TypeAdapter,
+    computed_field,
+    field_serializer,
+)
 
 from zkchat.model.value import Value
 
@@ -29,17 +36,6 @@ class RequestItem(Value):
     """Sent with the current message only, and not again with the next."""
     part_of: str = ""
     """The id of the message that brings it along, where it is not sent by itself."""
-
-    @model_serializer(mode="wrap")
-    def _written(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, object]:
-        """Every answer has an item for every message before it, so what need not be said of one adds up."""
-        fields: dict[str, object] = write(self)
-        if info.context == BRIEFLY:
-            return {name: value for name, value in fields.items() if value != _USUAL.get(name)}
-        return fields
-
-
-_USUAL: Final = {name: field.default for name, field in RequestItem.model_fields.items() if not field.is_required()}
 
 
 class LeftOut(Value):
@@ -108,3 +104,15 @@ class RequestContext(Value):
     items: tuple[RequestItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     usage: ContextUsage | None = None
+
+    @field_serializer("items", mode="wrap")
+    def _written(
+        self, items: tuple[RequestItem, ...], write: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> object:
+        """There is one for every message before the answer, so what goes without saying adds up."""
+        if info.context == BRIEFLY:
+            return _ITEMS.dump_python(items, mode="json", exclude_defaults=True)
+        return write(items)
+
+
+_ITEMS: Final = TypeAdapter(tuple[RequestItem, ...])
