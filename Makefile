@@ -27,8 +27,8 @@ demo: $(VENV)/.runtime ## set up and answer a question over vault-fixtures/garde
 	@$(BIN)/zkchat ask "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]." --vault vault-fixtures/garden --model quote --panels
 
 # By file, so that a model is loaded once for all the tests of one.
-test: $(VENV)/.dev ## set up and run the tests, on every core
-	@$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=
+test: $(VENV)/.dev ## set up and run the tests, on up to four cores
+	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --cov --cov-report=
 
 # The inside is held to more than the rest: it is pure, so nothing stands in a test's way.
 coverage: test
