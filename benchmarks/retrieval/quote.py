@@ -3,7 +3,8 @@
     python -m benchmarks.retrieval.quote [--misses]
 
 Prints the share of questions whose answering sentence is quoted first, or at all, beside a floor that quotes the first
-sentences of the best passages; and how often questions that the vault does not answer are left unanswered.
+sentences of the best passages; and how often questions that the vault does not answer are left unanswered: ten that
+might stand there, and those of queries/elsewhere.json, which ask about the rest of the world.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from zkchat.vault.library import Library
 from zkchat.vault.sentences import sentences
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
+ELSEWHERE = Path(__file__).parent / "queries" / "elsewhere.json"
 Quoter = Callable[[Library, str], list[str]]
 
 
@@ -37,11 +39,12 @@ def main() -> None:
     show_misses = parser.parse_args().misses
     questions = json.loads((FIXTURES / "garden-questions.json").read_text())
     answered = [each for each in questions if each["path"]]
-    silent = [each for each in questions if not each["path"]]
+    silent = [each["question"] for each in questions if not each["path"]]
+    elsewhere = json.loads(ELSEWHERE.read_text())
     with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
         library = Library(VaultFiles(FIXTURES / "garden", exclude=(), max_note_bytes=5_000_000), index)
         library.refresh()
-        print(f"{'':34}{'first':>8}{f'in {MOST}':>8}{'silent when it should be':>28}")
+        print(f"{'':34}{'first':>8}{f'in {MOST}':>8}{'silent when it should be':>28}{'elsewhere':>12}")
         for name, quoter in {"quote": quote, "floor: first sentences": first_sentences}.items():
             first = shown = 0
             for each in answered:
@@ -52,8 +55,11 @@ def main() -> None:
                 shown += any(found)
                 if show_misses and quoter is quote and not any(found):
                     print(f"  missed: {each['question']}  ({quoter(library, each['question'])[:1]})")
-            quiet = sum(not quoter(library, each["question"]) for each in silent)
-            print(f"{name:34}{first:>5}/{len(answered)}{shown:>5}/{len(answered)}{quiet:>25}/{len(silent)}")
+            quiet, quiet_elsewhere = (sum(not quoter(library, each) for each in asked) for asked in (silent, elsewhere))
+            print(
+                f"{name:34}{first:>5}/{len(answered)}{shown:>5}/{len(answered)}{quiet:>25}/{len(silent)}"
+                f"{quiet_elsewhere:>9}/{len(elsewhere)}"
+            )
 
 
 if __name__ == "__main__":

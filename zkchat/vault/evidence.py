@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from zkchat.model.note import Passage
 from zkchat.model.reference import Evidence, LineRange
 from zkchat.vault import wikilink
+from zkchat.vault.asking import asking_terms
 from zkchat.vault.library import Library
 from zkchat.vault.parse import parse_note
 from zkchat.vault.sentences import sentences
@@ -30,8 +31,12 @@ LINKED = 0.25
 """The share of the question that a note which the user named counts as meeting already."""
 UNKNOWN = 0.5
 """The weight of a word that the vault never uses, against that of the rarest it does."""
-ENOUGH = 0.36
+ASKING = 0.25
+"""The weight of a word that only asks, such as "know", against what it would have as any other."""
+ENOUGH = 0.25
 """The least share of the question that a passage must meet; below it the vault is silent."""
+TOGETHER = 2
+"""Words of the question that must stand near each other, where it has so many: a single one is found anywhere."""
 LEAST_WORDS = 3
 """A sentence of fewer words, links aside, only points elsewhere."""
 NEAR_THE_BEST = 0.7
@@ -110,7 +115,8 @@ def _weights(asked: set[str], rarity: Callable[[Iterable[str]], Mapping[str, flo
     """How much each word of the question counts; together 1. Nothing where the vault knows none of them."""
     known = rarity(asked)
     unknown = UNKNOWN * max(known.values(), default=0.0)
-    weights = {term: known.get(term, unknown) for term in sorted(asked)}
+    asking = asking_terms()
+    weights = {term: known.get(term, unknown) * (ASKING if term in asking else 1.0) for term in sorted(asked)}
     total = sum(weights.values())
     return {term: weight / total for term, weight in weights.items()} if total else {}
 
@@ -122,9 +128,14 @@ def _candidates(passage: Passage, weights: Mapping[str, float], *, head_start: f
     surroundings = min(1.0, head_start + sum(weights[term] for term in frame.union(*held)))
     if surroundings < ENOUGH:
         return []
+    telling = weights.keys() - asking_terms() or weights.keys()
+    least = 0 if head_start else min(TOGETHER, len(telling))
     found = []
     for index, sentence in enumerate(said):
         beside = held[index].union(*held[max(0, index - 1) : index + 2])
+        near = beside | frame
+        if len(near) < least or telling.isdisjoint(near):
+            continue
         share = sum(
             weight * _worth(term in held[index], term in frame, term in beside) for term, weight in weights.items()
         )

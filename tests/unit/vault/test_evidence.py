@@ -58,6 +58,31 @@ def test_the_vault_is_silent_on_what_it_does_not_hold(library: Library, question
     assert found(library, question) == []
 
 
+def test_one_word_of_several_is_found_anywhere_and_answers_nothing(library: Library) -> None:
+    assert found(library, "How long is the night on Mars?") == []
+    assert found(library, "When do dreams come at night?") == ["Dreams come late in the night."]
+    assert found(library, "Are naps good for a groggy dog?"), "a heading counts with the sentence below it"
+    assert found(library, "How long is the night on Mars?", "Sleep.md"), "the user has said where it stands"
+
+
+@pytest.mark.parametrize(
+    "question", ["What do my notes say about caffeine?", "Tell me everything I know about caffeine"]
+)
+def test_a_question_about_one_thing_is_answered_by_what_is_said_of_it(library: Library, question: str) -> None:
+    assert found(library, question) == ["Caffeine keeps half of its strength for six hours."]
+
+
+def test_words_that_only_ask_count_little(tmp_path: Path) -> None:
+    notes = {
+        "Known.md": "Everything that I know is in my notes.\n",
+        "Tea.md": "Tea wants water.\n" * 3,
+        "T.md": "Tea.\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        assert found(library, "What do I know about tea?") == ["Tea wants water."]
+        assert found(library, "What do my notes know?") == ["Everything that I know is in my notes."]
+
+
 def test_a_linked_note_is_searched_even_if_others_fit_better(library: Library) -> None:
     assert "Copy.md" in {each.relative_path for each in evidence_for(library, "caffeine strength", [("Copy.md", "")])}
 
