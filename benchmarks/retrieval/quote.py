@@ -4,7 +4,8 @@
 
 Prints the share of questions whose answering sentence is quoted first, or at all, beside a floor that quotes the first
 sentences of the best passages; and how often questions that the vault does not answer are left unanswered: ten that
-might stand there, and those of queries/elsewhere.json, which ask about the rest of the world.
+might stand there, and those of queries/elsewhere.json, which ask about the rest of the world. Last, of how many notes
+a sentence comes first when somebody asks what is said about them.
 """
 
 import argparse
@@ -33,6 +34,11 @@ def first_sentences(library: Library, question: str) -> list[str]:
     return [said for passage in library.search(question, limit=MOST) for said in sentences(passage.text)[:1]]
 
 
+def speaks_first(quoter: Quoter, library: Library, path: str) -> bool:
+    best = quoter(library, f"What do my notes say about {library.title(path)}?")[:1]
+    return any(said in library.read(path) for said in best)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--misses", action="store_true", help="list the questions that go wrong")
@@ -44,7 +50,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
         library = Library(VaultFiles(FIXTURES / "garden", exclude=(), max_note_bytes=5_000_000), index)
         library.refresh()
-        print(f"{'':34}{'first':>8}{f'in {MOST}':>8}{'silent when it should be':>28}{'elsewhere':>12}")
+        notes = sorted(library.stamps())
+        print(
+            f"{'':34}{'first':>8}{f'in {MOST}':>8}{'silent when it should be':>28}{'elsewhere':>12}{'about a note':>16}"
+        )
         for name, quoter in {"quote": quote, "floor: first sentences": first_sentences}.items():
             first = shown = 0
             for each in answered:
@@ -56,9 +65,10 @@ def main() -> None:
                 if show_misses and quoter is quote and not any(found):
                     print(f"  missed: {each['question']}  ({quoter(library, each['question'])[:1]})")
             quiet, quiet_elsewhere = (sum(not quoter(library, each) for each in asked) for asked in (silent, elsewhere))
+            about = sum(speaks_first(quoter, library, path) for path in notes)
             print(
                 f"{name:34}{first:>5}/{len(answered)}{shown:>5}/{len(answered)}{quiet:>25}/{len(silent)}"
-                f"{quiet_elsewhere:>9}/{len(elsewhere)}"
+                f"{quiet_elsewhere:>9}/{len(elsewhere)}{about:>13}/{len(notes)}"
             )
 
 

@@ -2,7 +2,8 @@
 
 from functools import cache
 
-from zkchat.vault.terms import asked_terms
+from zkchat.vault.stop_words import STOP_WORDS
+from zkchat.vault.terms import asked_terms, placed_terms, terms
 
 _WORDS = """
     note notes noted say says tell mention mentions mentioned know knew known anything everything something explain
@@ -18,7 +19,32 @@ _WORDS = """
     私のメモには何が書いてありますか について教えて とは何ですか ノート
 """
 
+_LONGEST = 80
+"""Words of a name, or its letters and pairs of them: whoever sends more asks for no note by its name."""
+_AROUND = 12
+"""Words that only ask, before or after it, which may be part of it."""
+
 
 @cache
 def asking_terms() -> frozenset[str]:
     return frozenset(asked_terms(_WORDS))
+
+
+def topics(question: str) -> list[str]:
+    """What a question may be about, as it is written there, the longest first.
+
+    The words at its ends that only ask may be part of a name: "What is in How to take notes?"
+    """
+    asking = asking_terms() | _stop_terms()
+    words = [*placed_terms(question)]
+    telling = [place for place, (_, _, term) in enumerate(words) if term not in asking]
+    if not telling or telling[-1] - telling[0] > _LONGEST:
+        return []
+    starts = [start for start, _, _ in words[max(0, telling[0] - _AROUND) : telling[0] + 1]]
+    ends = [end for _, end, _ in words[telling[-1] : telling[-1] + _AROUND]]
+    return sorted([question[start:end] for start in starts for end in ends], key=len, reverse=True)
+
+
+@cache
+def _stop_terms() -> frozenset[str]:
+    return frozenset(term for listed in STOP_WORDS.values() for term in terms(listed))

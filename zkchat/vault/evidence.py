@@ -5,14 +5,17 @@ its title, its headings and the sentences beside it: "It closes at six." answers
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from zkchat.model.note import Passage
+from zkchat.errors import VaultError
+from zkchat.model.note import Ambiguous, Link, Passage, Resolved
 from zkchat.model.reference import Evidence, LineRange
 from zkchat.vault import wikilink
-from zkchat.vault.asking import asking_terms
+from zkchat.vault.asking import asking_terms, topics
 from zkchat.vault.library import Library
 from zkchat.vault.parse import parse_note
+from zkchat.vault.resolver import is_note
 from zkchat.vault.sentences import sentences
 from zkchat.vault.terms import asked_terms, terms
 
@@ -63,7 +66,27 @@ def evidence_for(library: Library, question: str, linked: Sequence[tuple[str, st
     passages = library.search(asked, limit=PASSAGES, within=within, words_only=True) if within else []
     passages += library.search(asked, limit=PASSAGES, words_only=True)
     ranked = rank(asked, passages, library.rarity, preferred=frozenset(within))
-    return [_evidence(library, candidate) for candidate in ranked]
+    return [_evidence(library, each) for each in _distinct([*_on_a_name(library, topics(asked)), *ranked])]
+
+
+def _on_a_name(library: Library, names: Iterable[str]) -> list[_Candidate]:
+    """How the notes begin that have the first of these names: who asks for no more than what is said of one."""
+    begun: list[_Candidate] = []
+    called = next(filter(None, (_called(library, name) for name in names)), ())
+    for path in called:
+        with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
+            begun += _beginning(library, path, "")[: max(1, BEGINNING // len(called))]
+    return begun
+
+
+def _called(library: Library, name: str) -> Sequence[str]:
+    match library.resolve(Link(text=f"[[{name}]]", target=name)):
+        case Resolved(path=path) if is_note(path):
+            return [path]
+        case Ambiguous(path=path, others=others):
+            return [each for each in (path, *others) if is_note(each)]
+        case _:
+            return []
 
 
 def _beginning(library: Library, path: str, anchor: str) -> list[_Candidate]:
@@ -80,7 +103,9 @@ def _beginning(library: Library, path: str, anchor: str) -> list[_Candidate]:
         snippet="",
         why="linked",
     )
-    return [_Candidate(sentence, passage, 1.0) for sentence in sentences(body)[:BEGINNING]]
+    said = sentences(body)
+    telling = [sentence for sentence in said if _says_something(sentence)] or said
+    return [_Candidate(sentence, passage, 1.0) for sentence in telling[:BEGINNING]]
 
 
 def _without_links(text: str) -> str:

@@ -72,6 +72,38 @@ def test_a_question_about_one_thing_is_answered_by_what_is_said_of_it(library: L
     assert found(library, question) == ["Caffeine keeps half of its strength for six hours."]
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["What do my notes say about coffee?", "Coffee?", "What is the Coffee", "Was steht in meinen Notizen über Coffee?"],
+)
+def test_a_question_that_only_names_a_note_is_answered_by_how_it_begins(library: Library, question: str) -> None:
+    assert found(library, question)[:2] == [
+        "Caffeine keeps half of its strength for six hours.",
+        "A cup at four is still at work at ten.",
+    ]
+
+
+def test_of_two_notes_with_the_name_both_are_heard(tmp_path: Path) -> None:
+    notes = {
+        "a/Tea.md": "Tea is a plant. It has leaves. It likes rain.\n",
+        "b/Tea.md": "We drink it at five. Every day.\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        assert found(library, "What do I know about tea?") == ["Tea is a plant.", "We drink it at five."]
+
+
+def test_of_a_note_that_is_gone_others_still_speak(tmp_path: Path) -> None:
+    notes = {"Tea.md": "It likes rain.\n", "Garden.md": "There is tea behind the house.\n"}
+    with library_of(tmp_path, notes) as library:
+        next(tmp_path.rglob("Tea.md")).unlink()
+        assert found(library, "What do I know about tea?") == ["There is tea behind the house."]
+
+
+def test_a_file_of_the_name_that_is_no_note_says_nothing(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"tea.txt": "green", "Garden.md": "There is tea behind the house.\n"}) as library:
+        assert found(library, "tea.txt") == []
+
+
 def test_words_that_only_ask_count_little(tmp_path: Path) -> None:
     notes = {
         "Known.md": "Everything that I know is in my notes.\n",
@@ -99,7 +131,6 @@ def test_a_question_that_is_only_links_is_answered_by_how_they_begin(library: Li
     assert [(each.sentence, each.lines.first) for each in found] == [
         ("Caffeine keeps half of its strength for six hours.", 6),
         ("A cup at four is still at work at ten.", 7),
-        ("See also [[Coffee]].", 7),
         ("Keep them under twenty minutes, or you wake up groggy.", 8),
     ]
 
