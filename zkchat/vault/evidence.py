@@ -15,6 +15,7 @@ from zkchat.vault import wikilink
 from zkchat.vault.asking import asking_terms, topics
 from zkchat.vault.library import Library
 from zkchat.vault.parse import parse_note
+from zkchat.vault.reading import is_source
 from zkchat.vault.resolver import is_note
 from zkchat.vault.sentences import sentences
 from zkchat.vault.terms import asked_terms, terms
@@ -75,12 +76,13 @@ def _on_a_name(library: Library, names: Iterable[str]) -> list[_Candidate]:
     called = next(filter(None, (_called(library, name) for name in names)), ())
     for path in called:
         with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
-            begun += _beginning(library, path, "")[: max(1, BEGINNING // len(called))]
+            if is_source(parse_note(path, library.read(path))):
+                begun += _beginning(library, path, "")[: max(1, BEGINNING // len(called))]
     return begun
 
 
 def _called(library: Library, name: str) -> Sequence[str]:
-    match library.resolve(Link(text=f"[[{name}]]", target=name)):
+    match library.resolve(Link(text=f"[[{name}]]", target=name), suggestions=0):
         case Resolved(path=path) if is_note(path):
             return [path]
         case Ambiguous(path=path, others=others):

@@ -161,12 +161,12 @@ class Library:
         place = section_lines(note, anchor) if anchor else None
         return "".join(lines[place[0] - 1 : place[1]] if place else lines)
 
-    def resolve(self, link: Link, source: str | None = None) -> Resolution:
-        """What a link leads to, written in the note `source` or by the user."""
+    def resolve(self, link: Link, source: str | None = None, *, suggestions: int = 3) -> Resolution:
+        """What a link leads to, written in the note `source` or by the user. Suggestions take time in a large vault."""
 
         def ask() -> Resolution:
             self._catalog.catch_up()
-            return self._catalog.resolve(link, source)
+            return self._catalog.resolve(link, source, suggestions=suggestions)
 
         return self._answer(ask)
 

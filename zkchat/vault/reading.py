@@ -184,8 +184,12 @@ def _parsed(changed: _Changed) -> _Parsed:
         return _Parsed(Note(path=path, title=file_title(path), warnings=note.warnings), None, privacy)
     if not changed.intact:
         note = replace(note, warnings=(*note.warnings, "Some of its characters are not UTF-8 and are shown as \ufffd."))
-    is_no_source = note.frontmatter.get(WRITTEN_BY_US) in {"answer", "conversation"}
-    return _Parsed(note, None if is_no_source else text, privacy)
+    return _Parsed(note, text if is_source(note) else None, privacy)
+
+
+def is_source(note: Note) -> bool:
+    """Whether answers may rest on it, without its reader's saying so. What a model said before is none."""
+    return note.frontmatter.get(WRITTEN_BY_US) not in {"answer", "conversation"}
 
 
 def _in_sections(parsed: _Parsed) -> tuple[Note, Sequence[Section], PrivacyClass]:
@@ -209,7 +213,7 @@ def _bare(path: str, trouble: str) -> _Parsed:
 
 
 WRITTEN_BY_US = "zkchat-note"
-"""The property of notes that `/save` and `/export` write. What a model said is no source, unless its reader says so."""
+"""The property of notes that `/save` and `/export` write."""
 _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)
 """The text of a note without any, so that it is still found by its title."""
 

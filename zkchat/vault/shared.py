@@ -125,8 +125,8 @@ class SharedLibrary(Library):
         self._lend(*shown)
         return self._whole.fingerprints(shown)
 
-    def resolve(self, link: Link, source: str | None = None) -> Resolution:
-        found = self._whole.resolve(link, source)
+    def resolve(self, link: Link, source: str | None = None, *, suggestions: int = 3) -> Resolution:
+        found = self._whole.resolve(link, source, suggestions=suggestions)
         if hidden := self.hidden():
             found = self._without(hidden, found, link, source)
         match found:
@@ -134,8 +134,8 @@ class SharedLibrary(Library):
                 self._lend(path)
             case Ambiguous(path=path, others=others):
                 self._lend(path, *others)
-            case Missing(suggestions=suggestions) if self._classed().local:
-                self._lend(*(path for name in suggestions if (path := self._named(name))))
+            case Missing(suggestions=names) if self._classed().local:
+                self._lend(*(path for name in names if (path := self._named(name))))
         return found
 
     def _without(self, hidden: frozenset[str], found: Resolution, link: Link, source: str | None) -> Resolution:

@@ -99,6 +99,23 @@ def test_of_a_note_that_is_gone_others_still_speak(tmp_path: Path) -> None:
         assert found(library, "What do I know about tea?") == ["There is tea behind the house."]
 
 
+def test_what_a_model_said_before_is_no_evidence_for_the_same_question(tmp_path: Path) -> None:
+    saved = "---\nzkchat-note: answer\n---\nTea is made of stars, said the model.\n"
+    with library_of(tmp_path, {"What is tea.md": saved, "Garden.md": "There is tea behind the house.\n"}) as library:
+        assert found(library, "What is tea?") == ["There is tea behind the house."]
+
+
+def test_a_name_that_is_looked_for_in_vain_lends_nothing_of_local_notes(tmp_path: Path) -> None:
+    notes = {"Tea diary.md": "---\nzkchat: local\n---\nI hate it.\n", "Garden.md": "There is tea behind the house.\n"}
+    with library_of(tmp_path, notes) as library:
+        here = library.shared_with(lambda: True)
+        assert found(here, "Tell me about my tea dairy") == []
+        assert not here.lent
+        assert found(here, "Tell me about my tea diary") == ["I hate it."]
+        assert here.lent
+        assert found(library.shared_with(lambda: False), "Tell me about my tea diary") == []
+
+
 def test_a_file_of_the_name_that_is_no_note_says_nothing(tmp_path: Path) -> None:
     with library_of(tmp_path, {"tea.txt": "green", "Garden.md": "There is tea behind the house.\n"}) as library:
         assert found(library, "tea.txt") == []
