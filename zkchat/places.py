@@ -22,6 +22,11 @@ class Paths:
     trust: Path
 
     @property
+    def settings_lock(self) -> Path:
+        """Held while a settings file is read, changed and written back."""
+        return self.data / "settings.lock"
+
+    @property
     def vault_key(self) -> str:
         """What an approval is remembered under: a vault that moves asks again."""
         return str(self.vault)

@@ -118,7 +118,7 @@ def config(
     from pathlib import Path
 
     from zkchat.agents.editing import with_value
-    from zkchat.config.atomic import write_atomically
+    from zkchat.files import write_atomically
 
     here = process()
     agent = opening.profiles(here, vault).agent(name)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
+_LOCK_SECONDS = 30.0
+
 
 class Scope(StrEnum):
     USER = "user"
@@ -68,10 +70,13 @@ def set_(
     """Change a setting. Comments in the file stay."""
     from zkchat.config.edit import set_value
     from zkchat.config.schema import needs_trust
+    from zkchat.files import locked
 
     here = process()
-    file = _file(_paths(here, vault), scope)
-    set_value(file, key, value)
+    paths = _paths(here, vault)
+    file = _file(paths, scope)
+    with locked(paths.settings_lock, seconds=_LOCK_SECONDS):
+        set_value(file, key, value)
     here.note(f"Set {key} in {file}.")
     if scope is Scope.VAULT and needs_trust(key):
         here.note("It counts after your approval: zkchat config trust")
@@ -81,10 +86,14 @@ def set_(
 def unset(key: KeyArgument, scope: ScopeOption = Scope.USER, vault: VaultOption = None) -> None:
     """Go back to the default: remove a setting from the file."""
     from zkchat.config import edit
+    from zkchat.files import locked
 
     here = process()
-    file = _file(_paths(here, vault), scope)
-    here.note(f"Removed {key} from {file}." if edit.unset(file, key) else f"{key} is not set in {file}.")
+    paths = _paths(here, vault)
+    file = _file(paths, scope)
+    with locked(paths.settings_lock, seconds=_LOCK_SECONDS):
+        was_there = edit.unset(file, key)
+    here.note(f"Removed {key} from {file}." if was_there else f"{key} is not set in {file}.")
 
 
 @app.command()

@@ -49,7 +49,7 @@ def write_new(
     here: Process, vault: "Path | None", scope: Scope, kind: "ProfileKind", name: str, text: str
 ) -> "ProfileFile":
     """Make a file that is not there yet."""
-    from zkchat.config.atomic import write_atomically
+    from zkchat.files import write_atomically
     from zkchat.model.profile import ProfileFile
 
     file = folders(here, vault).place(scope.value, kind, name)

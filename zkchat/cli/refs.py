@@ -88,7 +88,7 @@ def _show_top(here: Process, vault: Path | None, most: str | None, *, json_outpu
 
 
 def _draw(here: Process, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
-    from zkchat.config.atomic import write_atomically
+    from zkchat.files import write_atomically
     from zkchat.places import paths
     from zkchat.render.graph_page import graph_page
 

@@ -116,7 +116,7 @@ def session_or_last(store: "SessionStore", name: str | None) -> "Session":
 
 
 def _write(here: Process, file: Path, text: str, *, yes: bool) -> None:
-    from zkchat.config.atomic import write_atomically
+    from zkchat.files import write_atomically
 
     if file.is_dir():
         raise UsageError(f"{file} is a folder.", hint="Name a file in it.")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from zkchat.config.atomic import write_atomically
 from zkchat.config.load import Origin, from_text, key_of, nested, read_table, sentence, unknown
 from zkchat.config.schema import FIELDS, SECTIONS, Settings, field_of, model_keys, model_named_in
 from zkchat.errors import ConfigError
+from zkchat.files import write_atomically
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument

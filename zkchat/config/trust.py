@@ -5,11 +5,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pydantic import BaseModel, ValidationError
 
-from zkchat.config.atomic import write_atomically
 from zkchat.config.schema import needs_trust
+from zkchat.files import locked, read_small, write_atomically
+
+_LARGEST: Final = 4_000_000
+"""Bytes; some ten thousand vaults."""
+_LOCK_SECONDS: Final = 30.0
 
 
 def sensitive(values: Mapping[str, object]) -> dict[str, object]:
@@ -40,13 +45,14 @@ class TrustStore:
     def approve(self, vault: str, content: str) -> None:
         if self.is_trusted(vault, content):
             return
-        approvals = self._read()
-        approvals.approved.setdefault(vault, []).append(content)
-        write_atomically(self.file, approvals.model_dump_json(indent=2) + "\n", mode=0o600)
+        with locked(self.file.with_name("trust.lock"), seconds=_LOCK_SECONDS):
+            approvals = self._read()
+            approvals.approved.setdefault(vault, []).append(content)
+            write_atomically(self.file, approvals.model_dump_json(indent=2) + "\n", mode=0o600)
 
     def _read(self) -> _Approvals:
         try:
-            return _Approvals.model_validate_json(self.file.read_bytes())
+            return _Approvals.model_validate_json(read_small(self.file, most=_LARGEST))
         except (OSError, ValidationError):
             # No file, or none that can be understood: nothing is trusted, which is the safe side.
             return _Approvals()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from zkchat.errors import StorageDamaged, StorageError, StorageFull, StorageTooNew
+from zkchat.files import make_private
 
 Synchronous = Literal["FULL", "NORMAL"]
 """FULL: a commit survives a power cut (some milliseconds each). NORMAL: it survives a crash of the program."""
@@ -55,13 +56,6 @@ def last_written(path: Path) -> datetime:
     log = path.with_name(f"{path.name}-wal")
     times = [file.stat().st_mtime for file in (path, log) if file.exists() and file.stat().st_size]
     return datetime.fromtimestamp(max(times), UTC)
-
-
-def make_private(folder: Path) -> None:
-    """Create a folder, and those above it that are missing, for its owner alone."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    for path in reversed(missing):
-        path.mkdir(mode=0o700, exist_ok=True)
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

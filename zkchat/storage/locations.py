@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from zkchat.storage.database import guarded, make_private
+from zkchat.files import make_private
+from zkchat.storage.database import guarded
 
 _ID = re.compile(r"[0-9a-z]{6,64}")
 """What may be taken for an id: the file lies in a vault that others may have written, and names a folder of ours."""

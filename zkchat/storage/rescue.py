@@ -4,20 +4,19 @@ Entries never change once they are written. So every whole row is a true one, wh
 its log or in a backup. A rescue takes the union of them, page by page, without asking SQLite for its damaged trees.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
 
 from zkchat.errors import StorageDamaged
+from zkchat.files import locked
 from zkchat.storage.database import (
     PAGE_SIZE,
     guarded,
     is_sound,
-    make_private,
     migrate,
     open_database,
     transaction,
@@ -61,7 +60,7 @@ def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
     def store() -> SqliteSessions:
         return SqliteSessions(path, now=now, new_id=new_id)
 
-    with _alone(path), guarded(path):
+    with locked(_beside(path, ".lock"), seconds=_PATIENCE_SECONDS), guarded(path):
         notices: tuple[str, ...] = ()
         opened = _undamaged(path, store)
         if opened is None:
@@ -69,20 +68,6 @@ def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
             opened = store()
         suspicion_of(path).unlink(missing_ok=True)
         return Opened(store=opened, notices=notices)
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """No other process opens or rescues these sessions meanwhile. The lock of a dead process is no lock."""
-    lock = _beside(path, ".lock")
-    with guarded(lock):
-        make_private(path.parent)
-        lock.touch(mode=0o600)
-        connection = sqlite3.connect(lock, timeout=_PATIENCE_SECONDS, isolation_level=None)
-    with closing(connection):
-        with guarded(lock):
-            connection.execute("BEGIN EXCLUSIVE")
-        yield
 
 
 def _beside(path: Path, suffix: str) -> Path:

@@ -322,7 +322,7 @@ def test_a_process_that_had_the_damaged_file_open_is_told_to_open_the_new_one(pa
 
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StorageError, match="cannot be used"):
+    with pytest.raises(StorageError, match="could not be written"):
         open_at(tmp_path / "file" / "sessions.db")
 
 
