@@ -8,6 +8,8 @@ from typing import Annotated, Final, Literal, Self, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
+from zkchat.model import globs
+
 
 @dataclass(frozen=True, slots=True)
 class NeedsTrust:
@@ -46,6 +48,11 @@ VariableName = Annotated[
     Expects("the name of an environment variable in capitals, and never the key itself"),
     Unrepeatable(),
 ]
+Globs = Annotated[
+    tuple[Annotated[str, Field(max_length=globs.LONGEST)], ...],
+    Field(max_length=globs.MOST),
+    Expects(f"a list of texts (at most {globs.MOST}, of up to {globs.LONGEST} characters each)"),
+]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
@@ -55,7 +62,7 @@ class Section(BaseModel):
 
 
 class Vault(Section):
-    exclude: tuple[str, ...] = Field(
+    exclude: Globs = Field(
         default=(),
         strict=False,
         description="Files and folders to leave out, as globs: `Archive/**`, `*.excalidraw.md`.",
@@ -136,7 +143,7 @@ class Memory(Section):
 
 
 class Privacy(Section):
-    local_only: Annotated[tuple[str, ...], AddsUp()] = Field(
+    local_only: Annotated[Globs, AddsUp()] = Field(
         default=(),
         strict=False,
         description="Folders, or globs such as `**/Private`, whose notes go to no model but one on this machine. A "

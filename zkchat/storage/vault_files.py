@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
+from zkchat.model.globs import NameGlobs
 from zkchat.model.note import FileStamp, NoteWarning
 
 _LEFT_OUT = frozenset({"node_modules"})
@@ -34,7 +35,7 @@ class VaultFiles:
 
     def __init__(self, root: Path, *, exclude: Sequence[str], max_note_bytes: int) -> None:
         self._root = root.resolve()
-        self._exclude = _pattern(exclude)
+        self._exclude = NameGlobs(exclude)
         self._max_note_bytes = max_note_bytes
 
     def scan(self) -> Iterator[FileStamp | NoteWarning]:
@@ -101,9 +102,7 @@ class VaultFiles:
         return not any(self._is_left_out(part, "/".join(parts[: depth + 1])) for depth, part in enumerate(parts))
 
     def _is_left_out(self, name: str, path: str) -> bool:
-        return (
-            name[0] == "." or name in _LEFT_OUT or (self._exclude is not None and bool(self._exclude.fullmatch(path)))
-        )
+        return name[0] == "." or name in _LEFT_OUT or self._exclude.match(path)
 
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         by_folder: dict[str, list[str]] = {}
@@ -230,28 +229,6 @@ def _decoded(content: bytes, path: str) -> tuple[str, bool]:
         return content.decode(encoding), True
     except UnicodeDecodeError:
         return content.decode(encoding, errors="replace"), False
-
-
-_GLOB = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|.", re.DOTALL)
-_GLOB_PARTS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-
-
-def _pattern(globs: Sequence[str]) -> re.Pattern[str] | None:
-    """What paths that are left out look like. As in .gitignore: a name without a slash is one in any folder."""
-    expressions = [_expression(glob.strip("/")) for glob in globs if glob.strip("/")]
-    return re.compile("|".join(expressions), re.DOTALL) if expressions else None
-
-
-def _expression(pattern: str) -> str:
-    anywhere = "" if "/" in pattern else "(?:.*/)?"
-    return anywhere + "".join(_glob_part(part) for part in _GLOB.findall(pattern))
-
-
-def _glob_part(part: str) -> str:
-    if len(part) > 2 and part[0] == "[":
-        inner = re.escape(part[1:-1].removeprefix("!")).replace(r"\-", "-")
-        return f"[{'^' if part[1] == '!' else ''}{inner}]"
-    return _GLOB_PARTS.get(part) or re.escape(part)
 
 
 def _is_text(name: str) -> bool:

@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Final
 
+from zkchat.model.globs import Glob
 from zkchat.model.note import PrivacyClass
 from zkchat.vault.frontmatter import cut
 from zkchat.vault.markdown import flatten
@@ -28,7 +29,7 @@ def privacy_of(
         asked: PrivacyClass = "never" if _MENTION.search(unread) else "open"
     else:
         asked = _class_of(own)
-    if asked == "open" and any(_is_inside(path, folder) for folder in local_only):
+    if asked == "open" and _is_inside(path, local_only):
         return "local"
     return asked
 
@@ -51,25 +52,20 @@ def _class_of(value: object) -> PrivacyClass:
             return "never"
 
 
-def _is_inside(path: str, folder: str) -> bool:
-    """Whether a path is a folder's or below it, in any case and either Unicode form: some disks know no difference.
-
-    The folder may be a glob, in which `**` stands for any number of folders.
+def _is_inside(path: str, folders: Sequence[str]) -> bool:
+    """Whether a path is one of the folders' or below it, in any case and either Unicode form: some disks know no
+    difference. A folder may be a glob, in which `**` stands for any number of folders.
     """
-    wanted = _parts(folder)
-    return bool(wanted) and _begins_with(_parts(path), wanted)
+    globs = _globs(tuple(folders))
+    components = _components(path) if globs else []
+    return any(glob.matches(components) for glob in globs)
 
 
-def _begins_with(place: Sequence[str], wanted: Sequence[str]) -> bool:
-    if not wanted:
-        return True
-    first, *rest = wanted
-    if first == "**":
-        return any(_begins_with(place[start:], rest) for start in range(len(place) + 1))
-    return bool(place) and (place[0] == first or fnmatchcase(place[0], first)) and _begins_with(place[1:], rest)
+@lru_cache(maxsize=8)
+def _globs(folders: tuple[str, ...]) -> list[Glob]:
+    return [*filter(None, (Glob(_components(folder), whole=False) for folder in folders))]
 
 
-def _parts(path: str) -> list[str]:
+def _components(path: str) -> list[str]:
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
-    parts = [part for part in folded.replace("\\", "/").split("/") if part not in {"", "."}]
-    return [part for place, part in enumerate(parts) if part != "**" or parts[place - 1 : place] != ["**"]]
+    return [part for part in folded.replace("\\", "/").split("/") if part not in {"", "."}]

@@ -40,3 +40,11 @@ def test_each_place_adds_folders_and_takes_none_away(
 def test_what_is_no_list_of_folders_is_refused_wherever_it_stands(tmp_path: Path, user: str, vault: str) -> None:
     with pytest.raises(ConfigError, match=r"privacy\.local_only"):
         loaded(tmp_path, user, vault)
+
+
+@pytest.mark.parametrize("folders", [["Journal"] * 201, ["J" * 301], ["**/a/" * 2_000]])
+def test_more_folders_than_can_be_looked_at_stop_zkchat_and_none_is_passed_over(
+    tmp_path: Path, folders: list[str]
+) -> None:
+    with pytest.raises(ConfigError, match=r"'privacy\.local_only' .* must be a list of texts \(at most 200, of up to"):
+        loaded(tmp_path, '["Diary"]', str(folders))

@@ -56,7 +56,7 @@ def test_shares_may_leave_some_of_the_window_free() -> None:
     ("key", "words"),
     [
         ("model", "a text"),
-        ("vault.exclude", "a list of texts"),
+        ("vault.exclude", "a list of texts (at most 200, of up to 300 characters each)"),
         ("context.max_tokens", "a whole number of at least 256"),
         ("context.threshold", "a number above 0 and up to 1"),
         ("ui.color", '"auto", "always" or "never"'),
