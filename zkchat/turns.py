@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from zkchat.adapters import opened_memory, opened_message_search, opened_sentences, tokenizer_of
+from zkchat.chat.bounds import AnswerLimits
 from zkchat.chat.compaction import Compactor, Policy, Reviewer
 from zkchat.chat.describing import Describing
 from zkchat.chat.discretion import Discretion
@@ -91,6 +93,7 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
         tokenizer=tokenizer,
         tools=tools,
         wants=wants,
+        limits=_limits(parts.settings),
         strict=parts.strict,
         begin=discretion.begin,
         now=environment.now,
@@ -224,6 +227,11 @@ def _shares(settings: "Settings") -> Shares:
         memory=context.memory_share,
         threshold=context.threshold,
     )
+
+
+def _limits(settings: "Settings") -> AnswerLimits:
+    limits = settings.limits
+    return AnswerLimits(characters=limits.max_answer_chars, time=timedelta(seconds=limits.max_answer_seconds))
 
 
 def _nothing_recalled(_text: str, _budget: int) -> "list[Piece]":

@@ -11,7 +11,7 @@ from zkchat.errors import ExitCode
 CANARY = "sk-canary-0123456789"
 
 FAILING = ["401", "404", "413", "quota", "wait-an-hour", "html", "garbage@5", "no-utf-8@5", "error@5", "fin@5", "rst@5"]
-SURVIVED = ["ok", "429@1", "503@1", "halved@5", "osc52", "loop", "big"]
+SURVIVED = ["ok", "429@1", "503@1", "halved@5", "osc52", "loop"]
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +72,25 @@ def test_malformed_arguments_of_a_tool_end_in_an_answer_or_a_sentence(world: Wor
     assert "Traceback" not in result.err
 
 
-def test_an_empty_answer_is_no_answer(world: World, wire: str) -> None:
-    assert world.run("ask", "How long?", "--model", f"{wire}:empty").code == ExitCode.NO_ANSWER
+def test_an_empty_answer_is_no_answer_and_is_said_to_be_empty(world: World, wire: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{wire}:empty")
+    assert (result.code, result.out) == (ExitCode.NO_ANSWER, "")
+    assert f"{wire}:empty answered nothing." in result.err
+    assert "choose another model" in result.err
+
+
+def test_an_answer_of_five_megabytes_is_whole_where_it_may_be_so_long(world: World, wire: str) -> None:
+    world.variables["ZKCHAT_LIMITS__MAX_ANSWER_CHARS"] = "6000000"
+    assert world.run("ask", "How long?", "--model", f"{wire}:big").code == ExitCode.OK
+    assert messages(world)[-1]["status"] == "complete"
+
+
+def test_an_answer_of_five_megabytes_is_ended_where_it_is_too_long(world: World, wire: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{wire}:big")
+    assert result.code == ExitCode.MODEL
+    assert "was ended at 1,000,000 characters" in result.err
+    assert len(result.out) >= 1_000_000
+    assert messages(world)[-1]["status"] == "unfinished"
 
 
 def test_a_server_that_is_not_there_is_named_with_a_way_out(world: World) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.agents.profiles import profiles_of
+from zkchat.chat.bounds import DEFAULT_LIMITS, AnswerLimits
 from zkchat.chat.compaction import Compactor, Policy, Reviewer
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
@@ -48,6 +49,7 @@ def conversation_over(
     recall: Callable[[Journal], Callable[[str, int], list[Piece]]] | None = None,
     profiles: Sequence[ProfileFile] = (),
     memory: Memory | None = None,
+    limits: AnswerLimits = DEFAULT_LIMITS,
     strict: bool = False,
     look_again: bool = False,
     prior: float = 1.0,
@@ -106,6 +108,7 @@ def conversation_over(
         tokenizer=tokenizer,
         tools=tools,
         wants=wants,
+        limits=limits,
         strict=strict,
         now=lambda: NOON,
         new_id=new_id,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from zkchat.chat.bounds import DEFAULT_LIMITS, within
 from zkchat.chat.journal import Journal
 from zkchat.chat.ledger import Ledger
 from zkchat.context.assembly import Assembled
@@ -193,7 +194,8 @@ class Compactor:
             max_answer_tokens=2 * limit,
             temperature=WARMTH,
         )
-        async with aclosing(self.provider.stream(request)) as chunks:
+        answer = self.provider.stream(request)
+        async with aclosing(within(DEFAULT_LIMITS, answer, self.provider.info.name, self.now)) as chunks:
             return "".join([chunk.text async for chunk in chunks if isinstance(chunk, TextChunk)])
 
     def _transcript(self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: Assembled) -> str:

@@ -22,6 +22,8 @@ MOST_PER_TURN = 3
 READ = 3000
 """Characters of a document that the model gets to see."""
 LONGEST_ANSWER = 512
+MOST_CHARACTERS = 20 * LONGEST
+"""Of an answer: a model that goes on describes nothing."""
 """In tokens: a sentence, and what a model may think before it."""
 WARMTH = 0.3
 OWN_WORDS = 0.5
@@ -125,6 +127,8 @@ class Describing:
             async for chunk in chunks:
                 if isinstance(chunk, TextChunk):
                     said += chunk.text
+                    if len(said) > MOST_CHARACTERS:
+                        return ""
                 elif isinstance(chunk, Finish):
                     finish = chunk
         return said if finish and finish.reason == "stop" else ""

@@ -1,10 +1,12 @@
 """The model and its tools, back and forth, until there is an answer. Every step is on disk before the next begins."""
 
-from collections.abc import AsyncGenerator, Callable
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from zkchat.chat.bounds import DEFAULT_LIMITS, MOST_CALLS, AnswerLimits, as_stored, within
 from zkchat.chat.journal import Draft, Journal
 from zkchat.chat.ledger import Ledger
 from zkchat.chat.preparation import Preparation, Wanted
@@ -74,6 +76,7 @@ class ToolLoop:
     journal: Journal
     now: Callable[[], datetime]
     new_id: Callable[[], str]
+    limits: AnswerLimits = DEFAULT_LIMITS
 
     async def run(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
         """Stream until the model gives no more tool calls; `exchange.draft` then holds the answer."""
@@ -123,7 +126,7 @@ class ToolLoop:
         abstains = (info.needs_evidence or exchange.strict) and not exchange.is_grounded
         reason = TOO_SMALL if info.needs_evidence else NOTHING_FOUND
         answer = _abstention(reason) if abstains else self.provider.stream(exchange.assembled.request)
-        async with aclosing(answer) as stream:
+        async with aclosing(within(self.limits, answer, info.name, self.now)) as stream:
             async for chunk in stream:
                 match chunk:
                     case TextChunk(text=text):
@@ -152,28 +155,26 @@ class ToolLoop:
 
     async def _use_tools(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
         assert exchange.draft is not None
-        step = exchange.draft.finished()
-        step = step.model_copy(
-            update={
-                "parts": (*step.parts, *exchange.calls),
-                "finished_at": self.now(),
-                "usage": exchange.finish.usage if exchange.finish else None,
-                "token_count": self.tokenizer.count(step.text),
-                "tool_tokens": sum(self.tokenizer.count(call.arguments) for call in exchange.calls),
-                "request_context": exchange.assembled.context,
-            }
-        )
+        calls = [(call, as_stored(call)) for call in exchange.calls[:MOST_CALLS]]
+        step = self._step(exchange.draft, [kept for _, kept in calls], exchange)
         if warning := self.journal.append_answer(step, exchange.assembled.contents):
             yield warning
         results: list[ToolResultPart] = []
-        for call in exchange.calls:
-            yield ToolStarted(call_id=call.call_id, name=call.name, arguments=call.arguments)
+        for call, kept in calls:
+            yield ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments)
             outcome = await self._outcome(call, exchange)
             for reference in outcome.references:
                 exchange.ledger.add(reference)
                 yield ReferenceFound(reference=reference)
-            results.append(self._bounded(call, outcome, exchange))
-            yield ToolFinished(call_id=call.call_id, name=call.name, summary=outcome.summary, failed=outcome.failed)
+            results.append(self._bounded(kept, outcome, exchange))
+            yield ToolFinished(call_id=kept.call_id, name=kept.name, summary=outcome.summary, failed=outcome.failed)
+            await asyncio.sleep(0)
+        if left_out := len(exchange.calls) - len(calls):
+            told = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MOST_CALLS} at once.)"
+            results[-1] = results[-1].model_copy(update={"text": told})
+            yield Warned(
+                text=f"{self.provider.info.name} made {len(exchange.calls):,} calls at once: {left_out:,} were not run."
+            )
         exchange.failed_rounds = exchange.failed_rounds + 1 if all(result.failed for result in results) else 0
         answered = ChatMessage(
             id=self.new_id(),
@@ -188,6 +189,20 @@ class ToolLoop:
         if warning := self.journal.append(MessageEntry(message=answered)):
             yield warning
         exchange.draft = None  # that step is stored; what goes wrong before the next is not part of it
+
+    def _step(self, draft: Draft, calls: Sequence[ToolCallPart], exchange: Exchange) -> ChatMessage:
+        """What the model said and called, as it is stored."""
+        said = draft.finished()
+        return said.model_copy(
+            update={
+                "parts": (*said.parts, *calls),
+                "finished_at": self.now(),
+                "usage": exchange.finish.usage if exchange.finish else None,
+                "token_count": self.tokenizer.count(said.text),
+                "tool_tokens": sum(self.tokenizer.count(call.arguments) for call in calls),
+                "request_context": exchange.assembled.context,
+            }
+        )
 
     async def _outcome(self, call: ToolCallPart, exchange: Exchange) -> ToolOutcome:
         """A call that was made before in this turn is not run again, nor its result sent twice."""

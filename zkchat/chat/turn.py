@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 
 from zkchat.agents.profiles import DEFAULT, split_address
+from zkchat.chat.bounds import DEFAULT_LIMITS, AnswerLimits
 from zkchat.chat.citations import cite, given_before, given_with
 from zkchat.chat.discretion import withheld_texts
 from zkchat.chat.journal import Journal
@@ -63,6 +64,7 @@ class Turn:
     wants: Wants
     now: Callable[[], datetime]
     new_id: Callable[[], str]
+    limits: AnswerLimits = DEFAULT_LIMITS
     strict: bool = False
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
     told: set[str] = field(default_factory=set)
@@ -267,6 +269,7 @@ class Turn:
             journal=self.journal,
             now=self.now,
             new_id=self.new_id,
+            limits=self.limits,
         )
         try:
             async with aclosing(self.second_look.run(loop, exchange, user, self._close)) as events:
@@ -285,6 +288,8 @@ class Turn:
         if warning := self._store_answer(message, exchange):
             yield warning
         abstained = exchange.finish is not None and exchange.finish.reason == "abstained"
+        if not message.text.strip():
+            yield _no_words(message, self.provider.info.name)
         yield TurnFinished(message=message, usage=exchange.assembled.usage, abstained=abstained)
 
     def _store_answer(self, message: ChatMessage, exchange: Exchange) -> Warned | None:
@@ -320,6 +325,14 @@ def _failed(error: ZkchatError, message: ChatMessage | None = None) -> TurnFaile
 def _without_vault(error: ZkchatError) -> Warned:
     """There are no links then, but still a model to talk to."""
     return Warned(text=f"Links and search do not work now. {error.message}", hint=error.hint)
+
+
+def _no_words(message: ChatMessage, name: str) -> Warned:
+    if message.thinking.strip():
+        text, hint = f"{name} thought and then answered nothing.", "Its thinking is kept: ui.thinking shows it."
+    else:
+        text, hint = f"{name} answered nothing.", ""
+    return Warned(text=text, hint=f"{hint} Ask again in other words, or choose another model.".strip())
 
 
 def _title(text: str) -> str:

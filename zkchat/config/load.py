@@ -21,12 +21,12 @@ from zkchat.config.schema import (
     Settings,
     Unrepeatable,
     adds_up,
-    expected,
     field_of,
     is_section,
     model_keys,
     model_named_in,
 )
+from zkchat.config.words import expected
 from zkchat.errors import ConfigError
 
 Layer = Literal["default", "user", "vault", "variable", "flag"]

@@ -8,7 +8,8 @@ from typing import Final
 
 from pydantic.fields import FieldInfo
 
-from zkchat.config.schema import FIELDS, expected, field_of, model_keys, needs_trust
+from zkchat.config.schema import FIELDS, field_of, model_keys, needs_trust
+from zkchat.config.words import expected
 
 BEGIN: Final = "<!-- settings: made from zkchat/config/schema.py -->"
 END: Final = "<!-- end of settings -->"

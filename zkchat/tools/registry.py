@@ -1,7 +1,6 @@
 """Tools as models see them: a name, a schema, and a call that never raises on what a model writes."""
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Generic, TypeVar
@@ -12,6 +11,12 @@ from zkchat.errors import ZkchatError
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ToolSpec
 from zkchat.ports import Tool, ToolOutcome
+from zkchat.tools.arguments import Unreadable, read
+
+LONGEST_QUOTE = 500
+"""Characters of what a model wrote that are repeated to it."""
+MOST_QUOTED = 5
+"""Names, or complaints, of one call."""
 
 
 class Arguments(BaseModel):
@@ -38,16 +43,18 @@ class FunctionTool(Generic[A]):
 
     async def call(self, arguments: str) -> ToolOutcome:
         try:
-            given = json.loads(arguments or "{}")
+            given = read(arguments)
             outcome = self.run(self.arguments.model_validate(given))
-        except (json.JSONDecodeError, RecursionError) as error:
-            return failure(f"The arguments are not valid JSON ({error}). Call {self.name} again with valid JSON.")
+        except Unreadable as error:
+            return failure(f"{error} Call {self.name} again with short and valid JSON.")
         except ValidationError as error:
             return failure(f"{_complaint(error)} Call {self.name} again with arguments that fit its schema.")
         except ZkchatError as error:
-            return failure(f"{error.message} {error.hint}".strip())
+            return failure(f"{_cut(error.message)} {error.hint}".strip())
+        except Exception as error:  # noqa: BLE001 - whatever a model writes, the conversation goes on
+            return failure(f"{self.name} cannot be run with these arguments ({type(error).__name__}). Try others.")
         ignored = sorted(given.keys() - _names(self.arguments))
-        return replace(outcome, text=f"{outcome.text}\n(Ignored: {', '.join(ignored)}.)") if ignored else outcome
+        return replace(outcome, text=f"{outcome.text}\n(Ignored: {_listed(ignored)}.)") if ignored else outcome
 
 
 def failure(text: str) -> ToolOutcome:
@@ -56,8 +63,19 @@ def failure(text: str) -> ToolOutcome:
 
 def _complaint(error: ValidationError) -> str:
     return " ".join(
-        f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {item['msg']}." for item in error.errors()
+        f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {_cut(item['msg'])}."
+        for item in error.errors(include_input=False)[:MOST_QUOTED]
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Some of the names that a model gave."""
+    more = [f"and {len(names) - MOST_QUOTED} more"] if len(names) > MOST_QUOTED else []
+    return ", ".join([*map(_cut, names[:MOST_QUOTED]), *more])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
 def _names(arguments: type[Arguments]) -> set[str]:
@@ -79,6 +97,6 @@ class Toolbox:
     async def call(self, call: ToolCallPart) -> ToolOutcome:
         tool = self._tools.get(call.name)
         if tool is None:
-            close = get_close_matches(call.name, self._tools, n=1) or sorted(self._tools)
-            return failure(f"There is no tool '{call.name}'. There is: {', '.join(close) or 'none'}.")
+            close = get_close_matches(call.name[:LONGEST_QUOTE], self._tools, n=1) or sorted(self._tools)
+            return failure(f"There is no tool '{_cut(call.name)}'. There is: {', '.join(close) or 'none'}.")
         return await tool.call(call.arguments)

@@ -7,7 +7,8 @@ import pytest
 
 from zkchat.config.edit import set_value, unset
 from zkchat.config.load import Loaded, Origin, load, vault_requests
-from zkchat.config.schema import Model, expected, field_of, is_section, needs_trust, value_of
+from zkchat.config.schema import Model, field_of, is_section, needs_trust, value_of
+from zkchat.config.words import expected
 from zkchat.errors import ConfigError
 
 FAST = """\

@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from zkchat.config.schema import FIELDS, SECTIONS, SENSITIVE, Settings, expected, value_of
+from zkchat.config.schema import FIELDS, SECTIONS, SENSITIVE, Settings, value_of
+from zkchat.config.words import expected
 
 
 def test_the_defaults_are_those_that_the_product_promises() -> None:

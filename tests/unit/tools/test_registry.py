@@ -1,4 +1,5 @@
 import asyncio
+import json
 from typing import Annotated
 
 import pytest
@@ -48,12 +49,37 @@ def test_another_name_of_an_argument_is_understood() -> None:
         ("[]", "arguments: Input should be"),
         ('{"name": "Ada", "times": "many"}', "times: Input should be a valid integer"),
         ('{"name": "nobody"}', "No note 'nobody'. Closest: [[somebody]]."),
+        ('{"name": "Ada", "times": ' + "9" * 6_000 + "}", "a number of more than 20 digits"),
+        ('{"name": "Ada", "times": -' + "9" * 25 + "}", "a number of more than 20 digits"),
+        ('{"name": "Ada", "times": 1' + "0" * 15 + "}", "cannot be run with these arguments"),
+        ('{"name": "Ada", "times": 1e999}', "times: Input should be a finite number"),
+        ('{"name": "Ada", "times": NaN}', "NaN is no number"),
+        ('{"name": "Ada", "times": -Infinity}', "-Infinity is no number"),
+        ('{"name": "Ada", "name": "Eve"}', "a name is given twice"),
+        ('{"name": ' + "[" * 20_000 + "]" * 20_000 + "}", "nested too deep"),
+        ('{"name": "' + "a" * 5_000_000 + '"}', "longer than 64,000 characters"),
     ],
 )
 def test_what_goes_wrong_goes_back_to_the_model(arguments: str, said: str) -> None:
     outcome = call(arguments)
     assert outcome.failed
     assert said in outcome.text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        json.dumps({"name": "Ada"} | {f"odd{number}": 1 for number in range(5_000)}),
+        json.dumps({"name": "Ada", "odd" * 10_000: 1}),
+        json.dumps({"who": "a" * 50_000, "times": ["x"] * 2_000}),
+    ],
+)
+def test_a_model_is_not_told_at_length_what_it_wrote_at_length(arguments: str) -> None:
+    assert len(call(arguments).text) < 1_000
+
+
+def test_an_unknown_tool_with_an_endless_name_is_answered_in_short() -> None:
+    assert len(call("{}", name="greet" * 1_000_000).text) < 1_000
 
 
 def test_an_unknown_tool_is_answered_with_the_nearest_one() -> None:

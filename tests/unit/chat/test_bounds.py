@@ -1,0 +1,162 @@
+"""What a model may send: so much of an answer, so many calls, and no more of any than is worth keeping."""
+
+from collections.abc import AsyncGenerator, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.conversations import conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.sessions import SessionsInMemory
+from zkchat.chat.bounds import MOST_CALLS, AnswerLimits
+from zkchat.errors import ExitCode
+from zkchat.model.events import Event, TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
+from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.prompt import ModelChunk, ModelRequest, TextChunk, ThinkingChunk
+from zkchat.model.session import thread_of
+from zkchat.providers.scripted import Script, Scripted
+from zkchat.vault.library import Library
+
+Answers = list[list[dict[str, Any]]]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, {"Sleep.md": "Adults need seven hours.\n"}) as library:
+        yield library
+
+
+@pytest.fixture
+def store() -> SessionsInMemory:
+    return SessionsInMemory()
+
+
+def scripted(answers: Answers, **more: Any) -> Scripted:
+    return Scripted(Script.model_validate({"answers": answers, **more}))
+
+
+class Endless(Scripted):
+    """Says or thinks the same word for ever, in chunks as large as they are asked for."""
+
+    def __init__(self, chunk: ModelChunk) -> None:
+        super().__init__(Script(answers=((),)))
+        self._chunk = chunk
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        while True:
+            yield self._chunk
+
+
+def stored(store: SessionsInMemory) -> list[ChatMessage]:
+    ((_, entries),) = store.rows.items()
+    return thread_of(entries)
+
+
+def of_kind(events: list[Event], kind: type) -> list[Any]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [TextChunk(text="word "), TextChunk(text="x" * 50_000_000), ThinkingChunk(text="hm "), ThinkingChunk(text="\n")],
+    ids=["words", "one chunk", "thoughts", "lines"],
+)
+def test_an_endless_answer_is_ended_and_what_came_is_kept(
+    library: Library, store: SessionsInMemory, chunk: TextChunk | ThinkingChunk
+) -> None:
+    limits = AnswerLimits(characters=20_000)
+    events = events_of(conversation_over(library, store, Endless(chunk), limits=limits).say("Go on!"))
+    assert isinstance(events[-1], TurnFailed)
+    assert events[-1].text == "The answer of scripted:scripted was ended at 20,000 characters."
+    assert "limits.max_answer_chars" in events[-1].hint
+    kept = stored(store)[-1]
+    assert (len(kept.text + kept.thinking), kept.status) == (20_000, "unfinished")
+
+
+def test_an_answer_that_takes_too_long_is_ended(library: Library, store: SessionsInMemory) -> None:
+    limits = AnswerLimits(time=timedelta(seconds=-1))  # the clock of these tests stands still
+    events = events_of(conversation_over(library, store, Endless(TextChunk(text="a ")), limits=limits).say("Go on!"))
+    assert isinstance(events[-1], TurnFailed)
+    assert "was ended after" in events[-1].text
+    assert stored(store)[-1].text == "a "
+
+
+def test_an_answer_of_just_the_size_that_it_may_have_is_whole(library: Library, store: SessionsInMemory) -> None:
+    limits = AnswerLimits(characters=10_000)
+    provider = scripted([[{"text": "a" * 9_000}, {"thinking": "b" * 1_000}]])
+    events = events_of(conversation_over(library, store, provider, limits=limits).say("Go on!"))
+    assert isinstance(events[-1], TurnFinished)
+
+
+def test_a_large_chunk_is_handed_on_in_pieces(library: Library, store: SessionsInMemory) -> None:
+    events = events_of(conversation_over(library, store, scripted([[{"text": "a" * 100_000}]])).say("Go on!"))
+    pieces = [event.text for event in of_kind(events, TextDelta)]
+    assert (max(map(len, pieces)), "".join(pieces)) == (4_000, "a" * 100_000)
+
+
+def test_of_ten_thousand_calls_at_once_some_are_run_and_the_model_is_told(
+    library: Library, store: SessionsInMemory
+) -> None:
+    calls = [{"tool": "find_excerpts", "arguments": {"query": f"sleep {n}"}} for n in range(10_000)]
+    provider = scripted([calls, [{"text": "Seven."}]])
+    events = events_of(conversation_over(library, store, provider).say("How long?"))
+    assert isinstance(events[-1], TurnFinished)
+    assert len(of_kind(events, ToolFinished)) == MOST_CALLS
+    assert "made 10,000 calls at once: 9,968 were not run" in " ".join(each.text for each in of_kind(events, Warned))
+    asked, answered = provider.requests[-1].messages[-1 - MOST_CALLS :], stored(store)[-2]
+    assert len(asked[0].tool_calls) == len(answered.parts) == MOST_CALLS
+    assert "(9,968 more calls were not run: make at most 32 at once.)" in provider.requests[-1].messages[-1].text
+
+
+def test_of_a_call_that_is_too_long_little_is_kept_and_sent_back(library: Library, store: SessionsInMemory) -> None:
+    call = {"tool": "find_excerpts" * 1_000, "arguments": '{"query": "' + "a" * 5_000_000 + '"}'}
+    named = {**call, "tool": "find_excerpts"}
+    provider = scripted([[call, named], [{"text": "Seven."}]])
+    events = events_of(conversation_over(library, store, provider).say("How long?"))
+    assert isinstance(events[-1], TurnFinished)
+    parts = [part for message in stored(store) for part in message.parts]
+    assert all(len(part.name + part.arguments) <= 300 for part in parts if isinstance(part, ToolCallPart))
+    assert all(len(event.name + event.arguments) <= 300 for event in of_kind(events, ToolStarted))
+    results = [part.text for part in parts if isinstance(part, ToolResultPart)]
+    assert "There is no tool" in results[0]
+    assert "longer than 64,000 characters" in results[1]
+
+
+@pytest.mark.parametrize("number", ["9" * 6_000, "9" * 4_000, "9" * 20, "1e400", "NaN"])
+def test_no_number_of_a_call_ends_the_chat(library: Library, store: SessionsInMemory, number: str) -> None:
+    calls: Answers = [
+        [{"tool": "read_document", "arguments": f'{{"path": "Sleep", "offset": {number}}}'}],
+        [{"tool": "find_excerpts", "arguments": f'{{"query": "sleep", "limit": {number}}}'}],
+        [{"text": "Seven."}],
+    ]
+    events = events_of(conversation_over(library, store, scripted(calls)).say("How long?"))
+    assert isinstance(events[-1], TurnFinished)
+    assert events[-1].message.text == "Seven."
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([], "answered nothing."),
+        ([{"text": " \n"}], "answered nothing."),
+        ([{"thinking": "Hm."}], "thought and then answered nothing."),
+    ],
+)
+def test_an_empty_answer_is_said_to_be_one_with_a_way_out(
+    library: Library, store: SessionsInMemory, steps: list[dict[str, str]], said: str
+) -> None:
+    events = events_of(conversation_over(library, store, scripted([steps])).say("How long?"))
+    (warning,) = of_kind(events, Warned)
+    assert warning.text == f"scripted:scripted {said}"
+    assert "choose another model" in warning.hint
+
+
+def test_the_exit_code_of_an_answer_that_was_ended_is_that_of_a_model(
+    library: Library, store: SessionsInMemory
+) -> None:
+    endless = Endless(TextChunk(text="a"))
+    events = events_of(conversation_over(library, store, endless, limits=AnswerLimits(characters=1)).say("?"))
+    assert isinstance(events[-1], TurnFailed)
+    assert events[-1].exit_code == ExitCode.MODEL
