@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check live format format-check lint types contracts coverage browser lock bench screenshots clean
+.PHONY: help demo test check live format format-check lint types contracts coverage browser lock bench faults fuzz screenshots clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -63,6 +63,11 @@ bench: $(VENV)/.dev ## run the benchmarks, one table each
 
 faults: $(VENV)/.dev ## kill a conversation at 200 random moments, and the writing of notes at 200 more
 	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/turns_under_fire.py $$folder/turns 200 20260301 && $(BIN)/python tests/faults/notes_under_fire.py $$folder/notes 200 20260301; rm -rf $$folder
+
+SECONDS ?= 600
+SEED    ?= 20260301
+fuzz: $(VENV)/.dev ## ten minutes of mutated input for everything that reads any (SECONDS, SEED, ONLY, NUMBER, FOLDER)
+	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) $(if $(ONLY),--only $(ONLY)) $(if $(NUMBER),--number $(NUMBER)) $(if $(FOLDER),--folder $(FOLDER))
 
 browser: $(VENV)/.dev ## test the page of `zkchat refs --graph` in Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser/graph_in_browser.py

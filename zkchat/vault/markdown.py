@@ -115,7 +115,7 @@ def blank_escapes(flat: str) -> str:
 def plain(markdown: str) -> str:
     """Markdown as it reads on one line: without emphasis, backticks or addresses."""
     pieces = []
-    for event in _parser().events(markdown):
+    for event in _parser().events(flatten(markdown)):
         if isinstance(event, str):
             pieces.append(" ")
         elif "Text" in event:

@@ -283,6 +283,7 @@ def test_an_answer_that_was_cut_is_no_sentence(library: Library) -> None:
         (SENTENCE, SENTENCE),
         (f"\n  {SENTENCE}\n", SENTENCE),
         ("**Sourdough** needs [[Yeast|wild yeast]]", "Sourdough needs wild yeast"),
+        ("Sourdough needs wild yeast \ud800", "Sourdough needs wild yeast \ufffd"),
         ("", ""),
         ("Sourdough needs time. Yeast rises slowly.", ""),
         (f"- {SENTENCE}\n- {SENTENCE}", ""),

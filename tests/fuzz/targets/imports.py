@@ -1,0 +1,111 @@
+"""Imports: conversations and facts from files that others wrote; what is exported is imported as it was."""
+
+import json
+from random import Random
+from typing import Any
+
+from tests.fuzz import mutation
+from tests.fuzz.case import Case, Folders, Target, require
+from tests.fuzz.worlds import FuzzWorld, Worlds
+from zkchat.render.door import shown_in_line
+
+ROLES = ("user", "assistant", "system", "tool", "human", "ai", "king", "", 7)
+
+
+def message(chance: Random) -> Any:
+    content: Any = mutation.text(chance, 3_000)
+    if chance.random() < 0.3:
+        content = [{"type": chance.choice(("text", "image_url", "tool_use", "x")), "text": content}]
+    calls = [{"id": "1", "type": "function", "function": {"name": "find", "arguments": mutation.line(chance)}}]
+    more = {"tool_calls": calls} if chance.random() < 0.2 else {}
+    return {
+        "role": chance.choice(ROLES[:4]) if chance.random() < 0.9 else chance.choice(ROLES),
+        "content": content,
+        **more,
+    }
+
+
+def conversation(chance: Random, exported: Any) -> str:
+    """Our own JSON, `{"messages": […]}`, a list, Markdown, or anything."""
+    listed: Any = [message(chance) for _ in range(chance.randint(1, 4))]
+    match chance.randrange(6):
+        case 0 | 1:
+            return mutation.json_text(chance, mutation.mutated_json(chance, exported, 0.02))
+        case 2:
+            return mutation.json_text(chance, mutation.mutated_json(chance, {"title": "T", "messages": listed}, 0.03))
+        case 3 | 4:
+            return mutation.json_text(chance, mutation.mutated_json(chance, listed, 0.03))
+        case _:
+            return mutation.text(chance, 20_000)
+
+
+def shown(world: FuzzWorld, session: str) -> list[Any]:
+    messages = world.checked("sessions", "show", session, "--json").json["messages"]
+    return [{**each, "session_id": ""} for each in messages]
+
+
+class Imports:
+    def __init__(self, folders: Folders) -> None:
+        self._exported: Any = None
+        self._worlds = Worlds(folders, self._export)
+
+    def _export(self, world: FuzzWorld) -> None:
+        self._exported = world.checked("context", "export").json
+
+    def run(self, case: Case) -> None:
+        world = self._worlds.fresh(case)
+        match case.chance.randrange(4):
+            case 0:
+                self._facts(case, world)
+            case 1:
+                self._there_and_back(case, world)
+            case _:
+                self._conversation(case, world)
+
+    def _conversation(self, case: Case, world: FuzzWorld) -> None:
+        text = conversation(case.chance, self._exported)
+        data = text.encode(errors=case.chance.choice(("replace", "surrogatepass")))
+        case.note("talk.json", data if case.chance.random() < 0.9 else mutation.mutated_bytes(case.chance, data))
+        result = world.checked("context", "import", "--file", str(case.folder / "talk.json"), "--json")
+        if result.code == 0:
+            session = result.json["session"]
+            shown(world, session)
+            world.checked("sessions", "show", session)
+            world.checked("context", "export", session, "--format", "markdown")
+            world.checked("context", "show", session)
+            world.checked("ask", "And now?", "--model", "quote", "--session", session)
+
+    def _there_and_back(self, case: Case, world: FuzzWorld) -> None:
+        talk = [
+            {"role": chance_role, "content": mutation.text(case.chance, 3_000)} for chance_role in ("user", "assistant")
+        ]
+        case.note("talk.json", json.dumps(talk))
+        first = world.checked("context", "import", "--file", str(case.folder / "talk.json"), "--json")
+        if first.code:
+            return
+        session = first.json["session"]
+        exported = world.checked("context", "export", session)
+        again = world.checked("context", "import", "--file", "-", "--json", stdin=exported.out)
+        require(again.code == 0, "what was exported can be imported", again.err)
+        require(shown(world, again.json["session"]) == shown(world, session), "what was exported is imported as it was")
+
+    def _facts(self, case: Case, world: FuzzWorld) -> None:
+        items = [f"- {mutation.line(case.chance)[:300]}\n" for _ in range(case.chance.randrange(4))]
+        text = "".join([*items, mutation.text(case.chance, 5_000)])
+        name = case.chance.choice(("facts.md", "a b.md", "facts.txt"))
+        world.note(name, text.encode(errors="surrogatepass"))
+        case.note("facts.md", text)
+        world.checked("memory", "import", case.chance.choice((f"@{name}", name, f"@../{name}")))
+        listed = world.checked("memory", "list", "--json")
+        require(listed.code == 0, "facts can be listed after any import", listed.err)
+        world.checked("memory", "search", mutation.line(case.chance).replace("\0", ""))
+        exported = world.checked("memory", "export")
+        world.note("again.md", exported.out)
+        again = world.checked("memory", "import", "@again.md", "--json")
+        # What would act on a terminal is exported as it is shown, and is another fact then.
+        if again.code == 0 and all(fact["text"] == shown_in_line(fact["text"]) for fact in listed.json):
+            require(again.json["new"] == 0, "facts that were exported are known when they are imported", again.out)
+
+
+def make(folders: Folders) -> Target:
+    return Imports(folders)

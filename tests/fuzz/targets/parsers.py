@@ -1,0 +1,216 @@
+"""Parsers of notes, messages and answers: no text makes one of them raise, and every place they name is in the text."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from random import Random
+from typing import get_args
+
+from tests.fuzz import mutation
+from tests.fuzz.case import Case, Folders, Target, require
+from tests.support.gguf_files import write_gguf
+from tests.support.sessions import NOON
+from zkchat.agents.reading import agent_of, rule_of
+from zkchat.chat.citations import Said
+from zkchat.chat.describing import accepted
+from zkchat.chat.learning import learning_points
+from zkchat.chat.summaries import LONGEST, as_read, summary_of
+from zkchat.context.documents import wrapped
+from zkchat.context.extractive import condense, summarise
+from zkchat.context.language import language_of
+from zkchat.context.smalltalk import telling_terms
+from zkchat.context.tokens import Estimate
+from zkchat.errors import ConfigError, NoteNotFound
+from zkchat.export.notes import answer_note, file_name
+from zkchat.memory.lists import list_items
+from zkchat.memory.project import imports_of, project_memory
+from zkchat.memory.statements import placing
+from zkchat.model.memory import Fact
+from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.note import PrivacyClass
+from zkchat.model.profile import ProfileFile
+from zkchat.providers.gguf import read_head
+from zkchat.vault import frontmatter, query, wikilink
+from zkchat.vault.asking import topics
+from zkchat.vault.chunker import sections_of
+from zkchat.vault.markdown import flatten, outline, plain
+from zkchat.vault.parse import parse_note, prose_of
+from zkchat.vault.privacy import privacy_of_text
+from zkchat.vault.resolver import section_lines
+from zkchat.vault.sentences import sentences
+from zkchat.vault.snippet import matches, snippet
+from zkchat.vault.terms import asked_terms, pieces, placed_terms, spelled, terms
+from zkchat.vault.vocabulary import Vocabulary
+
+Parser = Callable[[str, Random], None]
+
+
+def inside(spans: Iterable[tuple[int, int]], text: str) -> None:
+    for start, end in spans:
+        require(0 <= start <= end <= len(text), "spans are within the text", f"{start}:{end} of {len(text)}")
+
+
+def note(text: str, _: Random) -> None:
+    parsed = parse_note("folder/n.md", text)
+    inside([(link.start, link.end) for link in parsed.links], text)
+    inside(parsed.comments, text)
+    for link in parsed.links:
+        require(text[link.start : link.end] == link.text, "a link is the text where it stands", repr(link))
+    for heading in parsed.headings[:200]:
+        first, last = section_lines(parsed, heading.text) or (1, 1)
+        require(1 <= first <= last <= parsed.line_count, "lines are those of the note", repr(heading))
+    sections = sections_of(parsed, text)
+    inside([(section.start, section.end) for section in sections], text)
+    if len(text) < 20_000:
+        parts = "".join("".join(section.text.split()) for section in sections)
+        hidden = {offset for start, end in parsed.comments for offset in range(start, end)}
+        body = "".join(text[at] for at in range(parsed.body_start, len(text)) if at not in hidden)
+        require(parts == "".join(body.split()), "every visible character of the body is in exactly one section")
+
+
+def privacy(text: str, chance: Random) -> None:
+    places = [mutation.line(chance)[:80] for _ in range(chance.randrange(4))]
+    got = privacy_of_text(text, mutation.line(chance)[:80] or "n.md", places)
+    require(got in get_args(PrivacyClass), "a note has one of the classes", repr(got))
+
+
+def matter(text: str, _: Random) -> None:
+    flat = flatten(text)
+    found = frontmatter.cut(flat)
+    inside(
+        [found.span, (found.span[1], max(found.end, found.span[1])), *frontmatter.comments_in(flat, found.span)], flat
+    )
+    frontmatter.properties_at(flat, found.span)
+
+
+def markdown(text: str, _: Random) -> None:
+    flat = flatten(text)
+    require(len(flat) == len(text), "to flatten a text moves no offset")
+    found = outline(flat)
+    inside([*found.code, *found.formulas, *found.blocks], flat)
+    inside([(link.start, link.end) for link in found.hyperlinks], flat)
+    prose_of(text)
+    plain(text[:5_000])
+
+
+def links(text: str, _: Random) -> None:
+    inside([(link.start, link.end) for link in wikilink.scan(text)], text)
+    inside(wikilink.wikilink_spans(text), text)
+
+
+def queries(text: str, _: Random) -> None:
+    asked = query.parse(text)
+    asked_terms(asked.ranking)
+    matches("Sleep and tea in the garden.", text)
+    topics(text)
+
+
+def words(text: str, chance: Random) -> None:
+    inside([(start, end) for start, end, _ in placed_terms(text)], text)
+    found = terms(text)
+    vocabulary = Vocabulary()
+    vocabulary.lists(vocabulary.read([text, ""]))
+    pieces([text])
+    spelled(text)
+    telling_terms(text)
+    snippet(text, set(chance.sample(found, min(3, len(found)))))
+
+
+def said(text: str, chance: Random) -> None:
+    for sentence in sentences(text):
+        require(sentence.strip(), "no sentence is empty")
+    language_of(text)
+    learning_points([text])
+    accepted(text[:1_000], mutation.text(chance, 1_000))
+    fact = Fact(id="f", text=mutation.line(chance)[:500] or "x", source="user", at=NOON)
+    placing(text[:2_000], [fact])
+
+
+def citations(text: str, chance: Random) -> None:
+    Said(text).names_one_of("a/b.md", [mutation.line(chance) for _ in range(4)])
+
+
+def summaries(text: str, _: Random) -> None:
+    require(len(summary_of(text).text) <= LONGEST, "a summary is short")
+    as_read(text[:20_000])
+
+
+def telegrams(text: str, chance: Random) -> None:
+    budget = chance.choice((0, 1, 40, 500))
+    count = Estimate().count
+    short = condense(text, budget, count, focus=mutation.line(chance))
+    require(count(short) <= max(budget, 1), "what is condensed fits the budget", f"{count(short)} of {budget}: {short}")
+    talk = [message("user" if number % 2 else "assistant", part) for number, part in enumerate(halves(text, chance))]
+    summarise(talk, budget, count, earlier=mutation.text(chance, 2_000))
+
+
+def halves(text: str, chance: Random) -> list[str]:
+    return mutation.pieces_of(chance, text, 4)
+
+
+def message(role: str, text: str) -> ChatMessage:
+    return ChatMessage.model_validate({"id": "m", "role": role, "parts": [TextPart(text=text)], "created_at": NOON})
+
+
+def project(text: str, chance: Random) -> None:
+    imports_of(text)
+    files = {"ZKCHAT.md": text, "a/b.md": mutation.text(chance, 5_000), "a b.md": f"@ZKCHAT.md {text[:500]}"}
+
+    def read(path: str) -> str:
+        if path in files:
+            return files[path]
+        raise NoteNotFound(path)
+
+    project_memory(read, Estimate(), chance.choice((0, 20, 2_000)))
+    list_items(text)
+
+
+def profiles(text: str, chance: Random) -> None:
+    head = "".join(f"{chance.choice(PROFILE_KEYS)}: {mutation.soup(chance, 3)}\n" for _ in range(chance.randrange(4)))
+    for kind, read in (("agent", agent_of), ("rule", rule_of)):
+        source = chance.choice((text, f"---\n{head}---\n{text}"))
+        name = mutation.line(chance)[:60]
+        read(
+            ProfileFile.model_validate({"kind": kind, "name": name, "path": "x.md", "origin": "vault", "text": source})
+        )
+
+
+PROFILE_KEYS = ("description", "model", "context", "rules", "references", "tools", "servers", "include", "Model")
+
+
+def notes_written(text: str, chance: Random) -> None:
+    name = file_name(mutation.line(chance))
+    require(name and "/" not in name and "\0" not in name, "a title gives the name of a file", repr(name))
+    answer_note(mutation.line(chance), message("user", mutation.line(chance)), message("assistant", text))
+    require(wrapped(mutation.line(chance), text).count("</document>") == 1, "a note cannot close its wrapping")
+
+
+PARSERS: tuple[Parser, ...] = (
+    *(note, note, privacy, privacy, matter, markdown, links, queries, words, said, citations, summaries, telegrams),
+    *(project, profiles, notes_written),
+)
+
+
+class Parsers:
+    def __init__(self, shared: Path) -> None:
+        self._weights = write_gguf(shared / "model.gguf").read_bytes()
+
+    def run(self, case: Case) -> None:
+        chance = case.chance
+        if chance.randrange(20) == 0:
+            return self._weights_file(case)
+        parser = chance.choice(PARSERS)
+        text = mutation.text(chance)
+        case.note(f"{parser.__name__}.txt", text)
+        return parser(text, chance)
+
+    def _weights_file(self, case: Case) -> None:
+        case.note("model.gguf", mutation.mutated_bytes(case.chance, self._weights))
+        try:
+            head = read_head(case.folder / "model.gguf")
+        except ConfigError:
+            return
+        _ = head.window, head.calls_tools, head.control_tokens, head.bytes_for(4096)
+
+
+def make(folders: Folders) -> Target:
+    return Parsers(folders.shared)

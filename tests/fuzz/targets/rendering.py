@@ -1,0 +1,70 @@
+"""What is drawn: no text acts on the terminal, and an answer looks the same in whatever pieces it arrives."""
+
+from tests.fuzz import mutation
+from tests.fuzz.case import Case, Folders, Target, require
+from tests.support.screens import on_screen, streamed, what_acts_on_a_terminal
+from zkchat.model.prompt import TextChunk
+from zkchat.providers.thinking import ThinkingSplitter
+from zkchat.render.blocks import Blocks
+from zkchat.render.door import shown, shown_in_line, shown_in_place
+
+LONGEST_DRAWN = 1_500
+"""Characters: a screen in memory is slow, and draws each piece again."""
+
+
+def door(case: Case, text: str) -> None:
+    for made in (shown(text), shown_in_line(text), shown_in_place(text)):
+        require(not what_acts_on_a_terminal(made), "nothing that is shown acts on a terminal", repr(made))
+    pieces = mutation.pieces_of(case.chance, text)
+    require("".join(map(shown, pieces)) == shown(text), "the door knows no pieces")
+
+
+def screen(case: Case, text: str) -> None:
+    text = text[:LONGEST_DRAWN]
+    width = case.chance.choice((1, 8, 40, 80))
+    whole = streamed([text], width)
+    require(not what_acts_on_a_terminal(whole), "no answer acts on the terminal", repr(whole))
+    pieces = mutation.pieces_of(case.chance, text, 8)
+    require(
+        on_screen(streamed(pieces, width), width) == on_screen(whole, width),
+        "an answer looks the same in whatever pieces it arrives",
+        repr(pieces),
+    )
+
+
+def blocks(case: Case, text: str) -> None:
+    def settled(pieces: list[str]) -> list[list[str]]:
+        cut = Blocks()
+        done = []
+        for piece in pieces:
+            cut.add(piece)
+            done += cut.settled()
+        return [[f"{token.type} {token.content}" for token in piece.tokens] for piece in (*done, *cut.close())]
+
+    text = text[:20_000]
+    whole, parts = settled([text]), settled(mutation.pieces_of(case.chance, text, 8))
+    require(whole == parts, "where an answer is cut into blocks depends on its text alone")
+
+
+def thinking(case: Case, text: str) -> None:
+    def split(pieces: list[str]) -> tuple[str, str]:
+        splitter = ThinkingSplitter()
+        chunks = [*(chunk for piece in pieces for chunk in splitter.feed(piece)), *splitter.end()]
+        answer = "".join(chunk.text for chunk in chunks if isinstance(chunk, TextChunk))
+        return answer, "".join(chunk.text for chunk in chunks if not isinstance(chunk, TextChunk))
+
+    text = case.chance.choice(("", " <think>", "<think>a</think>")) + text
+    require(split([text]) == split(mutation.pieces_of(case.chance, text)), "thinking is told apart wherever it is cut")
+
+
+class Rendering:
+    def run(self, case: Case) -> None:
+        draw = case.chance.choice((door, screen, screen, blocks, thinking))
+        text = mutation.text(case.chance, 20_000)
+        case.note(f"{draw.__name__}.txt", text)
+        draw(case, text)
+
+
+def make(_folders: Folders) -> Target:
+    streamed(["```python\nx = 1\n```\n| a |\n|---|\n| b |\n"])
+    return Rendering()

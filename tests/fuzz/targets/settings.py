@@ -1,0 +1,123 @@
+"""Settings from everywhere: both config.toml, variables, flags, commands; agents, rules, ZKCHAT.md."""
+
+import os
+from pathlib import Path
+from random import Random
+
+from tests.fuzz import mutation
+from tests.fuzz.case import Case, Folders, Target
+from tests.fuzz.worlds import FuzzWorld, Worlds
+from zkchat.config.schema import FIELDS, SECTIONS, Model
+
+KEYS = (*FIELDS, *SECTIONS, *(f"models.mine.{name}" for name in Model.model_fields), "nonsense", "context.", ".", "")
+VALUES = (
+    *("true", "1", "-1", "0.5", '"quote"', '"ollama:x"', '"vault"', "[]", '["*.md"]', "{}", "{a = 1}", "2026-01-01"),
+    *("1e999", "nan", "0x7f", '"http://[::1"', '"http://127.0.0.1:99999"', '["[z-a]"]', '["**/**/**/a"]', '"~"'),
+    *('["' + "*a" * 30 + 'b"]', "9" * 400, '"""' + "x" * 5000 + '"""', '"\\u0000"', '"\\u001b[31m"', "[[1], [2]]"),
+)
+COMMANDS = (
+    ("config", "show"),
+    ("config", "show", "--json"),
+    ("ask", "How long do adults sleep?", "--model", "quote"),
+    ("doctor",),
+    ("search", "sleep"),
+    ("agent", "list"),
+    ("rules", "list"),
+    ("sessions", "list"),
+    ("config", "trust", "--yes"),
+    ("config", "trust"),
+    ("models", "list"),
+    ("memory", "list"),
+)
+
+
+def value(chance: Random) -> str:
+    if chance.random() < 0.7:
+        return chance.choice(VALUES)
+    return f'"{mutation.line(chance)[:200]}"'
+
+
+def toml(chance: Random) -> bytes:
+    lines = []
+    for _ in range(chance.randint(1, 6)):
+        section, _, key = chance.choice(KEYS).rpartition(".")
+        match chance.randrange(4):
+            case 0 if section:
+                lines.append(f"[{section}]\n{key} = {value(chance)}\n")
+            case 1:
+                lines.append(f"{chance.choice(KEYS)} = {value(chance)}\n")
+            case 2:
+                lines.append(f"[models.{mutation.line(chance)[:20]!r}]\nid = {value(chance)}\n")
+            case _:
+                lines.append(f"{section or key}.{key} = {value(chance)}\n")
+    data = "".join(lines).encode(errors="replace")
+    return mutation.mutated_bytes(chance, data) if chance.random() < 0.2 else data
+
+
+def put(chance: Random, file: Path, content: bytes) -> None:
+    """The content as a file, or something else in its place."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    match chance.randrange(40):
+        case 0:
+            file.mkdir(exist_ok=True)
+        case 1:
+            file.unlink(missing_ok=True)
+            file.symlink_to(chance.choice(("nowhere", file.name, "../Sleep.md", "/dev/zero", "/dev/full")))
+        case 2:
+            file.unlink(missing_ok=True)
+            os.mkfifo(file)
+        case _:
+            file.write_bytes(content)
+
+
+def profile(chance: Random) -> bytes:
+    head = "".join(f"{chance.choice(PROFILE_KEYS)}: {mutation.soup(chance, 3)}\n" for _ in range(chance.randrange(4)))
+    return f"---\n{head}---\n{mutation.text(chance, 2_000)}".encode(errors="replace")
+
+
+PROFILE_KEYS = ("description", "model", "context", "rules", "references", "tools", "servers", "include", "Model")
+
+
+def scatter(chance: Random, world: FuzzWorld) -> None:
+    """Put some of everything into the places where settings come from."""
+    user, vault = world.home / ".config" / "zkchat", world.vault / ".zkchat"
+    if chance.random() < 0.6:
+        put(chance, user / "config.toml", toml(chance))
+    if chance.random() < 0.6:
+        put(chance, vault / "config.toml", toml(chance))
+    for folder in (user, vault):
+        for kind in ("agents", "rules"):
+            if chance.random() < 0.2:
+                name = chance.choice(("default", "gardener", "brief", "Ünüs", "a b", "x" * 100))
+                put(chance, folder / kind / f"{name}.md", profile(chance))
+    if chance.random() < 0.2:
+        put(chance, world.vault / "ZKCHAT.md", mutation.text(chance, 20_000).encode(errors="replace"))
+    for _ in range(chance.randrange(3)):
+        key = chance.choice(KEYS).replace(".", "__").upper()
+        text = chance.choice((chance.choice(VALUES), mutation.line(chance)[:2000])).replace("\0", "")
+        world.variables[f"ZKCHAT_{key}"] = text
+
+
+def command(chance: Random) -> tuple[str, ...]:
+    key = chance.choice(KEYS)
+    text = chance.choice((chance.choice(VALUES), mutation.line(chance)[:2000])).replace("\0", "")
+    edits = (("config", "set", key, text), ("config", "get", key), ("config", "unset", key))
+    place = chance.choice(((), ("--vault-file",), ("--user",)))
+    return (*chance.choice(edits), *place) if chance.random() < 0.4 else chance.choice(COMMANDS)
+
+
+class SettingsFrom:
+    def __init__(self, folders: Folders) -> None:
+        self._worlds = Worlds(folders)
+
+    def run(self, case: Case) -> None:
+        world = self._worlds.fresh(case)
+        scatter(case.chance, world)
+        called = [command(case.chance) for _ in range(case.chance.randint(1, 4))]
+        case.note("called.txt", "\n".join(map(repr, (world.variables, *called))))
+        for arguments in called:
+            world.checked(*arguments, stdin="")
+
+
+def make(folders: Folders) -> Target:
+    return SettingsFrom(folders)

@@ -1,0 +1,121 @@
+"""Damaged files of our own: every command still ends as documented, and what was damaged is kept or rescued."""
+
+import os
+from pathlib import Path
+from random import Random
+
+from tests.fuzz import mutation
+from tests.fuzz.case import Case, Folders, Target, require
+from tests.fuzz.worlds import FuzzWorld, Worlds
+from zkchat.errors import ExitCode
+
+ASK = ("ask", "How long do adults sleep?", "--model", "quote")
+COMMANDS = (
+    ("sessions", "list"),
+    ("sessions", "list", "--json"),
+    ("doctor",),
+    ("memory", "list"),
+    ("memory", "add", "I have a cat."),
+    ("search", "sleep"),
+    ("sessions", "search", "coffee"),
+    ("sessions", "show", "2"),
+    ("context", "export"),
+    ("backlinks", "Sleep"),
+    ("vault", "status"),
+    ("index",),
+    ("memory", "relevance"),
+)
+HISTORY = b"\n# 2026-03-01 12:00:00\n+What is sleep?\n"
+
+
+def prepare(world: FuzzWorld) -> None:
+    world.checked("chat", "--model", "quote", stdin="What is sleep?\n/remember I have a dog\n")
+    world.checked("config", "trust", "--yes")
+    data = world.home / ".local" / "share" / "zkchat"
+    (data / "history").write_bytes(HISTORY)
+    (data / "trust.json").touch()
+
+
+def files_of(world: FuzzWorld) -> list[Path]:
+    found = [*world.home.rglob("*"), *(world.vault / ".zkchat").glob("*")]
+    return sorted(path for path in found if path.is_file())
+
+
+def damage(chance: Random, file: Path) -> None:
+    """As a disk, a crash or a person would."""
+    content = file.read_bytes()
+    match chance.randrange(20):
+        case 0:
+            file.write_bytes(b"")
+        case 1:
+            file.write_text(mutation.text(chance, 5_000), errors="replace")
+        case 2:
+            Path(f"{file}-wal").write_bytes(chance.randbytes(chance.choice((0, 32, 5000))))
+        case 3:
+            Path(f"{file}-journal").write_bytes(mutation.mutated_bytes(chance, content[:6000]))
+        case 4:
+            other = chance.choice([path for path in file.parent.iterdir() if path.is_file()])
+            file.write_bytes(other.read_bytes())
+        case 5 | 6:
+            replace_by_something_else(chance, file)
+        case _:
+            file.write_bytes(mutation.mutated_bytes(chance, content))
+
+
+def replace_by_something_else(chance: Random, file: Path) -> None:
+    file.rename(file.with_name("elsewhere"))
+    match chance.randrange(10):
+        case 0 | 1 | 2:
+            file.mkdir()
+        case 3:
+            os.mkfifo(file)
+        case 4 | 5 | 6 | 7:
+            file.symlink_to(chance.choice(("elsewhere", "nowhere", file.name, "/dev/zero")))
+        case _:
+            pass
+
+
+class Stores:
+    def __init__(self, folders: Folders) -> None:
+        self._worlds = Worlds(folders, prepare)
+
+    def run(self, case: Case) -> None:
+        chance = case.chance
+        world = self._worlds.fresh(case)
+        if chance.random() < 0.5:
+            return self._sessions_are_rescued(case, world)
+        hurt = chance.sample(files_of(world), chance.choice((1, 1, 2, 4)))
+        for file in hurt:
+            damage(chance, file)
+        called = [ASK, *chance.sample(COMMANDS, 3)]
+        chance.shuffle(called)
+        case.note("called.txt", "\n".join(map(str, (*hurt, *called))))
+        for arguments in called:
+            world.checked(*arguments)
+        return None
+
+    def _sessions_are_rescued(self, case: Case, world: FuzzWorld) -> None:
+        """Of damage within the file itself zkchat always starts, and nothing of the file is thrown away."""
+        (file,) = world.home.rglob("sessions.db")
+        damaged = mutation.mutated_bytes(case.chance, file.read_bytes())
+        file.write_bytes(damaged)
+        case.note("sessions.db", damaged)
+        before = ("sessions", "list") if case.chance.random() < 0.5 else ("doctor",)
+        world.checked(*before)
+        result = world.checked(*ASK)
+        require(
+            result.code in {ExitCode.OK, ExitCode.NO_ANSWER}, "a damaged session store never stops a chat", result.err
+        )
+        listed = world.checked("sessions", "list", "--json")
+        require(listed.code == 0, "sessions are listed after a rescue", listed.err)
+        if len(listed.json) < 4:
+            kept = any(damaged == path.read_bytes() for path in file.parent.rglob("*") if path.is_file())
+            require(
+                kept,
+                "a damaged session store is kept unless all of it is rescued",
+                "\n".join(map(str, files_of(world))),
+            )
+
+
+def make(folders: Folders) -> Target:
+    return Stores(folders)

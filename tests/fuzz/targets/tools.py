@@ -1,0 +1,102 @@
+"""Tools: whatever a model writes as arguments, the outcome is text, and nothing outside the vault is read."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.fuzz import mutation
+from tests.fuzz.case import Case, Folders, Target, require
+from tests.support.libraries import library_of
+from tests.support.memories import MemoriesInMemory
+from tests.support.sessions import NOON
+from zkchat.context.recall import Found
+from zkchat.context.relevance import Relevance
+from zkchat.memory.facts import Memory
+from zkchat.model.message import ToolCallPart
+from zkchat.ports import Tool
+from zkchat.tools.explore import explore_tools
+from zkchat.tools.memory import memory_tools
+from zkchat.tools.recall import recall_tools
+from zkchat.tools.registry import Toolbox
+
+CANARY = "canary-outside-of-the-vault"
+NOTES = {
+    "Ideas/Sleep.md": "---\naliases: Schlaf\ntags: night\n---\n# Sleep\n\nAdults need seven hours. See [[Coffee]].\n",
+    "Coffee.md": "# Coffee\n\nCaffeine and [[Ideas/Sleep|sleep]] do not mix. Also [[Nowhere]].\n",
+    "a/Twin.md": "one [[Sleep#Sleep]]",
+    "b/Twin.md": "two",
+    "Long.md": "x" * 20_000,
+}
+PATHS = (
+    *(
+        "../secret.md",
+        "../secret",
+        "link.md",
+        "link",
+        "folder/secret.md",
+        "[[../secret]]",
+        ".zkchat/hidden.md",
+        "hidden",
+    ),
+    *("/etc/hostname", "~/x.md", "C:\\x", "..\\secret.md", "%2e%2e/secret.md", "Ideas/../../secret.md", "\0", "."),
+    *("Sleep", "Ideas/Sleep.md", "[[Twin]]", "[[Sleep#nowhere]]", "Schlaf", "Long", "Coffee.md#Coffee", "secret"),
+)
+
+
+def nothing_found(_query: str, _most: int) -> Sequence[Found]:
+    return []
+
+
+def tools_over(library: Any) -> list[Tool]:
+    memory = Memory(MemoriesInMemory("Mia likes nuts"), Relevance(), lambda: NOON)
+    remembering = memory_tools(memory, lambda text: "a" in text, lambda: "s1")
+    return [*explore_tools(library, lambda: NOON), *recall_tools(nothing_found), *remembering]
+
+
+def argument(chance: Random, schema: dict[str, Any]) -> Any:
+    if chance.random() < 0.15:
+        return mutation.json_value(chance)
+    if schema.get("type") == "integer":
+        return chance.choice((*mutation.NUMBERS, "3", "", 3, 19999))
+    match chance.randrange(4):
+        case 0 | 1:
+            return chance.choice(PATHS)
+        case 2:
+            return mutation.text(chance, 5_000)
+        case _:
+            return mutation.line(chance)
+
+
+class Tools:
+    def __init__(self, shared: Path) -> None:
+        (shared / "secret.md").write_text(CANARY)
+        vault = shared / "vault"
+        (vault / ".zkchat").mkdir(parents=True)
+        (vault / ".zkchat" / "hidden.md").write_text(CANARY)
+        (vault / "link.md").symlink_to(shared / "secret.md")
+        (vault / "folder").symlink_to(shared)
+        self._open = ExitStack()
+        self._library = self._open.enter_context(library_of(shared, NOTES))
+
+    def run(self, case: Case) -> None:
+        chance = case.chance
+        box = Toolbox(tools_over(self._library))
+        for number in range(chance.randint(1, 4)):
+            spec = chance.choice(box.specs)
+            known = spec.parameters.get("properties", {})
+            given = {name: argument(chance, schema) for name, schema in known.items() if chance.random() < 0.9}
+            arguments = mutation.json_text(chance, mutation.mutated_json(chance, given, 0.03))
+            name = spec.name if chance.random() < 0.97 else mutation.line(chance)
+            case.note(f"{number}-{spec.name}.txt", f"{name}\n{arguments}")
+            outcome = asyncio.run(box.call(ToolCallPart(call_id="1", name=name, arguments=arguments)))
+            told = outcome.text + outcome.summary + repr(outcome.references)
+            require(CANARY not in told, "no tool reads outside of the vault", told)
+            json.dumps([reference.model_dump(mode="json") for reference in outcome.references])
+
+
+def make(folders: Folders) -> Target:
+    return Tools(folders.shared)
