@@ -73,6 +73,11 @@ def create_provider(environment: Environment, settings: "Settings") -> tuple["Mo
         openai_base_url=settings.openai.base_url,
         openai_key=environment.variables.get(settings.openai.api_key_env, ""),
         openai_key_variable=settings.openai.api_key_env,
+        remote=frozenset(
+            name
+            for name, is_remote in (("ollama", settings.ollama.remote), ("openai", settings.openai.remote))
+            if is_remote
+        ),
         folder=environment.cwd,
         home=environment.home,
         cache=environment.cache_dir,
@@ -86,6 +91,7 @@ def create_provider(environment: Environment, settings: "Settings") -> tuple["Mo
                     temperature=model.temperature,
                     calls_tools=model.calls_tools,
                     options=model.options,
+                    remote=model.remote,
                 ),
             )
             for name, model in settings.models.items()

@@ -81,6 +81,11 @@ def _step(chunk: ModelChunk) -> dict[str, object]:
 
 def test_a_provider_says_what_it_is_before_it_is_asked(talker: ModelProvider) -> None:
     assert talker.info.provider in talker.info.name
+    assert talker.info.on_this_machine == talker.info.is_located
+
+
+def test_a_provider_knows_where_its_model_runs_once_it_was_asked(talker: ModelProvider) -> None:
+    asyncio.run(talker.connect())
     assert talker.info.on_this_machine
 
 

@@ -126,7 +126,7 @@ async def _ollama(environment: "Environment", settings: "Settings") -> Place:
     from zkchat.providers.offers import of_ollama
 
     host, key = settings.ollama.host, environment.variables.get("OLLAMA_API_KEY", "")
-    return await _asked(f"Ollama at {host}", of_ollama(host, api_key=key))
+    return await _asked(f"Ollama at {host}", of_ollama(host, api_key=key, remote=settings.ollama.remote))
 
 
 async def _openai(environment: "Environment", settings: "Settings") -> Place:
@@ -136,7 +136,8 @@ async def _openai(environment: "Environment", settings: "Settings") -> Place:
     name, key = base_url or "OpenAI", environment.variables.get(variable, "")
     if not base_url and not key:
         return Place(name=name, trouble=f"There is no key in the variable {variable}.")
-    return await _asked(name, of_openai(base_url, api_key=key, key_variable=variable))
+    offered = of_openai(base_url, api_key=key, key_variable=variable, remote=settings.openai.remote)
+    return await _asked(name, offered)
 
 
 async def _asked(name: str, offered: Awaitable[list["ModelInfo"]]) -> Place:

@@ -50,5 +50,6 @@ def consoles(environment: "Environment", color: str) -> tuple["Console", "Consol
 def tell_choice(here: "Process", opened: "Opened") -> None:
     """Say which model was chosen, where the user has not; in any case before notes leave the machine."""
     model = opened.conversation.model
-    if opened.chosen and not model.needs_notes and (here.environment.stderr_is_tty or not model.on_this_machine):
+    is_elsewhere = model.is_located and not model.on_this_machine
+    if opened.chosen and not model.needs_notes and (here.environment.stderr_is_tty or is_elsewhere):
         here.note(opened.chosen)

@@ -179,9 +179,17 @@ class References(Section):
     )
 
 
+Remote = Annotated[bool, NeedsTrust()]
+
+
 class Ollama(Section):
     host: Annotated[HttpAddress, NeedsTrust()] = Field(
         default="http://127.0.0.1:11434", description="Address of the Ollama server."
+    )
+    remote: Remote = Field(
+        default=False,
+        description="Whether its models run on another machine although its address is this one, as behind a tunnel: "
+        "they get no local notes.",
     )
 
 
@@ -192,6 +200,11 @@ class OpenAI(Section):
     api_key_env: Annotated[VariableName, NeedsTrust()] = Field(
         default="OPENAI_API_KEY",
         description="Name of the environment variable that holds the key. Keys are never kept in a settings file.",
+    )
+    remote: Remote = Field(
+        default=False,
+        description="Whether its models run on another machine although its address is this one, as behind a tunnel "
+        "or a proxy: they get no local notes.",
     )
 
 
@@ -230,6 +243,11 @@ class Model(Section):
     options: dict[str, object] = Field(
         default_factory=dict,
         description="What else is sent with every request, as the server knows it: `{ top_p = 0.9 }`.",
+    )
+    remote: bool = Field(
+        default=False,
+        description="Whether it runs on another machine although its server's address is this one: it gets no local "
+        "notes.",
     )
 
 

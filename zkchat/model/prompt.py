@@ -55,6 +55,9 @@ class ModelInfo(Value):
     needs_evidence: bool = False
     """Whether it is so small that it invents whatever it is not handed, and is asked nothing without evidence."""
     on_this_machine: bool = False
+    """Whether it is known to run here. Any other model gets nothing of a local note."""
+    is_located: bool = True
+    """Whether it is known where it runs: of a server that has to be asked, it is not."""
     tokenizer: str = ""
     """The encoding that counts for it; without one, counts are estimates and are shown as such."""
 

@@ -14,6 +14,8 @@ class Declared:
     calls_tools: bool | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     """Sent along with every request as they are."""
+    remote: bool = False
+    """Whether it runs on another machine, whatever its address says: a tunnel or a proxy leads there."""
 
 
 NOTHING_DECLARED = Declared()

@@ -53,7 +53,7 @@ class LlamaCpp:
             context_limit=self._engine.window,
             calls_tools=self._engine.head.calls_tools if tools is None else tools,
             needs_evidence=self._engine.head.file_bytes < SMALL and tools is not True,
-            on_this_machine=True,
+            on_this_machine=not declared.remote,
         )
         weakref.finalize(self, self._engine.close)
 

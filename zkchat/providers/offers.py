@@ -11,12 +11,14 @@ from pydantic import BaseModel, ConfigDict
 
 from zkchat.errors import ConfigError, ProviderError
 from zkchat.model.prompt import ModelInfo
+from zkchat.providers.declared import Declared
 from zkchat.providers.gguf import kept, read_head
+from zkchat.providers.locality import is_forwarded, is_loopback, may_run_here, ollama_address
 from zkchat.providers.ollama import Ollama
 from zkchat.providers.openai import OPENAI, OpenAI, described
 from zkchat.providers.reach import answers
 from zkchat.providers.trouble import Endpoint, Reply, explain
-from zkchat.providers.wire import Patience, on_this_machine, shown
+from zkchat.providers.wire import Patience, shown
 
 SECONDS = 3.0
 """How long a server that is there may take to list its models."""
@@ -33,17 +35,22 @@ class _Entry(BaseModel):
     name: str = ""
     details: dict[str, object] = {}
 
+    @property
+    def is_forwarded(self) -> bool:
+        return is_forwarded(self.model_extra)
+
 
 class _List(BaseModel):
     data: tuple[_Entry, ...] = ()
     models: tuple[_Entry, ...] = ()
 
 
-async def of_ollama(host: str, *, api_key: str = "") -> list[ModelInfo]:
+async def of_ollama(host: str, *, api_key: str = "", remote: bool = False) -> list[ModelInfo]:
     """The models of an Ollama server. Raises `ProviderError` where it does not answer as one."""
+    declared = Declared(remote=remote)
 
     async def looked_up(name: str) -> ModelInfo:
-        model = Ollama(name, host=host, api_key=api_key, patience=_QUICK)
+        model = Ollama(name, host=host, api_key=api_key, declared=declared, patience=_QUICK)
         with suppress(ProviderError):  # one that is just being removed, say: the others still count
             await model.connect()
         return model.info
@@ -65,7 +72,7 @@ async def names_of_ollama(host: str, *, api_key: str = "") -> list[str]:
     return [entry.name for entry in listed.models if entry.name and not _only_embeds(entry)]
 
 
-async def of_openai(base_url: str, *, api_key: str, key_variable: str) -> list[ModelInfo]:
+async def of_openai(base_url: str, *, api_key: str, key_variable: str, remote: bool = False) -> list[ModelInfo]:
     """The models of OpenAI, or of a server that speaks its protocol. Raises `ProviderError` if it does not answer."""
     address = base_url or OPENAI
     endpoint = Endpoint(
@@ -78,10 +85,23 @@ async def of_openai(base_url: str, *, api_key: str, key_variable: str) -> list[M
     )
     listed = await asyncio.to_thread(_list, f"{address.rstrip('/')}/models", endpoint)
     entries = [entry for entry in listed.data if entry.id and (address != OPENAI or talks(entry.id))]
-    return [
-        described(OpenAI(entry.id, base_url=base_url, api_key=api_key).info, entry.model_extra or {})
-        for entry in entries
-    ]
+    elsewhere = await asyncio.to_thread(_forwarded, address, endpoint)
+
+    def info(entry: _Entry) -> ModelInfo:
+        known = described(OpenAI(entry.id, base_url=base_url, api_key=api_key).info, entry.model_extra or {})
+        here = may_run_here(address, entry.id, remote=remote or entry.id in elsewhere)
+        return known.model_copy(update={"on_this_machine": here, "is_located": True})
+
+    return [info(entry) for entry in entries]
+
+
+def _forwarded(address: str, endpoint: Endpoint) -> frozenset[str]:
+    """The models that a server on this machine only forwards, if it is an Ollama, which alone can tell."""
+    with suppress(ProviderError):
+        if is_loopback(address):
+            listed = _list(f"{ollama_address(address)}/api/tags", endpoint)
+            return frozenset(entry.name for entry in listed.models if entry.is_forwarded)
+    return frozenset()
 
 
 def of_folder(cache: Path) -> list[ModelInfo]:
@@ -120,7 +140,7 @@ class _StayHere(HTTPRedirectHandler):
 
 def _list(address: str, endpoint: Endpoint) -> _List:
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    no_proxy = [ProxyHandler({})] if on_this_machine(address) else []
+    no_proxy = [ProxyHandler({})] if is_loopback(address) else []
     try:
         # OpenAI itself is far away, and may lie behind a proxy: a quick knock at its door says nothing.
         if not address.startswith(OPENAI) and not answers(address):

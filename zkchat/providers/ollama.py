@@ -21,6 +21,7 @@ from zkchat.model.prompt import (
     ToolSpec,
 )
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.locality import is_forwarded, may_run_here
 from zkchat.providers.sobriety import sized
 from zkchat.providers.thinking import ThinkingSplitter
 from zkchat.providers.trouble import Endpoint, Reply
@@ -30,7 +31,6 @@ from zkchat.providers.wire import (
     ServerModel,
     arguments_of,
     client_settings,
-    on_this_machine,
     read_out,
     sendable,
     shown,
@@ -63,14 +63,14 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
             if_model_missing=f"Fetch it with `ollama pull {model}`; `ollama list` shows what is there.",
             key=api_key.strip(),
         )
-        # A model whose tag ends in "cloud" runs elsewhere, whoever hands it on.
-        here = on_this_machine(host) and not model.endswith("cloud")
+        self._may_run_here = may_run_here(host, model, remote=declared.remote)
+        self._is_forwarded = False
         info = ModelInfo(
             provider="ollama",
             id=model,
             context_limit=declared.context_limit,
             calls_tools=declared.calls_tools is True,
-            on_this_machine=here,
+            is_located=not self._may_run_here,
         )
         super().__init__(info, endpoint=endpoint, declared=declared, patience=patience)
 
@@ -81,7 +81,7 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
             host=self._host,
             headers={"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else None,
             timeout=(self._patience.connect, None, None, None),
-            event_hooks={"request": [_refuse_to_truncate]},
+            event_hooks={"request": [_refuse_to_truncate], "response": [self._look_for_forwarding]},
             **client_settings(self._host),
         )
 
@@ -95,9 +95,17 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
             update={
                 "context_limit": _window(model) if window is None else window,
                 "calls_tools": "tools" in can if tools is None else tools,
+                "on_this_machine": self._may_run_here and not self._is_forwarded,
+                "is_located": True,
             }
         )
         yield sized(info, (model.modelinfo or {}).get("general.parameter_count"), self._declared)
+
+    async def _look_for_forwarding(self, response: "httpx.Response") -> None:
+        """Read what the client library drops from the answer of `/api/show`."""
+        if response.request.url.path.endswith("/api/show") and response.is_success:
+            await response.aread()
+            self._is_forwarded = is_forwarded(response.json())
 
     async def _ask(self, client: "ollama.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         async with client:

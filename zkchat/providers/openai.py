@@ -1,7 +1,9 @@
 """Models of OpenAI, and of any server that speaks its protocol: llama.cpp, vLLM, LM Studio, OpenRouter…"""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from http.client import NOT_IMPLEMENTED
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -9,6 +11,7 @@ from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.completions import Answer, message_param, tool_param
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.locality import is_forwarded, may_run_here, ollama_address
 from zkchat.providers.sobriety import sized
 from zkchat.providers.trouble import Endpoint, Reply
 from zkchat.providers.wire import (
@@ -16,7 +19,6 @@ from zkchat.providers.wire import (
     Patience,
     ServerModel,
     client_settings,
-    on_this_machine,
     read_out,
     shown,
 )
@@ -41,6 +43,8 @@ _WINDOWS = {
 }
 """What a prompt may hold, by the beginning of the name: OpenAI's own list does not say."""
 
+_LOCATING = 2.0
+"""Seconds at most that a server on this machine may take to say whether it forwards a model."""
 _REASONING = ("gpt-5", "o1", "o3", "o4")
 """OpenAI's models that refuse a temperature."""
 
@@ -60,6 +64,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         self._model = model
         self._address = base_url or OPENAI
         self._is_openai = (urlsplit(self._address).hostname or "").endswith("api.openai.com")
+        self._may_run_here = may_run_here(self._address, model, remote=declared.remote)
         endpoint = Endpoint(
             server="OpenAI" if self._is_openai else shown(self._address),
             model=model,
@@ -73,7 +78,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             id=model,
             context_limit=declared.context_limit or (_known_window(model) if self._is_openai else None),
             calls_tools=declared.calls_tools is not False,
-            on_this_machine=on_this_machine(self._address),
+            is_located=not self._may_run_here,
             tokenizer="o200k_base" if self._is_openai else "",
         )
         super().__init__(info, endpoint=endpoint, declared=declared, patience=patience)
@@ -101,7 +106,28 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
                 models = (await client.models.list()).data
             except openai.NotFoundError:  # a server need not have a list
                 models = []
-        yield described(self._info, _facts(self._model, models), self._declared)
+            here = await self._located(client)
+        info = self._info.model_copy(update={"on_this_machine": here is True, "is_located": here is not None})
+        yield described(info, _facts(self._model, models), self._declared)
+
+    async def _located(self, client: "openai.AsyncOpenAI") -> bool | None:
+        """Whether the model runs on this machine; None where an answer that could say so does not come.
+
+        An Ollama is asked whether it forwards the model. Any other server has no such answer, and runs what it offers.
+        """
+        import openai
+
+        if not self._may_run_here:
+            return False
+        try:
+            async with asyncio.timeout(min(_LOCATING, self._patience.connect)):
+                address = f"{ollama_address(self._address)}/api/show"
+                facts = await client.post(address, body={"model": self._model}, cast_to=object)
+        except openai.APIStatusError as error:
+            return True if error.status_code < 500 or error.status_code == NOT_IMPLEMENTED else None
+        except (openai.OpenAIError, TimeoutError, ValueError):
+            return None
+        return not is_forwarded(facts)
 
     async def _ask(self, client: "openai.AsyncOpenAI", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         async with client, await self._begin(client, request) as arriving:

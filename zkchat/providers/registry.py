@@ -35,6 +35,8 @@ class Sources:
     """What the user allows; a model in this process sets no memory aside for more."""
     models: Mapping[str, NamedModel] = field(default_factory=dict)
     """Those that the user has named."""
+    remote: frozenset[str] = frozenset()
+    """Providers of which the user says that their models run on another machine."""
 
 
 def choose(sources: Sources) -> Choice:
@@ -86,9 +88,15 @@ def _offered(server: Server, sources: Sources) -> Sequence[str]:
 
 
 def named(name: str, sources: Sources) -> NamedModel:
-    """What a name means: one of the user's own, else `PROVIDER` or `PROVIDER:ID`."""
+    """What a name means: one of the user's own, else `PROVIDER` or `PROVIDER:ID`.
+
+    It runs elsewhere if the user says so of its provider, or of the same model under any name.
+    """
     provider, _, id_ = name.partition(":")
-    return sources.models.get(name) or NamedModel(provider=provider, id=id_)
+    found = sources.models.get(name) or NamedModel(provider=provider, id=id_)
+    same = (each for each in sources.models.values() if each.model == found.model)
+    is_remote = found.provider in sources.remote or any(each.declared.remote for each in same)
+    return replace(found, declared=replace(found.declared, remote=True)) if is_remote else found
 
 
 def create(name: str, sources: Sources) -> ModelProvider:

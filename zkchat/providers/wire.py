@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from ipaddress import ip_address
 from itertools import count
 from typing import Generic, TypedDict, TypeVar
 from urllib.parse import urlsplit
@@ -19,6 +18,7 @@ from zkchat.model.context import TokenUsage
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.declared import Declared
+from zkchat.providers.locality import is_loopback
 from zkchat.providers.sobriety import Measure, measure
 from zkchat.providers.trouble import Endpoint, Reply, Trouble, explain, no_answer
 
@@ -126,14 +126,14 @@ class ServerModel(ABC, Generic[Client]):
         return self._info
 
     async def connect(self) -> None:
-        """Learn what the server knows of the model. It is asked once."""
+        """Learn what the server knows of the model. It is asked once, or until it has said where the model runs."""
         if self._connected:
             return
         quick = replace(self._patience, first=self._patience.connect)
         answers = self._asked(self._learn, quick)
         async with aclosing(answers):
             self._info = await anext(answers)
-        self._connected = True
+        self._connected = self._info.is_located
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         return self._asked(lambda client: self._ask(client, request), self._patience)
@@ -175,18 +175,10 @@ class ClientSettings(TypedDict):
 def client_settings(address: str) -> ClientSettings:
     return ClientSettings(
         follow_redirects=False,  # notes go to the address that the user chose, and nowhere else
-        trust_env=not on_this_machine(address),  # no proxy stands between us and ourselves
+        trust_env=not is_loopback(address),  # no proxy stands between us and ourselves
         # Authorities take 30 ms to load, which plain HTTP does not need: without any, all of TLS would fail.
         verify=address.startswith("https:") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
     )
-
-
-def on_this_machine(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def shown(address: str) -> str:

@@ -40,7 +40,15 @@ def test_a_setting_and_a_section_never_share_a_name() -> None:
 
 
 def test_the_model_endpoints_the_name_of_the_key_and_requests_unasked_need_trust() -> None:
-    sensitive = {"model", "ollama.host", "openai.base_url", "openai.api_key_env", "references.model_summaries"}
+    sensitive = {
+        "model",
+        "ollama.host",
+        "ollama.remote",
+        "openai.base_url",
+        "openai.api_key_env",
+        "openai.remote",
+        "references.model_summaries",
+    }
     assert sensitive == SENSITIVE
 
 

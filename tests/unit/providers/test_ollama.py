@@ -238,12 +238,6 @@ def test_a_key_is_sent_as_a_header(server: Server) -> None:
     assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_a_model_in_the_cloud_is_not_on_this_machine() -> None:
-    assert Ollama("qwen3", host="http://localhost:11434").info.on_this_machine
-    assert not Ollama("gpt-oss:120b-cloud", host="http://localhost:11434").info.on_this_machine
-    assert not Ollama("qwen3", host="http://192.168.0.7:11434").info.on_this_machine
-
-
 def test_a_password_in_the_address_stays_out_of_sentences() -> None:
     _, error = failure(Ollama("any", host="http://me:secret@127.0.0.1:9", patience=QUICK))
     assert "secret" not in error.message + error.hint

@@ -238,7 +238,7 @@ def test_the_window_is_found_under_the_name_that_the_server_gives_it(server: Ser
     asyncio.run(provider.connect())
     assert provider.info.context_limit == 4096
     asyncio.run(provider.connect())
-    assert len(server.requests) == 1
+    assert [request.path for request in server.requests] == ["/v1/models", "/api/show"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from zkchat.providers.wire import (
     arguments_of,
     client_settings,
     least_tokens,
-    on_this_machine,
     patiently,
     sendable,
     shown,
@@ -135,16 +134,14 @@ def test_a_pause_is_as_long_as_the_server_wishes_but_not_longer_than_patience_la
 @pytest.mark.parametrize(
     "address", ["http://localhost:1/v1", "http://127.0.0.1", "http://127.9.9.9:2", "http://[::1]:3"]
 )
-def test_these_servers_are_on_this_machine(address: str) -> None:
-    assert on_this_machine(address)
+def test_no_proxy_stands_before_a_server_on_this_machine(address: str) -> None:
     assert client_settings(address)["trust_env"] is False
 
 
 @pytest.mark.parametrize(
     "address", ["http://example.org", "https://10.0.0.1", "http://localhost.example.org", "http://"]
 )
-def test_these_servers_are_elsewhere(address: str) -> None:
-    assert not on_this_machine(address)
+def test_a_proxy_may_stand_before_a_server_elsewhere(address: str) -> None:
     assert client_settings(address)["trust_env"] is True
 
 

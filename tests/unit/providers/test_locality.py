@@ -1,0 +1,182 @@
+"""A model is on this machine only if it runs here: one rule for both wires."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.providers.loopback import KEY, Connection, Loopback, Request
+from zkchat.model.prompt import Finish
+from zkchat.ports import ModelProvider
+from zkchat.providers.declared import Declared, NamedModel
+from zkchat.providers.locality import is_cloud_name, is_loopback
+from zkchat.providers.ollama import Ollama
+from zkchat.providers.openai import OpenAI
+from zkchat.providers.registry import Sources, create
+from zkchat.providers.wire import Patience
+
+QUICK = Patience(connect=4, first=5, backoff=0.001, retries=0)
+
+
+@dataclass
+class Server(Loopback):
+    """Says what it is told of every model, or answers `/api/show` as it is told."""
+
+    says: dict[str, Any] = field(default_factory=dict)
+    status: int = 200
+    hangs: bool = False
+
+    async def serve(self, request: Request, connection: Connection) -> None:
+        if request.path != "/api/show":
+            return await super().serve(request, connection)
+        if self.hangs:
+            return await connection.hang()
+        return await connection.reply(self.status, self.shown() if self.status == 200 else {"error": "no"})
+
+    def shown(self) -> object:
+        shown = super().shown()
+        assert isinstance(shown, dict)
+        return {**shown, **self.says}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server({name: [Finish()] for name in ("m", "alias")}) as server:
+        yield server
+
+
+def ollama(server: Server, name: str = "m", **more: Any) -> ModelProvider:
+    return Ollama(name, host=server.address, patience=QUICK, **more)
+
+
+def openai(server: Server, name: str = "m", **more: Any) -> ModelProvider:
+    return OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY, patience=QUICK, **more)
+
+
+Wire = Callable[..., ModelProvider]
+both_wires = pytest.mark.parametrize("wire", [ollama, openai])
+
+
+def connected(provider: ModelProvider) -> tuple[bool, bool]:
+    """Whether it is on this machine, and whether that is known."""
+    asyncio.run(provider.connect())
+    return provider.info.on_this_machine, provider.info.is_located
+
+
+@both_wires
+def test_until_its_server_was_asked_a_model_is_not_on_this_machine(wire: Wire, server: Server) -> None:
+    provider = wire(server)
+    assert (provider.info.on_this_machine, provider.info.is_located) == (False, False)
+    assert connected(provider) == (True, True)
+
+
+@both_wires
+@pytest.mark.parametrize("field", ["remote_host", "remote_model"])
+def test_an_alias_of_a_forwarded_model_is_elsewhere(wire: Wire, server: Server, field: str) -> None:
+    server.says = {field: "https://ollama.com:443"}
+    assert connected(wire(server, "alias")) == (False, True)
+
+
+@both_wires
+@pytest.mark.parametrize(
+    "name",
+    ["gpt-oss:120b-cloud", "gpt-oss:120b-CLOUD", "kimi-k2:cloud", "x-Cloud", "X:Cloud", "x-cloud:latest", "me/x_cloud"],
+)
+def test_a_model_with_the_name_of_a_cloud_model_is_elsewhere(wire: Wire, server: Server, name: str) -> None:
+    info = wire(server, name).info
+    assert (info.on_this_machine, info.is_located) == (False, True)
+
+
+@pytest.mark.parametrize("name", ["qwen3:8b", "wordcloudy", "cloudy", "clouds:7b"])
+def test_other_names_say_nothing(name: str) -> None:
+    assert not is_cloud_name(name)
+
+
+@both_wires
+def test_a_model_that_the_user_calls_remote_is_elsewhere_whatever_its_address(wire: Wire, server: Server) -> None:
+    assert connected(wire(server, declared=Declared(remote=True))) == (False, True)
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 405, 501])
+def test_a_server_of_openais_protocol_without_such_an_answer_runs_what_it_offers(server: Server, status: int) -> None:
+    server.status = status
+    assert connected(openai(server)) == (True, True)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_where_the_answer_does_not_come_the_model_counts_as_elsewhere(server: Server, status: int) -> None:
+    server.status = status
+    provider = openai(server)
+    assert connected(provider) == (False, False)
+    server.status = 200
+    assert connected(provider) == (True, True)
+
+
+def test_a_server_that_does_not_say_is_not_waited_for(server: Server) -> None:
+    server.hangs = True
+    impatient = OpenAI("m", base_url=f"{server.address}/v1", api_key=KEY, patience=Patience(connect=0.3, retries=0))
+    assert connected(impatient) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://localhost:1/v1", "http://LOCALHOST", "http://127.0.0.1", "http://127.9.9.9:2", "http://me:pw@[::1]:3/x"],
+)
+def test_these_addresses_are_this_machine(address: str) -> None:
+    assert is_loopback(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://example.org",
+        "https://10.0.0.1",
+        "http://localhost.example.org",
+        "http://foo.localhost:11434",
+        "http://localhost.",
+        "http://0.0.0.0:11434",
+        "http://[::]:11434",
+        "http://[::ffff:10.0.0.1]",
+        "http://127.0.0.1.example.org",
+        "http://127.0.0.1@example.org",
+        "http://2130706433",
+        "http://[::1",
+        "http://",
+        "",
+    ],
+)
+def test_these_addresses_are_not(address: str) -> None:
+    assert not is_loopback(address)
+
+
+@pytest.mark.parametrize(
+    ("models", "remote", "name", "expected"),
+    [
+        ({}, frozenset[str](), "ollama:m", True),
+        ({}, frozenset({"ollama"}), "ollama:m", False),
+        ({}, frozenset({"openai"}), "ollama:m", True),
+        ({}, frozenset({"openai"}), "openai:m", False),
+        ({"tunnel": True}, frozenset[str](), "tunnel", False),
+        ({"tunnel": True}, frozenset[str](), "ollama:m", False),  # the same model by its own name
+        ({"plain": False}, frozenset({"ollama"}), "plain", False),
+    ],
+)
+def test_the_user_may_say_it_of_a_model_or_of_a_provider(
+    tmp_path: Path, server: Server, models: dict[str, bool], remote: frozenset[str], name: str, expected: bool
+) -> None:
+    sources = Sources(
+        ollama_host=server.address,
+        openai_base_url=f"{server.address}/v1",
+        folder=tmp_path,
+        home=tmp_path,
+        cache=tmp_path,
+        models={
+            each: NamedModel(provider="ollama", id="m", declared=Declared(remote=is_remote))
+            for each, is_remote in models.items()
+        },
+        remote=remote,
+    )
+    assert connected(create(name, sources))[0] is expected
