@@ -5,12 +5,14 @@ number goes wrong at once, and every time. `ok` does not go wrong.
 """
 
 import asyncio
+import gzip
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 
 from tests.providers.loopback import WIRES, Connection, Loopback, Request, Wire
 from zkchat.model.message import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
+from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
 
 WORDS = tuple(f"word{number} " for number in range(1, 9))
 HALVED = "Ein Schlüssel: 🗝️"
@@ -54,9 +56,17 @@ IN_THE_MIDDLE = {
     "halved": b"",
 }
 
+ENDLESS: dict[str, ModelChunk] = {
+    "endless": TextChunk(text="word word word word\n"),
+    "endless-line": TextChunk(text="word"),
+    "endless-thinking": ThinkingChunk(text="hm "),
+    "endless-blank": TextChunk(text=" \n"),
+}
+"""Said again and again until the other side goes."""
 
-def _call(arguments: str) -> ToolRequested:
-    return ToolRequested(call=ToolCallPart(call_id="call-1", name="find", arguments=arguments))
+
+def _call(arguments: str, number: int = 1, name: str = "find") -> ToolRequested:
+    return ToolRequested(call=ToolCallPart(call_id=f"call-{number}", name=name, arguments=arguments))
 
 
 WHOLE: dict[str, list[ModelChunk]] = {
@@ -66,7 +76,16 @@ WHOLE: dict[str, list[ModelChunk]] = {
     "osc52": [TextChunk(text=f"Look: {OSC_52}")],
     "loop": [_call('{"query": "again"}')],
     "arguments": [_call(MALFORMED_ARGUMENTS)],
+    "long-arguments": [_call(json.dumps({"query": "a" * 5_000_000}), name="find_excerpts")],
+    "many-calls": [_call(json.dumps({"query": f"q{n}"}), n, "find_excerpts") for n in range(1_000)],
+    "digits": [_call(json.dumps({"query": "sleep"})[:-1] + ', "limit": ' + "9" * 6_000 + "}", name="find_excerpts")],
+    "nested": [_call('{"query": ' + "[" * 50_000 + "]" * 50_000 + "}", name="find_excerpts")],
+    "unclosed": [TextChunk(text="<think>Seven "), TextChunk(text="hours.")],
+    "huge-chunk": [TextChunk(text="words"), TextChunk(text="huge " * 10_000_000)],
 }
+TALKATIVE = ("long-arguments", "many-calls", "digits", "nested")
+AFTER_TOOLS = "Seven hours."
+"""What a model that calls tools at length says once it was given the results."""
 
 
 @dataclass
@@ -90,7 +109,7 @@ class FaultServer(Loopback):
             return await _refuse(fault, wire, request, connection)
         if fault in BEFORE_THE_ANSWER:
             return await self._break_before_the_answer(fault, connection)
-        return await _Answer(wire, request, connection).whole(WHOLE[fault])
+        return await _Answer(wire, request, connection).of(fault)
 
     async def _break_before_the_answer(self, fault: str, connection: Connection) -> None:
         await connection.write(BEFORE_THE_ANSWER[fault])
@@ -144,6 +163,29 @@ class _Answer:
         for data in self.wire.answer([*chunks, Finish()], self.request):
             await self.connection.piece(data)
         await self.connection.end(self.wire.last)
+
+    async def of(self, fault: str) -> None:
+        results = [message for message in self.request.body["messages"] if message["role"] == "tool"]
+        if fault == "packed":
+            await self.packed()
+        elif fault in ENDLESS:
+            await self.again_and_again(ENDLESS[fault])
+        elif fault in TALKATIVE and results:
+            await self.whole([TextChunk(text=AFTER_TOOLS)])
+        else:
+            await self.whole(WHOLE[fault])
+
+    async def again_and_again(self, chunk: ModelChunk) -> None:
+        await self.begin()
+        while True:
+            for data in self.wire.answer([chunk] * 100, self.request):
+                await self.connection.piece(data)
+
+    async def packed(self) -> None:
+        """Much more than the bytes that are sent, and packed although nobody asked for that."""
+        packed = gzip.compress(b"".join(self.wire.answer([TextChunk(text="a" * 50_000_000), Finish()], self.request)))
+        head = f"Content-Type: {self.wire.content_type}\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}"
+        await self.connection.write(f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n".encode() + packed)
 
     async def byte_by_byte(self, chunks: list[ModelChunk]) -> None:
         """Every character of more than one byte is cut at a chunk's edge."""

@@ -13,7 +13,7 @@ from tests.faults.fault_server import FIVE_MEGABYTES, HALVED, MALFORMED_ARGUMENT
 from tests.providers.contract import FIND, answer, asking, calls_of, failure, finish_of, first_words, text_of
 from tests.providers.loopback import KEY
 from zkchat.errors import ExitCode, ProviderError
-from zkchat.model.prompt import Finish, ModelChunk
+from zkchat.model.prompt import Finish, ModelChunk, ThinkingChunk
 from zkchat.ports import ModelProvider
 from zkchat.providers.ollama import Ollama
 from zkchat.providers.openai import OpenAI
@@ -189,6 +189,30 @@ def test_five_megabytes_arrive_whole(ask: Ask) -> None:
 
 def test_escape_sequences_are_passed_on_for_the_terminals_door_to_stop(ask: Ask) -> None:
     assert text_of(answer(ask("osc52"))) == f"Look: {OSC_52}"
+
+
+def test_a_chunk_larger_than_any_answer_is_not_read(ask: Ask) -> None:
+    arrived, error = failure(ask("huge-chunk"))
+    assert text_of(arrived) == "words"
+    assert "sent more at once than an answer can hold" in error.message
+    assert error.hint
+
+
+def test_what_is_packed_unasked_is_not_unpacked(ask: Ask) -> None:
+    arrived, error = failure(ask("packed"))
+    assert arrived == []
+    assert "sent something that is no answer" in error.message
+
+
+def test_white_space_without_end_is_handed_on_for_the_bound_of_answers_to_stop(ask: Ask) -> None:
+    assert asyncio.run(first_words(ask("endless-blank"))).isspace()
+
+
+def test_an_answer_inside_of_thinking_that_never_ends_is_shown_and_a_warning_says_so(ask: Ask) -> None:
+    chunks = answer(ask("unclosed"))
+    assert text_of(chunks) == "Seven hours."
+    assert "".join(chunk.text for chunk in chunks if isinstance(chunk, ThinkingChunk)) == "Seven hours."
+    assert "did not say where its thinking ends" in finish_of(chunks).warning
 
 
 def test_an_empty_answer_is_finished(ask: Ask) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.fault_server import FaultServer
+from tests.faults.fault_server import AFTER_TOOLS, FaultServer
 from tests.support.world import World
 from zkchat.errors import ExitCode
 
@@ -70,6 +70,41 @@ def test_malformed_arguments_of_a_tool_end_in_an_answer_or_a_sentence(world: Wor
     result = world.run("ask", "How long?", "--model", f"{wire}:arguments")
     assert result.code == {"ollama": ExitCode.MODEL, "openai": ExitCode.NO_ANSWER}[wire]
     assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize("fault", ["endless", "endless-line", "endless-thinking", "endless-blank"])
+def test_an_answer_without_end_is_ended_and_what_came_is_kept(world: World, wire: str, fault: str) -> None:
+    world.variables["ZKCHAT_LIMITS__MAX_ANSWER_CHARS"] = "11000"
+    result = world.run("ask", "How long?", "--model", f"{wire}:{fault}")
+    assert result.code == ExitCode.MODEL
+    assert "was ended at 11,000 characters" in result.err
+    assert messages(world)[-1]["status"] == "unfinished"
+
+
+def test_a_chunk_of_fifty_megabytes_costs_one_sentence(world: World, wire: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{wire}:huge-chunk")
+    assert result.code == ExitCode.MODEL
+    assert "sent more at once than an answer can hold" in result.err
+    assert result.out.strip() == "words"
+
+
+@pytest.mark.parametrize("fault", ["many-calls", "long-arguments", "digits", "nested"])
+def test_calls_without_measure_end_in_an_answer_or_a_sentence(world: World, wire: str, fault: str) -> None:
+    # Ollama's client reads arguments itself, and takes what it cannot read for a broken answer.
+    result = world.run("ask", "How long?", "--model", f"{wire}:{fault}")
+    if result.code == ExitCode.OK:
+        assert AFTER_TOOLS in result.out
+    else:
+        assert (wire, result.code) == ("ollama", ExitCode.MODEL)
+        assert "sent " in result.err
+    assert "Traceback" not in result.err
+    assert world.run("ask", "And now?", "--model", f"{wire}:ok", "--continue").code == 0
+
+
+def test_thinking_without_an_end_is_the_answer(world: World, wire: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{wire}:unclosed")
+    assert (result.code, result.out.strip()) == (ExitCode.OK, "Seven hours.")
+    assert "did not say where its thinking ends" in result.err
 
 
 def test_an_empty_answer_is_no_answer_and_is_said_to_be_empty(world: World, wire: str) -> None:

@@ -131,11 +131,11 @@ class OpenAIWire:
                 case ThinkingChunk(text=text):
                     yield self.event({"reasoning_content": text})
                 case ToolRequested(call=call):
-                    middle = len(call.arguments) // 2
                     first = {"name": call.name, "arguments": ""}
                     yield self.call(calls, id=call.call_id, type="function", function=first)
-                    yield self.call(calls, function={"arguments": call.arguments[:middle]})
-                    yield self.call(calls, function={"arguments": call.arguments[middle:]})
+                    size = min(100_000, len(call.arguments) // 2 + 1)
+                    for start in range(0, len(call.arguments), size):
+                        yield self.call(calls, function={"arguments": call.arguments[start : start + size]})
                     calls += 1
                 case Finish(reason=reason):
                     yield self.event({}, finish=reason)
@@ -170,7 +170,7 @@ WIRES: dict[str, Wire] = {wire.path: wire for wire in (OllamaWire(), OpenAIWire(
 def _object_or_text(arguments: str) -> object:
     try:
         return json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return arguments
 
 

@@ -1,7 +1,7 @@
 """How much of what a model sends is taken: of an answer, of the calls of one step, and of one call."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,8 +41,8 @@ async def within(
     async with aclosing(answer) as chunks:
         async for chunk in chunks:
             if isinstance(chunk, TextChunk | ThinkingChunk):
-                for start in range(0, min(len(chunk.text), room), _PIECE):
-                    yield chunk.model_copy(update={"text": chunk.text[start : min(start + _PIECE, room)]})
+                for piece in _pieces(chunk, room):
+                    yield piece
                     await asyncio.sleep(0)
                 room -= len(chunk.text)
             else:
@@ -51,6 +51,14 @@ async def within(
                 raise _ended(name, f"at {limits.characters:,} characters", "max_answer_chars")
             if now() - began > limits.time:
                 raise _ended(name, f"after {limits.time.total_seconds():,.0f} seconds", "max_answer_seconds")
+
+
+def _pieces(chunk: TextChunk | ThinkingChunk, room: int) -> Iterator[ModelChunk]:
+    if len(chunk.text) <= min(_PIECE, room):
+        yield chunk
+        return
+    for start in range(0, min(len(chunk.text), room), _PIECE):
+        yield chunk.model_copy(update={"text": chunk.text[start : min(start + _PIECE, room)]})
 
 
 def _ended(name: str, where: str, setting: str) -> ProviderError:

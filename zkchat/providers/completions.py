@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError
@@ -19,7 +19,7 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
-from zkchat.providers.thinking import ThinkingSplitter
+from zkchat.providers.thinking import ThinkingSplitter, ending
 from zkchat.providers.trouble import Endpoint
 from zkchat.providers.wire import arguments_of, sendable, truncation
 
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
         ChatCompletionMessageParam,
     )
     from openai.types.chat.chat_completion_chunk import ChoiceDelta, ChoiceDeltaToolCall
+
+
+_MOST_ARGUMENTS = 100_000
+"""Characters of one call; no tool reads so many."""
+_MOST_CALLS = 100_000
+"""Calls of one answer; nobody runs so many."""
 
 
 def message_param(message: PromptMessage) -> "ChatCompletionMessageParam":
@@ -78,11 +84,19 @@ class Call:
 
     id: str = ""
     name: str = ""
-    arguments: str = ""
+    arguments: list[str] = field(default_factory=list)
+    length: int = 0
+
+    def add(self, arguments: str) -> None:
+        """What comes after more than any tool reads is left out."""
+        if self.length <= _MOST_ARGUMENTS:
+            self.arguments.append(arguments)
+            self.length += len(arguments)
 
     def requested(self) -> ToolRequested:
         call_id = self.id or f"call-{secrets.token_hex(4)}"
-        return ToolRequested(call=ToolCallPart(call_id=call_id, name=self.name, arguments=self.arguments or "{}"))
+        arguments = "".join(self.arguments) or "{}"
+        return ToolRequested(call=ToolCallPart(call_id=call_id, name=self.name, arguments=arguments))
 
 
 class Answer:
@@ -123,18 +137,20 @@ class Answer:
         for call in self._calls:
             yield call.requested()
         reason: FinishReason = "length" if self._reason == "length" else "tool_calls" if self._calls else "stop"
-        yield Finish(reason=reason, usage=self._usage, warning=truncation(request, self._usage, self._endpoint))
+        warning = truncation(request, self._usage, self._endpoint)
+        yield from ending(self._splitter, Finish(reason=reason, usage=self._usage, warning=warning))
 
     def _add(self, delta: "ChoiceDeltaToolCall") -> None:
         """Put a piece to its call. Some servers number all calls alike, and only their ids tell them apart."""
         call = self._call_at.get(delta.index)
         if call is None or (delta.id and call.id and delta.id != call.id):
             call = self._call_at[delta.index] = Call()
-            self._calls.append(call)
+            if len(self._calls) < _MOST_CALLS:
+                self._calls.append(call)
         call.id = call.id or delta.id or ""
         if delta.function:
             call.name = call.name or delta.function.name or ""
-            call.arguments += delta.function.arguments or ""
+            call.add(delta.function.arguments or "")
 
 
 def _usage(usage: "CompletionUsage") -> TokenUsage:

@@ -22,8 +22,9 @@ from zkchat.model.prompt import (
 )
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
 from zkchat.providers.locality import is_forwarded, may_run_here
+from zkchat.providers.response_bounds import LINES, PLAIN, bounded
 from zkchat.providers.sobriety import sized
-from zkchat.providers.thinking import ThinkingSplitter
+from zkchat.providers.thinking import ThinkingSplitter, ending
 from zkchat.providers.trouble import Endpoint, Reply
 from zkchat.providers.wire import (
     DEFAULT_PATIENCE,
@@ -79,9 +80,9 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
 
         return ollama.AsyncClient(
             host=self._host,
-            headers={"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else None,
+            headers=PLAIN | ({"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}),
             timeout=(self._patience.connect, None, None, None),
-            event_hooks={"request": [_refuse_to_truncate], "response": [self._look_for_forwarding]},
+            event_hooks={"request": [_refuse_to_truncate], "response": [bounded(LINES), self._look_for_forwarding]},
             **client_settings(self._host),
         )
 
@@ -129,7 +130,8 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
             for held in splitter.end():
                 yield held
             if last:
-                yield self._finish(last, request, called=called)
+                for chunk in ending(splitter, self._finish(last, request, called=called)):
+                    yield chunk
 
     def _options_for(self, request: ModelRequest) -> dict[str, object]:
         measured = self._measure(request)

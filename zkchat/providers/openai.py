@@ -12,6 +12,7 @@ from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.completions import Answer, message_param, tool_param
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
 from zkchat.providers.locality import is_forwarded, may_run_here, ollama_address
+from zkchat.providers.response_bounds import BLANK_LINES, PLAIN, bounded
 from zkchat.providers.sobriety import sized
 from zkchat.providers.trouble import Endpoint, Reply
 from zkchat.providers.wire import (
@@ -95,7 +96,10 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             base_url=self._address,
             max_retries=0,
             timeout=openai.Timeout(None, connect=self._patience.connect),
-            http_client=openai.DefaultAsyncHttpxClient(**client_settings(self._address)),
+            default_headers=PLAIN,
+            http_client=openai.DefaultAsyncHttpxClient(
+                event_hooks={"response": [bounded(BLANK_LINES)]}, **client_settings(self._address)
+            ),
         )
 
     async def _learn(self, client: "openai.AsyncOpenAI") -> AsyncGenerator[ModelInfo, None]:

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from zkchat.model.prompt import TextChunk, ThinkingChunk
+from zkchat.model.prompt import Finish, TextChunk, ThinkingChunk
 
 OPENING = "<think>"
 CLOSING = "</think>"
+UNCLOSED = "The model did not say where its thinking ends, so all of it is shown as the answer."
+_MOST_SPACE = 10_000
+"""Characters of white space before an answer that are waited out."""
 
 
 class ThinkingSplitter:
@@ -19,6 +22,13 @@ class ThinkingSplitter:
         self._state: Literal["before", "thinking", "after", "answer"] = "before"
         self._held = ""
         """What may still turn out to be a tag."""
+        self._open: list[str] = []
+        """What was thought since the tag that opened it."""
+
+    @property
+    def unclosed(self) -> str:
+        """What was thought, if nothing said where the thinking ends: the answer may be a part of it."""
+        return "".join(self._open) if self._state == "thinking" else ""
 
     def feed(self, text: str) -> Iterator[TextChunk | ThinkingChunk]:
         self._held += text
@@ -35,15 +45,21 @@ class ThinkingSplitter:
     def end(self) -> Iterator[TextChunk | ThinkingChunk]:
         """What was held back, once nothing more can come to complete a tag."""
         held, self._held = self._held, ""
-        if held:
-            yield ThinkingChunk(text=held) if self._state == "thinking" else TextChunk(text=held)
+        if held and self._state == "thinking":
+            yield self._thought(held)
+        elif held:
+            yield TextChunk(text=held)
 
     def _begin(self) -> None:
         """Only white space so far: does this begin with thinking, or with the answer?"""
         beginning = self._held.lstrip()
+        if len(self._held) - len(beginning) > _MOST_SPACE:
+            self._state = "answer"
+            return
         if beginning.startswith(OPENING):
             self._held = beginning.removeprefix(OPENING)
             self._state = "thinking"
+            self._open.clear()
             return
         if self._state == "after":  # the blank lines between the thinking and the answer
             self._held = beginning
@@ -59,7 +75,19 @@ class ThinkingSplitter:
             kept = len(thought) - _tag_begun(thought)
             thought, self._held = thought[:kept], thought[kept:]
         if thought:
-            yield ThinkingChunk(text=thought)
+            yield self._thought(thought)
+
+    def _thought(self, text: str) -> ThinkingChunk:
+        self._open.append(text)
+        return ThinkingChunk(text=text)
+
+
+def ending(splitter: ThinkingSplitter, finish: Finish) -> Iterator[TextChunk | Finish]:
+    """The end of an answer. One that is nothing but thinking without an end is shown: what is asked for is in it."""
+    if finish.reason == "stop" and (thought := splitter.unclosed):
+        yield TextChunk(text=thought)
+        finish = finish.model_copy(update={"warning": f"{UNCLOSED} {finish.warning}".strip()})
+    yield finish
 
 
 def _tag_begun(text: str) -> int:

@@ -129,6 +129,11 @@ class _Rule:
 # By name: the clients rest on httpx and on httpx2, whose classes are twins without a common parent.
 _OF_THE_CHAIN = (
     _Rule(
+        frozenset({"ResponseTooLarge"}),
+        "{name} sent more at once than an answer can hold.",
+        f"What came before is kept. {_ASK_AGAIN}",
+    ),
+    _Rule(
         frozenset({"SSLCertVerificationError"}),
         "The certificate of {server} is not trusted.",
         "Check the address, or name your own authority in the variable SSL_CERT_FILE.",
@@ -149,7 +154,7 @@ _OF_THE_CHAIN = (
     _Rule(frozenset({"TimeoutException", "APITimeoutError", "TimeoutError"}), "{name} took too long.", _ASK_AGAIN),
 )
 _NO_ANSWER = _Rule(
-    frozenset({"ValueError", "LookupError", "TypeError", "AttributeError"})
+    frozenset({"ValueError", "LookupError", "TypeError", "AttributeError", "RecursionError"})
     | {"DecodingError", "StreamError", "APIResponseValidationError"},
     "{name} sent something that is no answer.",
     f"Is it the right address? {_ASK_AGAIN}",

@@ -62,3 +62,19 @@ def test_words_are_not_held_back() -> None:
     splitter = ThinkingSplitter()
     assert list(splitter.feed("Hello")) == [TextChunk(text="Hello")]
     assert list(splitter.feed(" <")) == [TextChunk(text=" <")]
+
+
+def test_white_space_is_not_waited_out_for_ever() -> None:
+    splitter = ThinkingSplitter()
+    assert any([*splitter.feed("\n" * 1_000)] for _ in range(20))
+    assert split("\n" * 20_000, "<think>") == split("\n" * 20_000 + "<think>") == ("", "\n" * 20_000 + "<think>")
+
+
+def test_thinking_that_is_closed_is_not_told_as_unclosed() -> None:
+    splitter = ThinkingSplitter()
+    list(splitter.feed("<think>a</think>b"))
+    assert splitter.unclosed == ""
+    splitter = ThinkingSplitter()
+    list(splitter.feed("<think>a</think><think>b"))
+    list(splitter.end())
+    assert splitter.unclosed == "b"
