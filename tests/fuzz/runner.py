@@ -19,8 +19,10 @@ from tests.fuzz.worker import CASE, STACKS
 ROOT = Path(__file__).parents[2]
 CPU_SECONDS = 5.0
 """One case may use so much."""
-WALL_SECONDS = 60.0
-"""And take so long: a machine with other work on it is slow, and only a case that sleeps reaches this."""
+WALL_SECONDS = 120.0
+"""And take so long, on a machine with other work to do."""
+IDLE_SECONDS = 10
+"""And wait so long for something that does not come."""
 CASES_OF_A_CHILD = 400
 """After so many it is replaced, so that what it has cached or leaked is not taken for the need of one case."""
 _ENVIRONMENT = {
@@ -98,8 +100,21 @@ class Child:
     def _line(self) -> str:
         """What the child says next; nothing if it is late or gone."""
         assert self._process.stdout
-        ready, _, _ = select.select([self._process.stdout], [], [], self.wall_seconds)
-        return self._process.stdout.readline().decode().strip() if ready else ""
+        ends, idle, before = time.monotonic() + self.wall_seconds, 0, ""
+        while time.monotonic() < ends and idle < IDLE_SECONDS:
+            if select.select([self._process.stdout], [], [], 1)[0]:
+                return self._process.stdout.readline().decode().strip()
+            now = self._asleep_since()
+            idle, before = (idle + 1 if now and now == before else 0), now
+        return ""
+
+    def _asleep_since(self) -> str:
+        """The CPU time that a sleeping process has used; nothing for one that works or waits its turn."""
+        try:
+            state, *numbers = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(") ")[2].split()
+        except OSError:
+            return ""
+        return " ".join(numbers[10:12]) if state == "S" else ""
 
     def _end(self, target: str, number: int) -> Failure:
         """Of a child that gave no answer. A hang ends by SIGPROF, which has the stacks written down first."""

@@ -189,6 +189,7 @@ def test_a_byte_order_mark_does_not_matter() -> None:
         ([{"role": "king", "parts": []}], "Message 1 cannot be used: role: "),
         ({"entries": [5]}, "Entry 1 of the file is not an object"),
         ({"entries": [{"body": {"kind": "pin"}}]}, "Entry 1 of the file cannot be used: body.pin.message_id: "),
+        ({"entries": [{"body": {"kind": {"a": 1}}}]}, "Entry 1 of the file cannot be used: body.unknown.kind: "),
         ({"version": 99, "entries": []}, "A newer zkchat wrote this file"),
     ],
     ids=lambda value: str(value)[:40],

@@ -115,7 +115,7 @@ _KNOWN_ENTRIES = {"message", "draft", "title", "head", "pin", "items", "restore"
 
 def _entry_tag(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if kind in _KNOWN_ENTRIES else "unknown"
+    return kind if isinstance(kind, str) and kind in _KNOWN_ENTRIES else "unknown"
 
 
 EntryBody = Annotated[

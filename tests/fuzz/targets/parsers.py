@@ -112,7 +112,7 @@ def words(text: str, chance: Random) -> None:
     pieces([text])
     spelled(text)
     telling_terms(text)
-    snippet(text, set(chance.sample(found, min(3, len(found)))))
+    snippet(text[:20_000], set(chance.sample(found, min(3, len(found)))))
 
 
 def said(text: str, chance: Random) -> None:
