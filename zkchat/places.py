@@ -54,9 +54,14 @@ def find_vault(environment: Environment, vault: Path | None) -> Path:
         here = environment.cwd.resolve()
         marked = (folder for folder in (here, *here.parents) if any((folder / name).is_dir() for name in MARKERS))
         return next(marked, here)
-    root = (environment.cwd / _at_home(named, environment.home)).resolve()
-    if not root.is_dir():
-        what = "is a file, not a folder" if root.exists() else "is not there"
+    wanted = environment.cwd / _at_home(named, environment.home)
+    try:
+        root = wanted.resolve()
+        what = "" if root.is_dir() else "is a file, not a folder" if root.exists() else "is not there"
+    except (OSError, RuntimeError) as error:  # too long a name, a loop of links
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        root, what = wanted, f"cannot be used: {reason}"
+    if what:
         raise VaultError(f"The vault {root} {what}.", hint="Name the folder of your notes: --vault FOLDER")
     return root
 

@@ -126,6 +126,13 @@ def test_a_folder_that_is_not_there_is_a_sentence(world: World) -> None:
     assert "--vault" in result.err
 
 
+def test_a_folder_that_no_system_can_have_is_told(world: World) -> None:
+    (world.root / "loop").symlink_to("loop")
+    for named in ("x" * 5000, str(world.root / "loop")):
+        result = world.run("ask", "x", "--vault", named)
+        assert (result.code, "cannot be used" in result.err) == (ExitCode.VAULT, True), result.err
+
+
 def test_a_file_is_no_vault(world: World) -> None:
     result = world.run("ask", "x", "--vault", str(world.note("a.md", "x")))
     assert result.code == ExitCode.VAULT

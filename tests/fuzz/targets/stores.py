@@ -82,8 +82,11 @@ class Stores:
     def run(self, case: Case) -> None:
         chance = case.chance
         world = self._worlds.fresh(case)
-        if chance.random() < 0.5:
-            return self._sessions_are_rescued(case, world)
+        match chance.randrange(4):
+            case 0:
+                return self._sessions_are_rescued(case, world)
+            case 1:
+                return self._others_stop_nobody(case, world)
         hurt = chance.sample(files_of(world), chance.choice((1, 1, 2, 4)))
         for file in hurt:
             damage(chance, file)
@@ -93,6 +96,27 @@ class Stores:
         for arguments in called:
             world.checked(*arguments)
         return None
+
+    def _others_stop_nobody(self, case: Case, world: FuzzWorld) -> None:
+        """Of damage within another database nobody hears more than a warning."""
+        file = case.chance.choice(
+            [path for path in files_of(world) if path.suffix == ".db" and path.stem != "sessions"]
+        )
+        damaged = mutation.mutated_bytes(case.chance, file.read_bytes())
+        file.write_bytes(damaged)
+        case.note(file.name, damaged)
+        called = [
+            ASK,
+            ("search", "sleep"),
+            ("backlinks", "Sleep"),
+            ("sessions", "search", "coffee"),
+            ("memory", "list"),
+        ]
+        case.chance.shuffle(called)
+        for arguments in called:
+            result = world.checked(*arguments)
+            fine = result.code in {ExitCode.OK, ExitCode.NO_ANSWER}
+            require(fine, f"damage in {file.stem.partition('-')[0]}.db does not stop zkchat {arguments[0]}", result.err)
 
     def _sessions_are_rescued(self, case: Case, world: FuzzWorld) -> None:
         """Of damage within the file itself zkchat always starts, and nothing of the file is thrown away."""
