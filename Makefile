@@ -61,8 +61,8 @@ bench: $(VENV)/.dev ## run the benchmarks, one table each
 	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed speed.completion_speed speed.first_prompt speed.hostile_vault retrieval.quote retrieval.retrieval context.assembly_speed context.meter memory.needles memory.search_speed selection.selection; do \
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
-faults: $(VENV)/.dev ## kill a conversation at 200 random moments, and the writing of notes at 200 more
-	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/turns_under_fire.py $$folder/turns 200 20260301 && $(BIN)/python tests/faults/notes_under_fire.py $$folder/notes 200 20260301; rm -rf $$folder
+faults: $(VENV)/.dev ## kill conversations and the writing of notes at hundreds of moments, and corrupt databases 1,000 times
+	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/turns_under_fire.py $$folder/turns 200 20260301 && $(BIN)/python tests/faults/notes_under_fire.py $$folder/notes 200 20260301 && $(BIN)/python -m tests.faults.stores_corrupted $$folder/stores 1000 20260301; rm -rf $$folder
 
 SECONDS ?= 600
 SEED    ?= 20260301

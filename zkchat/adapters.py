@@ -126,7 +126,7 @@ def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:
 def opened_sessions(
     environment: Environment, where: Paths, settings: "Settings"
 ) -> Iterator[tuple["SqliteSessions", tuple[str, ...]]]:
-    from zkchat.storage.rescue import open_sessions as open_store
+    from zkchat.storage.session_rescue import open_sessions as open_store
 
     opened = open_store(
         locations(environment, where, settings).sessions, now=environment.now, new_id=environment.new_id
@@ -201,7 +201,7 @@ def opened_memory(
     from zkchat.context.relevance import Relevance
     from zkchat.memory.facts import Memory
     from zkchat.providers.static_vectors import installed
-    from zkchat.storage.memories import open_memories
+    from zkchat.storage.memory_rescue import open_memories
 
     path = locations(environment, where, settings).memories
     store, notice = open_memories(path, now=environment.now, new_id=environment.new_id)

@@ -24,7 +24,7 @@ from zkchat.model.session import (
     thread_of,
 )
 from zkchat.ports import EntryFilter
-from zkchat.storage.rescue import open_sessions
+from zkchat.storage.session_rescue import open_sessions
 from zkchat.storage.sessions import SqliteSessions
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -4,10 +4,12 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from threading import Lock, local
 
 from zkchat.errors import StorageDamaged
-from zkchat.storage.database import guarded, open_database, transaction
+from zkchat.storage.database import open_database, transaction
+from zkchat.storage.faults import COMPANIONS, beside, guarded
 
 _PAGE_CACHE_KIB = 16_384
 _LOGGED_PAGES = 4_000
@@ -39,8 +41,8 @@ class CacheFile:
         """Throw everything away."""
         self.close()
         with guarded(self._path):
-            for suffix in ("", "-wal", "-shm"):
-                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            for suffix in COMPANIONS:
+                _remove(beside(self._path, suffix))
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -66,13 +68,11 @@ class CacheFile:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        with guarded(self._path):
-            try:
+        try:
+            with guarded(self._path):
                 yield
-            except sqlite3.OperationalError as error:
-                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
-                    raise self._damaged() from error  # our statements fit our tables: these are not ours
-                raise
+        except StorageDamaged as error:
+            raise self._damaged() from error
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
@@ -88,17 +88,17 @@ class CacheFile:
             return self._connected()
 
     def _connected(self) -> sqlite3.Connection:
-        try:
-            connection = open_database(self._path, synchronous="NORMAL")
-        except ValueError as error:  # a schema that is no text
-            raise self._damaged() from error
-        with self._opening:
-            self._connections.append(connection)
         with self._guarded():
-            connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {_LOGGED_PAGES}")
-            if _version(connection) != self._version:
-                self._begin(connection)
+            connection = open_database(self._path, synchronous="NORMAL")
+            with self._opening:
+                self._connections.append(connection)
+            try:
+                connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
+                connection.execute(f"PRAGMA wal_autocheckpoint = {_LOGGED_PAGES}")
+                if _version(connection) != self._version:
+                    self._begin(connection)
+            except (ValueError, TypeError, sqlite3.ProgrammingError) as error:  # a schema that is no text
+                raise self._damaged() from error
         return connection
 
     def _begin(self, database: sqlite3.Connection) -> None:
@@ -120,3 +120,11 @@ class CacheFile:
 def _version(database: sqlite3.Connection) -> int:
     version: int = database.execute("PRAGMA user_version").fetchone()[0]
     return version
+
+
+def _remove(file: Path) -> None:
+    """Also where a folder has the name of a file."""
+    if file.is_dir() and not file.is_symlink():
+        rmtree(file)
+    else:
+        file.unlink(missing_ok=True)

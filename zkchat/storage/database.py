@@ -1,6 +1,5 @@
-"""SQLite files: opening, writing, migrating and backing them up, and what their faults mean. No table is known here."""
+"""SQLite files: opening, writing, migrating and backing them up. No table is known here."""
 
-import errno
 import os
 import sqlite3
 import time
@@ -10,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from zkchat.errors import StorageDamaged, StorageError, StorageFull, StorageTooNew
+from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
 from zkchat.files import make_private
+from zkchat.storage.faults import code_of, damaged, guarded, require_regular_files
 
 Synchronous = Literal["FULL", "NORMAL"]
 """FULL: a commit survives a power cut (some milliseconds each). NORMAL: it survives a crash of the program."""
@@ -32,6 +32,7 @@ def open_database(path: Path, *, synchronous: Synchronous) -> sqlite3.Connection
     """
     with guarded(path):
         make_private(path.parent)
+        require_regular_files(path)
         if not path.exists():
             path.touch(mode=0o600)
         connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -65,7 +66,7 @@ def _use_wal(connection: sqlite3.Connection) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if _code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
         else:
@@ -101,7 +102,7 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step], *, backup: Pa
                 for statement in step:
                     connection.execute(statement)
         except sqlite3.OperationalError as error:
-            if _code_of(error) != sqlite3.SQLITE_ERROR:
+            if code_of(error) != sqlite3.SQLITE_ERROR:
                 raise
             raise damaged(_file_of(connection)) from error  # its tables are not those of its version
         connection.execute(f"PRAGMA user_version = {len(steps)}")
@@ -184,75 +185,14 @@ def _backup(path: Path, at: datetime) -> Path:
     return path.parent / "backups" / f"{path.stem}-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
 
 
-def is_sound(path: Path) -> bool:
-    """Whether SQLite finds the file in order, its indexes included. It is only read."""
+def is_sound(path: Path, steps: Sequence[Step] = ()) -> bool:
+    """Whether SQLite finds the file in order, its indexes included, with the tables of its version. It is only read."""
     try:
-        with closing(open_for_reading(path)) as connection:
-            return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
-    except sqlite3.DatabaseError as error:
-        if isinstance(_named(error, path), StorageDamaged):
-            return False
-        raise
-
-
-@contextmanager
-def guarded(path: Path) -> Iterator[None]:
-    """Turn every fault of SQLite and of the file system into a `StorageError` that names the file and a way out."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        raise _named(error, path) from error
-
-
-def _named(error: sqlite3.Error | OSError, path: Path) -> StorageError:
-    code = _code_of(error)
-    if code == sqlite3.SQLITE_FULL or _means_no_room(error):
-        return StorageFull(
-            f"The disk is full, or over your quota: {path} could not be written.",
-            hint="Free some space; what was stored before is safe.",
-        )
-    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or _means_damage(error, path):
-        return damaged(path)
-    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return StorageError(
-            f"{path} is in use: another program has been writing to it for too long.",
-            hint="Close that program, or try again.",
-        )
-    return StorageError(
-        f"{path} cannot be used: {error}.",
-        hint="Check that you may read and write the file and its folder, and that the disk has room.",
-    )
-
-
-def damaged(path: Path) -> StorageDamaged:
-    """The error to raise for a file whose contents make no sense."""
-    return StorageDamaged(
-        f"{path} is damaged.", hint="Start zkchat again: it keeps the damaged file and saves what can be read."
-    )
-
-
-def _code_of(error: BaseException) -> int | None:
-    """The primary result code; None for an error that did not come from SQLite itself."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return code & 0xFF if isinstance(code, int) else None
-
-
-def _means_no_room(error: BaseException) -> bool:
-    # SQLite knows a full disk, and calls a quota or a limit a write that failed.
-    refused = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_WRITE
-    return refused or getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-
-
-def _means_damage(error: BaseException, path: Path) -> bool:
-    """Faults that a sound file never gives, though SQLite has other words for them."""
-    match getattr(error, "sqlite_errorcode", None):
-        case sqlite3.SQLITE_READONLY:  # if we may write it, its header claims a format that is not for writing
-            return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-        case (
-            sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
-            | sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
-            | sqlite3.SQLITE_CONSTRAINT_UNIQUE
-        ):
-            return True  # we write what fits: an index must have lost a row
-        case _:
-            return str(error).startswith(("Could not decode to UTF-8", "unsupported file format"))
+        with guarded(path):
+            require_regular_files(path)
+            with closing(open_for_reading(path)) as connection:
+                if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+                    return False
+                return not steps or _version_of(connection) != len(steps) or has_schema(connection, steps)
+    except StorageDamaged:
+        return False

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zkchat.files import make_private
-from zkchat.storage.database import guarded
+from zkchat.storage.faults import guarded
 
 _ID = re.compile(r"[0-9a-z]{6,64}")
 """What may be taken for an id: the file lies in a vault that others may have written, and names a folder of ours."""

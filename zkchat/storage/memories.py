@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from zkchat.errors import StorageDamaged, StorageError, UsageError
+from zkchat.errors import StorageError, UsageError
 from zkchat.model.memory import Fact, FactSource
-from zkchat.storage.database import backups_of, damaged, guarded, is_sound
+from zkchat.storage.faults import damaged, guarded
 from zkchat.storage.precious_file import PreciousFile
 from zkchat.storage.sessions import stamp
 
@@ -126,36 +126,6 @@ class SqliteMemories(PreciousFile):
         with super()._writing() as connection:
             self._read = None
             yield connection
-
-
-def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> tuple[SqliteMemories, str]:
-    """The facts. A damaged file is set aside and the newest sound copy takes its place; then a sentence says so."""
-    try:
-        store = SqliteMemories(path, now=now, new_id=new_id)
-        try:
-            store.facts()
-        except BaseException:
-            store.close()
-            raise
-        return store, ""
-    except StorageDamaged:
-        kept = _set_aside(path, now())
-        copy = next((copy for copy in backups_of(path) if is_sound(copy)), None)
-        if copy is not None:
-            with guarded(path):
-                path.write_bytes(copy.read_bytes())
-                path.chmod(0o600)
-        rest = f"the copy {copy.name} takes its place" if copy else "there is no copy, so the memory begins anew"
-        return SqliteMemories(path, now=now, new_id=new_id), f"{path} was damaged and is kept as {kept.name}; {rest}."
-
-
-def _set_aside(path: Path, at: datetime) -> Path:
-    with guarded(path):
-        kept = path.with_name(f"{path.stem}.damaged-{at:%Y%m%dT%H%M%S}.db")
-        path.rename(kept)
-        for suffix in ("-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-    return kept
 
 
 def _erase(connection: sqlite3.Connection, fact_id: str) -> None:

@@ -8,17 +8,25 @@ from pathlib import Path
 from threading import RLock
 from typing import Self
 
-from zkchat.errors import StorageError
+from zkchat.errors import StorageDamaged, StorageError
 from zkchat.storage.database import (
     Step,
     back_up_daily,
-    damaged,
-    guarded,
     has_schema,
     migrate,
     open_database,
     transaction,
 )
+from zkchat.storage.faults import beside, damaged, guarded
+
+
+class UnreadableRow(ValueError):
+    """A row that SQLite gave back and that makes no sense."""
+
+
+def suspicion_of(path: Path) -> Path:
+    """The file that says: this database was seen damaged, look at every row."""
+    return beside(path, ".suspect")
 
 
 class PreciousFile:
@@ -59,9 +67,14 @@ class PreciousFile:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection for one thread at a time."""
-        with self._lock, guarded(self._path):
-            yield self._connection
+        """The connection for one thread at a time. A file found damaged is marked for the next start."""
+        try:
+            with self._lock, guarded(self._path):
+                yield self._connection
+        except (UnreadableRow, StorageDamaged) as error:
+            with suppress(OSError):
+                suspicion_of(self._path).touch(mode=0o600)
+            raise damaged(self._path) from error
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

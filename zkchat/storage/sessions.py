@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, assert_never
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, assert_never
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
-from zkchat.errors import SessionNotFound, StorageDamaged, StorageError
+from zkchat.errors import SessionNotFound, StorageError
 from zkchat.model.context import BRIEFLY
 from zkchat.model.session import (
     AgentEntry,
@@ -30,8 +30,8 @@ from zkchat.model.session import (
     sessions_called,
 )
 from zkchat.ports import EntryFilter
-from zkchat.storage.database import damaged, guarded
-from zkchat.storage.precious_file import PreciousFile
+from zkchat.storage.faults import guarded
+from zkchat.storage.precious_file import PreciousFile, UnreadableRow
 
 STEPS: Final = (
     (
@@ -183,26 +183,6 @@ class SqliteSessions(PreciousFile):
             with suppress(StorageError), guarded(copy), closing(sqlite3.connect(copy)) as connection, connection:
                 connection.execute("PRAGMA secure_delete = ON")
                 _erase(connection, session_id, stamp(self._now()))
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection for one thread at a time. A file found damaged is marked for the next start."""
-        try:
-            with super()._reading() as connection:
-                yield connection
-        except (UnreadableRow, StorageDamaged) as error:
-            with suppress(OSError):
-                suspicion_of(self._path).touch(mode=0o600)
-            raise damaged(self._path) from error
-
-
-class UnreadableRow(ValueError):
-    """A row that SQLite gave back and that makes no sense."""
-
-
-def suspicion_of(path: Path) -> Path:
-    """The file that says: these sessions were seen damaged, look at every row."""
-    return path.with_name(f"{path.name}.suspect")
 
 
 def stamp(at: datetime) -> str:

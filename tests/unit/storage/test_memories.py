@@ -1,3 +1,4 @@
+import shutil
 import sqlite3
 import stat
 import threading
@@ -11,7 +12,8 @@ import pytest
 
 from tests.support.sessions import NOON
 from zkchat.errors import StorageDamaged, UsageError
-from zkchat.storage.memories import SqliteMemories, open_memories
+from zkchat.storage.memories import SqliteMemories
+from zkchat.storage.memory_rescue import open_memories
 
 
 class Clock:
@@ -165,15 +167,18 @@ def damage(path: Path) -> None:
     path.write_bytes(b"no database at all" * 500)
 
 
-def test_a_damaged_file_is_kept_and_the_last_copy_takes_its_place(path: Path, clock: Clock) -> None:
+KEPT = "memories.db.damaged-20260301T120000Z"
+
+
+def test_a_damaged_file_is_kept_and_facts_come_back_from_the_last_copy(path: Path, clock: Clock) -> None:
     with opened(path, clock) as store:
         store.add("I like tea", "user")
     damage(path)
     store, notice = open_memories(path, now=clock, new_id=lambda: "g1")
     with store:
         assert texts(store) == ["I like tea"]
-    assert "was damaged and is kept as memories.damaged-20260301T120000.db; the copy" in notice
-    assert (path.parent / "memories.damaged-20260301T120000.db").read_bytes().startswith(b"no database")
+    assert f"was damaged. 1 fact could be saved; the damaged file is kept as {path.with_name(KEPT)}" in notice
+    assert path.with_name(KEPT).read_bytes().startswith(b"no database")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -183,7 +188,33 @@ def test_without_a_copy_the_memory_begins_anew_and_says_so(path: Path, clock: Cl
     store, notice = open_memories(path, now=clock, new_id=lambda: "f1")
     with store:
         assert texts(store) == []
-    assert notice.endswith("there is no copy, so the memory begins anew.")
+    assert notice.endswith(f"was damaged. Nothing could be read; the damaged file is kept as {path.with_name(KEPT)}.")
+
+
+def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: Clock) -> None:
+    with opened(path, clock) as store:
+        old = store.add("I like tea", "user")
+        store.add("I like coffee", "user", replaces=[old.id])
+        store.add("I sleep late", "model", local=True)
+    shutil.rmtree(path.parent / "backups")
+    path.write_bytes(b"garbage!" * 512 + path.read_bytes()[4096:])
+    store, notice = open_memories(path, now=clock, new_id=lambda: "g1")
+    with store:
+        assert [(fact.text, fact.replaces, fact.local) for fact in store.facts()] == [
+            ("I like coffee", "I like tea", False),
+            ("I sleep late", "", True),
+        ]
+    assert "2 facts could be saved" in notice
+
+
+def test_facts_of_a_file_that_is_gone_come_back_from_its_copies(path: Path, clock: Clock) -> None:
+    with opened(path, clock) as store:
+        store.add("I like tea", "user")
+    path.unlink()
+    store, notice = open_memories(path, now=clock, new_id=lambda: "g1")
+    with store:
+        assert texts(store) == ["I like tea"]
+    assert "was missing. 1 fact came back" in notice
 
 
 def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:

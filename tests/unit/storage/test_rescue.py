@@ -1,3 +1,4 @@
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -11,7 +12,8 @@ from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry, TitleEntry, messages_of
 from zkchat.storage.database import backups_of
-from zkchat.storage.rescue import Opened, open_sessions, stored_rows
+from zkchat.storage.pages import stored_rows
+from zkchat.storage.session_rescue import Opened, open_sessions
 from zkchat.storage.sessions import SqliteSessions
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -354,3 +356,82 @@ def test_values_that_no_table_of_ours_holds_are_passed_over(tmp_path: Path) -> N
         connection.execute("CREATE TABLE things (x)")
         connection.executemany("INSERT INTO things VALUES (?)", [(1.5,), (b"blob",), ("text",)])
     assert list(stored_rows(path)) == [("text",)]
+
+
+@pytest.mark.parametrize("name", [b"entries_stay_as_written", b"sessions_follow_entries", b"doomed", b"append-only"])
+@pytest.mark.parametrize("byte", [b"\xdd", b"\x80", b"\x00"])
+def test_a_schema_that_is_no_text_is_damage_like_any_other(path: Path, name: bytes, byte: bytes) -> None:
+    damaged = overwrite(path, path.read_bytes().find(name) + 2, byte)
+    opened = open_at(path)
+    with opened.store as store:
+        assert texts(store) == ALL
+    assert path.with_name(KEPT).read_bytes() == damaged
+    assert len(opened.notices) == 1
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
+def test_what_is_no_file_is_moved_aside_and_nobody_waits_for_it(path: Path, kind: str, suffix: str) -> None:
+    file = path.with_name(path.name + suffix)
+    file.unlink(missing_ok=True)
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "folder":
+            file.mkdir()
+        case "loop":
+            file.symlink_to(file.name)
+        case "device":
+            file.symlink_to("/dev/zero")
+    with open_at(path).store as store:
+        store.create("It works")
+        assert texts(store).keys() == ({"It works"} if not suffix else {"It works", *ALL})
+    assert os.path.lexists(path.with_name(KEPT + suffix))
+
+
+def test_a_link_to_a_disk_that_is_not_there_is_named_and_left(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.parent / "unmounted" / "sessions.db")
+    with pytest.raises(StorageError, match="link to a file that is not there"):
+        open_at(path)
+    assert path.is_symlink()
+
+
+@pytest.fixture
+def copied(path: Path) -> Path:
+    """The same with its daily copy."""
+    with open_at(path).store as store:
+        store.append(store.find("Short").id, [message(6)])
+    assert backups_of(path)
+    return path
+
+
+def test_sessions_that_are_gone_come_back_from_their_copies_and_the_user_is_told(copied: Path) -> None:
+    copied.unlink()
+    opened = open_at(copied)
+    with opened.store as store:
+        assert texts(store) == ALL_AND_THE_LAST
+    assert opened.notices == (
+        f"{copied} was missing. 2 sessions with 13 messages came back from the copies in {copied.parent / 'backups'}; "
+        "what was said after the last of them did not. To begin anew, remove both.",
+    )
+    assert open_at(copied).notices == ()
+
+
+def test_deleted_sessions_do_not_come_back_from_copies(copied: Path) -> None:
+    with open_at(copied).store as store:
+        for session in store.sessions():
+            store.delete(session.id)
+    copied.unlink()
+    opened = open_at(copied)
+    with opened.store as store:
+        assert (texts(store), opened.notices) == ({}, ())
+
+
+def test_facts_in_the_same_folder_are_no_copies_of_sessions(copied: Path) -> None:
+    for copy in backups_of(copied):
+        copy.rename(copy.with_name("memories-20260301T120000Z.db"))
+    copied.unlink()
+    opened = open_at(copied)
+    with opened.store as store:
+        assert (texts(store), opened.notices) == ({}, ())

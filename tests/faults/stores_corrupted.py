@@ -1,0 +1,215 @@
+"""Damage the databases of a user in random ways, and start zkchat on what is left.
+
+    python -m tests.faults.stores_corrupted FOLDER CORRUPTIONS SEED
+
+One corruption: one to three databases are changed (bytes, ranges, header fields, names in the schema, whole pages,
+a cut, other kinds of files in their place), then five commands run on them, one after the other. Prints
+one JSON object; `troubles` names each corruption that did not start, so that its number repeats it.
+"""
+
+import json
+import os
+import random
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.support.world import Result, World
+from zkchat.errors import ExitCode
+
+PRECIOUS = ("sessions.db", "memories.db")
+CACHES = ("index.db", "messages.db", "summaries.db")
+PAGE = 4096
+QUESTION = "How many hours of sleep do adults need?"
+COMMANDS = (
+    ("sessions", "list"),
+    ("memory", "list"),
+    ("doctor", "--model", "quote"),
+    ("ask", QUESTION),
+    ("ask", QUESTION, "--continue"),
+)
+
+
+@dataclass
+class Report:
+    corruptions: int = 0
+    starts: int = 0
+    rescues: int = 0
+    originals_kept: int = 0
+    troubles: list[str] = field(default_factory=list)
+
+
+def prepare(folder: Path) -> None:
+    """Copies of a user's files with sessions, facts and caches: after a clean end, and after a kill."""
+    world = _world(folder / "user")
+    world.note("Sleep.md", "Adults need seven hours of sleep, says [[Matthew]].\n")
+    world.note("Matthew.md", "He wrote about sleep.\n")
+    for number in range(6):
+        assert world.run("ask", f"{QUESTION} {'wörd ' * 40 * number}", "--model", _model(world)).code == 0
+    assert world.run("ask", "And children?", "--continue", "--model", _model(world)).code == 0
+    for fact in ("I sleep late.", "I read at night.", "I drink tea."):
+        assert world.run("memory", "add", fact).code == 0
+    assert world.run("sessions", "search", "sleep").code == 0
+    shutil.copytree(world.root, folder / "closed")
+    if not os.fork():
+        _talk_without_an_end(world, folder / "killed")
+    os.wait()
+
+
+def _talk_without_an_end(world: World, copy: Path) -> None:
+    """In a child: what is on disk while sessions and facts are open is copied, logs included."""
+    from zkchat import app
+
+    options = app.ConversationOptions(vault=world.vault, model=_model(world))
+    with app.open_conversation(world.environment(), options) as opened:
+        session = opened.store.create("Cut off")
+        opened.conversation.remember(f"I was cut off in {session.id}.")
+        shutil.copytree(world.root, copy)
+        os._exit(0)
+
+
+def _world(root: Path) -> World:
+    root.mkdir(parents=True, exist_ok=True)
+    return World(root)
+
+
+def _model(world: World) -> str:
+    return world.script(*[[{"text": "Seven hours."}]] * 20)
+
+
+def databases_of(world: World) -> dict[str, Path]:
+    return {file.name: file for name in (*PRECIOUS, *CACHES) for file in world.home.rglob(name)}
+
+
+def corrupt(world: World, chance: random.Random) -> None:
+    """Change one to three databases."""
+    files = databases_of(world)
+    caches = [name for name in CACHES if name in files]
+    names = [
+        chance.choice(PRECIOUS if chance.random() < 0.8 else caches) for _ in range(chance.choice((1, 1, 1, 2, 3)))
+    ]
+    for name in dict.fromkeys(names):
+        log = files[name].with_name(f"{name}-wal")
+        target = log if chance.random() < 0.15 and log.exists() and log.stat().st_size else files[name]
+        _corrupt_file(target, chance)
+
+
+def _corrupt_file(file: Path, chance: random.Random) -> None:
+    data = bytearray(file.read_bytes())
+    match chance.choices(list(KINDS), weights=list(KINDS.values()))[0]:
+        case "byte":
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        case "bytes":
+            for _ in range(chance.randint(2, 60)):
+                data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        case "range":
+            start, length = chance.randrange(len(data)), chance.choice((8, 100, PAGE, 5 * PAGE))
+            data[start : start + length] = chance.randbytes(min(length, len(data) - start))
+        case "header":
+            start = chance.choice((0, 16, 18, 19, 20, 21, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 92, 96))
+            data[start : start + 4] = chance.randbytes(chance.choice((1, 2, 4)))
+        case "schema":
+            place = _place_in_schema(data, chance)
+            data[place] = chance.choice((0x00, 0x80, 0xDD, 0xFF, 0x20, 0x22))
+        case "page":
+            start = PAGE * chance.randrange(max(1, len(data) // PAGE))
+            data[start : start + PAGE] = bytes(min(PAGE, len(data) - start))
+        case "cut":
+            del data[chance.randrange(len(data)) :]
+        case "swapped":
+            one, two = (PAGE * chance.randrange(max(1, len(data) // PAGE)) for _ in range(2))
+            data[one : one + PAGE], data[two : two + PAGE] = data[two : two + PAGE], data[one : one + PAGE]
+        case kind:
+            _replace(file, kind)
+            return
+    file.write_bytes(data)
+
+
+KINDS = {
+    "byte": 20, "bytes": 15, "range": 15, "header": 15, "schema": 15, "page": 6, "cut": 6, "swapped": 3,
+    "pipe": 1, "folder": 1, "loop": 1, "device": 1, "text": 1,
+}  # fmt: skip
+
+
+def _place_in_schema(data: bytearray, chance: random.Random) -> int:
+    """Of a byte in the names and statements that the first page holds."""
+    start = data.find(b"CREATE")
+    end = min(PAGE, len(data))
+    return chance.randrange(max(0, min(start, end - 1)), end)
+
+
+def _replace(file: Path, kind: str) -> None:
+    file.unlink()
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "folder":
+            file.mkdir()
+        case "loop":
+            file.symlink_to(file)
+        case "device":
+            file.symlink_to("/dev/zero")
+        case _:
+            file.write_text("Not a database.\n" * 300)
+
+
+def try_one(folder: Path, number: int, seed: int, report: Report) -> None:
+    chance = random.Random(f"{seed} {number}")
+    shutil.rmtree(folder / "user", ignore_errors=True)
+    shutil.copytree(folder / chance.choice(("closed", "killed")), folder / "user")
+    world = World(folder / "user")
+    corrupt(world, chance)
+    report.corruptions += 1
+    is_kept, troubles, told = True, [], False
+    for arguments in COMMANDS:
+        before, aside, logs = _contents(world), _set_aside(world), _logs(world)
+        result = world.run(*arguments, *(("--model", _model(world)) if arguments[0] == "ask" else ()))
+        new = _set_aside(world) - aside
+        is_told = "was damaged and is kept" in result.err or "the damaged file is kept" in result.err
+        told |= is_told or bool(new)
+        troubles += [_said(result)] if result.code != ExitCode.OK else []
+        # A question may have been stored before the damage showed, or a log copied into its file; else it is the same.
+        is_kept &= arguments[0] == "ask" or bool(logs) or all(_content(file) in before for file in new)
+        is_kept &= bool(new) or not is_told
+    report.troubles += [f"{number}: {trouble}" for trouble in troubles[:1]]
+    report.starts += not troubles
+    report.rescues += told
+    report.originals_kept += is_kept
+
+
+def _contents(world: World) -> list[bytes | None]:
+    files = (file for name in PRECIOUS for file in world.home.rglob(name))
+    return [_content(file) for file in files]
+
+
+def _logs(world: World) -> list[Path]:
+    logs = (file for name in PRECIOUS for file in world.home.rglob(f"{name}-wal"))
+    return [log for log in logs if log.is_file() and log.stat().st_size]
+
+
+def _content(file: Path) -> bytes | None:
+    return file.read_bytes() if file.is_file() else None
+
+
+def _set_aside(world: World) -> set[Path]:
+    logs = ("-wal", "-shm", "-journal")
+    return {file for file in world.home.rglob("*.damaged-*") if not file.name.endswith(logs)}
+
+
+def _said(result: Result) -> str:
+    return f"exit {result.code}: {result.err.strip()[-300:] or result.out.strip()[-300:]}"
+
+
+def main() -> None:
+    folder, corruptions, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    prepare(folder)
+    report = Report()
+    first = int(os.environ.get("FIRST", "0"))
+    for number in range(first, first + corruptions):
+        try_one(folder, number, seed, report)
+    sys.stdout.write(json.dumps(report.__dict__, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
