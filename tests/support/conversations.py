@@ -54,6 +54,7 @@ def conversation_over(
     look_again: bool = False,
     prior: float = 1.0,
     choices: Sequence[AgentEntry | ItemsEntry] = (),
+    hidden: Callable[[], frozenset[str]] = frozenset,
     **shares: Any,
 ) -> Conversation:
     assert provider is not None
@@ -73,6 +74,7 @@ def conversation_over(
         now=lambda: NOON,
         new_id=new_id,
         reviewer=reviewer,
+        hidden=hidden,
     )
     preparation = Preparation(
         history=lambda: journal.history,
@@ -95,6 +97,7 @@ def conversation_over(
         selector=Selector(Relevance(), tokenizer),
         memory=memory,
         recall=recall(journal) if recall else nothing_recalled,
+        hidden=hidden,
     )
     turn = Turn(
         journal=journal,

@@ -98,7 +98,7 @@ class Compactor:
         )
         room -= self.tokenizer.count(summary_text(part.model_copy(update={"summary": "."}))) + 2
         written, made_by, trouble = "", "", ""
-        if room > 0 and (folded or earlier):
+        if room > 0 and (folded or (earlier and earlier.summary)):  # of withheld turns there is nothing to say
             written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
         part = part.model_copy(update={"summary": written, "made_by": made_by})
         return part.model_copy(update={"tokens_after": self._tokens_after(part, plan, assembled, scale)}), trouble

@@ -187,7 +187,7 @@ def level_for(sizes: Sequence[int], room: int) -> int:
         share = (room - below) // (len(rising) - place)
         if size > share:
             return share
-    return max(rising)
+    return max(rising, default=room)
 
 
 def _discard(messages: Sequence[Sized], room: Room, keep: Keep | None) -> Plan:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
 from zkchat.files import make_private
-from zkchat.storage.faults import code_of, damaged, guarded, require_regular_files
+from zkchat.storage.faults import code_of, damaged, guarded, require_locks, require_regular_files
 
 Synchronous = Literal["FULL", "NORMAL"]
 """FULL: a commit survives a power cut (some milliseconds each). NORMAL: it survives a crash of the program."""
@@ -33,6 +33,7 @@ def open_database(path: Path, *, synchronous: Synchronous) -> sqlite3.Connection
     with guarded(path):
         make_private(path.parent)
         require_regular_files(path)
+        require_locks(path)
         if not path.exists():
             path.touch(mode=0o600)
         connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)

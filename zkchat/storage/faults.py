@@ -7,7 +7,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -96,7 +96,10 @@ def _named(error: sqlite3.Error | OSError, path: Path) -> StorageError:
     if _means_damage(error, path):
         return damaged(path)
     if code_of(error) in _BUSY:
-        return _locked(path)
+        return StorageError(
+            f"{path} is in use: another program has been writing to it for too long.",
+            hint="Close that program, or try again.",
+        )
     if code_of(error) == sqlite3.SQLITE_IOERR or getattr(error, "errno", None) == errno.EIO:
         return StorageError(
             f"{path} cannot be read or written: the disk reports an error ({error}).",
@@ -108,31 +111,22 @@ def _named(error: sqlite3.Error | OSError, path: Path) -> StorageError:
     )
 
 
-def _locked(path: Path) -> StorageError:
-    if not locks_work(path.parent):
-        return StorageError(
-            f"{path} cannot be locked: its file system offers no locks.",
-            hint="Some network file systems do not. Set XDG_DATA_HOME to a folder on a local disk.",
-        )
-    return StorageError(
-        f"{path} is in use: another program has been writing to it for too long.",
-        hint="Close that program, or try again.",
-    )
-
-
-def locks_work(folder: Path) -> bool:
-    """Whether files of this folder can be locked in the way SQLite does it."""
+def require_locks(path: Path) -> None:
+    """Raise `StorageError` where files beside this one cannot be locked, because SQLite would only wait."""
     if sys.platform == "win32":
-        return True
-    try:
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            try:
-                fcntl.lockf(probe, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                return False
-    except OSError:
-        pass  # a folder that cannot be written has other troubles
-    return True
+        return
+    with (
+        suppress(OSError),
+        tempfile.TemporaryFile(dir=path.parent) as probe,
+    ):  # what cannot be written has other troubles
+        try:
+            fcntl.lockf(probe, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StorageError(
+                f"{path} cannot be locked: {(error.strerror or str(error)).lower()}.",
+                hint="Some network file systems offer no locks. Set XDG_DATA_HOME and XDG_CACHE_HOME to folders on a "
+                "local disk.",
+            ) from error
 
 
 def _means_no_room(error: BaseException, path: Path) -> bool:

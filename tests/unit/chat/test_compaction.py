@@ -464,3 +464,16 @@ def test_a_server_that_finds_every_prompt_too_long_ends_the_turn_with_its_senten
     assert failed.text == "The prompt is longer than it can take."
     assert provider.refused == 1  # there was nothing to leave out
     assert not of_kind(events, Warned)
+
+
+def test_turns_that_are_withheld_can_be_compacted_again_and_again(library: Library, store: SessionsInMemory) -> None:
+    withheld: set[str] = set()
+    talk = conversation_over(library, store, Reciting(wordy), hidden=lambda: frozenset(withheld))
+    told(talk, 8)
+    withheld.update(message.id for message in talk.messages)
+    assert of_kind(events_of(talk.compact(keep=4)), Compacted)
+    assert of_kind(events_of(talk.compact(keep=2)), Compacted)
+    assert [part.summary for part in parts(talk)] == ["", ""]
+    assert [event.text for event in of_kind(events_of(talk.compact(keep=2)), Warned)] == [
+        "There is nothing to summarise: the last messages stay as they are."
+    ]

@@ -1,0 +1,97 @@
+import errno
+import fcntl
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from zkchat.errors import StorageDamaged, StorageError, StorageFull
+from zkchat.storage.cache_file import CacheFile
+from zkchat.storage.database import open_database
+from zkchat.storage.faults import guarded
+
+
+def fault(name: str) -> sqlite3.OperationalError:
+    """As SQLite reports it: with an extended result code."""
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{name}")
+    return error
+
+
+def told(path: Path, error: Exception) -> StorageError:
+    with pytest.raises(StorageError) as caught, guarded(path):
+        raise error
+    return caught.value
+
+
+@pytest.mark.parametrize("name", ["IOERR_WRITE", "IOERR_READ", "IOERR_FSYNC", "IOERR"])
+def test_a_disk_that_fails_is_not_called_full(tmp_path: Path, name: str) -> None:
+    error = told(tmp_path / "words.db", fault(name))
+    assert type(error) is StorageError
+    assert "words.db cannot be read or written: the disk reports an error" in error.message
+    assert "health" in error.hint
+
+
+def test_an_error_of_the_disk_is_told_the_same_way_whoever_reports_it(tmp_path: Path) -> None:
+    error = told(tmp_path / "words.db", OSError(errno.EIO, "Input/output error"))
+    assert "the disk reports an error" in error.message
+
+
+def test_a_write_that_a_limit_refuses_is_told_as_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def over_quota(_descriptor: int) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    monkeypatch.setattr(os, "fsync", over_quota)
+    assert isinstance(told(tmp_path / "words.db", fault("IOERR_WRITE")), StorageFull)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnicodeDecodeError("utf-8", b"\xdd", 0, 1, "invalid"),
+        OverflowError("too large"),
+        MemoryError(),
+        fault("ERROR"),
+        fault("CORRUPT"),
+        fault("NOTADB"),
+        fault("FORMAT"),
+        fault("MISUSE"),
+        fault("MISMATCH"),
+        fault("TOOBIG"),
+        fault("IOERR_SHORT_READ"),
+    ],
+    ids=repr,
+)
+def test_whatever_tells_of_the_content_is_damage(tmp_path: Path, error: Exception) -> None:
+    assert isinstance(told(tmp_path / "words.db", error), StorageDamaged)
+
+
+def test_a_file_system_without_locks_is_named_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "lockf", no_locks)
+    with pytest.raises(StorageError, match=r"words\.db cannot be locked: no locks available") as caught:
+        open_database(tmp_path / "words.db", synchronous="FULL")
+    assert "XDG_DATA_HOME" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
+def test_a_cache_begins_anew_in_the_place_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "cache.db"
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "folder":
+            (file / "inner").mkdir(parents=True)
+        case "loop":
+            file.symlink_to(file.name)
+        case "device":
+            file.symlink_to("/dev/zero")
+    cache = CacheFile(file, schema=["CREATE TABLE words (word TEXT)"], version=1)
+    with cache.writing() as database:
+        database.execute("INSERT INTO words VALUES ('first')")
+    cache.close()
+    assert file.is_file()
+    assert not file.is_symlink()
