@@ -70,7 +70,7 @@ def test_the_notes_used_most_come_first(world: World) -> None:
     ]
 
 
-@pytest.mark.parametrize("number", ["0", "many", "-1"])
+@pytest.mark.parametrize("number", ["0", "many", "-1", "9" * 5_000])
 def test_a_number_of_notes_has_to_be_one(world: World, number: str) -> None:
     assert world.run("refs", "--top", number).code == ExitCode.USAGE
 

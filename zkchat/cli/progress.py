@@ -68,7 +68,7 @@ def _drawn(label: str, done: int, total: int, width: int) -> str:
 
 def _width(environment: Environment) -> int:
     named = environment.variables.get("COLUMNS", "")
-    if named.isdecimal() and int(named):
+    if named.isdecimal() and len(named) < 10 and int(named):
         return int(named)
     try:
         return os.get_terminal_size(environment.stderr.fileno()).columns

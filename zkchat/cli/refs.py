@@ -75,7 +75,7 @@ def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: boo
 
 
 def _show_top(here: Process, vault: Path | None, most: str | None, *, json_output: bool) -> None:
-    if most is not None and not (most.isdecimal() and int(most)):
+    if most is not None and not (most.isdecimal() and len(most) < 10 and int(most)):
         raise UsageError(f"{most!r} is no number of notes.", hint="For example: zkchat refs --top 20")
     notes = _tally(here, vault).top(int(most or _TOP))
     if json_output:

@@ -1,6 +1,7 @@
 """The numbers that commands take: of messages as `/history` counts them, of documents as the panel does."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from zkchat.errors import UsageError
 from zkchat.model.history import compaction_of
@@ -8,13 +9,16 @@ from zkchat.model.message import ChatMessage, ToolCallPart
 from zkchat.model.reference import DocumentReference
 from zkchat.repl.desk import Desk
 
+_DIGITS: Final = 12
+"""Of a number that are looked at; longer ones number nothing, and Python does not read them at any length."""
+
 
 def number_in(argument: str, count: int, what: str, hint: str) -> int:
     """The number that was typed, which is one of 1 to `count`."""
     typed = argument.strip().removeprefix("#")
     if not (typed.isascii() and typed.isdigit()):
         raise UsageError(f"{argument!r} is not the number of a {what}.", hint=hint)
-    number = int(typed)
+    number = int(typed[:_DIGITS])
     if not 1 <= number <= count:
         there = f"there are {count}" if count > 1 else "there is one" if count else "there is none yet"
         raise UsageError(f"There is no {what} {number}: {there}.", hint=hint)

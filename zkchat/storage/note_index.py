@@ -56,6 +56,7 @@ from zkchat.storage.note_rows import (
     names_of,
     numbered,
     postings_of_row,
+    require_texts,
     resolution_row,
     section_of,
 )
@@ -105,7 +106,9 @@ class SqliteNoteIndex:
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
         with self._reading() as database:
             rows = database.execute("SELECT path, size, modified_ns, settled FROM notes")
-            return {path: (size, modified_ns, settled == 1) for path, size, modified_ns, settled in rows}
+            stamps = {path: (size, modified_ns, settled == 1) for path, size, modified_ns, settled in rows}
+            require_texts(stamps)
+            return stamps
 
     def known(self, path: str) -> KnownNote | None:
         query = "SELECT digest, title, aliases, headings, blocks FROM notes WHERE path = ?"
@@ -124,16 +127,20 @@ class SqliteNoteIndex:
 
     def attachments(self) -> set[str]:
         with self._reading() as database:
-            return {path for (path,) in database.execute("SELECT path FROM attachments")}
+            paths = {path for (path,) in database.execute("SELECT path FROM attachments")}
+            require_texts(paths)
+            return paths
 
     def catalog(self) -> list[CatalogRow]:
         with self._reading() as database:
             notes = database.execute("SELECT path, title, aliases FROM notes").fetchall()
             attachments = database.execute("SELECT path FROM attachments").fetchall()
-            return [
+            rows = [
                 *(CatalogRow(path=path, title=title, aliases=names_of(aliases)) for path, title, aliases in notes),
                 *(CatalogRow(path=path) for (path,) in attachments),
             ]
+            require_texts(text for row in rows for text in (row.path, row.title))
+            return rows
 
     def warnings(self) -> list[NoteWarning]:
         query = "SELECT path, text FROM warnings JOIN notes ON notes.id = note ORDER BY path"

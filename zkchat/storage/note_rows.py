@@ -3,7 +3,7 @@
 import json
 import struct
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -144,8 +144,15 @@ def section_row(number: int, note: int, section: Section) -> tuple[object, ...]:
     return number, note, _BETWEEN_HEADINGS.join(heading_path), first_line, last_line, text
 
 
+def require_texts(values: Iterable[object]) -> None:
+    """Raises `TypeError` for any other value: damage that SQLite does not see may put one into a column of texts."""
+    if not {*map(type, values)} <= {str}:
+        raise TypeError("not every value of the column is a text")
+
+
 def section_of(row: SectionRow) -> StoredSection:
     number, path, title, aliases, heading_path, first_line, last_line, text = row
+    require_texts((path, title, heading_path, text))
     return StoredSection(
         id=number,
         path=path,
@@ -205,10 +212,13 @@ def _unpacked(packed: str) -> list[Any]:
 
 
 def names_of(packed: str) -> tuple[str, ...]:
-    return tuple(_unpacked(packed))
+    names = tuple(_unpacked(packed))
+    require_texts(names)
+    return names
 
 
 def known_note(digest: bytes, title: str, aliases: str, headings: str, blocks: str) -> KnownNote:
+    require_texts((title,))
     return KnownNote(
         digest=digest,
         title=title,
@@ -226,6 +236,7 @@ def link_of(row: tuple[Any, ...]) -> StoredLink:
     for flag in _FLAGS:
         written[flag] = written[flag] == 1
     link = Link(*written)
+    require_texts((source, link.text, link.target, link.anchor, link.display))
     return StoredLink(
         id=number,
         source=source,

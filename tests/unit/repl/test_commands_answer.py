@@ -46,6 +46,7 @@ def test_refs_of_a_broken_link_tells_the_closest_names(place: Workplace) -> None
     [
         ("/refs 3", "There is no document 3: there are 2. /refs numbers them."),
         ("/refs 0", "There is no document 0: there are 2. /refs numbers them."),
+        (f"/refs {'9' * 5_000}", "There is no document 999999999999: there are 2. /refs numbers them."),
         ("/open", "'' is not the number of a document. /refs numbers them."),
         ("/open ²", "'²' is not the number of a document. /refs numbers them."),
         ("/copy 9", "There is no message 9: there are 2. /history numbers them."),

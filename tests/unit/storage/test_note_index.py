@@ -2,7 +2,7 @@ import sqlite3
 import stat
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import datetime
@@ -320,6 +320,32 @@ def test_values_that_are_no_values_of_ours_are_damage(path: Path, index: SqliteN
         index.known("a.md")
     with pytest.raises(StorageDamaged):
         index.links_from(["a.md"])
+
+
+@pytest.mark.parametrize(
+    ("statement", "ask"),
+    [
+        ("UPDATE notes SET path = x'00'", lambda index: index.stamps()),
+        ("UPDATE notes SET path = x'00'", lambda index: index.catalog()),
+        ("UPDATE notes SET title = x'00'", lambda index: index.catalog()),
+        ("UPDATE notes SET title = x'00'", lambda index: index.known("a.md")),
+        ("UPDATE notes SET title = x'00'", lambda index: index.sections([1])),
+        ("UPDATE notes SET aliases = '[7]'", lambda index: index.catalog()),
+        ("UPDATE sections SET text = x'00'", lambda index: index.sections([1])),
+        ("UPDATE links SET target = x'00'", lambda index: index.links_from(["a.md"])),
+        ("INSERT INTO attachments VALUES (x'00')", lambda index: index.attachments()),
+    ],
+)
+def test_a_value_of_another_kind_in_a_column_of_texts_is_damage(
+    path: Path, index: SqliteNoteIndex, statement: str, ask: Callable[[SqliteNoteIndex], object]
+) -> None:
+    index.apply(IndexBatch(notes=[stored(NOTE, sections=1)], added_files=["p.png"]))
+    assert ask(index)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(statement)
+        database.commit()
+    with pytest.raises(StorageDamaged):
+        ask(index)
 
 
 def test_reset_throws_everything_away(path: Path, index: SqliteNoteIndex) -> None:
