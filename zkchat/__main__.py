@@ -1,9 +1,13 @@
 """`zkchat` and `python -m zkchat`."""
 
+import os
 import sys
+
+from zkchat.safe_start import leave_working_folder
 
 
 def main() -> None:
+    leave_working_folder(sys.path, os.environ)  # noqa: TID251 - there is no Environment yet
     # Asked for by every bug report and many scripts: answered before anything else is imported.
     if sys.argv[1:] == ["--version"]:
         from zkchat.version import __version__

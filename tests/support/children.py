@@ -2,12 +2,12 @@
 
 import os
 import time
-from multiprocessing import parent_process
 
 
-def die_in_a_child(number: int) -> int:
-    """Twice the number, unless this is a process that another one started."""
-    if parent_process() is not None and number > 1:
+def die_in_a_child(task: tuple[int, int]) -> int:
+    """Twice the number, unless this is another process than the one named, and the number more than 1."""
+    process, number = task
+    if process != os.getpid() and number > 1:
         os._exit(1)
     return 2 * number
 
@@ -15,3 +15,19 @@ def die_in_a_child(number: int) -> int:
 def pid_after(seconds: float) -> int:
     time.sleep(seconds)
     return os.getpid()
+
+
+def pid_and_a_print(seconds: float) -> int:
+    """As `pid_after`, for work that prints, and writes, what nobody should take for its result."""
+    print("print")  # noqa: T201
+    os.write(1, b"write")
+    return pid_after(seconds)
+
+
+def unpicklable_in_a_child(process: int) -> object:
+    return "picklable" if process == os.getpid() else (lambda: None)
+
+
+def sleep_in_a_child(process: int) -> None:
+    if process != os.getpid():
+        time.sleep(600)

@@ -1,11 +1,8 @@
 """What a chat needs beside its conversation: questions at the prompt, the last session, the desktop, the libraries."""
 
-import shutil
-import subprocess
 import sys
 from functools import partial
 from importlib import import_module
-from subprocess import DEVNULL
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +10,7 @@ from zkchat import app
 from zkchat.cli.common import Process, known_keys
 from zkchat.errors import StorageError
 from zkchat.repl.keyboard import keys_seen
+from zkchat.safe_start import program, run_program
 
 if TYPE_CHECKING:
     from zkchat.environment import Environment
@@ -55,10 +53,10 @@ def load_libraries(provider: str) -> None:
 def launch(environment: "Environment", address: str) -> bool:
     """Hand an address to the desktop, if there is one to be seen."""
     has_desktop = sys.platform == "darwin" or any(environment.variables.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
-    program = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
-    if not (has_desktop and program):
+    opener = program("open" if sys.platform == "darwin" else "xdg-open", environment.variables)
+    if not (has_desktop and opener):
         return False
     # Some openers stay until the window is closed; nobody here waits for that.
-    silent = partial(subprocess.run, [program, address], check=False, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
-    Thread(target=silent, name="zkchat-open", daemon=True).start()
+    run = partial(run_program, [opener, address], quietly=True)
+    Thread(target=run, name="zkchat-open", daemon=True).start()
     return True

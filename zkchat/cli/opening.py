@@ -74,16 +74,22 @@ def own_file(here: Process, vault: "Path | None", agent: "Agent") -> "ProfileFil
 def edit(here: Process, path: str) -> None:
     """Open a file in the user's editor and wait until it is closed."""
     import shlex
-    import subprocess
+
+    from zkchat.safe_start import program, run_program
 
     variables = here.environment.variables
     editor = variables.get("VISUAL") or variables.get("EDITOR")
     if not editor:
         raise UsageError("No editor is set.", hint=f"Set EDITOR, or open the file yourself: {path}")
     try:
-        code = subprocess.run([*shlex.split(editor), path], check=False).returncode
+        name, *options = shlex.split(editor)
+        found = program(name, variables)
+        if found is None:
+            raise FileNotFoundError("no such program in an absolute folder")
+        code = run_program([found, *options, path])
     except (OSError, ValueError) as error:
-        raise UsageError(f"The editor '{editor}' cannot be started: {error}.", hint="Set EDITOR.") from error
+        hint = "Set EDITOR to the name of a program that is installed, or to its whole path."
+        raise UsageError(f"The editor '{editor}' cannot be started: {error}.", hint=hint) from error
     if code:
         raise ConfigError(f"The editor '{editor}' ended with {code}.", hint=f"The file is {path}.")
 

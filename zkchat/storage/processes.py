@@ -1,19 +1,24 @@
 """Other processes that take a share of long work."""
 
-import atexit
 import os
+import pickle
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from subprocess import DEVNULL, PIPE
+from typing import IO, Any, Generic, TypeVar
 
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+from zkchat.safe_start import start_python
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
+
+_IN_THE_HELPER = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.processes import serve; serve()"
 
 
 class ProcessWorkers:
@@ -27,20 +32,11 @@ class ProcessWorkers:
         self._processes = processes
 
     def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
         shared = _Shared(work, tasks)
-        helpers = min(self._processes, len(tasks)) - 1
-        try:
-            # Not forked: a copy of a process with threads may wait for ever for a lock that nobody holds.
-            pool = ProcessPoolExecutor(helpers, mp_context=get_context("spawn"), initializer=_serve)
-        except (OSError, ImportError, ValueError):  # no semaphores here, or nobody to help
-            yield from shared.done_here()
-            return
-        with pool:
-            for _ in range(helpers):
-                shared.give(pool)
+        with ExitStack() as helpers:
+            for _ in range(min(self._processes, len(tasks)) - 1):
+                with suppress(OSError):  # no process can be started
+                    helpers.callback(_Helper(shared).stop)
             yield from shared.done_here()
 
 
@@ -48,36 +44,31 @@ class _Shared(Generic[Task, Done]):
     """Tasks, each of which is taken by whoever is free first, so that all are done with the last at about one time."""
 
     def __init__(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> None:
-        self._work = work
+        self.work = work
         self._waiting = deque(tasks)
-        self._given: deque[tuple[Task, Future[Done]]] = deque()
+        self._lent = 0
+        self._returned: SimpleQueue[tuple[Task, tuple[Done] | None]] = SimpleQueue()
         self._taking = threading.Lock()
 
-    def give(self, pool: "Executor") -> None:
-        """Let the pool do one task, and when that is done the next."""
+    def lend(self) -> tuple[Task] | None:
+        """The next task, for a helper, who has to return it."""
         with self._taking:
             if not self._waiting:
-                return
-            try:
-                done = pool.submit(self._work, self._waiting[0])
-            except (OSError, RuntimeError):  # no process can be started, or none is left
-                return
-            self._given.append((self._waiting.popleft(), done))
-        done.add_done_callback(partial(self._give_next, pool))
+                return None
+            self._lent += 1
+            return (self._waiting.popleft(),)
 
-    def _give_next(self, pool: "Executor", done: "Future[Done]") -> None:
-        from concurrent.futures import BrokenExecutor
-
-        if not isinstance(done.exception(), BrokenExecutor):  # a pool that says this may not be asked for more
-            self.give(pool)
+    def give_back(self, task: Task, done: tuple[Done] | None) -> None:
+        """What came of a task; None where the helper could not do it."""
+        self._returned.put((task, done))
 
     def done_here(self) -> Iterator[Done]:
         """Do task after task, and tell between them what came of those that others did."""
         while task := self._taken():
-            yield self._work(*task)
-            while self._given and self._given[0][1].done():
+            yield self.work(*task)
+            while not self._returned.empty():
                 yield self._told()
-        while self._given:
+        while self._lent:
             yield self._told()
 
     def _taken(self) -> tuple[Task] | None:
@@ -85,26 +76,79 @@ class _Shared(Generic[Task, Done]):
             return (self._waiting.popleft(),) if self._waiting else None
 
     def _told(self) -> Done:
-        from concurrent.futures import BrokenExecutor
+        task, done = self._returned.get()
+        with self._taking:
+            self._lent -= 1
+        return done[0] if done else self.work(task)
 
-        task, done = self._given.popleft()
+
+class _Helper(Generic[Task, Done]):
+    """Another process, and the thread that hands it one task after the other."""
+
+    def __init__(self, shared: _Shared[Task, Done]) -> None:
+        own_modules = [folder for folder in sys.path if Path(folder).is_absolute()]
+        self._process = start_python("-c", _IN_THE_HELPER, *own_modules, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+        self._thread = threading.Thread(target=self._run, args=(shared,), name="zkchat-helper", daemon=True)
+        self._thread.start()
+
+    def _run(self, shared: _Shared[Task, Done]) -> None:
+        is_sent = self._send(shared.work)
+        while is_sent and (task := shared.lend()):
+            done: tuple[Done] | None = self._received() if self._send(task) else None
+            shared.give_back(*task, done)
+            is_sent = done is not None
+
+    def _send(self, message: object) -> bool:
+        """Whether it could be sent."""
+        assert self._process.stdin
         try:
-            return done.result()
-        except BrokenExecutor:
-            return self._work(task)
+            self._process.stdin.write(pickle.dumps(message))
+            self._process.stdin.flush()
+        except (
+            OSError,
+            pickle.PickleError,
+            AttributeError,
+            TypeError,
+        ):  # the process is gone, or no pickle can be made
+            return False
+        return True
+
+    def _received(self) -> Any:
+        """The answer, as a tuple of one; None where the process is gone, or went because the work went wrong."""
+        assert self._process.stdout
+        try:
+            return (pickle.load(self._process.stdout),)  # noqa: S301 - our own process wrote it
+        except (EOFError, pickle.PickleError):
+            return None
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._thread.join()
+        with self._process, suppress(BrokenPipeError):
+            assert self._process.stdin
+            self._process.stdin.close()
 
 
-def _serve() -> None:
-    """In the new process: leave Ctrl-C to the one that started us, and go when it is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    atexit.register(os._exit, 0)  # all that it has is read again from files: to put it away would only take time
-
-
-def _leave_with_parent() -> None:
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
+def serve() -> None:
+    """In the helper: do what comes in on standard input, and go when the process that sends it is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
+    received: SimpleQueue[Any] = SimpleQueue()
+    back = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no result
+    threading.Thread(target=_receive, args=(sys.stdin.buffer, received), daemon=True).start()
+    try:
+        work = received.get()
+        while True:
+            pickle.dump(work(*received.get()), back)
+            back.flush()
+    finally:
+        # Work that went wrong is done again by who sent it, and goes wrong there. Nothing here is to be put away.
         os._exit(1)
+
+
+def _receive(stream: IO[bytes], received: "SimpleQueue[Any]") -> None:
+    try:
+        while True:
+            received.put(pickle.load(stream))  # noqa: S301 - the process that started us wrote it
+    finally:
+        os._exit(0)

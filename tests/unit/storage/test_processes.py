@@ -4,14 +4,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.support.children import die_in_a_child, pid_after
+from tests.support.children import (
+    die_in_a_child,
+    pid_after,
+    pid_and_a_print,
+    sleep_in_a_child,
+    unpicklable_in_a_child,
+)
 from zkchat.errors import NoteNotFound
-from zkchat.storage import processes
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.processes import ProcessWorkers
 from zkchat.storage.vault_files import VaultFiles
@@ -43,16 +49,32 @@ def test_work_that_goes_wrong_goes_wrong_here_too(tmp_path: Path) -> None:
 
 
 def test_work_that_kills_a_process_is_done_here() -> None:
-    assert sorted(ProcessWorkers(2).map(die_in_a_child, [3, 1, 2])) == [2, 4, 6]
+    tasks = [(os.getpid(), number) for number in (3, 1, 2)]
+    assert sorted(ProcessWorkers(2).map(die_in_a_child, tasks)) == [2, 4, 6]
 
 
-@pytest.mark.parametrize("where", ["", ".submit"])
-def test_where_no_process_can_be_started_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
-    def refuse(*_arguments: object, **_options: object) -> None:
-        raise OSError("no semaphores")
-
-    monkeypatch.setattr(f"concurrent.futures.ProcessPoolExecutor{where}", refuse)
+def test_where_no_process_can_be_started_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
     assert [*ProcessWorkers(2).map(math.factorial, [3, 4])] == [6, 24]
+
+
+def test_work_that_cannot_be_sent_is_done_here() -> None:
+    assert [*ProcessWorkers(2).map(lambda number: number + 1, [3, 4, 5])] == [4, 5, 6]
+
+
+def test_a_result_that_cannot_be_sent_is_made_here() -> None:
+    assert {*ProcessWorkers(2).map(unpicklable_in_a_child, [os.getpid()] * 3)} == {"picklable"}
+
+
+def test_what_the_work_prints_in_another_process_is_no_result() -> None:
+    assert len({*ProcessWorkers(2).map(pid_and_a_print, [0.3] * 6)}) == 2
+
+
+def test_who_wants_no_more_results_waits_for_nobody() -> None:
+    results = ProcessWorkers(2).map(sleep_in_a_child, [os.getpid()] * 3)
+    next(results)
+    assert isinstance(results, Generator)
+    results.close()
 
 
 def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,11 +103,16 @@ def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch:
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
 def test_no_process_outlives_the_one_that_started_it() -> None:
     script = (
-        "import time; from zkchat.storage.processes import ProcessWorkers\n"
-        "for _ in ProcessWorkers(2).map(time.sleep, [600, 0, 600]): print('begun', flush=True)"
+        "import os; from zkchat.storage.processes import ProcessWorkers\n"
+        "from tests.support.children import sleep_in_a_child\n"
+        "for _ in ProcessWorkers(2).map(sleep_in_a_child, [os.getpid()] * 1000): print('begun', flush=True)"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": str(Path(__file__).parents[3])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     ) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"begun\n"
@@ -97,7 +124,3 @@ def test_no_process_outlives_the_one_that_started_it() -> None:
             return
         time.sleep(0.05)
     pytest.fail("A process is still there.")
-
-
-def test_a_process_that_nobody_started_has_nobody_to_wait_for() -> None:
-    processes._leave_with_parent()

@@ -1,0 +1,91 @@
+"""Where code comes from: no module and no program is taken from a folder only because zkchat was started in it.
+
+Every other program is started here; `tests/architecture/test_programs.py` holds that.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the real one would be imported while the working folder is still on the path
+    from collections.abc import Mapping, MutableMapping, Sequence
+    from pathlib import Path
+    from subprocess import Popen
+    from typing import IO
+
+    Stream = int | IO[bytes]
+
+_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - no pathlib yet
+"""Where zkchat itself is imported from; in a checkout that may be the working folder."""
+
+
+def leave_working_folder(modules: "list[str]", variables: "MutableMapping[str, str]") -> None:
+    """Let neither `sys.path` nor the variables name a folder that depends on where zkchat was started.
+
+    `python -m` puts the working folder on the path, an empty entry of `PYTHONPATH` too, and one of `PATH` lets it hold
+    programs.
+    """
+    try:
+        here = os.getcwd()  # noqa: PTH109 - no pathlib yet
+    except OSError:  # it was deleted
+        here = ""
+    entries = variables["PYTHONPATH"].split(os.pathsep) if variables.get("PYTHONPATH") else []
+    unsafe = {os.path.normpath(os.path.join(here, entry)) for entry in entries if not os.path.isabs(entry)}  # noqa: PTH117, PTH118
+    unsafe |= {"", here} & {"", *modules[:1]}
+    modules[:] = [folder for folder in modules if folder == _OWN_FOLDER or folder not in unsafe]
+    for name in ("PATH", "PYTHONPATH"):
+        if name in variables:
+            variables[name] = absolute_folders(variables[name])
+
+
+def absolute_folders(path: str) -> str:
+    """The entries of a `PATH` that mean the same wherever the program is started."""
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if os.path.isabs(entry))  # noqa: PTH117
+
+
+def program(name: str, variables: "Mapping[str, str]") -> str | None:
+    """The absolute path of a program; None where it is not installed, or would be found in the working folder."""
+    import shutil
+
+    if os.path.dirname(name) and not os.path.isabs(name):  # noqa: PTH117, PTH120
+        return None
+    return shutil.which(name, path=absolute_folders(variables.get("PATH", os.defpath)))
+
+
+def run_program(command: "Sequence[str]", *, quietly: bool = False) -> int:
+    """Wait for a program that `program` found; returns its exit code. `quietly`: away from vault and terminal."""
+    import subprocess
+
+    if not quietly:
+        return subprocess.run(command, check=False).returncode
+    silent = subprocess.DEVNULL
+    return subprocess.run(
+        command, check=False, stdin=silent, stdout=silent, stderr=silent, cwd=_neutral_folder()
+    ).returncode
+
+
+def start_python(
+    *arguments: str,
+    stdin: "Stream",
+    stdout: "Stream",
+    stderr: "Stream",
+    variables: "Mapping[str, str] | None" = None,
+) -> "Popen[bytes]":
+    """This Python once more, in a folder of its own and with none but installed modules on its path."""
+    import subprocess
+
+    return subprocess.Popen(
+        [sys.executable, "-P", *arguments],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        env=variables,
+        cwd=_neutral_folder(),
+    )
+
+
+def _neutral_folder() -> "Path":
+    """Where relative names lead to nothing but what was installed with this Python."""
+    from pathlib import Path
+
+    return Path(sys.prefix)
