@@ -22,9 +22,9 @@ MOST_PER_TURN = 3
 READ = 3000
 """Characters of a document that the model gets to see."""
 LONGEST_ANSWER = 512
+"""In tokens: a sentence, and what a model may think before it."""
 MOST_CHARACTERS = 20 * LONGEST
 """Of an answer: a model that goes on describes nothing."""
-"""In tokens: a sentence, and what a model may think before it."""
 WARMTH = 0.3
 OWN_WORDS = 0.5
 """The share of its telling words that a sentence must have from the document."""
