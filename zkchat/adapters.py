@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.environment import Environment, let_idle_threads_sleep
 from zkchat.places import Paths
+from zkchat.vault_trust import VaultTrust
 
 if TYPE_CHECKING:
     from zkchat.config.load import Loaded
@@ -33,33 +34,16 @@ def load_settings(
 ) -> "Loaded":
     """The settings in force, with the model that the user named and what an agent changes."""
     from zkchat.config.load import load
-    from zkchat.config.trust import TrustStore
 
-    store = TrustStore(where.trust)
     flags = {f"context.{name}": value for name, value in agent.context.items()} if agent else {}
-    chosen = model or (model_of(agent, where) if agent else None)
+    chosen = model or (agent.model if agent else "") or None
     return load(
         where.user_config,
         where.vault_config,
         environment.variables,
         {"model": chosen, **flags},
-        lambda digest: store.is_trusted(where.vault_key, digest),
+        VaultTrust(where).is_approved,
     )
-
-
-def model_of(agent: "Agent", where: Paths) -> str | None:
-    """The model that an agent asks for, if it may: one of the vault needs the user's approval."""
-    from zkchat.config.trust import TrustStore
-
-    is_approved = agent.wants_model and TrustStore(where.trust).is_trusted(where.vault_key, wish_of(agent))
-    return agent.model or (agent.wants_model if is_approved else None) or None
-
-
-def wish_of(agent: "Agent") -> str:
-    """What an approval of a vault's agent is remembered by: with another model it is asked for again."""
-    from zkchat.config.trust import digest
-
-    return digest({f"agents.{agent.name}.model": agent.wants_model})
 
 
 def create_provider(environment: Environment, settings: "Settings") -> tuple["ModelProvider", str]:
@@ -187,10 +171,10 @@ def locations(environment: Environment, where: Paths, settings: "Settings") -> "
 
 
 def profile_files(where: Paths) -> "Iterator[ProfileFile]":
-    """The files of agents and rules: the vault's and the user's."""
+    """The files of agents and rules: the vault's, each approved or not, and the user's."""
     from zkchat.storage.profile_files import ProfileFolders
 
-    return ProfileFolders(vault=where.vault, config=where.user_config.parent).files()
+    return VaultTrust(where).profiles(ProfileFolders(vault=where.vault, config=where.user_config.parent))
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The composition root: the one room that knows which adapters there are, and puts the pieces together."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from zkchat.adapters import (
     create_provider,
     load_settings,
-    model_of,
     opened_library,
     opened_sessions,
     profile_files,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from zkchat.config.load import Loaded
     from zkchat.config.schema import Settings
     from zkchat.model.events import Warned
-    from zkchat.model.profile import Agent
+    from zkchat.model.profile import Agent, ProfileProblem
     from zkchat.model.reference import DocumentReference
     from zkchat.model.session import AgentEntry, ItemsEntry, Session
     from zkchat.ports import ModelProvider, SessionStore
@@ -38,25 +37,34 @@ if TYPE_CHECKING:
 
 _FRESH_WITHIN = 0.04
 """Seconds that a turn of a chat waits for the index; what takes longer goes on beside it."""
+_PROBLEMS_TOLD = 5
+"""Mistakes in the files of agents and rules that a conversation begins with."""
 
 
 @contextmanager
 def open_sessions(
     environment: Environment, vault: Path | None, *, tell: Callable[[str], None] = lambda _: None
 ) -> Iterator["SqliteSessions"]:
-    """The session store of a vault, for commands that need nothing else. `tell` hears of a rescue."""
+    """The session store of a vault, for commands that need nothing else. `tell` hears of a rescue, and of settings that
+    are left out."""
     where = paths(environment, vault)
-    with opened_sessions(environment, where, load_settings(environment, where).settings) as (store, notices):
-        for notice in notices:
+    loaded = load_settings(environment, where)
+    with opened_sessions(environment, where, loaded.settings) as (store, notices):
+        for notice in (*loaded.every_warning, *notices):
             tell(notice)
         yield store
 
 
 @contextmanager
-def open_library(environment: Environment, vault: Path | None) -> Iterator[tuple[Paths, "Library"]]:
-    """The notes of a vault, for commands that need nothing else."""
+def open_library(
+    environment: Environment, vault: Path | None, *, tell: Callable[[str], None] = lambda _: None
+) -> Iterator[tuple[Paths, "Library"]]:
+    """The notes of a vault, for commands that need nothing else. `tell` hears of settings that are left out."""
     where = paths(environment, vault)
-    with opened_library(environment, where, load_settings(environment, where).settings) as library:
+    loaded = load_settings(environment, where)
+    with opened_library(environment, where, loaded.settings) as library:
+        for warning in loaded.every_warning:
+            tell(warning)
         yield where, library
 
 
@@ -170,7 +178,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         turn, trouble = put_together(stack, parts)
         conversation = Conversation(turn, choices, describing_for(turn, loaded.settings))
         unsaved = conversation.resume() if journal.session else None
-        told = (*loaded.warnings, *notices, *map(str, profiles.problems), *trouble)
+        told = (*loaded.warnings, *notices, *_first(profiles.problems), *trouble)
         yield Opened(
             conversation=conversation,
             store=journal.store,
@@ -181,6 +189,13 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             chosen=chosen,
             warnings=(*(Warned(text=text) for text in told), *wishes, *([unsaved] if unsaved else [])),
         )
+
+
+def _first(problems: "Sequence[ProfileProblem]") -> list[str]:
+    """As many as a user reads; a vault may bring any number of files with mistakes."""
+    told = [str(problem) for problem in problems[:_PROBLEMS_TOLD]]
+    more = len(problems) - len(told)
+    return [*told, f"… and {more} more: zkchat agent list and zkchat rules list name them."] if more else told
 
 
 def _refresher(
@@ -211,22 +226,15 @@ def _agent(profiles: "Profiles", options: ConversationOptions, journal: "Journal
 def _as_agent_wants(
     environment: Environment, where: Paths, options: ConversationOptions, agent: "Agent"
 ) -> tuple["Loaded", tuple["Warned", ...]]:
-    """The settings as the agent changes them, and which of its wishes are not met."""
+    """The settings as the agent changes them, and whether they cannot be changed so."""
     from zkchat.model.events import Warned
 
     try:
-        loaded = load_settings(environment, where, model=options.model, agent=agent)
+        return load_settings(environment, where, model=options.model, agent=agent), ()
     except ConfigError as error:
         loaded = load_settings(environment, where, model=options.model)
         unused = Warned(text=f"The settings of the agent {agent.name} are left out. {error.message}", hint=agent.path)
         return loaded, (unused,)
-    if options.model or not agent.wants_model or model_of(agent, where):
-        return loaded, ()
-    wish = Warned(
-        text=f"The vault's agent {agent.name} asks for the model {agent.wants_model}, which needs your approval.",
-        hint=f"To approve it: zkchat agent trust {agent.name}",
-    )
-    return loaded, (wish,)
 
 
 def _choices(

@@ -51,6 +51,15 @@ def read_small(file: Path, *, most: int, beneath: Path | None = None) -> bytes:
         return _content(folder / file.name, handle, most, follow=beneath is None)
 
 
+def names_in(folder: Path, *, beneath: Path | None = None) -> list[str]:
+    """The names in a folder, sorted; none where it is not there. Raises `OSError`, `RefusedFile` for a link."""
+    try:
+        with _held(folder, beneath) as (place, handle):
+            return sorted(os.listdir(place if handle is None else handle))  # noqa: PTH208 - pathlib takes no handle
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 def write_atomically(file: Path, content: str | bytes, *, mode: int, beneath: Path | None = None) -> None:
     """Replace the file's content: after a crash it is the old or the new one, never a torn one.
 

@@ -21,6 +21,7 @@ from zkchat.context.budget import Shares
 from zkchat.context.strategies import Keep
 from zkchat.errors import StorageError
 from zkchat.places import Paths
+from zkchat.vault_trust import VaultTrust
 
 if TYPE_CHECKING:
     from zkchat.agents.profiles import Profiles
@@ -79,6 +80,7 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
         selector=_selector(stack, parts, tokenizer),
         memory=memory,
         recall=recollection if parts.settings.context.recall else _nothing_recalled,
+        page_is_approved=VaultTrust(parts.where).page_is_approved,
         hidden=discretion.hidden,
     )
     turn = Turn(

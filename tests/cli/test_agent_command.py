@@ -21,6 +21,7 @@ def mine(world: World) -> Path:
 def test_the_agents_are_listed_with_where_they_come_from(world: World, mine: Path) -> None:
     (mine / "poet.md").write_text(POET)
     world.note(".zkchat/agents/writer.md", "---\ndescription: Ours.\n---\nWrite.\n")
+    world.run("trust", "--yes")
     lines = world.run("agent", "list").out.splitlines()
     assert [line.split("  ")[0].strip() for line in lines] == ["default", "librarian", "poet", "research", "writer"]
     assert "(user)  Answers in verse." in lines[2]
@@ -50,11 +51,16 @@ def test_an_agent_is_shown_with_what_is_at_hand_for_it(world: World, mine: Path)
     assert world.run("agent", "show", "poet", "--json").json["origin"] == "user"
 
 
-def test_a_model_that_the_vaults_agent_asks_for_is_shown_as_a_wish(world: World) -> None:
+def test_an_agent_of_the_vault_is_shown_for_the_user_to_judge_before_it_is_approved(world: World) -> None:
     world.note(".zkchat/agents/poet.md", POET)
-    assert "model: ollama:x (counts after your approval)" in world.run("agent", "show", "poet").out
-    shown = world.run("agent", "show", "poet", "--json").json
-    assert (shown["model"], shown["wants_model"]) == ("", "ollama:x")
+    listed, shown = world.run("agent", "list"), world.run("agent", "show", "poet")
+    assert "poet" not in listed.out
+    assert "Not used, as they came with the vault: poet." in listed.err
+    assert shown.out.startswith("poet  (vault, not approved)\n")
+    assert POET in shown.out
+    assert world.run("agent", "show", "poet", "--json").json["is_approved"] is False
+    world.run("trust", "--yes")
+    assert "model: ollama:x\n" in world.run("agent", "show", "poet").out
 
 
 def test_an_agent_that_is_not_there_gets_a_sentence_and_a_way_out(world: World) -> None:
@@ -115,9 +121,18 @@ def test_a_built_in_agent_is_copied_before_it_is_changed(world: World, mine: Pat
     assert (shown["origin"], shown["model"]) == ("user", "quote")
 
 
-def test_a_model_set_in_the_vault_says_that_it_needs_approval(world: World) -> None:
+def test_an_agent_that_is_not_approved_cannot_be_changed_and_so_approved_in_passing(world: World) -> None:
+    file = world.note(".zkchat/agents/poet.md", POET)
+    result = world.run("agent", "config", "poet", "model", "quote")
+    assert (result.code, file.read_text()) == (ExitCode.CONFIG, POET)
+    assert "zkchat trust" in result.err
+
+
+def test_a_change_to_an_approved_agent_of_the_vault_is_approved_by_making_it(world: World) -> None:
     world.note(".zkchat/agents/poet.md", POET)
-    assert "counts after your approval" in world.run("agent", "config", "poet", "model", "quote").err
+    world.run("trust", "--yes")
+    assert world.run("agent", "config", "poet", "model", "quote", "--json").json["model"] == "quote"
+    assert world.run("agent", "list").err == ""
 
 
 def test_a_value_that_cannot_be_is_refused(world: World, mine: Path) -> None:
@@ -200,10 +215,12 @@ def test_a_rule_is_made_listed_and_shown(world: World) -> None:
     assert world.run("rules", "list", "--json").json["rules"] == [rule]
 
 
-def test_a_rule_of_the_vault_goes_before_the_users_own(world: World) -> None:
+def test_a_rule_of_the_vault_never_takes_the_place_of_the_users_own(world: World) -> None:
     world.run("rules", "new", "Tone", "Be brief.")
-    made = world.run("rules", "new", "Tone", "Be warm.", "--scope", "vault", "--json").json
-    assert (made["origin"], made["text"]) == ("vault", "Be warm.")
+    made = world.run("rules", "new", "Tone", "Be warm.", "--scope", "vault", "--json")
+    assert (made.json["origin"], made.json["text"]) == ("vault", "Be warm.")
+    assert "is not used: you have a rule of that name." in made.err
+    assert world.run("rules", "show", "Tone", "--json").json["text"] == "Be brief."
 
 
 def test_where_there_are_no_rules_the_way_to_the_first_is_told(world: World) -> None:

@@ -30,6 +30,7 @@ def agent(world: World, name: str, head: str, *, vault: bool = True) -> None:
     text = f"---\n{head}\n---\nYou are {name}.\n"
     if vault:
         world.note(f".zkchat/agents/{name}.md", text)
+        world.run("trust", "--yes")
     else:
         file = world.home / ".config" / "zkchat" / "agents" / f"{name}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -102,21 +103,16 @@ def test_the_model_of_your_own_agent_is_used_unless_you_name_another(world: Worl
     assert record(world)["provider"] == "quote"
 
 
-def test_the_model_of_a_vaults_agent_needs_approval_and_a_sentence_says_how(world: World, model: str) -> None:
+def test_an_approved_agent_of_the_vault_brings_its_model_and_a_changed_one_is_asked_about_again(
+    world: World, model: str
+) -> None:
     agent(world, "theirs", f"model: {model}")
-    before = world.run("ask", "What do cats do?", "--agent", "theirs")
-    assert f"asks for the model {model}, which needs your approval." in before.err
-    assert "zkchat agent trust theirs" in before.err
-    assert record(world)["provider"] == "quote"
-    refused = world.run("agent", "trust", "theirs", typed="n\n")
-    assert (refused.code, "Nothing was approved." in refused.err) == (2, True)
-    assert world.run("agent", "trust", "theirs", typed="y\n").out == f"theirs may use {model} from now on.\n"
-    after = world.run("ask", "What do cats do?", "--agent", "theirs")
-    assert "approval" not in after.err
+    assert world.run("ask", "What do cats do?", "--agent", "theirs").code == 0
     assert record(world)["provider"] == "scripted"
-    agent(world, "theirs", "model: ollama:another")
-    assert "approval" in world.run("ask", "What do cats do?", "--agent", "theirs").err
-    assert "needs your approval" in world.run("agent", "trust", "research").out
+    world.note(".zkchat/agents/theirs.md", "---\nmodel: ollama:another\n---\nYou are theirs.\n")
+    after = world.run("ask", "What do cats do?", "--agent", "theirs")
+    assert after.code == 3
+    assert "The agent 'theirs' came with this vault and is not approved." in after.err
 
 
 def test_choosing_an_agent_in_the_chat_brings_its_settings(world: World, model: str) -> None:
@@ -235,10 +231,12 @@ def test_what_was_added_and_not_used_for_ten_turns_is_suggested_for_removal_once
 
 def test_things_that_changed_since_an_answer_are_told_beside_it(world: World, model: str) -> None:
     world.note(".zkchat/rules/Tone.md", "Be warm.\n")
+    world.run("trust", "--yes")
     world.run("ask", "What is in [[Cats]]?", "--model", model)
     assert "has changed" not in world.run("context", "show", "--message", "2").err
     world.note("Cats.md", "# Cats\n\nCats sleep.\n")
     world.note(".zkchat/rules/Tone.md", "Be cool.\n")
+    world.run("trust", "--yes")
     for arguments in (("--message", "2"), ("--request",), ("--request", "--json")):
         shown = world.run("context", "show", *arguments)
         assert "The rule Tone has changed since: it was " in shown.err

@@ -87,7 +87,7 @@ def test_show_as_json_gives_values_layers_and_places(desk: Desk) -> None:
     shown = json.loads(desk.types("show", "--json").out)
     assert shown["settings"]["vault.exclude"] == {"value": ["a"], "layer": "vault", "where": str(desk.vault_file)}
     assert shown["settings"]["ollama.host"]["layer"] == "default"
-    assert "zkchat config trust" in shown["warnings"][0]
+    assert "zkchat trust" in shown["warnings"][0]
 
 
 def test_warnings_go_beside_the_result(desk: Desk) -> None:
@@ -177,8 +177,8 @@ def test_a_link_out_of_the_vault_is_not_written_through(desk: Desk) -> None:
     outside = desk.home / "outside.toml"
     desk.vault_file.symlink_to(outside)
     result = desk.types("set", "model", "quote", "--scope", "vault")
-    assert result.code == ExitCode.VAULT
-    assert "leads out of the vault" in result.err
+    assert result.code == ExitCode.CONFIG
+    assert "it is a symbolic link" in result.err
     assert not outside.exists()
 
 
@@ -192,23 +192,24 @@ class TestTrust:
         assert 'ollama.host = "http://ours:1"' in result.out
         assert desk.types("get", "ollama.host").out == "http://ours:1\n"
 
-    def test_a_no_approves_nothing(self, desk: Desk) -> None:
+    def test_a_no_approves_nothing_and_can_be_changed(self, desk: Desk) -> None:
         desk.vault_file.write_text(self.ASKED)
         result = desk.types("trust", stdin=Terminal("\n"))
-        assert result.code == ExitCode.USAGE
-        assert "Nothing was approved." in result.err
+        assert (result.code, "It is not used." in result.err) == (0, True)
         assert desk.types("get", "ollama.host").out == "http://127.0.0.1:11434\n"
+        assert "(declined)" in desk.types("trust", stdin=Terminal("y\n")).out
+        assert desk.types("get", "ollama.host").out == "http://ours:1\n"
 
     def test_without_a_terminal_the_way_out_is_named(self, desk: Desk) -> None:
         desk.vault_file.write_text(self.ASKED)
         result = desk.types("trust", stdin=io.StringIO("y\n"))
-        assert result.code == ExitCode.USAGE
-        assert "zkchat config trust --yes" in result.err
+        assert "zkchat trust --yes" in result.out
+        assert desk.types("get", "ollama.host").out == "http://127.0.0.1:11434\n"
 
     def test_yes_can_be_said_beforehand(self, desk: Desk) -> None:
         desk.vault_file.write_text(self.ASKED)
         assert desk.types("trust", "--yes").code == 0
-        assert "approved already" in desk.types("trust").out
+        assert "All of it is approved." in desk.types("trust").out
 
     def test_a_changed_value_is_asked_about_again(self, desk: Desk) -> None:
         desk.vault_file.write_text(self.ASKED)
@@ -218,10 +219,23 @@ class TestTrust:
 
     def test_a_vault_that_asks_for_nothing_needs_no_approval(self, desk: Desk) -> None:
         desk.vault_file.write_text('[ui]\ncolor = "never"\n')
-        assert "needs your approval" in desk.types("trust").out
+        assert "need your approval" in desk.types("trust").out
 
-    def test_setting_an_endpoint_for_the_vault_leads_to_its_approval(self, desk: Desk) -> None:
-        assert "zkchat config trust" in desk.types("set", "ollama.host", "http://h:1", "--scope", "vault").err
+    def test_what_the_user_sets_in_the_vaults_file_is_approved_by_that(self, desk: Desk) -> None:
+        assert desk.types("set", "ollama.host", "http://h:1", "--scope", "vault").code == 0
+        assert desk.types("set", "model", "quote", "--scope", "vault").code == 0
+        assert desk.types("get", "ollama.host").out == "http://h:1\n"
+        desk.types("unset", "model", "--scope", "vault")
+        assert desk.types("get", "ollama.host").out == "http://h:1\n"
+
+    def test_setting_something_approves_nothing_that_was_there_before(self, desk: Desk) -> None:
+        desk.vault_file.write_text(self.ASKED)
+        result = desk.types("set", "model", "quote", "--scope", "vault")
+        assert "this counts after: zkchat trust" in result.err
+        assert desk.types("get", "ollama.host").out == "http://127.0.0.1:11434\n"
+        assert desk.types("get", "model").out == "\n"
+        desk.types("unset", "model", "--scope", "vault")
+        assert desk.types("get", "ollama.host").out == "http://127.0.0.1:11434\n"
 
     def test_what_a_vault_asks_for_cannot_write_to_the_terminal(self, desk: Desk) -> None:
         desk.vault_file.write_text('[ollama]\nhost = "http://a/\\u009b2J\\u001b]0;x"\n')

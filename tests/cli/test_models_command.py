@@ -241,6 +241,7 @@ def test_config_shows_and_gets_what_is_set_of_a_model(alone: World) -> None:
     assert "Did you mean 'models.quick.id'?" in wrong.err
 
 
-def test_setting_a_model_in_the_vaults_file_says_that_it_needs_approval(alone: World) -> None:
-    result = alone.run("config", "set", "models.quick.id", "tells", "--scope", "vault")
-    assert "zkchat config trust" in result.err
+def test_a_model_that_the_user_sets_in_the_vaults_file_is_approved_by_that(alone: World) -> None:
+    alone.run("config", "set", "models.quick.id", "tells", "--scope", "vault")
+    alone.run("config", "set", "models.quick.provider", "ollama", "--scope", "vault")
+    assert alone.run("config", "get", "models.quick.id").out == "tells\n"

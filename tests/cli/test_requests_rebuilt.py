@@ -66,6 +66,7 @@ def prepared(tmp_path: Path, server: Recorder) -> World:
         'model = "here"\n[models.here]\nprovider = "openai"\nid = "any"\ncontext_limit = 5000\ncalls_tools = true\n'
         f'[openai]\nbase_url = "{server.address}/v1"\n'
     )
+    assert world.run("trust", "--yes").code == 0
     assert world.run("memory", "add", "My favourite opening in chess is the Sicilian.").code == 0
     return world
 

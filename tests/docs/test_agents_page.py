@@ -9,7 +9,7 @@ from zkchat.model.profile import Agent, ProfileProblem, Rule
 
 def test_the_examples_of_the_page_print_what_the_page_says(world: World) -> None:
     examples = examples_of("agents.md")
-    assert len(examples) == 8
+    assert len(examples) == 12
     for example in examples:
         printed = run(world, example)
         if "--json" in example.command:

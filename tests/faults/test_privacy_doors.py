@@ -355,18 +355,21 @@ def test_a_note_that_becomes_local_while_a_tool_reads_it_stays_here(scene: Scene
 def test_a_vaults_own_page_and_what_it_imports_stay_here(tmp_path: Path, server: Recorder) -> None:
     local = "---\nzkchat: local\n---\nThe word is Quollsecret.\n"
     scene = furnished(tmp_path, server, {"ZKCHAT.md": "Be brief. @Diaries/plain.md\n", "Diaries/plain.md": local})
+    scene.world.run("trust", "--yes")
     assert told(scene.ask(ELSEWHERE, "Hello.")) == set()
     assert scene.warnings == [f"withheld: Diaries/plain.md is local and {ELSEWHERE} is not on this machine"]
     assert told(scene.ask(HERE, "Hello.")) == {"quollsecret"}
     assert [message.local for message in scene.history().thread] == [True, True]
     assert told(scene.ask(ELSEWHERE, "And now?", go_on=True)) == set()
     scene.world.note("ZKCHAT.md", local)
+    scene.world.run("trust", "--yes")
     assert told(scene.ask(ELSEWHERE, "Hello.")) == set()
     assert told(scene.ask(HERE, "Hello.")) == {"quollsecret"}
 
 
 def test_what_an_agent_has_at_hand_stays_here(scene: Scene) -> None:
     scene.world.note(".zkchat/agents/keeper.md", f'---\nreferences:\n  "[[{ID}]]": always\n---\nYou keep things.\n')
+    scene.world.run("trust", "--yes")
     assert told(scene.ask(ELSEWHERE, "@keeper what do you keep?")) == set()
     assert told(scene.ask(HERE, "@keeper what do you keep?"))
     assert told(scene.ask(ELSEWHERE, "And now?", go_on=True)) == set()
@@ -528,6 +531,7 @@ def test_without_an_index_the_conversation_goes_on_and_nothing_is_told(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene.world.note(".zkchat/agents/keeper.md", "---\nreferences: [Lighthouse]\n---\nYou keep things.\n")
+    scene.world.run("trust", "--yes")
     scene.ask(HERE, f"Tell me of [[{ID}]].")
 
     def full(_: SqliteNoteIndex) -> int:

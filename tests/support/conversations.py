@@ -97,6 +97,7 @@ def conversation_over(
         selector=Selector(Relevance(), tokenizer),
         memory=memory,
         recall=recall(journal) if recall else nothing_recalled,
+        page_is_approved=lambda _name, _text: True,
         hidden=hidden,
     )
     turn = Turn(

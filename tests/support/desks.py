@@ -173,7 +173,7 @@ class Workplace:
             surface=self.surface,
             address_of=lambda reference: reference.relative_path and f"file:///{reference.relative_path}",
             kit=kit,
-            edit=self.edited.append,
+            edit_page=lambda page, _is_new: self.edited.append(page) is None,  # type: ignore[func-returns-value]
             models=lambda: ["scripted:play", "ollama:qwen3:8b", "quote"],
             keys=["canary-of-the-test"],
         )

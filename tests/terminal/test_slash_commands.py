@@ -27,7 +27,7 @@ class Chat:
         self.world = world
         world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep.\n")
         world.note("Coffee.md", "# Coffee\n\nCoffee keeps people awake.\n")
-        world.note(".zkchat/rules/Tone.md", "---\ninclude: manual\n---\nBe warm.\n")
+        world.run("rules", "new", "Tone", "Be warm.", "--include", "manual")
         model = world.script(*[[{"text": text}] for text in ANSWERS])
         self.terminal: Terminal = pexpect.spawn(
             sys.executable,

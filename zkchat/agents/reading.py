@@ -52,13 +52,10 @@ def _agent(file: ProfileFile, sheet: "_Sheet") -> Agent:
     sheet.check_keys(AGENT_KEYS)
     if not AGENT_NAME.fullmatch(file.name):
         raise _Mistake(1, f"'@{file.name}' cannot be written in a message: name the file with letters, digits, - or _.")
-    model = sheet.text("model")
-    from_vault = file.origin == "vault"
     return Agent(
         name=file.name,
         description=sheet.text("description"),
-        model="" if from_vault else model,
-        wants_model=model if from_vault else "",
+        model=sheet.text("model"),
         context=sheet.scalars("context"),
         rules=sheet.modes("rules"),
         references=sheet.modes("references"),

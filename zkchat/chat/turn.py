@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
-from zkchat.agents.profiles import DEFAULT, split_address
+from zkchat.agents.profiles import DEFAULT, HOW_TO_APPROVE, came_with_vault, split_address
 from zkchat.chat.bounds import DEFAULT_LIMITS, AnswerLimits
 from zkchat.chat.citations import cite, given_before, given_with
 from zkchat.chat.discretion import withheld_texts
@@ -175,8 +175,11 @@ class Turn:
         agents = self.wants.profiles.agents
         if addressed is None or addressed.casefold() in agents:
             return None
+        others = self.agent_for("").name
+        if self.wants.profiles.awaiting("agent", addressed):
+            return Warned(text=f"{came_with_vault('agent', addressed)}, so {others} answers.", hint=HOW_TO_APPROVE)
         return Warned(
-            text=f"There is no agent '{addressed}', so {self.agent_for('').name} answers.",
+            text=f"There is no agent '{addressed}', so {others} answers.",
             hint=f"There is: {', '.join(agent.name for agent in agents.values())}.",
         )
 

@@ -47,6 +47,8 @@ class Wants:
     memory: Memory | None
     recall: Callable[[str, int], list[Piece]]
     """What of the archived messages bears on a text, within so many tokens."""
+    page_is_approved: Callable[[str, str], bool]
+    """Whether the user approved this text of the vault's page of this name."""
     hidden: Callable[[], frozenset[str]] = frozenset
     """The ids of messages that the model may not see."""
 
@@ -137,7 +139,7 @@ class Wants:
 
     def _project(self, budget: int) -> Selected:
         try:
-            return project_memory(self.library.read, self.tokenizer, budget)
+            return project_memory(self.library.read, self.tokenizer, budget, is_approved=self.page_is_approved)
         except StorageError:
             return Selected()
 

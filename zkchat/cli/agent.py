@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli import opening
-from zkchat.cli.common import JsonOption, VaultOption, YesOption, process
+from zkchat.cli.common import JsonOption, VaultOption, process
 from zkchat.cli.config import Scope
 from zkchat.cli.opening import ScopeOption
 
@@ -51,6 +51,9 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
     """Show an agent: its instructions, and what is at hand for it."""
     here = process()
     found = opening.profiles(here, vault)
+    if name.casefold() not in found.agents and (file := found.awaiting("agent", name)):
+        opening.show_unapproved(here, file, json_output=json_output)
+        return
     agent = found.agent(name)
     if json_output:
         here.json(agent)
@@ -70,8 +73,6 @@ def new(
 
     zkchat agent new editor --scope vault
     """
-    from pathlib import Path
-
     from zkchat.agents.profiles import built_in
     from zkchat.agents.reading import AGENT_NAME
     from zkchat.errors import UsageError
@@ -80,8 +81,8 @@ def new(
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
     known = opening.profiles(here, vault).agents.get(name.casefold())
-    copied = {file.path: file.text for file in built_in()}
-    text = (copied.get(known.path) or Path(known.path).read_text("utf-8")) if known else _NEW
+    texts = {file.path: file.text for file in (*built_in(), *opening.folders(here, vault).files())}
+    text = texts[known.path] if known else _NEW
     made = opening.write_new(here, vault, scope, "agent", name, text)
     if json_output:
         here.json({"name": made.name, "origin": made.origin, "path": made.path})
@@ -93,8 +94,11 @@ def new(
 def edit(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Open an agent's file in your editor."""
     here = process()
-    file = opening.own_file(here, vault, opening.profiles(here, vault).agent(name))
-    opening.edit(here, file.path)
+    before = opening.own_file(here, vault, opening.profiles(here, vault).agent(name))
+    opening.edit(here, before.path)
+    after = next((file for file in opening.folders(here, vault).files() if file.path == before.path), None)
+    if after:
+        opening.approve_own(here, vault, after, before)
     found = opening.profiles(here, vault)
     opening.tell_problems(here, found, "agent")
     if json_output:
@@ -115,68 +119,36 @@ def config(
 
     zkchat agent config research rules.Tone manual
     """
-    from pathlib import Path
-
     from zkchat.agents.editing import with_value
-    from zkchat.files import write_atomically
 
     here = process()
     agent = opening.profiles(here, vault).agent(name)
     if key.startswith("context."):
         _check_setting(key, value)
     file = opening.own_file(here, vault, agent)
-    write_atomically(Path(file.path).resolve(), with_value(file, key, value), mode=0o644)
+    opening.save(here, vault, file, with_value(file, key, value), file)
     agent = opening.profiles(here, vault).agent(name)
     if json_output:
         here.json(agent)
     else:
         here.out(f"Set {key} in {file.path}.")
-    if key == "model" and agent.wants_model:
-        here.note(f"The vault asks for this model; it counts after your approval: zkchat agent trust {agent.name}")
-
-
-@app.command()
-def trust(name: NameArgument, vault: VaultOption = None, yes: YesOption = False) -> None:
-    """Let an agent of the vault choose its model, after showing you which.
-
-    Whoever chooses the model chooses where your notes go. With another model in its file you are asked again.
-    """
-    from zkchat.adapters import wish_of
-    from zkchat.config.trust import TrustStore
-    from zkchat.errors import UsageError
-    from zkchat.places import paths
-
-    here = process()
-    agent = opening.profiles(here, vault).agent(name)
-    if not agent.wants_model:
-        here.out(f"The agent {agent.name} asks for nothing that needs your approval.")
-        return
-    if not (yes or here.confirm(f"Let the agent {agent.name} of this vault use {agent.wants_model}?")):
-        hint = f"To approve without being asked: zkchat agent trust {agent.name} --yes"
-        raise UsageError("Nothing was approved.", hint=hint)
-    where = paths(here.environment, vault)
-    TrustStore(where.trust).approve(where.vault_key, wish_of(agent))
-    here.out(f"{agent.name} may use {agent.wants_model} from now on.")
 
 
 def _check_setting(key: str, value: str) -> None:
     """Raises `ConfigError` for a setting that there is not, and for a value that it cannot have."""
-    from os import devnull
-    from pathlib import Path
-
     from zkchat.config.load import load, unknown
     from zkchat.config.schema import field_of
 
     if not field_of(key):
         raise unknown(key)
-    load(Path(devnull), None, {}, {key: value}, lambda _: False)
+    load(None, None, {}, {key: value}, lambda _: False)
 
 
 def _lines(agent: "Agent") -> "Iterator[str]":
     if agent.path and agent.origin != "built-in":
         yield f"file: {agent.path}"
-    if agent.model or agent.wants_model:
-        yield f"model: {agent.model or f'{agent.wants_model} (counts after your approval)'}"
+    if agent.model:
+        yield f"model: {agent.model}"
     for name, value in agent.context.items():
         yield f"context.{name}: {value}"
     for section in ("rules", "references", "tools", "servers"):

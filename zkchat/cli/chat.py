@@ -11,6 +11,7 @@ from zkchat.cli.presenters import presenter_for, tell_choice
 from zkchat.cli.progress import progress
 from zkchat.cli.remembering import asked_to_remember
 from zkchat.cli.reviewing import reviewer_for
+from zkchat.cli.trust import settle
 from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def ask(
 
     here = process()
     text = _question(here, question or [])
+    settle(here, vault, may_ask=not json_output)
     options = app.ConversationOptions(
         vault=vault,
         model=model,
@@ -166,6 +168,7 @@ def chat(
     from zkchat.cli.interactive import Interactive
 
     here = AtThePrompt(process().environment)
+    settle(here, vault, may_ask=True)
     options = app.ConversationOptions(
         vault=vault,
         model=model,

@@ -15,6 +15,7 @@ from zkchat.safe_start import program, run_program
 if TYPE_CHECKING:
     from zkchat.environment import Environment
     from zkchat.model.session import Session
+    from zkchat.places import Paths
     from zkchat.ports import SessionStore
 
 
@@ -26,6 +27,21 @@ class AtThePrompt(Process):
             return False
         with keys_seen(self.environment.stdin):
             return super().confirm(question)
+
+
+def edit_page(here: Process, where: "Paths", page: str, is_new: bool) -> bool:
+    """Let the user edit the vault's page, which approves it unless it holds what was there unapproved before."""
+    from zkchat.cli.opening import edit
+    from zkchat.vault_trust import VaultTrust, page_item, page_text
+
+    before = None if is_new else page_text(where.vault, page)
+    with keys_seen(here.environment.stdin):
+        edit(here, str(where.vault / page))
+    after = page_text(where.vault, page)
+    if after is None:
+        return False
+    previous = None if before is None else page_item(page, before)
+    return VaultTrust(where).approve_own(previous, page_item(page, after))
 
 
 def last_session(store: "SessionStore") -> "Session | None":

@@ -1,12 +1,15 @@
 """`zkchat config`: what is set, where it comes from, and how to change it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.cli.common import JsonOption, Process, VaultOption, process
+from zkchat.cli.trust import trust
 
 if TYPE_CHECKING:
     from zkchat.config.load import Loaded
@@ -32,7 +35,9 @@ def show(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     here = process()
     loaded = _loaded(here, _paths(here, vault))
     if json_output:
-        here.json({"settings": {key: _described(loaded, key) for key in loaded.origins}, "warnings": loaded.warnings})
+        here.json(
+            {"settings": {key: _described(loaded, key) for key in loaded.origins}, "warnings": loaded.every_warning}
+        )
         return
     lines = {key: f"{key} = {_shown(loaded, key)}" for key in loaded.origins}
     width = max(len(line) for line in lines.values())
@@ -69,30 +74,28 @@ def set_(
 ) -> None:
     """Change a setting. Comments in the file stay."""
     from zkchat.config.edit import set_value
-    from zkchat.config.schema import needs_trust
-    from zkchat.files import locked
 
     here = process()
     paths = _paths(here, vault)
-    file = _file(paths, scope)
-    with locked(paths.settings_lock, seconds=_LOCK_SECONDS):
-        set_value(file, key, value)
+    file, beneath = _file(paths, scope)
+    with _changing(here, paths, scope) as requested:
+        written = set_value(file, key, value, beneath=beneath)
+        requested[key] = written
     here.note(f"Set {key} in {file}.")
-    if scope is Scope.VAULT and needs_trust(key):
-        here.note("It counts after your approval: zkchat config trust")
 
 
 @app.command()
 def unset(key: KeyArgument, scope: ScopeOption = Scope.USER, vault: VaultOption = None) -> None:
     """Go back to the default: remove a setting from the file."""
     from zkchat.config import edit
-    from zkchat.files import locked
 
     here = process()
     paths = _paths(here, vault)
-    file = _file(paths, scope)
-    with locked(paths.settings_lock, seconds=_LOCK_SECONDS):
-        was_there = edit.unset(file, key)
+    file, beneath = _file(paths, scope)
+    with _changing(here, paths, scope) as requested:
+        was_there = edit.unset(file, key, beneath=beneath)
+        for gone in [each for each in requested if each == key or each.startswith(f"{key}.")]:
+            del requested[gone]
     here.note(f"Removed {key} from {file}." if was_there else f"{key} is not set in {file}.")
 
 
@@ -109,31 +112,7 @@ def path(vault: VaultOption = None, json_output: JsonOption = False) -> None:
         here.out(f"{scope:<5}  {file}{'' if file.exists() else '  (not there yet)'}")
 
 
-@app.command()
-def trust(vault: VaultOption = None, yes: YesOption = False) -> None:
-    """Approve the model and the endpoints that the vault's own settings ask for."""
-    from zkchat.config.load import vault_requests
-    from zkchat.config.trust import TrustStore, digest
-    from zkchat.errors import UsageError
-
-    here = process()
-    paths = _paths(here, vault)
-    file = paths.vault_config
-    asked = vault_requests(file)
-    store = TrustStore(paths.trust)
-    if not asked:
-        here.out(f"Nothing in {file} needs your approval.")
-        return
-    if store.is_trusted(paths.vault_key, digest(asked)):
-        here.out(f"What {file} asks for is approved already.")
-        return
-    here.out(f"{file} asks for:")
-    for key, value in asked.items():
-        here.out(f"  {key} = {_as_json(value)}")
-    if not yes and not here.confirm("Notes may be sent there. Approve?"):
-        raise UsageError("Nothing was approved.", hint="To approve without being asked: zkchat config trust --yes")
-    store.approve(paths.vault_key, digest(asked))
-    here.out("Approved. If the values change, you will be asked again.")
+app.command(name="trust", hidden=True)(trust)  # the name of `zkchat trust` in earlier versions
 
 
 def _paths(here: Process, vault: Path | None) -> "Paths":
@@ -142,30 +121,39 @@ def _paths(here: Process, vault: Path | None) -> "Paths":
     return paths(here.environment, vault)
 
 
-def _file(paths: "Paths", scope: Scope) -> Path:
-    from zkchat.config.load import leads_out
-    from zkchat.errors import OutsideVault
-
+def _file(paths: "Paths", scope: Scope) -> tuple[Path, Path | None]:
+    """The settings file, and the folder below which no link is followed."""
     if scope is Scope.USER:
         # Many people keep their dot files elsewhere and link to them: the link stays.
-        return paths.user_config.resolve()
-    if leads_out(paths.vault_config):
-        raise OutsideVault(f"{paths.vault_config} leads out of the vault.", hint="Replace the link by a file.")
-    return paths.vault_config
+        return paths.user_config.resolve(), None
+    return paths.vault_config, paths.vault
+
+
+@contextmanager
+def _changing(here: Process, paths: "Paths", scope: Scope) -> Iterator[dict[str, object]]:
+    """While a settings file is changed, nobody else changes one. What the vault's file then asks for is approved by
+    the user's own command, unless it asked for something unapproved before."""
+    from zkchat.config.schema import needs_trust
+    from zkchat.config.vault_file import read_vault_file, settings_item
+    from zkchat.files import locked
+    from zkchat.vault_trust import VaultTrust
+
+    with locked(paths.settings_lock, seconds=_LOCK_SECONDS):
+        before = read_vault_file(paths.vault_config).requests if scope is Scope.VAULT else {}
+        after = dict(before)
+        yield after
+        asked = {key: value for key, value in after.items() if needs_trust(key)}
+        if not asked or asked == before:
+            return
+        previous = settings_item(before) if before else None
+        if not VaultTrust(paths).approve_own(previous, settings_item(asked)):
+            here.note("The file asks for more that you have not approved, so this counts after: zkchat trust")
 
 
 def _loaded(here: Process, paths: "Paths") -> "Loaded":
-    from zkchat.config.load import load
-    from zkchat.config.trust import TrustStore
+    from zkchat.adapters import load_settings
 
-    store = TrustStore(paths.trust)
-    return load(
-        paths.user_config,
-        paths.vault_config,
-        here.environment.variables,
-        {},
-        lambda content: store.is_trusted(paths.vault_key, content),
-    )
+    return load_settings(here.environment, paths)
 
 
 def _described(loaded: "Loaded", key: str) -> dict[str, object]:
@@ -190,5 +178,5 @@ def _as_json(value: object) -> str:
 
 
 def _tell_warnings(here: Process, loaded: "Loaded") -> None:
-    for warning in loaded.warnings:
+    for warning in loaded.every_warning:
         here.note(warning)

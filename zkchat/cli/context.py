@@ -89,7 +89,7 @@ def _tell_changes(here: Process, vault: "Path | None", answer: "ChatMessage") ->
     from zkchat.cli.opening import profiles
 
     assert answer.request_context is not None
-    with composition.open_library(here.environment, vault) as (_, library):
+    with composition.open_library(here.environment, vault, tell=here.note) as (_, library):
         for changed in changed_items(answer.request_context, profiles(here, vault), library):
             here.note(changed.sentence)
 

@@ -114,7 +114,7 @@ def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]
     loaded = adapters.load_settings(environment, paths(environment, vault))
     changed = sum(origin.layer != "default" for origin in loaded.origins.values())
     yield Finding("settings", "ok", f"{changed} set, the rest are defaults")
-    for warning in loaded.warnings:
+    for warning in loaded.every_warning:
         yield Finding("settings", "warning", warning)
 
 

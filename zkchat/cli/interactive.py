@@ -10,7 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from zkchat import app
-from zkchat.cli.chat_needs import keys_of, last_session, launch, load_libraries
+from zkchat.cli.chat_needs import edit_page, keys_of, last_session, launch, load_libraries
 from zkchat.cli.common import Process
 from zkchat.cli.presenters import consoles, presenter_for, tell_choice
 from zkchat.cli.progress import progress
@@ -20,7 +20,7 @@ from zkchat.render.door import shown
 from zkchat.repl.background import Background
 from zkchat.repl.desk import Desk, Leave, Switch
 from zkchat.repl.greeting import greeting, last_exchange
-from zkchat.repl.keyboard import keys_seen, keys_unseen
+from zkchat.repl.keyboard import keys_unseen
 from zkchat.repl.loop import Room, converse
 from zkchat.repl.shelf import Shelf
 
@@ -189,16 +189,10 @@ class Interactive:
             surface=self._surface(opened),
             address_of=opened.address_of,
             kit=lambda: SessionKit(opened.conversation),
-            edit=self._edit,
+            edit_page=partial(edit_page, self._here, opened.paths),
             models=lambda: ("quote", *opened.settings.models),
             keys=keys_of(self._environment, opened),
         )
-
-    def _edit(self, page: str) -> None:
-        from zkchat.cli.opening import edit
-
-        with keys_seen(self._environment.stdin):
-            edit(self._here, str(self._visit.opened.paths.vault / page))
 
     def _room(self) -> Room:
         opened = self._visit.opened

@@ -20,6 +20,7 @@ from zkchat.cli import (
     rules,
     search,
     sessions,
+    trust,
     vault,
 )
 from zkchat.cli.common import Process, running
@@ -74,6 +75,7 @@ app.add_typer(memory.app, name="memory")
 app.command()(refs.refs)
 app.add_typer(models.app, name="models")
 app.add_typer(config.app, name="config")
+app.command()(trust.trust)
 app.command()(doctor.doctor)
 
 

@@ -31,7 +31,7 @@ def open_notes(here: Process, vault: Path | None, *, warn: bool = True) -> Itera
     """
     from zkchat import app as composition
 
-    with composition.open_library(here.environment, vault) as (where, library):
+    with composition.open_library(here.environment, vault, tell=here.note) as (where, library):
         news = _bring_up_to_date(here, library)
         if warn:
             tell(here, news, most=_WARNINGS_SHOWN)

@@ -1,5 +1,6 @@
 """What the commands over agents, rules and memories share: their files, and the way to change them."""
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from zkchat.ports import SessionStore
     from zkchat.storage.memories import SqliteMemories
     from zkchat.storage.profile_files import ProfileFolders
+    from zkchat.vault_trust import VaultTrust
 
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or the vault's.")]
 
@@ -35,28 +37,79 @@ def folders(here: Process, vault: "Path | None") -> "ProfileFolders":
 def profiles(here: Process, vault: "Path | None") -> "Profiles":
     from zkchat.agents.profiles import profiles_of
 
-    return profiles_of(folders(here, vault).files())
+    return profiles_of(_of_vault(here, vault).profiles(folders(here, vault)))
+
+
+def _of_vault(here: Process, vault: "Path | None") -> "VaultTrust":
+    from zkchat.places import paths
+    from zkchat.vault_trust import VaultTrust
+
+    return VaultTrust(paths(here.environment, vault))
 
 
 def tell_problems(here: Process, found: "Profiles", kind: "ProfileKind") -> None:
     """Which files are not used, and why, beside the result."""
+    from zkchat.agents.profiles import HOW_TO_APPROVE
+
     for problem in found.problems:
         if problem.kind == kind:
             here.note(f"warning: {problem}")
+    for file in found.shadowed:
+        if file.kind == kind:
+            here.note(_shadowed(file))
+    unapproved = [file.name for file in found.unapproved if file.kind == kind]
+    if unapproved:
+        here.note(f"Not used, as they came with the vault: {', '.join(unapproved)}. {HOW_TO_APPROVE}")
+
+
+def _shadowed(file: "ProfileFile") -> str:
+    return f"{file.path} is not used: you have {'an agent' if file.kind == 'agent' else 'a rule'} of that name."
+
+
+def save(here: Process, vault: "Path | None", file: "ProfileFile", text: str, before: "ProfileFile | None") -> bool:
+    """Write a file of an agent or a rule. The user's own command approves it, unless what was there `before` was not
+    approved. Tells whether it is used."""
+    from pathlib import Path
+
+    assert file.origin != "built-in"
+    folders(here, vault).write(file.origin, Path(file.path), text)
+    return approve_own(here, vault, file.model_copy(update={"text": text}), before)
+
+
+def approve_own(here: Process, vault: "Path | None", after: "ProfileFile", before: "ProfileFile | None") -> bool:
+    """Approve a file of the vault that the user just wrote, on the same condition."""
+    from zkchat.vault_trust import profile_item
+
+    if after.origin != "vault":
+        return True
+    return _of_vault(here, vault).approve_own(profile_item(before) if before else None, profile_item(after))
 
 
 def write_new(
     here: Process, vault: "Path | None", scope: Scope, kind: "ProfileKind", name: str, text: str
 ) -> "ProfileFile":
     """Make a file that is not there yet."""
-    from zkchat.files import write_atomically
     from zkchat.model.profile import ProfileFile
 
     file = folders(here, vault).place(scope.value, kind, name)
-    if file.exists():
+    if os.path.lexists(file):
         raise UsageError(f"{file} is there already.", hint="Open it in your editor, or choose another name.")
-    write_atomically(file, text, mode=0o644)
-    return ProfileFile(kind=kind, name=name, origin=scope.value, path=str(file), text=text)
+    made = ProfileFile(kind=kind, name=name, origin=scope.value, path=str(file), text=text)
+    save(here, vault, made, text, None)
+    if any(file.path == made.path for file in profiles(here, vault).shadowed):
+        here.note(_shadowed(made))
+    return made
+
+
+def show_unapproved(here: Process, file: "ProfileFile", *, json_output: bool) -> None:
+    """The text of a file of the vault that is not used, for the user to judge."""
+    from zkchat.agents.profiles import HOW_TO_APPROVE
+
+    if json_output:
+        here.json(file)
+        return
+    here.out(f"{file.name}  (vault, not approved)\nfile: {file.path}\n\n{file.text}")
+    here.note(HOW_TO_APPROVE)
 
 
 def own_file(here: Process, vault: "Path | None", agent: "Agent") -> "ProfileFile":
@@ -106,10 +159,10 @@ def open_memories(here: Process, vault: "Path | None") -> "Iterator[tuple[Sqlite
     from zkchat.places import paths
 
     where = paths(here.environment, vault)
-    settings = adapters.load_settings(here.environment, where).settings
-    with adapters.opened_memory(here.environment, where, settings) as (store, memory, notice):
-        if notice:
-            here.note(f"warning: {notice}")
+    loaded = adapters.load_settings(here.environment, where)
+    with adapters.opened_memory(here.environment, where, loaded.settings) as (store, memory, notice):
+        for warning in (*loaded.every_warning, *([notice] if notice else [])):
+            here.note(f"warning: {warning}")
         yield store, memory
 
 

@@ -30,7 +30,7 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     if json_output:
         here.json({"rules": list(found.rules.values()), "problems": found.problems})
         return
-    if not found.rules:
+    if not found.rules and not any(file.kind == "rule" for file in found.unapproved):
         here.note("There are no rules yet. Make one: zkchat rules new 'Citation style'")
     width = max((len(rule.name) for rule in found.rules.values()), default=0)
     for rule in found.rules.values():
@@ -42,7 +42,11 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
 def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show a rule."""
     here = process()
-    rule = opening.profiles(here, vault).rule(name)
+    found = opening.profiles(here, vault)
+    if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
+        opening.show_unapproved(here, file, json_output=json_output)
+        return
+    rule = found.rule(name)
     if json_output:
         here.json(rule)
         return
@@ -68,11 +72,13 @@ def new(
     """
     import yaml
 
+    from zkchat.agents.reading import rule_of
+
     here = process()
     head = yaml.safe_dump({"include": include.value, "description": description}, allow_unicode=True, sort_keys=False)
     body = " ".join(text.split()) or "Write here what the answers should keep to."
     made = opening.write_new(here, vault, scope, "rule", name, f"---\n{head}---\n{body}\n")
     if json_output:
-        here.json(opening.profiles(here, vault).rule(name))
+        here.json(rule_of(made))
     else:
         here.out(f"Made {made.path}.")

@@ -38,7 +38,7 @@ def index(
 
     here = process()
     started = here.environment.now()
-    with composition.open_library(here.environment, vault) as (where, library):
+    with composition.open_library(here.environment, vault, tell=here.note) as (where, library):
         with progress(here.environment, "Indexing notes") as step:
             refreshed = library.rebuild(step) if rebuild else library.refresh(step)
         with progress(here.environment, "Reading for meaning") as step:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from zkchat.config.load import Origin, from_text, key_of, nested, read_table, sentence, unknown
+from zkchat.config.load import Origin, from_text, key_of, nested, sentence, unknown
 from zkchat.config.schema import FIELDS, SECTIONS, Settings, field_of, model_keys, model_named_in
+from zkchat.config.toml_file import read_table, read_text
 from zkchat.errors import ConfigError
 from zkchat.files import write_atomically
 
@@ -16,39 +17,40 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 
-def set_value(file: Path, key: str, text: str) -> object:
+def set_value(file: Path, key: str, text: str, *, beneath: Path | None = None) -> object:
     """Write a setting, given as text, and return its value. Nothing is written unless it is valid.
 
-    Other mistakes in the file do not stand in the way: they may be what the user is about to correct.
+    Other mistakes in the file do not stand in the way: they may be what the user is about to correct. Below `beneath`
+    no link is followed.
     """
     if not field_of(key):
         raise unknown(key)
     value = from_text(key, text)
-    _check(read_table(file), key, value)
-    document = _document(file)
+    _check(read_table(file, beneath=beneath), key, value)
+    document = _document(file, beneath)
     *sections, name = key.split(".")
     within = document
     for section in sections:
         within = within.setdefault(section, {})
     within[name] = value
-    _write(file, document)
+    _write(file, document, beneath)
     return value
 
 
-def unset(file: Path, key: str) -> bool:
+def unset(file: Path, key: str, *, beneath: Path | None = None) -> bool:
     """Remove a setting from the file; whether it was there. Unknown settings can be removed too, if they are."""
-    found = _lookup(read_table(file), key)
+    found = _lookup(read_table(file, beneath=beneath), key)
     if found is None or (key in SECTIONS and isinstance(found, Mapping)):
         if not field_of(key):
             raise unknown(key)
         return False
-    document = _document(file)
+    document = _document(file, beneath)
     *sections, name = key.split(".")
     within = document
     for section in sections:
         within = within[section]
     del within[name]
-    _write(file, document)
+    _write(file, document, beneath)
     return True
 
 
@@ -75,12 +77,11 @@ def _lookup(table: Mapping[str, object], key: str) -> object:
     return found
 
 
-def _document(file: Path) -> "TOMLDocument":
+def _document(file: Path, beneath: Path | None) -> "TOMLDocument":
     import tomlkit
 
-    # Bytes, because reading as text would turn the line ends of Windows into others.
-    return tomlkit.parse(file.read_bytes().decode("utf-8-sig") if file.exists() else "")
+    return tomlkit.parse(read_text(file, beneath=beneath))
 
 
-def _write(file: Path, document: "TOMLDocument") -> None:
-    write_atomically(file, document.as_string(), mode=0o644)
+def _write(file: Path, document: "TOMLDocument", beneath: Path | None) -> None:
+    write_atomically(file, document.as_string(), mode=0o644, beneath=beneath)

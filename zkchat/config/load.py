@@ -3,7 +3,6 @@
 Everything comes in as an argument: nothing here looks at the process.
 """
 
-import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from typing import Final, Literal, get_origin
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from zkchat.config import trust
 from zkchat.config.schema import (
     FIELDS,
     Settings,
@@ -26,8 +24,11 @@ from zkchat.config.schema import (
     model_keys,
     model_named_in,
 )
+from zkchat.config.toml_file import UnreadableFile, read_table
+from zkchat.config.vault_file import read_vault_file
 from zkchat.config.words import expected
 from zkchat.errors import ConfigError
+from zkchat.model.trust import VaultItem
 
 Layer = Literal["default", "user", "vault", "variable", "flag"]
 FlagValue = str | int | float | bool | Sequence[str] | None
@@ -35,10 +36,6 @@ FlagValue = str | int | float | bool | Sequence[str] | None
 PREFIX: Final = "ZKCHAT_"
 NOT_SETTINGS: Final = frozenset({"ZKCHAT_VAULT"})
 """Variables that mean something else; `ZKCHAT_VAULT` names the vault."""
-
-
-class UnreadableFile(ConfigError):
-    """A settings file is there, but the system does not let us read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,38 +64,54 @@ class Loaded:
     origins: Mapping[str, Origin]
     """For every setting, where its value comes from."""
     warnings: tuple[str, ...] = ()
+    unapproved: tuple[str, ...] = ()
+    """The settings in the vault's file that are left out because the user has not approved them."""
+
+    @property
+    def every_warning(self) -> tuple[str, ...]:
+        """Those about settings without approval too, for commands that have not asked about them."""
+        return (*self.warnings, *([left_out_warning(self.unapproved)] if self.unapproved else []))
+
+
+def left_out_warning(keys: Sequence[str]) -> str:
+    return (
+        f"Left out of the vault's settings until you approve: {', '.join(keys)}. "
+        "To see and approve what comes with the vault: zkchat trust"
+    )
 
 
 def load(
-    user_file: Path,
+    user_file: Path | None,
     vault_file: Path | None,
     variables: Mapping[str, str],
     flags: Mapping[str, FlagValue],
-    trusted: Callable[[str], bool],
+    trusted: Callable[[VaultItem], bool],
 ) -> Loaded:
-    """The settings in force. `trusted` says whether the user approved the sensitive values with this digest.
+    """The settings in force. `trusted` says whether the user approved what the vault's file asks for.
 
     Raises `ConfigError` for a broken file, an unknown setting or a wrong value; what can be passed over is a warning.
     """
     values: dict[str, object] = {}
     origins = dict.fromkeys(FIELDS, Origin("default"))
     warnings: list[str] = []
+    unapproved: list[str] = []
     layers = (
-        _from_file(Origin("user", str(user_file)), user_file),
-        _from_vault(vault_file, trusted, warnings) if vault_file else (),
+        _from_file(Origin("user", str(user_file)), user_file) if user_file else (),
+        _from_vault(vault_file, trusted, warnings, unapproved) if vault_file else (),
         _from_variables(variables, warnings),
         _from_flags(flags),
     )
     for layer in layers:
         for key, value, origin in layer:
-            values[key], origins[key] = _after(values.get(key), value) if adds_up(key) else value, origin
+            adds = adds_up(key) or origin.layer == "vault"  # which adds to lists and takes nothing from them
+            values[key], origins[key] = _after(values.get(key), value) if adds else value, origin
     try:
         settings = Settings.model_validate(nested(values))
     except ValidationError as error:
         raise sentence(error.errors()[0], origins) from None
     known = (*FIELDS, *(key for name in settings.models for key in model_keys(name)))
     every = dict.fromkeys(known, Origin("default")) | origins
-    return Loaded(settings=settings, origins=every, warnings=tuple(warnings))
+    return Loaded(settings=settings, origins=every, warnings=tuple(warnings), unapproved=tuple(unapproved))
 
 
 def _after(before: object, value: object) -> object:
@@ -116,23 +129,30 @@ def _from_file(origin: Origin, file: Path) -> _Found:
         yield key, value, origin
 
 
-def _from_vault(file: Path, trusted: Callable[[str], bool], warnings: list[str]) -> _Found:
-    if leads_out(file):
-        warnings.append(f"{file} leads out of the vault, so its settings are left out.")
-        return
+def _from_vault(file: Path, trusted: Callable[[VaultItem], bool], warnings: list[str], unapproved: list[str]) -> _Found:
+    origin = Origin("vault", str(file))
     try:
-        found = list(_from_file(Origin("vault", str(file)), file))
+        found = read_vault_file(file)
     except UnreadableFile as error:
         warnings.append(f"{error.message} Its settings are left out.")
         return
-    sensitive = trust.sensitive({key: value for key, value, _ in found})
-    ignored = sensitive if sensitive and not trusted(trust.digest(sensitive)) else {}
-    if ignored:
-        warnings.append(
-            f"Left out of {file} until you approve: {', '.join(ignored)}. "
-            "To see and approve what the vault asks for: zkchat config trust"
-        )
-    yield from (each for each in found if each[0] not in ignored)
+    if misread := next(filter(_may_mean_privacy, found.unknown), None):
+        raise unknown(misread, origin)
+    yield from ((key, value, origin) for key, value in found.harmless.items())
+    if found.requests and not trusted(found.item):
+        unapproved.extend(found.requests)
+        return
+    for key, value in found.requests.items():
+        if key in found.unknown:
+            mistake = unknown(key, origin)
+            warnings.append(f"{mistake.message} It is left out. {mistake.hint}")
+        else:
+            yield key, value, origin
+
+
+def _may_mean_privacy(key: str) -> bool:
+    """Whether an unknown setting may be meant to keep notes here: it is never passed over."""
+    return any(word in key.casefold() for word in ("privacy", "local_only"))
 
 
 def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found:
@@ -154,40 +174,6 @@ def _from_flags(flags: Mapping[str, FlagValue]) -> _Found:
     for key, value in flags.items():
         if value is not None:
             yield key, from_text(key, value) if isinstance(value, str) else value, Origin("flag")
-
-
-def vault_requests(file: Path) -> dict[str, object]:
-    """What a vault's file asks for that needs the user's approval."""
-    return {} if leads_out(file) else trust.sensitive(dict(flat(read_table(file), Origin("vault", str(file)))))
-
-
-def leads_out(vault_file: Path) -> bool:
-    """Whether a vault's settings file is a link to somewhere outside the vault, which is never followed."""
-    return not vault_file.resolve().is_relative_to(vault_file.parent.parent.resolve())
-
-
-def read_table(file: Path) -> dict[str, object]:
-    """The file as TOML; empty if there is none. Raises `ConfigError` if it is broken."""
-    try:
-        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        raise UnreadableFile(f"{file} cannot be read: {error.strerror}.", hint="Look at its permissions.") from error
-    except UnicodeDecodeError:
-        raise ConfigError(f"{file} is not a UTF-8 text.", hint="Save it as UTF-8, or move it away.") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        what, line = _what_and_line(str(error))
-        raise ConfigError(
-            f"{file} is broken at {line}: {what}.",
-            hint="Correct it, or move the file away to start from the defaults.",
-        ) from None
-
-
-def _what_and_line(message: str) -> tuple[str, str]:
-    # Before Python 3.14 the place stands in the message only.
-    match = re.fullmatch(r"(.*) \(at (?:(line \d+), column \d+|end of document)\)", message, re.DOTALL)
-    return (match[1], match[2] or "its end") if match else (message, "some place")
 
 
 def flat(table: Mapping[str, object], origin: Origin, prefix: str = "") -> Iterator[tuple[str, object]]:

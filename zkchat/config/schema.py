@@ -12,10 +12,10 @@ from zkchat.model import globs
 
 
 @dataclass(frozen=True, slots=True)
-class NeedsTrust:
-    """Marks a setting that could send notes elsewhere, run a command or allow writing.
+class Harmless:
+    """Marks a setting that a vault's own file may hold unasked.
 
-    In a vault's own file it counts only after the user's approval.
+    All others, those of the future too, count there only after the user's approval.
     """
 
 
@@ -62,7 +62,7 @@ class Section(BaseModel):
 
 
 class Vault(Section):
-    exclude: Globs = Field(
+    exclude: Annotated[Globs, Harmless()] = Field(
         default=(),
         strict=False,
         description="Files and folders to leave out, as globs: `Archive/**`, `*.excalidraw.md`.",
@@ -157,7 +157,7 @@ class Memory(Section):
 
 
 class Privacy(Section):
-    local_only: Annotated[Globs, AddsUp()] = Field(
+    local_only: Annotated[Globs, AddsUp(), Harmless()] = Field(
         default=(),
         strict=False,
         description="Folders, or globs such as `**/Private`, whose notes go to no model but one on this machine. A "
@@ -166,8 +166,7 @@ class Privacy(Section):
 
 
 class References(Section):
-    # A vault that says "always" would have its reader pay for it.
-    model_summaries: Annotated[Literal["local", "always", "never"], NeedsTrust()] = Field(
+    model_summaries: Literal["local", "always", "never"] = Field(
         default="local",
         description="Whose model describes long documents of the panel in a sentence, while you type: one on this "
         "machine, any, or none. It takes tokens.",
@@ -179,14 +178,9 @@ class References(Section):
     )
 
 
-Remote = Annotated[bool, NeedsTrust()]
-
-
 class Ollama(Section):
-    host: Annotated[HttpAddress, NeedsTrust()] = Field(
-        default="http://127.0.0.1:11434", description="Address of the Ollama server."
-    )
-    remote: Remote = Field(
+    host: HttpAddress = Field(default="http://127.0.0.1:11434", description="Address of the Ollama server.")
+    remote: bool = Field(
         default=False,
         description="Whether its models run on another machine although its address is this one, as behind a tunnel: "
         "they get no local notes.",
@@ -194,14 +188,14 @@ class Ollama(Section):
 
 
 class OpenAI(Section):
-    base_url: Annotated[OptionalHttpAddress, NeedsTrust()] = Field(
+    base_url: OptionalHttpAddress = Field(
         default="", description="Address of a server that speaks OpenAI's protocol. Empty: OpenAI itself."
     )
-    api_key_env: Annotated[VariableName, NeedsTrust()] = Field(
+    api_key_env: VariableName = Field(
         default="OPENAI_API_KEY",
         description="Name of the environment variable that holds the key. Keys are never kept in a settings file.",
     )
-    remote: Remote = Field(
+    remote: bool = Field(
         default=False,
         description="Whether its models run on another machine although its address is this one, as behind a tunnel "
         "or a proxy: they get no local notes.",
@@ -209,17 +203,19 @@ class OpenAI(Section):
 
 
 class UserInterface(Section):
-    color: Literal["auto", "always", "never"] = Field(
+    color: Annotated[Literal["auto", "always", "never"], Harmless()] = Field(
         default="auto", description="When to use colour. `auto`: on a terminal, unless `NO_COLOR` is set."
     )
-    references_shown: int = Field(
+    references_shown: Annotated[int, Harmless()] = Field(
         default=10, ge=1, description='Rows of the panel "Referenced Documents"; what is beyond them is folded.'
     )
-    thinking: Literal["folded", "shown", "hidden"] = Field(
+    thinking: Annotated[Literal["folded", "shown", "hidden"], Harmless()] = Field(
         default="folded",
         description="What is shown of a model's thinking: its last lines while it thinks, all of it, or nothing.",
     )
-    keys: Literal["emacs", "vi"] = Field(default="emacs", description="The keys that edit what you type in a chat.")
+    keys: Annotated[Literal["emacs", "vi"], Harmless()] = Field(
+        default="emacs", description="The keys that edit what you type in a chat."
+    )
 
 
 class Model(Section):
@@ -252,8 +248,7 @@ class Model(Section):
 
 
 class Settings(Section):
-    # A vault that chooses the model chooses where its reader's notes go.
-    model: Annotated[str, NeedsTrust()] = Field(
+    model: str = Field(
         default="",
         description="The model to talk to: `ollama:qwen3:8b`, `quote`, the NAME of a `[models.NAME]` table. "
         "Empty: the first that is there.",
@@ -289,10 +284,10 @@ FIELDS: Final[Mapping[str, FieldInfo]] = dict(_walk(Settings))
 
 SECTIONS: Final = frozenset(key.rpartition(".")[0] for key in FIELDS) - {""} | {_MODELS}
 
-SENSITIVE: Final = frozenset(
-    key for key, field in FIELDS.items() if any(isinstance(mark, NeedsTrust) for mark in field.metadata)
+HARMLESS: Final = frozenset(
+    key for key, field in FIELDS.items() if any(isinstance(mark, Harmless) for mark in field.metadata)
 )
-"""The settings that a vault's own file may set only with the user's approval."""
+"""The settings that a vault's own file may hold without the user's approval."""
 
 
 def model_keys(name: str) -> list[str]:
@@ -321,7 +316,8 @@ def is_section(key: str) -> bool:
 
 
 def needs_trust(key: str) -> bool:
-    return key in SENSITIVE or model_named_in(key) is not None
+    """Whether a setting, known or not, counts in a vault's own file only after the user's approval."""
+    return key not in HARMLESS
 
 
 def adds_up(key: str) -> bool:

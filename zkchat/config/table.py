@@ -21,8 +21,8 @@ def table() -> str:
     for key in (*FIELDS, *model_keys("NAME")):
         field = field_of(key)
         assert field is not None
-        trust = " *Needs trust in a vault's file.*" if needs_trust(key) else ""
-        rows.append(f"| `{key}` | {_default(field)} | {expected(key)} | {field.description}{trust} |")
+        unasked = " *Counts in a vault's file without approval.*" if not needs_trust(key) else ""
+        rows.append(f"| `{key}` | {_default(field)} | {expected(key)} | {field.description}{unasked} |")
     return "\n".join(rows)
 
 

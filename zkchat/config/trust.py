@@ -1,58 +1,75 @@
-"""What a vault's own settings may not decide without the user: approval, once for each content."""
+"""The user's decisions about what comes with vaults: approved or declined, by content."""
 
-import hashlib
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from zkchat.config.schema import needs_trust
 from zkchat.files import locked, read_small, write_atomically
+from zkchat.model.trust import TrustState, VaultItem
+
+Decision = Literal["approved", "declined"]
 
 _LARGEST: Final = 4_000_000
-"""Bytes; some ten thousand vaults."""
+"""Bytes of the file, enough for some thousand vaults."""
+_REMEMBERED: Final = 100
+"""Contents of one thing of one vault; the oldest are forgotten, and asked about again."""
 _LOCK_SECONDS: Final = 30.0
 
 
-def sensitive(values: Mapping[str, object]) -> dict[str, object]:
-    """Those of a vault's values, by dotted key, that need approval."""
-    return {key: values[key] for key in sorted(values) if needs_trust(key)}
-
-
-def digest(values: Mapping[str, object]) -> str:
-    """A name for exactly these values: with any change, approval is asked for again."""
-    text = json.dumps(values, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-class _Approvals(BaseModel):
-    approved: dict[str, list[str]] = {}
-    """Digests by vault."""
+class _Decisions(BaseModel):
+    vaults: dict[str, dict[str, dict[str, Decision]]] = {}
+    """By vault and by what was decided on: digests of contents, the oldest decision first."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrustStore:
-    """The user's approvals, in a file that nobody else may read or write."""
+    """A file that nobody else may read or write. One that cannot be understood approves nothing."""
 
     file: Path
 
-    def is_trusted(self, vault: str, content: str) -> bool:
-        return content in self._read().approved.get(vault, [])
+    def state(self, vault: str, item: VaultItem) -> TrustState:
+        return _state(self._read(), vault, item)
 
-    def approve(self, vault: str, content: str) -> None:
-        if self.is_trusted(vault, content):
-            return
+    def states(self, vault: str, items: Iterable[VaultItem]) -> list[tuple[VaultItem, TrustState]]:
+        decisions = self._read()
+        return [(item, _state(decisions, vault, item)) for item in items]
+
+    def is_approved(self, vault: str, item: VaultItem) -> bool:
+        return self.state(vault, item) == "approved"
+
+    def decide(self, vault: str, items: Iterable[VaultItem], decision: Decision) -> None:
+        with self._changing() as decisions:
+            subjects = decisions.vaults.setdefault(vault, {})
+            for item in items:
+                contents = subjects.setdefault(item.subject, {})
+                contents.pop(item.digest, None)
+                contents[item.digest] = decision
+                for oldest in list(contents)[:-_REMEMBERED]:
+                    del contents[oldest]
+
+    def revoke(self, vault: str) -> None:
+        """Forget every decision about a vault."""
+        with self._changing() as decisions:
+            decisions.vaults.pop(vault, None)
+
+    @contextmanager
+    def _changing(self) -> Iterator[_Decisions]:
         with locked(self.file.with_name("trust.lock"), seconds=_LOCK_SECONDS):
-            approvals = self._read()
-            approvals.approved.setdefault(vault, []).append(content)
-            write_atomically(self.file, approvals.model_dump_json(indent=2) + "\n", mode=0o600)
+            decisions = self._read()
+            yield decisions
+            write_atomically(self.file, decisions.model_dump_json(indent=2) + "\n", mode=0o600)
 
-    def _read(self) -> _Approvals:
+    def _read(self) -> _Decisions:
         try:
-            return _Approvals.model_validate_json(read_small(self.file, most=_LARGEST))
+            return _Decisions.model_validate_json(read_small(self.file, most=_LARGEST))
         except (OSError, ValidationError):
-            # No file, or none that can be understood: nothing is trusted, which is the safe side.
-            return _Approvals()
+            return _Decisions()
+
+
+def _state(decisions: _Decisions, vault: str, item: VaultItem) -> TrustState:
+    contents = decisions.vaults.get(vault, {}).get(item.subject, {})
+    return contents.get(item.digest, "changed" if contents else "new")

@@ -26,12 +26,15 @@ _IMPORT: Final = re.compile(r"(?<![\w@./`])@(?:\"([^\"\n]+)\"|([^@\s\"'`,;()<>\[
 _ENDS_SENTENCE: Final = ".:!?…"
 
 
-def project_memory(read: Callable[[str], str], tokenizer: Tokenizer, budget: int) -> Selected:
+def project_memory(
+    read: Callable[[str], str], tokenizer: Tokenizer, budget: int, *, is_approved: Callable[[str, str], bool]
+) -> Selected:
     """What the page says. `read` gives the text of a file of the vault and raises `VaultError` for any other.
 
-    Imported files follow the page, each once, marked as notes. What does not fit is left out section by section.
+    A page whose text the user has not approved is left out with all that it imports. Imported files follow the page,
+    each once, marked as notes. What does not fit is left out section by section.
     """
-    collected = _Collected(read)
+    collected = _Collected(read, is_approved)
     for name in FILES:
         if collected.add(name):
             break
@@ -54,17 +57,23 @@ class _Collected:
     """Files in the order in which they were met: the page, what it imports, what that imports."""
 
     read: Callable[[str], str]
+    is_approved: Callable[[str, str], bool]
     texts: dict[str, str] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
 
     def add(self, page: str) -> bool:
         try:
-            self.texts[page] = self.read(page)[:LARGEST]
+            text = self.read(page)[:LARGEST]
         except NoteNotFound:
             return False
         except VaultError as error:
             self.left_out.append(_left_out(page, error.message))
             return True
+        if not self.is_approved(page, text):
+            item = RequestItem(type="memory", name=page, reason="came with the vault and is not approved")
+            self.left_out.append(LeftOut(item=item, why="unapproved"))
+            return True
+        self.texts[page] = text
         level = [page]
         for depth in range(1, DEEPEST + 2):
             level = list(self._imported(level, too_deep=depth > DEEPEST))

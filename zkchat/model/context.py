@@ -42,7 +42,7 @@ class LeftOut(Value):
     """Something that was considered and not sent."""
 
     item: RequestItem
-    why: Literal["budget", "score", "removed", "private", "missing"]
+    why: Literal["budget", "score", "removed", "private", "missing", "unapproved"]
 
 
 class TokenUsage(Value):

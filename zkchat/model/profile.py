@@ -22,6 +22,8 @@ class ProfileFile(Value):
     text: str = ""
     trouble: str = ""
     """Why it could not be read, as a sentence; empty when it could."""
+    is_approved: bool = True
+    """Whether the user approved this content, which one of the vault needs."""
 
 
 class ProfileProblem(Value):
@@ -51,9 +53,7 @@ class Agent(Value):
     name: str
     description: str = ""
     model: str = ""
-    """The model to ask; empty: the one that is set. A vault's agent has none of its own, see `wants_model`."""
-    wants_model: str = ""
-    """The model that a vault's agent asks for. It counts only after the user's approval."""
+    """The model to ask; empty: the one that is set."""
     context: dict[str, Scalar] = Field(default_factory=dict)
     """Settings of the section `context` that it changes, by their names there."""
     rules: dict[str, Include] = Field(default_factory=dict)

@@ -57,16 +57,17 @@ async def agent(desk: Desk, argument: str) -> Outcome:
 
 async def memory(desk: Desk, _argument: str) -> Outcome:
     kit = desk.kit()
-    page = next((name for name in FILES if not desk.notes.is_free(name)), None)
+    found = next((name for name in FILES if not desk.notes.is_free(name)), None)
     before = await kit.tokens()
-    if page is None:
-        page = FILES[0]
+    page = found or FILES[0]
+    if not found:
         if not await desk.surface.confirm(f"There is no {page} in this vault yet. Make one?"):
             desk.surface.aside("Nothing was written.")
             return NOTHING
         desk.notes.create(page, _PAGE)
-    desk.edit(page)
-    _tell_change(desk, f"{page} is in every request", before, await kit.tokens())
+    is_used = desk.edit_page(page, not found)
+    sentence = f"{page} is in every request" if is_used else f"{page} is in no request until you approve: zkchat trust"
+    _tell_change(desk, sentence, before, await kit.tokens())
     return NOTHING
 
 

@@ -106,5 +106,7 @@ def _why_not(left: LeftOut) -> str:
             return "it must not leave this machine"
         case "missing":
             return "it could not be read"
+        case "unapproved":
+            return "it came with the vault and you have not approved it: zkchat trust"
         case _:
             assert_never(left.why)

@@ -117,8 +117,9 @@ class Desk:
     """Where a reference opens: in Obsidian, or the file."""
     kit: "Callable[[], SessionKit]"
     """The rules, notes and tools of the session."""
-    edit: Callable[[str], None]
-    """Opens a file of the vault in the user's editor and waits until it is closed."""
+    edit_page: Callable[[str, bool], bool]
+    """Opens the vault's page in the user's editor and waits until it is closed; the second argument tells whether the
+    user just made it. Tells whether the page is used, which takes the user's approval."""
     models: Callable[[], Sequence[str]] = tuple
     """Names of models that `/model` completes, as far as they are known without waiting."""
     keys: Sequence[str] = field(default=(), repr=False)

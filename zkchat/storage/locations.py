@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from zkchat.files import make_private
 from zkchat.storage.faults import guarded
 
 _ID = re.compile(r"[0-9a-z]{6,64}")
 """What may be taken for an id: the file lies in a vault that others may have written, and names a folder of ours."""
+
+DATABASES: Final = ("sessions.db", "memories.db", "index.db", "messages.db", "summaries.db")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,5 +165,5 @@ def _write_gitignore(file: Path) -> None:
     with guarded(file):
         file.parent.mkdir(exist_ok=True)
         with suppress(FileExistsError), file.open("x", encoding="ascii") as ignored:
-            names = ("sessions.db*", "memories.db*", "index.db*", "messages.db*", "summaries.db*", "backups/")
+            names = (*(f"{name}*" for name in DATABASES), "backups/")
             ignored.write("# The databases of zkchat.\n" + "".join(f"/{name}\n" for name in names))

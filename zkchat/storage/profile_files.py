@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from zkchat.errors import OutsideVault, UsageError
+from zkchat.errors import UsageError
+from zkchat.files import names_in, read_small, write_atomically
 from zkchat.model.profile import ProfileFile, ProfileKind
 
 _FOLDERS: Final[dict[ProfileKind, str]] = {"agent": "agents", "rule": "rules"}
@@ -15,9 +16,13 @@ _LARGEST: Final = 256_000
 Scope = Literal["vault", "user"]
 
 
+_MOST: Final = 200
+"""Files of one folder; more is no choice for anybody."""
+
+
 @dataclass(frozen=True)
 class ProfileFolders:
-    """The files of both. A link in the vault is not followed out of it."""
+    """The files of both. In the vault no link is followed."""
 
     vault: Path
     config: Path
@@ -28,30 +33,32 @@ class ProfileFolders:
             yield from self._files("user", kind)
 
     def place(self, scope: Scope, kind: ProfileKind, name: str) -> Path:
-        """Where the file of that name belongs. Raises for a name that is no file name, and a link out of the vault."""
+        """Where the file of that name belongs. Raises `UsageError` for a name that is no file name."""
         if not name.strip() or name.startswith(".") or any(sign in '/\\:\0"<>|?*' or sign < " " for sign in name):
             raise UsageError(f"{name!r} cannot be the name of a file.", hint="Use letters, digits, spaces, - or _.")
-        file = self._folder(scope, kind) / f"{name}.md"
-        if scope == "vault" and self._leads_out(file):
-            raise OutsideVault(f"{file} leads out of the vault.", hint="Replace the link by a folder.")
-        return file
+        return self._folder(scope, kind) / f"{name}.md"
+
+    def write(self, scope: Scope, file: Path, text: str) -> None:
+        """Write a file of one of the folders, the folder too if it is missing. Raises `StorageError`."""
+        write_atomically(file if scope == "vault" else file.resolve(), text, mode=0o644, beneath=self._beneath(scope))
 
     def _files(self, scope: Scope, kind: ProfileKind) -> Iterator[ProfileFile]:
-        for file in sorted(self._folder(scope, kind).glob("*.md")):
-            text, trouble = self._read(file, scope)
-            name = file.stem
-            yield ProfileFile(kind=kind, name=name, origin=scope, path=str(file), text=text, trouble=trouble)
+        folder = self._folder(scope, kind)
+        try:
+            names = [name for name in names_in(folder, beneath=self._beneath(scope)) if name.endswith(".md")]
+        except OSError as error:
+            trouble = f"The folder is not read: {error.strerror}."
+            yield ProfileFile(kind=kind, name=folder.name, origin=scope, path=str(folder), trouble=trouble)
+            return
+        for number, name in enumerate(names):
+            file = folder / name
+            text, trouble = self._read(file, scope) if number < _MOST else ("", f"It is beyond the first {_MOST}.")
+            yield ProfileFile(kind=kind, name=file.stem, origin=scope, path=str(file), text=text, trouble=trouble)
 
     def _read(self, file: Path, scope: Scope) -> tuple[str, str]:
         """The text, or the reason why there is none."""
-        if scope == "vault" and self._leads_out(file):
-            return "", "The file is a link that leads out of the vault."
         try:
-            if not file.is_file():
-                return "", "This is not a file."
-            if file.stat().st_size > _LARGEST:
-                return "", f"The file is larger than {_LARGEST:,} bytes."
-            return file.read_text("utf-8"), ""
+            return read_small(file, most=_LARGEST, beneath=self._beneath(scope)).decode("utf-8"), ""
         except UnicodeDecodeError:
             return "", "The file is not UTF-8 text."
         except OSError as error:
@@ -60,5 +67,6 @@ class ProfileFolders:
     def _folder(self, scope: Scope, kind: ProfileKind) -> Path:
         return (self.vault / ".zkchat" if scope == "vault" else self.config) / _FOLDERS[kind]
 
-    def _leads_out(self, file: Path) -> bool:
-        return not file.resolve().is_relative_to(self.vault.resolve())
+    def _beneath(self, scope: Scope) -> Path | None:
+        """The user's own folders may be links: many people keep such files elsewhere."""
+        return self.vault if scope == "vault" else None

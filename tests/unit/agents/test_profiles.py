@@ -20,11 +20,33 @@ def test_four_agents_come_with_zkchat() -> None:
     assert all(agent.description and agent.origin == "built-in" for agent in found.agents.values())
 
 
-def test_the_vaults_agent_goes_before_the_users_and_the_users_before_the_built_in() -> None:
+def test_the_users_agent_goes_before_the_vaults_and_the_vaults_before_the_built_in() -> None:
     mine, theirs = file("Writer", "mine"), file("writer", "theirs", "vault")
-    assert profiles_of([mine]).agent("writer").text == "mine"
-    assert profiles_of([mine, theirs]).agent("WRITER").text == "theirs"
-    assert profiles_of([mine, theirs]).agent("writer").origin == "vault"
+    assert profiles_of([theirs]).agent("writer").text == "theirs"
+    found = profiles_of([theirs, mine])
+    assert found.agent("WRITER").text == "mine"
+    assert found.shadowed == (theirs,)
+
+
+def test_a_mistake_in_the_users_agent_does_not_let_the_vaults_take_its_place() -> None:
+    found = profiles_of([file("writer", "---\nx: 1\n---\n"), file("writer", "theirs", "vault")])
+    assert found.agent("writer").origin == "built-in"
+
+
+@pytest.mark.parametrize("kind", ["agent", "rule"])
+def test_what_is_not_approved_cannot_be_chosen_and_the_way_to_approve_it_is_told(kind: ProfileKind) -> None:
+    theirs = file("Poet", "Obey.", "vault", kind).model_copy(update={"is_approved": False})
+    found = profiles_of([theirs])
+    assert "poet" not in {**found.agents, **found.rules}
+    assert found.unapproved == (theirs,)
+    with pytest.raises(ConfigError, match=f"The {kind} 'poet' came with this vault and is not approved") as caught:
+        found.agent("poet") if kind == "agent" else found.rule("poet")
+    assert caught.value.hint.endswith("zkchat trust")
+
+
+def test_a_default_that_is_not_approved_leaves_the_built_in_one() -> None:
+    theirs = file("default", "Obey.", "vault").model_copy(update={"is_approved": False})
+    assert profiles_of([theirs]).agent("default").text == DEFAULT_AGENT
 
 
 def test_a_broken_file_is_named_and_the_next_of_its_name_counts() -> None:

@@ -80,13 +80,6 @@ def test_a_rule_has_the_mode_that_the_agent_gives_it_or_its_own() -> None:
     assert read.rule_mode(Rule(name="Dates", include="agent")) == "agent"
 
 
-def test_an_agent_of_the_vault_only_wants_a_model() -> None:
-    read = agent(WHOLE, origin="vault")
-    assert read.model == ""
-    assert read.wants_model == "ollama:qwen3:8b"
-    assert agent(WHOLE).wants_model == ""
-
-
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [

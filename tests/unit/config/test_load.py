@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.config.load import FlagValue, Loaded, Origin, flat, from_text, load, nested, vault_requests
+from zkchat.config.load import FlagValue, Loaded, Origin, flat, from_text, load, nested
 from zkchat.config.schema import FIELDS, Settings
 from zkchat.errors import ConfigError
+from zkchat.model.trust import VaultItem
 
 
 class Place:
@@ -26,7 +27,7 @@ class Place:
         self,
         variables: Mapping[str, str] | None = None,
         flags: Mapping[str, FlagValue] | None = None,
-        trusted: Callable[[str], bool] = lambda _: False,
+        trusted: Callable[[VaultItem], bool] = lambda _: False,
     ) -> Loaded:
         return load(self.user, self.vault, variables or {}, flags or {}, trusted)
 
@@ -70,7 +71,7 @@ def test_each_layer_wins_over_the_ones_before_it(place: Place) -> None:
 def test_a_layer_changes_only_what_it_names(place: Place) -> None:
     place.user.write_text("[context]\nmax_tokens = 4096\nthreshold = 0.5")
     place.vault.write_text("[context]\nthreshold = 0.7")
-    loaded = place.load()
+    loaded = place.load(trusted=lambda _: True)
     assert (loaded.settings.context.max_tokens, loaded.settings.context.threshold) == (4096, 0.7)
     assert loaded.origins["context.max_tokens"] == Origin("user", str(place.user))
     assert loaded.origins["context.threshold"] == Origin("vault", str(place.vault))
@@ -261,15 +262,15 @@ def test_the_users_own_file_is_not_passed_over_when_it_cannot_be_read(place: Pla
     place.user.mkdir()
     with pytest.raises(ConfigError) as caught:
         place.load()
-    assert caught.value.message == f"{place.user} cannot be read: Is a directory."
-    assert caught.value.hint == "Look at its permissions."
+    assert caught.value.message == f"{place.user} cannot be read: it is not a regular file."
+    assert caught.value.hint == "Put a readable file there, or move it away."
 
 
 def test_an_unreadable_file_of_a_vault_is_left_out_with_a_warning(place: Place) -> None:
     place.vault.mkdir()
     loaded = place.load()
     assert loaded.settings == Settings()
-    assert loaded.warnings == (f"{place.vault} cannot be read: Is a directory. Its settings are left out.",)
+    assert loaded.warnings == (f"{place.vault} cannot be read: it is not a regular file. Its settings are left out.",)
 
 
 def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(place: Place) -> None:
@@ -279,9 +280,9 @@ def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(place:
     assert loaded.origins["ollama.host"] == Origin("default")
     assert loaded.settings.model == ""
     assert loaded.settings.ui.color == "never"
-    assert loaded.warnings == (
-        f"Left out of {place.vault} until you approve: model, ollama.host. "
-        "To see and approve what the vault asks for: zkchat config trust",
+    assert loaded.every_warning == (
+        "Left out of the vault's settings until you approve: model, ollama.host. "
+        "To see and approve what comes with the vault: zkchat trust",
     )
 
 
@@ -307,8 +308,8 @@ def test_approved_endpoints_of_a_vault_count(place: Place) -> None:
 def test_approval_is_asked_about_the_values_and_not_about_the_rest_of_the_file(place: Place) -> None:
     asked: list[str] = []
 
-    def remember(digest: str) -> bool:
-        asked.append(digest)
+    def remember(item: VaultItem) -> bool:
+        asked.append(item.digest)
         return True
 
     for text in (
@@ -329,8 +330,61 @@ def test_a_vaults_file_that_links_out_of_the_vault_is_not_followed(place: Place)
     place.vault.symlink_to(outside)
     loaded = place.load()
     assert loaded.settings.model == ""
-    assert loaded.warnings == (f"{place.vault} leads out of the vault, so its settings are left out.",)
-    assert vault_requests(place.vault) == {}
+    assert loaded.warnings == (f"{place.vault} cannot be read: it is a symbolic link. Its settings are left out.",)
+
+
+@pytest.mark.parametrize("key", ["storage.location", "context.max_tokens", "memory.learn", "vault.max_note_bytes"])
+def test_every_setting_that_is_not_harmless_waits_for_approval(place: Place, key: str) -> None:
+    section, name = key.split(".")
+    place.vault.write_text(f'[{section}]\n{name} = "of the wrong kind"')
+    loaded = place.load()
+    assert loaded.settings == Settings()
+    assert loaded.unapproved == (key,)
+
+
+def test_a_setting_of_the_future_waits_for_approval_and_is_then_left_out_with_a_warning(place: Place) -> None:
+    place.vault.write_text('[mcp.servers.x]\ncommand = "rm"\n[ui]\ncolor = "never"\nsound = true')
+    loaded = place.load()
+    assert (loaded.settings.ui.color, loaded.unapproved, loaded.warnings) == ("never", ("mcp", "ui.sound"), ())
+    warnings = place.load(trusted=lambda _: True).warnings
+    assert [warning.partition(" in ")[0] for warning in warnings] == [
+        "Unknown setting 'mcp'",
+        "Unknown setting 'ui.sound'",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[privacy]\nlocal_onyl = ["a"]',
+        '[Privacy]\nlocal_only = ["a"]',
+        'local_only = ["a"]',
+        "privacy = 5",
+        '[vault]\nlocal_only = ["a"]',
+    ],
+)
+def test_a_misspelt_wish_for_privacy_is_never_passed_over(place: Place, text: str) -> None:
+    place.vault.write_text(text)
+    with pytest.raises(ConfigError, match="Unknown setting"):
+        place.load()
+
+
+def test_a_vault_adds_to_what_the_user_leaves_out_and_takes_nothing_away(place: Place) -> None:
+    place.user.write_text('[vault]\nexclude = ["Diary/**"]')
+    place.vault.write_text('[vault]\nexclude = ["Archive/**"]')
+    assert place.load().settings.vault.exclude == ("Diary/**", "Archive/**")
+
+
+def test_a_link_within_the_vault_is_not_followed_either(place: Place) -> None:
+    (place.vault.parents[1] / "note.md").write_text('[ui]\ncolor = "never"')
+    place.vault.symlink_to("../note.md")
+    assert place.load().settings == Settings()
+
+
+def test_a_number_beyond_all_reason_is_a_mistake_in_the_file(place: Place) -> None:
+    place.user.write_text(f"[context]\nmax_tokens = {'9' * 6_000}")
+    with pytest.raises(ConfigError, match="is broken at"):
+        place.load()
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from zkchat.config.edit import set_value, unset
-from zkchat.config.load import Loaded, Origin, load, vault_requests
+from zkchat.config.load import Loaded, Origin, load
 from zkchat.config.schema import Model, field_of, is_section, needs_trust, value_of
+from zkchat.config.vault_file import read_vault_file
 from zkchat.config.words import expected
 from zkchat.errors import ConfigError
 
@@ -67,8 +68,8 @@ def test_a_vaults_tables_count_only_after_approval_and_then_beside_the_users_own
     before = loaded(user, vault)
     assert before.settings.models["fast"].id == "qwen3:4b"
     assert "slow" not in before.settings.models
-    assert "models.fast.id, models.slow.id, models.slow.provider" in before.warnings[0]
-    assert set(vault_requests(vault)) == {"models.fast.id", "models.slow.id", "models.slow.provider"}
+    assert before.unapproved == ("models.fast.id", "models.slow.id", "models.slow.provider")
+    assert set(read_vault_file(vault).requests) == {"models.fast.id", "models.slow.id", "models.slow.provider"}
     after = loaded(user, vault, trusted=True).settings.models
     assert {name: model.id for name, model in after.items()} == {"fast": "evil", "slow": "big"}
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from zkchat.config.schema import FIELDS, SECTIONS, SENSITIVE, Settings, value_of
+from zkchat.config.schema import FIELDS, HARMLESS, SECTIONS, Settings, needs_trust, value_of
 from zkchat.config.words import expected
 
 
@@ -39,17 +39,14 @@ def test_a_setting_and_a_section_never_share_a_name() -> None:
     assert SECTIONS & FIELDS.keys() == set()
 
 
-def test_the_model_endpoints_the_name_of_the_key_and_requests_unasked_need_trust() -> None:
-    sensitive = {
-        "model",
-        "ollama.host",
-        "ollama.remote",
-        "openai.base_url",
-        "openai.api_key_env",
-        "openai.remote",
-        "references.model_summaries",
-    }
-    assert sensitive == SENSITIVE
+def test_a_vault_may_set_unasked_only_what_is_on_the_list_of_harmless_settings() -> None:
+    cosmetic = {"ui.color", "ui.references_shown", "ui.thinking", "ui.keys"}
+    assert cosmetic | {"vault.exclude", "privacy.local_only"} == HARMLESS
+
+
+@pytest.mark.parametrize("key", [*sorted(FIELDS.keys() - HARMLESS), "models.any.id", "mcp.servers.x.command", "ui.new"])
+def test_every_other_setting_known_or_not_needs_trust(key: str) -> None:
+    assert needs_trust(key)
 
 
 def test_settings_cannot_be_changed_after_loading() -> None:

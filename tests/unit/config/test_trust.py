@@ -1,11 +1,17 @@
-"""Approval: once for each content, kept out of reach of vaults and of other users."""
+"""Decisions: once for each content, kept out of reach of vaults and of other users."""
 
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
-from zkchat.config.trust import TrustStore, digest, sensitive
+from zkchat.config.trust import TrustStore
+from zkchat.config.vault_file import settings_item
+from zkchat.model.trust import vault_item
+
+RULE = vault_item("rule", "Tone", "Be kind.")
+CHANGED = vault_item("rule", "Tone", "Obey.")
 
 
 @pytest.fixture
@@ -13,58 +19,81 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "data" / "trust.json"
 
 
-def test_nothing_is_trusted_at_first(file: Path) -> None:
-    assert not TrustStore(file).is_trusted("vault", "content")
+def test_nothing_is_approved_at_first(file: Path) -> None:
+    assert TrustStore(file).state("vault", RULE) == "new"
     assert not file.exists()
 
 
-def test_an_approval_lasts(file: Path) -> None:
-    TrustStore(file).approve("vault", "content")
-    assert TrustStore(file).is_trusted("vault", "content")
+@pytest.mark.parametrize("decision", ["approved", "declined"])
+def test_a_decision_lasts(file: Path, decision: str) -> None:
+    assert decision in ("approved", "declined")
+    TrustStore(file).decide("vault", [RULE], "approved" if decision == "approved" else "declined")
+    assert TrustStore(file).state("vault", RULE) == decision
 
 
-def test_an_approval_holds_for_one_vault_and_one_content(file: Path) -> None:
+def test_an_approval_holds_for_one_vault_one_name_and_one_content(file: Path) -> None:
     store = TrustStore(file)
-    store.approve("vault", "content")
-    assert not store.is_trusted("vault", "changed")
-    assert not store.is_trusted("another", "content")
+    store.decide("vault", [RULE], "approved")
+    assert store.is_approved("vault", RULE)
+    assert store.state("vault", CHANGED) == "changed"
+    assert store.state("another", RULE) == "new"
+    assert store.state("vault", vault_item("rule", "Other", "Be kind.")) == "new"
+    assert store.state("vault", vault_item("agent", "Tone", "Be kind.")) == "new"
 
 
 def test_a_content_approved_earlier_need_not_be_approved_again(file: Path) -> None:
     store = TrustStore(file)
-    store.approve("vault", "first")
-    store.approve("vault", "second")
-    assert store.is_trusted("vault", "first")
+    store.decide("vault", [RULE], "approved")
+    store.decide("vault", [CHANGED], "declined")
+    assert store.states("vault", [RULE, CHANGED]) == [(RULE, "approved"), (CHANGED, "declined")]
 
 
-def test_approving_twice_changes_nothing(file: Path) -> None:
-    TrustStore(file).approve("vault", "content")
-    before = file.read_bytes()
-    TrustStore(file).approve("vault", "content")
-    assert file.read_bytes() == before
+def test_a_decision_can_be_changed_and_taken_back(file: Path) -> None:
+    store = TrustStore(file)
+    store.decide("vault", [RULE], "declined")
+    store.decide("vault", [RULE], "approved")
+    assert store.is_approved("vault", RULE)
+    store.revoke("vault")
+    assert store.state("vault", RULE) == "new"
 
 
-def test_nobody_else_may_read_the_approvals(file: Path) -> None:
-    TrustStore(file).approve("vault", "content")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+def test_of_many_contents_the_oldest_decisions_are_forgotten(file: Path) -> None:
+    store = TrustStore(file)
+    versions = [vault_item("page", "ZKCHAT.md", f"version {number}") for number in range(102)]
+    store.decide("vault", versions, "approved")
+    assert [state for _, state in store.states("vault", versions)] == ["changed"] * 2 + ["approved"] * 100
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"approved": 5}', '{"approved": {"vault": "content"}}'])
-def test_a_damaged_file_trusts_nothing_and_can_be_used_again(file: Path, damage: str) -> None:
+def test_nobody_else_may_read_the_decisions(file: Path) -> None:
+    TrustStore(file).decide("vault", [RULE], "approved")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
+
+
+def test_decisions_made_at_the_same_time_are_all_kept(file: Path) -> None:
+    rules = [vault_item("rule", f"rule {number}", "Be kind.") for number in range(12)]
+    threads = [threading.Thread(target=TrustStore(file).decide, args=("vault", [rule], "approved")) for rule in rules]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {state for _, state in TrustStore(file).states("vault", rules)} == {"approved"}
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", '{"vaults": 5}', '{"vaults": {"vault": {"rule Tone": {"x": "yes"}}}}', "[" * 100_000]
+)
+def test_a_damaged_file_approves_nothing_and_can_be_used_again(file: Path, damage: str) -> None:
     file.parent.mkdir()
     file.write_text(damage)
     store = TrustStore(file)
-    assert not store.is_trusted("vault", "content")
-    store.approve("vault", "content")
-    assert store.is_trusted("vault", "content")
+    assert store.state("vault", RULE) == "new"
+    store.decide("vault", [RULE], "approved")
+    assert store.is_approved("vault", RULE)
 
 
-def test_only_settings_marked_so_are_sensitive() -> None:
-    values = {"openai.base_url": "http://b", "ui.color": "never", "ollama.host": "http://a"}
-    assert sensitive(values) == {"ollama.host": "http://a", "openai.base_url": "http://b"}
-
-
-def test_the_digest_depends_on_values_and_not_on_their_order() -> None:
-    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
-    assert digest({"a": 1, "b": 2}) != digest({"a": 1, "b": 3})
-    assert digest({"a": 1}) != digest({"b": 1})
+def test_the_digest_of_settings_depends_on_values_and_not_on_their_order() -> None:
+    first = settings_item({"a": 1, "b": 2})
+    assert first == settings_item({"b": 2, "a": 1})
+    assert first.digest != settings_item({"a": 1, "b": 3}).digest
+    assert settings_item({"a": 1}).digest != settings_item({"b": 1}).digest
+    assert settings_item({"a": 1}).digest != settings_item({"a": "1"}).digest

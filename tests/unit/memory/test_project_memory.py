@@ -18,7 +18,7 @@ def memory_of(files: dict[str, str], budget: int = 10_000) -> Selected:
             raise NoteNotFound(f"There is no file {path} in the vault.")
         return files[path]
 
-    return project_memory(read, Estimate(), budget)
+    return project_memory(read, Estimate(), budget, is_approved=lambda _name, _text: True)
 
 
 def text_of(memory: Selected) -> str:
@@ -98,7 +98,7 @@ def test_a_page_that_cannot_be_read_is_said() -> None:
     def read(path: str) -> str:
         raise NoteUnreadable(f"{path} cannot be read.")
 
-    memory = project_memory(read, Estimate(), 1000)
+    memory = project_memory(read, Estimate(), 1000, is_approved=lambda _name, _text: True)
     assert text_of(memory) == ""
     assert left_out(memory) == {"ZKCHAT.md": ("missing", "ZKCHAT.md cannot be read.")}
 
@@ -140,3 +140,17 @@ def test_an_import_is_a_path_after_an_at_sign(text: str, paths: list[str]) -> No
 def test_whatever_a_page_holds_the_sections_taken_fit_the_budget(page: str, budget: int) -> None:
     memory = memory_of({"ZKCHAT.md": page}, budget)
     assert sum(item.tokens for item in memory.items) <= budget + page.count("\n")
+
+
+def test_a_page_that_is_not_approved_is_left_out_with_all_that_it_imports() -> None:
+    files = {"ZKCHAT.md": "Obey. @more.md", "more.md": "Obey more.", "AGENTS.md": "Obey too."}
+    asked: list[tuple[str, str]] = []
+
+    def is_approved(name: str, text: str) -> bool:
+        asked.append((name, text))
+        return False
+
+    memory = project_memory(files.__getitem__, Estimate(), 1000, is_approved=is_approved)
+    assert memory.pieces == ()
+    assert [(left.item.name, left.why) for left in memory.left_out] == [("ZKCHAT.md", "unapproved")]
+    assert asked == [("ZKCHAT.md", "Obey. @more.md")]

@@ -63,6 +63,7 @@ class Place:
         self.surface = RememberedSurface()
         self.notes = NotesInMemory()
         self.edited: list[str] = []
+        self.unapproved: set[str] = set()
         self.desk = Desk(
             conversation=self.talk,
             store=self.store,
@@ -70,8 +71,12 @@ class Place:
             surface=self.surface,
             address_of=lambda _: None,
             kit=lambda: SessionKit(self.talk),
-            edit=self.edited.append,
+            edit_page=self.edit_page,
         )
+
+    def edit_page(self, page: str, is_new: bool) -> bool:
+        self.edited.append(page)
+        return is_new or page not in self.unapproved
 
     def outcome(self, line: str) -> Outcome:
         self.surface.lines.clear()
@@ -230,6 +235,12 @@ def test_the_page_that_counts_is_the_one_that_is_opened(place: Place) -> None:
     place.notes.files["AGENTS.md"] = "Be kind.\n"
     place.typed("/memory")
     assert place.edited == ["AGENTS.md"]
+
+
+def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(place: Place) -> None:
+    place.notes.files["AGENTS.md"] = "Be kind.\n"
+    place.unapproved.add("AGENTS.md")
+    assert place.typed("/memory").startswith("AGENTS.md is in no request until you approve: zkchat trust.")
 
 
 def test_a_fact_is_remembered_unless_the_conversation_is_private(place: Place) -> None:

@@ -76,7 +76,7 @@ class Table:
             surface=PlainSurface(self.out, ask=nobody, launch=lambda _: False),
             address_of=lambda _: None,
             kit=no_kit,
-            edit=lambda _: None,
+            edit_page=lambda _page, _is_new: True,
         )
         return Room(say=self.say, desk=lambda: desk, read=self.read, presenter=lambda: self, turned=self.turned)
 

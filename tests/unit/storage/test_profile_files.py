@@ -1,8 +1,9 @@
+import os
 from pathlib import Path
 
 import pytest
 
-from zkchat.errors import OutsideVault, UsageError
+from zkchat.errors import StorageError, UsageError
 from zkchat.storage.profile_files import ProfileFolders
 
 
@@ -36,11 +37,13 @@ def test_a_file_that_cannot_be_used_says_why(folders: ProfileFolders, tmp_path: 
     (rules / "huge.md").write_text("x" * 300_000)
     (tmp_path / "secret.md").write_text("the secret")
     (rules / "link.md").symlink_to(tmp_path / "secret.md")
+    os.mkfifo(rules / "pipe.md")
     assert {file.name: file.trouble for file in folders.files()} == {
         "binary": "The file is not UTF-8 text.",
-        "folder": "This is not a file.",
-        "huge": "The file is larger than 256,000 bytes.",
-        "link": "The file is a link that leads out of the vault.",
+        "folder": "The file cannot be read: it is not a regular file.",
+        "huge": "The file cannot be read: it is larger than 256,000 bytes.",
+        "link": "The file cannot be read: it is a symbolic link.",
+        "pipe": "The file cannot be read: it is not a regular file.",
     }
     assert not any(file.text for file in folders.files())
 
@@ -54,7 +57,8 @@ def test_the_users_own_links_are_followed(folders: ProfileFolders, tmp_path: Pat
 def test_a_link_that_leads_in_a_circle_is_no_file(folders: ProfileFolders) -> None:
     loop = folders.config / "agents/loop.md"
     loop.symlink_to(loop)
-    assert [file.trouble for file in folders.files()] == ["This is not a file."]
+    (trouble,) = [file.trouble for file in folders.files()]
+    assert trouble.startswith("The file cannot be read: ")
 
 
 @pytest.mark.parametrize("name", ["", " ", "..", ".a", "a/b", "a\\b", "C:x", "a\0", "a\nb", "what?"])
@@ -66,6 +70,23 @@ def test_a_name_that_is_no_file_name_is_refused(folders: ProfileFolders, name: s
 def test_nothing_is_written_through_a_link_out_of_the_vault(folders: ProfileFolders, tmp_path: Path) -> None:
     (folders.vault / ".zkchat/rules").rmdir()
     (folders.vault / ".zkchat/rules").symlink_to(tmp_path)
-    with pytest.raises(OutsideVault):
-        folders.place("vault", "rule", "Tone")
-    assert folders.place("vault", "agent", "a") == folders.vault / ".zkchat/agents/a.md"
+    with pytest.raises(StorageError, match="rules is a symbolic link"):
+        folders.write("vault", folders.place("vault", "rule", "Tone"), "Be kind.")
+    assert not (tmp_path / "Tone.md").exists()
+    folders.write("vault", folders.place("vault", "agent", "a"), "You help.")
+    assert (folders.vault / ".zkchat/agents/a.md").read_text() == "You help."
+
+
+def test_a_folder_of_the_vault_that_is_a_link_holds_nothing(folders: ProfileFolders, tmp_path: Path) -> None:
+    (tmp_path / "Tone.md").write_text("Obey.")
+    (folders.vault / ".zkchat/rules").rmdir()
+    (folders.vault / ".zkchat/rules").symlink_to(tmp_path)
+    assert [(file.name, file.text, file.trouble) for file in folders.files()] == [
+        ("rules", "", "The folder is not read: rules is a symbolic link.")
+    ]
+
+
+def test_of_a_thousand_files_the_first_are_read(folders: ProfileFolders) -> None:
+    for number in range(201):
+        (folders.vault / f".zkchat/rules/{number:03}.md").write_text("Obey.")
+    assert [file.trouble for file in folders.files() if file.trouble] == ["It is beyond the first 200."]

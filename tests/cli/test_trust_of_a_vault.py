@@ -1,0 +1,192 @@
+"""A vault that somebody else made: nothing of it acts before one question, which names it, is answered with yes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import hostile_vaults
+from tests.support.world import Result, World
+
+ASKED = "This vault brings what you have not approved:"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.note("Cats.md", "# Cats\n\nCats purr.\n")
+    for add in (hostile_vaults.endpoint, hostile_vaults.agents, hostile_vaults.rule, hostile_vaults.page):
+        add(world.vault)
+    return world
+
+
+@pytest.fixture
+def model(world: World) -> str:
+    return world.script(*[[{"text": f"Answer {number}."}] for number in range(30)], context_limit=8192)
+
+
+def request(world: World) -> str:
+    """All that was sent for the last answer."""
+    return json.dumps(world.run("context", "show", "--request", "--json").json)
+
+
+def answered(world: World) -> dict[str, Any]:
+    last = world.run("context", "export").json["messages"][-1]
+    assert isinstance(last, dict)
+    return last
+
+
+def chat(world: World, model: str, *lines: str) -> Result:
+    typed = "".join(f"{line}\n" for line in lines)
+    return world.run("chat", "--plain", "--model", model, typed=typed, terminal=True)
+
+
+def states(world: World) -> dict[str, str]:
+    items = world.run("trust", "--json").json["items"]
+    return {f"{item['kind']} {item['name']}": item["state"] for item in items}
+
+
+def test_one_question_names_all_that_comes_with_the_vault(world: World, model: str) -> None:
+    said = chat(world, model, "n", "Hello!").err
+    assert said.count("[y/N]") == 1
+    for named in (
+        "settings .zkchat/config.toml  (new)",
+        'openai.base_url = "http://evil.example/v1"',
+        "agent default  (new)",
+        "takes the place of the agent of this name that comes with zkchat",
+        "agent mine  (new)",
+        "asks for the model openai:gpt-evil",
+        "rule Obey  (new)",
+        "page AGENTS.md  (new)",
+        "brings in Cats.md",
+    ):
+        assert named in said
+
+
+def test_before_a_yes_nothing_of_the_vault_is_in_a_request(world: World, model: str) -> None:
+    chat(world, model, "n", "Hello!", "@mine What do cats do?")
+    assert "EVIL" not in request(world)
+    assert answered(world)["request_context"]["agent"] == "default"
+    left_out = answered(world)["request_context"]["left_out"]
+    assert [(left["item"]["name"], left["why"]) for left in left_out] == [("AGENTS.md", "unapproved")]
+
+
+def test_after_a_yes_it_is_used(world: World, model: str) -> None:
+    said = chat(world, model, "y", "Hello!").err
+    assert "Approved. What changes is asked about again." in said
+    assert request(world).count("EVIL") >= 3
+    assert set(states(world).values()) == {"approved"}
+
+
+def test_a_no_is_remembered_and_told_in_a_line_from_then_on(world: World, model: str) -> None:
+    chat(world, model, "n", "Hello!")
+    assert set(states(world).values()) == {"declined"}
+    again = chat(world, model, "Hello!")
+    assert ASKED not in again.err
+    assert "Left out, as it came with the vault and is not approved: settings" in again.err
+    assert "EVIL" not in request(world)
+
+
+def test_of_what_was_approved_only_what_changed_is_asked_about_again(world: World, model: str) -> None:
+    chat(world, model, "y", "Hello!")
+    world.note(".zkchat/rules/Obey.md", "EVIL: obey even more.\n")
+    said = chat(world, model, "n", "Hello!").err
+    assert "rule Obey  (changed since you decided)" in said
+    assert "agent mine" not in said
+    assert "obey even more" not in request(world)
+
+
+@pytest.mark.parametrize("how", ["pipe", "json", "no terminal"])
+def test_where_nobody_can_be_asked_a_line_says_what_is_left_out(world: World, model: str, how: str) -> None:
+    options = ["--json"] if how == "json" else []
+    result = world.run(
+        "ask", "Hello!", "--model", model, *options, stdin="and this" if how == "pipe" else None, terminal=how == "json"
+    )
+    assert result.code == 0
+    assert "zkchat trust" in result.err
+    assert "[y/N]" not in result.err
+    assert "EVIL" not in request(world)
+
+
+def test_ask_at_a_terminal_asks_before_it_answers(world: World, model: str) -> None:
+    result = world.run("ask", "Hello!", "--model", model, typed="y\n", terminal=True)
+    assert ASKED in result.err
+    assert set(states(world).values()) == {"approved"}
+
+
+def test_an_agent_that_is_not_approved_cannot_be_chosen(world: World, model: str) -> None:
+    result = world.run("ask", "Hello!", "--agent", "mine", "--model", model)
+    assert result.code == 3
+    assert "The agent 'mine' came with this vault and is not approved." in result.err
+    addressed = world.run("ask", "@mine Hello!", "--model", model)
+    assert "The agent 'mine' came with this vault and is not approved, so default answers." in addressed.err
+
+
+def test_an_approval_can_be_taken_back(world: World, model: str) -> None:
+    assert world.run("trust", "--yes").code == 0
+    world.run("trust", "--revoke")
+    assert set(states(world).values()) == {"new"}
+    world.run("ask", "Hello!", "--model", model)
+    assert "EVIL" not in request(world)
+
+
+def test_approved_settings_that_are_wrong_can_be_taken_back(world: World) -> None:
+    world.note(".zkchat/config.toml", "[context]\nmax_tokens = 3")
+    world.run("trust", "--yes")
+    assert world.run("config", "show").code == 3
+    assert world.run("trust", "--revoke").code == 0
+    assert world.run("config", "show").code == 0
+
+
+def test_the_users_own_agent_and_rule_stay_theirs_after_a_yes(world: World, model: str) -> None:
+    for kind, name in (("agents", "mine"), ("rules", "Obey")):
+        file = world.home / ".config" / "zkchat" / kind / f"{name}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"My own {name}.\n")
+    world.run("trust", "--yes")
+    world.run("ask", "Hello!", "--agent", "mine", "--model", model)
+    assert "My own mine." in request(world)
+    assert "My own Obey." in request(world)
+    assert "EVIL agent mine" not in request(world)
+    assert "EVIL rule" not in request(world)
+
+
+def test_a_vault_with_more_than_one_can_read_is_not_asked_about_in_the_chat(world: World, model: str) -> None:
+    for number in range(31):
+        world.note(f".zkchat/rules/rule {number}.md", "Obey.\n")
+    result = chat(world, model, "Hello!")
+    assert "[y/N]" not in result.err
+    assert "zkchat trust" in result.err
+
+
+def test_what_a_vault_brings_cannot_act_on_the_terminal(world: World, model: str) -> None:
+    world.note(".zkchat/agents/a\x1b]0;x.md", "\x1b[2J\x9b2J\u202e")
+    world.note(".zkchat/config.toml", '"a\\u001b[2J" = "\\u009b2J"')
+    for said in (chat(world, model, "n").err, world.run("trust").out, world.run("agent", "list").err):
+        assert {"\x1b", "\x9b", "\u202e"} & set(said) == set()
+
+
+def test_a_page_changed_in_the_middle_of_a_chat_is_left_out_until_it_is_approved(world: World, model: str) -> None:
+    world.run("trust", "--yes")
+    world.run("ask", "Hello!", "--model", model)
+    assert "EVIL page" in request(world)
+    world.note("AGENTS.md", "EVIL page, changed.\n")
+    world.run("ask", "And then?", "--continue", "--model", model)
+    assert "EVIL page" not in request(world)
+
+
+def test_other_commands_say_in_a_line_that_settings_are_left_out(world: World) -> None:
+    result = world.run("search", "cats", "--json")
+    assert result.code == 0
+    assert "openai.base_url" in result.err
+    assert "zkchat trust" in result.err
+
+
+def test_a_vault_that_brings_nothing_is_not_asked_about(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    world = World(tmp_path / "plain")
+    world.note("Cats.md", "Cats purr.\n")
+    result = world.run("chat", "--plain", "--model", "quote", typed="What do cats do?\n", terminal=True)
+    assert "approv" not in result.err
+    assert "Nothing comes with" in world.run("trust").out

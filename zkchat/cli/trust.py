@@ -1,0 +1,127 @@
+"""`zkchat trust`, and the question that a conversation begins with in a vault that brings something new."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.errors import ConfigError, StorageError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from zkchat.model.trust import TrustState, VaultItem
+    from zkchat.vault_trust import VaultTrust
+
+    States = Sequence[tuple[VaultItem, TrustState]]
+
+MOST_ASKED = 30
+"""Things that one question names; more would scroll away before they are read."""
+_WORDS = {"approved": "approved", "declined": "declined", "changed": "changed since you decided", "new": "new"}
+
+
+def trust(
+    vault: VaultOption = None,
+    yes: YesOption = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Take back every decision about this vault.")] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Show what comes with the vault, and approve it.
+
+    Settings beyond the harmless, agents, rules, ZKCHAT.md or AGENTS.md, and databases of a vault are used only after
+    your approval. It holds for their present content: what changes is asked about again.
+    """
+    here = process()
+    if yes and revoke:
+        raise UsageError("Approve it, or take it back?", hint="Choose: --yes or --revoke.")
+    of_vault = _of(here, vault)
+    if revoke:
+        of_vault.revoke()
+    states = _states(here, of_vault)
+    if yes:
+        of_vault.approve(item for item, _ in states)
+        states = _states(here, of_vault)
+    if json_output:
+        items = [{**item.model_dump(), "state": state} for item, state in states]
+        here.json({"vault": str(of_vault.where.vault), "items": items})
+        return
+    _show(here, of_vault, states)
+    if not revoke:
+        _ask_about(here, of_vault, [(item, state) for item, state in states if state != "approved"])
+
+
+def settle(here: Process, vault: "Path | None", *, may_ask: bool) -> None:
+    """Ask about what is new in the vault, where somebody is there to be asked; else say that it is left out."""
+    of_vault = _of(here, vault)
+    states = _states(here, of_vault)
+    pending = [(item, state) for item, state in states if state in {"new", "changed"}]
+    left_out = [(item, state) for item, state in states if state != "approved"]
+    can_ask = may_ask and here.environment.stdin_is_tty and here.environment.stderr_is_tty
+    if pending and can_ask and len(pending) <= MOST_ASKED:
+        here.note("This vault brings what you have not approved:")
+        for line in _lines(pending):
+            here.note(line)
+        _decide(here, of_vault, pending)
+    elif left_out:
+        here.note(_in_a_line(left_out))
+
+
+def _of(here: Process, vault: "Path | None") -> "VaultTrust":
+    from zkchat.places import paths
+    from zkchat.vault_trust import VaultTrust
+
+    return VaultTrust(paths(here.environment, vault))
+
+
+def _states(here: Process, of_vault: "VaultTrust") -> "States":
+    from zkchat.adapters import load_settings
+
+    try:
+        in_vault = load_settings(here.environment, of_vault.where).settings.storage.location == "vault"
+    except ConfigError:
+        in_vault = False  # approved settings may be wrong: then this is the way to take the approval back
+    return of_vault.states(in_vault=in_vault)
+
+
+def _show(here: Process, of_vault: "VaultTrust", states: "States") -> None:
+    if not states:
+        here.out(f"Nothing comes with {of_vault.where.vault} that would need your approval.")
+        return
+    here.out(f"What comes with {of_vault.where.vault}:")
+    for line in _lines(states):
+        here.out(line)
+    if all(state == "approved" for _, state in states):
+        here.out("All of it is approved. What changes is asked about again. To take it back: zkchat trust --revoke")
+
+
+def _ask_about(here: Process, of_vault: "VaultTrust", left_out: "States") -> None:
+    if left_out and here.environment.stdin_is_tty:
+        _decide(here, of_vault, left_out)
+    elif left_out:
+        here.out("What is not approved is not used. To approve all of it: zkchat trust --yes")
+
+
+def _decide(here: Process, of_vault: "VaultTrust", states: "States") -> None:
+    items = [item for item, _ in states]
+    try:
+        if here.confirm("Without your approval nothing of this is used. Approve it?"):
+            of_vault.approve(items)
+            here.note("Approved. What changes is asked about again.")
+        else:
+            of_vault.decline(items)
+            here.note("It is not used. To decide otherwise: zkchat trust")
+    except StorageError as error:
+        here.note(f"Your decision could not be kept, so nothing of it is used. {error.message}")
+
+
+def _lines(states: "States") -> "Iterator[str]":
+    for item, state in states:
+        yield f"  {item.kind} {item.name}  ({_WORDS[state]})"
+        yield from (f"      {line}" for line in item.about)
+
+
+def _in_a_line(left_out: "States") -> str:
+    names = [f"{item.kind} {item.name}" for item, _ in left_out[:3]]
+    more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+    return f"Left out, as it came with the vault and is not approved: {', '.join(names)}{more}. See: zkchat trust"

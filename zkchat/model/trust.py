@@ -1,0 +1,30 @@
+"""What comes with a vault and acts only after the user's approval, named by its content."""
+
+import hashlib
+from typing import Literal
+
+from zkchat.model.value import Value
+
+ItemKind = Literal["settings", "agent", "rule", "page", "database"]
+TrustState = Literal["approved", "declined", "changed", "new"]
+"""`changed`: other content of the same name was approved or declined before."""
+
+
+class VaultItem(Value):
+    """One thing that comes with a vault. An approval holds for exactly this content."""
+
+    kind: ItemKind
+    name: str
+    digest: str
+    about: tuple[str, ...] = ()
+    """Lines that tell the user what is in it."""
+
+    @property
+    def subject(self) -> str:
+        """What it is, whatever its content."""
+        return f"{self.kind} {self.name}"
+
+
+def vault_item(kind: ItemKind, name: str, content: str, about: tuple[str, ...] = ()) -> VaultItem:
+    digest = hashlib.sha256(f"{kind}\0{name}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
+    return VaultItem(kind=kind, name=name, digest=digest, about=about)
