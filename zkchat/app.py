@@ -18,6 +18,7 @@ from zkchat.errors import ConfigError, StorageDamaged, StorageError, StorageTooN
 from zkchat.places import Paths, paths
 
 if TYPE_CHECKING:
+    from zkchat.addresses import Addresses
     from zkchat.agents.profiles import Profiles
     from zkchat.chat.compaction import Reviewer
     from zkchat.chat.conversation import Conversation
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from zkchat.config.schema import Settings
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent, ProfileProblem
-    from zkchat.model.reference import DocumentReference
     from zkchat.model.session import AgentEntry, ItemsEntry, Session
     from zkchat.ports import ModelProvider, SessionStore
     from zkchat.storage.note_writing import NewNotes
@@ -128,18 +128,12 @@ class Opened:
             created=self.library.refresh,
         )
 
-    def address_of(self, reference: "DocumentReference") -> str | None:
-        """Where a click on a reference leads: into Obsidian if the vault is used with it, else to the file."""
-        from urllib.parse import quote
+    @property
+    def addresses(self) -> "Addresses":
+        """Where the documents of an answer open."""
+        from zkchat.addresses import Addresses
 
-        if reference.relative_path is None:
-            return None
-        file = self.paths.vault / reference.relative_path
-        if not file.resolve().is_relative_to(self.paths.vault.resolve()):
-            return None  # a session from elsewhere may name any path
-        if (self.paths.vault / ".obsidian").is_dir():
-            return f"obsidian://open?path={quote(str(file), safe='')}"
-        return file.as_uri()
+        return Addresses(self.paths.vault)
 
 
 @contextmanager

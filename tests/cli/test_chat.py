@@ -1,6 +1,7 @@
 """`zkchat chat`, in this process: at an edited prompt, on a plain terminal, and in a pipe."""
 
 import io
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -150,13 +151,11 @@ def test_vi_keys_are_a_setting(world: World, model: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="there is always a desktop")
-def test_an_address_is_handed_to_the_desktop_if_there_is_one(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_is_handed_to_the_desktop_if_there_is_one(world: World, tmp_path: Path) -> None:
     opener, opened = tmp_path / "xdg-open", tmp_path / "opened"
     opener.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
     opener.chmod(0o700)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    world.variables["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
     assert not launch(world.environment(), "obsidian://open?path=x")
     world.variables["DISPLAY"] = ":0"
     assert launch(world.environment(), "obsidian://open?path=x")

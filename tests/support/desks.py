@@ -153,6 +153,16 @@ class NotesInMemory:
         self.files[path] = text
 
 
+class AddressesInMemory:
+    """Implements `repl.desk.DocumentAddresses`: all but notes are a risk."""
+
+    def of(self, reference: DocumentReference) -> str | None:
+        return reference.relative_path and f"file:///{reference.relative_path}"
+
+    def risk(self, reference: DocumentReference) -> str:
+        return "" if (reference.relative_path or "").endswith(".md") else "It may run."
+
+
 def _no_kit() -> SessionKit:
     raise UsageError("There are no rules, notes and tools here.")
 
@@ -171,7 +181,7 @@ class Workplace:
             store=self.store,
             notes=self.notes,
             surface=self.surface,
-            address_of=lambda reference: reference.relative_path and f"file:///{reference.relative_path}",
+            addresses=AddressesInMemory(),
             kit=kit,
             edit_page=lambda page, _is_new: self.edited.append(page) is None,  # type: ignore[func-returns-value]
             models=lambda: ["scripted:play", "ollama:qwen3:8b", "quote"],

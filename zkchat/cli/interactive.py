@@ -187,7 +187,7 @@ class Interactive:
             store=opened.store,
             notes=opened.new_notes,
             surface=self._surface(opened),
-            address_of=opened.address_of,
+            addresses=opened.addresses,
             kit=lambda: SessionKit(opened.conversation),
             edit_page=partial(edit_page, self._here, opened.paths),
             models=lambda: ("quote", *opened.settings.models),
@@ -212,7 +212,7 @@ class Interactive:
         if self._plain or not self._environment.stdout_is_tty:
             return PlainSurface(self._environment.stdout, ask=self._ask, launch=open_outside)
         console, _ = consoles(self._environment, opened.settings.ui.color)
-        return DrawnSurface(console, ask=self._ask, launch=open_outside, link_for=opened.address_of)
+        return DrawnSurface(console, ask=self._ask, launch=open_outside, link_for=opened.addresses.clickable)
 
     def _make_prompt(self) -> "Prompt":
         from zkchat.render.abilities import uses_color

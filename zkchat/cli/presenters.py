@@ -32,7 +32,7 @@ def presenter_for(
 
     out, err = consoles(environment, ui.color)
     return RichPresenter(
-        out, err, thinking=ui.thinking, references_shown=ui.references_shown, link_for=opened.address_of
+        out, err, thinking=ui.thinking, references_shown=ui.references_shown, link_for=opened.addresses.clickable
     )
 
 

@@ -31,11 +31,15 @@ async def refs(desk: Desk, argument: str) -> Outcome:
 
 async def open_(desk: Desk, argument: str) -> Outcome:
     reference = reference_numbered(desk, argument)
-    address = desk.address_of(reference)
+    address = desk.addresses.of(reference)
     if address is None or reference.relative_path is None:
         raise UsageError(f"{reference.wikilink} leads to no note.", hint=phrases.doubt(reference))
     if desk.notes.is_free(reference.relative_path):  # which refuses paths that lead out, as an import may hold
         raise UsageError(f"{reference.relative_path} is not there any more.")
+    risk = desk.addresses.risk(reference)
+    if risk and not await desk.surface.confirm(f"{risk} Open {reference.relative_path}?"):
+        desk.surface.aside("Nothing was opened.")
+        return NOTHING
     if desk.surface.open(address):
         desk.surface.aside(f"Opened {reference.relative_path}.")
     else:

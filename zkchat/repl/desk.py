@@ -105,6 +105,18 @@ class NoteMaker(Protocol):
         ...
 
 
+class DocumentAddresses(Protocol):
+    """Where the documents of an answer open."""
+
+    def of(self, reference: "DocumentReference") -> str | None:
+        """In Obsidian, or as a file; None where it leads nowhere."""
+        ...
+
+    def risk(self, reference: "DocumentReference") -> str:
+        """What the user should know before it is opened; empty for notes and other files that can only be shown."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Desk:
     """All that a command may touch. The loop lays a new one when the conversation changes."""
@@ -113,8 +125,7 @@ class Desk:
     store: "SessionStore"
     notes: NoteMaker
     surface: Surface
-    address_of: "Callable[[DocumentReference], str | None]"
-    """Where a reference opens: in Obsidian, or the file."""
+    addresses: DocumentAddresses
     kit: "Callable[[], SessionKit]"
     """The rules, notes and tools of the session."""
     edit_page: Callable[[str, bool], bool]

@@ -86,6 +86,17 @@ def test_open_hands_the_document_to_the_desktop(place: Workplace) -> None:
     assert place.surface.opened == ["file:///body/Sleep.md"]
 
 
+def test_open_asks_before_it_hands_over_what_may_run(place: Workplace) -> None:
+    place.notes.create("run.sh", "")
+    place.exchange("And?", "See.", DocumentReference(wikilink="[[run.sh]]", relative_path="run.sh"))
+    place.surface.says_yes = False
+    assert typed(place, "/open 1") == "Nothing was opened."
+    assert (place.surface.questions, place.surface.opened) == (["It may run. Open run.sh?"], [])
+    place.surface.says_yes = True
+    typed(place, "/open 1")
+    assert place.surface.opened == ["file:///run.sh"]
+
+
 def test_without_a_desktop_the_address_is_told(place: Workplace) -> None:
     place.notes.create("body/Sleep.md", "")
     place.surface.has_desktop = False

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.desks import NotesInMemory, RememberedSurface, Workplace
+from tests.support.desks import AddressesInMemory, NotesInMemory, RememberedSurface, Workplace
 from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
@@ -69,7 +69,7 @@ class Place:
             store=self.store,
             notes=self.notes,
             surface=self.surface,
-            address_of=lambda _: None,
+            addresses=AddressesInMemory(),
             kit=lambda: SessionKit(self.talk),
             edit_page=self.edit_page,
         )

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from tests.support.desks import AddressesInMemory
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.session_kit import SessionKit
 from zkchat.model.events import Event, TextDelta
@@ -74,7 +75,7 @@ class Table:
             store=SessionsInMemory(),
             notes=cast(NoteMaker, None),
             surface=PlainSurface(self.out, ask=nobody, launch=lambda _: False),
-            address_of=lambda _: None,
+            addresses=AddressesInMemory(),
             kit=no_kit,
             edit_page=lambda _page, _is_new: True,
         )
