@@ -124,7 +124,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         if not self._may_run_here:
             return False
         try:
-            async with asyncio.timeout(min(_LOCATING, self._patience.connect)):
+            async with asyncio.timeout(min(_LOCATING, self._patience.connect / 2)):
                 address = f"{ollama_address(self._address)}/api/show"
                 facts = await client.post(address, body={"model": self._model}, cast_to=object)
         except openai.APIStatusError as error:
