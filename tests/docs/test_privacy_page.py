@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from tests.support.frontmatter_forms import FORMS, renewed
 from tests.support.pages import DOCS, comparable, examples_of, run
 from tests.support.world import World
-from zkchat.vault.frontmatter import cut
-from zkchat.vault.privacy import privacy_of
+from zkchat.vault.privacy import privacy_of_text
 
 ROWS = re.findall(
     r"^\| (?:`([^`]+)`)? ?\| `([^`]+\.md)` \| (?:`([^`]+)`)? ?\| `(\w+)` \|$",
@@ -22,10 +22,13 @@ def test_the_page_has_a_table_of_classes() -> None:
 
 @pytest.mark.parametrize(("frontmatter", "path", "folder", "expected"), ROWS)
 def test_a_note_has_the_class_that_the_page_says(frontmatter: str, path: str, folder: str, expected: str) -> None:
-    text = f"---\n{frontmatter}\n---\n"
-    read = cut(text)
-    unread = text[slice(*read.span)] if read.warning else ""
-    assert privacy_of(read.properties, path, [folder] if folder else [], unread=unread) == expected
+    assert privacy_of_text(f"---\n{frontmatter}\n---\n", path, [folder] if folder else []) == expected
+
+
+def test_the_page_of_forms_is_up_to_date() -> None:
+    page = (DOCS / "privacy-forms.md").read_text("utf-8")
+    assert page == renewed(page), "run: python -m tests.support.frontmatter_forms docs/privacy-forms.md"
+    assert page.count("\n| ") - page.count("| form |") == len(FORMS)
 
 
 def test_the_example_of_the_page_prints_what_the_page_says(world: World) -> None:

@@ -1,152 +1,45 @@
 """A note that is to stay on this machine, and every way by which it could reach a model that is not on it.
 
-A server on loopback records what it gets. It is asked as a model on this machine, and as one that the server only hands
-on: the name of such a model ends in `cloud`. Each attempt is made with both. Of what only the note says, the second
-must get nothing and the first something, or else the attempt proves nothing.
+A server on loopback records what it gets, on Ollama's interface and by OpenAI's protocol. It is asked for a model that
+it runs, and for one that it only forwards: by its name a cloud model, or an alias of one. Each attempt is made with
+both. Of what only the note says, the second must get nothing and the first something, or else the attempt proves
+nothing.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.providers.loopback import WIRES, Connection, Loopback, Request
-from tests.support.world import World
+from tests.support.doors import (
+    ELSEWHERE,
+    FILE,
+    ID,
+    OPEN,
+    OVER_OLLAMA,
+    OVER_OPENAI,
+    QUOTING,
+    SECRET,
+    Models,
+    Recorder,
+    Scene,
+    furnished,
+    told,
+)
 from zkchat import app
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.discretion import WITHHELD
 from zkchat.context.assembly import request_from
-from zkchat.context.instructions import SUMMARY
 from zkchat.errors import StorageFull
 from zkchat.model.context import RequestItem
-from zkchat.model.events import Event, TurnFailed, Warned
+from zkchat.model.events import Event
 from zkchat.model.history import History
 from zkchat.model.message import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
 from zkchat.model.session import DraftEntry
 from zkchat.storage.note_index import SqliteNoteIndex
-
-ID = "20260102030405"
-FILE = f"Diaries/{ID} Quokkafile.md"
-CANARIES = (
-    "quokkafile",
-    "wombattitle",
-    "numbatalias",
-    "bilbytag",
-    "potoroovalue",
-    "dunnartheading",
-    "quollsecret",
-    "bettongblock",
-)
-SECRET = """---
-zkchat: local
-title: Wombattitle
-aliases: [Numbatalias]
-tags: [bilbytag]
-mood: Potoroovalue
----
-# Wombattitle
-
-## Dunnartheading
-
-The lighthouse password is Quollsecret. ^bettongblock
-
-It grew in the [[Open garden]].
-"""
-OPEN = {
-    "Open garden.md": f"# Open garden\n\nTomatoes and beans, as in [[{ID}]].\n\n![[{ID}]]\n",
-    "Middle.md": "# Middle\n\n![[Open garden]]\n",
-    "Lighthouse.md": "# Lighthouse\n\nThe white lighthouse stands on the cape and has a keeper.\n",
-}
-HERE, ELSEWHERE = "ollama:here", "ollama:far-cloud"
-QUOTING = "The answer is Quollsecret, says Wombattitle."
-
-
-@dataclass
-class Recorder(Loopback):
-    """Makes the call that was prepared, if one was, and then says what was prepared."""
-
-    call: ToolCallPart | None = None
-    says: str = "Fine."
-
-    async def serve(self, request: Request, connection: Connection) -> None:
-        wire = WIRES.get(request.path)
-        if wire is None:
-            tools = [] if request.body["model"].startswith("plain") else ["tools"]
-            return await connection.reply(200, {**self._known(), "capabilities": ["completion", *tools]})
-        await connection.begin(wire.content_type)
-        for piece in wire.answer(self._chunks(request.body["messages"]), request):
-            await connection.piece(piece)
-        return await connection.end(wire.last)
-
-    def _known(self) -> dict[str, object]:
-        shown = self.shown()
-        assert isinstance(shown, dict)
-        return {**shown, "model_info": {"general.architecture": "llama", "llama.context_length": 32768}}
-
-    def _chunks(self, messages: list[dict[str, str]]) -> list[ModelChunk]:
-        if messages[0]["content"] == SUMMARY:
-            return [TextChunk(text=f"They spoke of it. {self.says}"), Finish()]
-        if self.call and messages[-1]["role"] == "user":
-            return [ToolRequested(call=self.call), Finish(reason="tool_calls")]
-        return [TextChunk(text=self.says), Finish()]
-
-    def received(self) -> str:
-        """All that was asked since the last time, in small letters."""
-        bodies = [request.body for request in self.requests if request.path in WIRES]
-        self.requests.clear()
-        return json.dumps(bodies, ensure_ascii=False).lower()
-
-
-@dataclass
-class Scene:
-    world: World
-    server: Recorder
-    warnings: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-
-    def talk(
-        self, model: str, act: Callable[[Conversation], AsyncGenerator[Event, None]], *, go_on: bool = False
-    ) -> str:
-        """What the server got while that was done in a new conversation, or in the last one."""
-        options = app.ConversationOptions(
-            vault=self.world.vault, model=model, continue_last=go_on, may_remember=lambda _: True
-        )
-        with app.open_conversation(self.world.environment(), options) as opened:
-
-            async def run() -> None:
-                async for event in act(opened.conversation):
-                    if isinstance(event, Warned):
-                        self.warnings.append(event.text)
-                    elif isinstance(event, TurnFailed):
-                        self.failures.append(event.text)
-
-            asyncio.run(run())
-        return self.server.received()
-
-    def ask(self, model: str, *texts: str, go_on: bool = False) -> str:
-        async def say(conversation: Conversation) -> AsyncGenerator[Event, None]:
-            for text in texts:
-                async for event in conversation.say(text):
-                    yield event
-
-        received = self.talk(model, say, go_on=go_on)
-        assert received != "[]"
-        return received
-
-    def history(self) -> History:
-        with app.open_sessions(self.world.environment(), self.world.vault) as store:
-            return History(store.entries(store.sessions()[0].id))
-
-
-def furnished(folder: Path, server: Recorder, notes: dict[str, str] | None = None) -> Scene:
-    world = World(folder, variables={"ZKCHAT_OLLAMA__HOST": server.address})
-    for path, text in ({FILE: SECRET, **OPEN} if notes is None else notes).items():
-        world.note(path, text)
-    return Scene(world, server)
 
 
 @pytest.fixture(scope="module")
@@ -179,8 +72,10 @@ async def heard(events: AsyncGenerator[Event, None]) -> list[Event]:
     return [event async for event in events]
 
 
-@pytest.fixture(scope="module")
-def visitors(tmp_path_factory: pytest.TempPathFactory, server: Recorder) -> Iterator[tuple[Visitor, Visitor]]:
+@pytest.fixture(scope="module", params=[OVER_OLLAMA, OVER_OPENAI], ids=["ollama", "openai"])
+def visitors(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, server: Recorder
+) -> Iterator[tuple[Visitor, Visitor]]:
     """A model that is elsewhere, and one that is here."""
     world = furnished(tmp_path_factory.mktemp("doors"), server).world
 
@@ -188,21 +83,21 @@ def visitors(tmp_path_factory: pytest.TempPathFactory, server: Recorder) -> Iter
         return app.ConversationOptions(vault=world.vault, model=model)
 
     with (
-        app.open_conversation(world.environment(), options(ELSEWHERE)) as elsewhere,
-        app.open_conversation(world.environment(), options(HERE)) as here,
+        app.open_conversation(world.environment(), options(request.param.elsewhere)) as elsewhere,
+        app.open_conversation(world.environment(), options(request.param.here)) as here,
     ):
         yield Visitor(elsewhere.conversation, server), Visitor(here.conversation, server)
 
 
+@pytest.fixture(params=[OVER_OLLAMA, OVER_OPENAI], ids=["ollama", "openai"])
+def models(request: pytest.FixtureRequest) -> Models:
+    found: Models = request.param
+    return found
+
+
 @pytest.fixture
-def scene(tmp_path: Path, server: Recorder) -> Scene:
-    return furnished(tmp_path, server)
-
-
-def told(received: str, *known: str) -> set[str]:
-    """What a server got of the note, beside what it was told by whoever asked."""
-    said = " ".join(known).lower()
-    return {canary for canary in CANARIES if canary in received and canary not in said}
+def scene(tmp_path: Path, server: Recorder, models: Models) -> Scene:
+    return furnished(tmp_path, server, models=models)
 
 
 LINKS = {
@@ -299,21 +194,21 @@ def test_evidence_of_a_local_note_is_handed_to_a_model_on_this_machine_only(scen
 
 
 def test_a_note_with_its_notes_is_not_embedded_at_second_hand(scene: Scene) -> None:
-    assert told(scene.ask(ELSEWHERE, "Tell me of [[Middle]].")) == set()
+    assert told(scene.ask(scene.elsewhere, "Tell me of [[Middle]].")) == set()
 
 
 def test_the_user_is_told_what_is_withheld_and_the_record_says_so(scene: Scene) -> None:
-    assert f"[[{ID}]]: withheld" in scene.ask(ELSEWHERE, f"Tell me of [[{ID}]].")
-    assert scene.warnings == [f"withheld: [[{ID}]] is local and {ELSEWHERE} is not on this machine"]
+    assert f"[[{ID}]]: withheld" in scene.ask(scene.elsewhere, f"Tell me of [[{ID}]].")
+    assert scene.warnings == [f"withheld: [[{ID}]] is local and {scene.elsewhere} is not on this machine"]
     (answer,) = [message for message in scene.history().thread if message.request_context]
     assert answer.request_context
     assert [(left.item.name, left.why) for left in answer.request_context.left_out] == [(f"[[{ID}]]", "private")]
 
 
-def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server: Recorder) -> None:
+def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server: Recorder, models: Models) -> None:
     never = SECRET.replace("zkchat: local", "zkchat: never")
-    scene = furnished(tmp_path, server, {FILE: never, **OPEN})
-    for model in (HERE, ELSEWHERE):
+    scene = furnished(tmp_path, server, {FILE: never, **OPEN}, models)
+    for model in (scene.here, scene.elsewhere):
         assert told(scene.ask(model, f"Tell me of [[{ID}]], [[Open garden]] and the lighthouse password.")) == set()
         assert scene.warnings.pop() == f"withheld: [[{ID}]] is never to be read"
         for tool, arguments in (
@@ -326,17 +221,17 @@ def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server
         server.call = None
 
 
-def test_the_notes_of_a_local_folder_stay_here(tmp_path: Path, server: Recorder) -> None:
-    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN})
+def test_the_notes_of_a_local_folder_stay_here(tmp_path: Path, server: Recorder, models: Models) -> None:
+    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
     question = f"Tell me of [[{ID}]] and [[Open garden]]."
-    assert told(scene.ask(ELSEWHERE, question))
+    assert told(scene.ask(scene.elsewhere, question))
     scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "Diaries"
-    assert told(scene.ask(ELSEWHERE, question)) == set()
-    assert told(scene.ask(HERE, question))
+    assert told(scene.ask(scene.elsewhere, question)) == set()
+    assert told(scene.ask(scene.here, question))
     server.call = ToolCallPart(
         call_id="c1", name="read_document", arguments=json.dumps({"path": f"./Diaries/../{FILE}"})
     )
-    assert "lighthouse password" not in scene.ask(ELSEWHERE, "Go on.")
+    assert "lighthouse password" not in scene.ask(scene.elsewhere, "Go on.")
 
 
 def test_a_note_that_becomes_local_while_a_tool_reads_it_stays_here(scene: Scene) -> None:
@@ -349,30 +244,32 @@ def test_a_note_that_becomes_local_while_a_tool_reads_it_stays_here(scene: Scene
                 scene.world.note(FILE, SECRET)
             yield event
 
-    assert told(scene.talk(ELSEWHERE, change_it_on_the_way)) <= {"quokkafile"}
+    assert told(scene.talk(scene.elsewhere, change_it_on_the_way)) <= {"quokkafile"}
 
 
-def test_a_vaults_own_page_and_what_it_imports_stay_here(tmp_path: Path, server: Recorder) -> None:
+def test_a_vaults_own_page_and_what_it_imports_stay_here(tmp_path: Path, server: Recorder, models: Models) -> None:
     local = "---\nzkchat: local\n---\nThe word is Quollsecret.\n"
-    scene = furnished(tmp_path, server, {"ZKCHAT.md": "Be brief. @Diaries/plain.md\n", "Diaries/plain.md": local})
+    scene = furnished(
+        tmp_path, server, {"ZKCHAT.md": "Be brief. @Diaries/plain.md\n", "Diaries/plain.md": local}, models
+    )
     scene.world.run("trust", "--yes")
-    assert told(scene.ask(ELSEWHERE, "Hello.")) == set()
-    assert scene.warnings == [f"withheld: Diaries/plain.md is local and {ELSEWHERE} is not on this machine"]
-    assert told(scene.ask(HERE, "Hello.")) == {"quollsecret"}
+    assert told(scene.ask(scene.elsewhere, "Hello.")) == set()
+    assert scene.warnings == [f"withheld: Diaries/plain.md is local and {scene.elsewhere} is not on this machine"]
+    assert told(scene.ask(scene.here, "Hello.")) == {"quollsecret"}
     assert [message.local for message in scene.history().thread] == [True, True]
-    assert told(scene.ask(ELSEWHERE, "And now?", go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
     scene.world.note("ZKCHAT.md", local)
     scene.world.run("trust", "--yes")
-    assert told(scene.ask(ELSEWHERE, "Hello.")) == set()
-    assert told(scene.ask(HERE, "Hello.")) == {"quollsecret"}
+    assert told(scene.ask(scene.elsewhere, "Hello.")) == set()
+    assert told(scene.ask(scene.here, "Hello.")) == {"quollsecret"}
 
 
 def test_what_an_agent_has_at_hand_stays_here(scene: Scene) -> None:
     scene.world.note(".zkchat/agents/keeper.md", f'---\nreferences:\n  "[[{ID}]]": always\n---\nYou keep things.\n')
     scene.world.run("trust", "--yes")
-    assert told(scene.ask(ELSEWHERE, "@keeper what do you keep?")) == set()
-    assert told(scene.ask(HERE, "@keeper what do you keep?"))
-    assert told(scene.ask(ELSEWHERE, "And now?", go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "@keeper what do you keep?")) == set()
+    assert told(scene.ask(scene.here, "@keeper what do you keep?"))
+    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 def test_what_the_user_added_stays_here(scene: Scene) -> None:
@@ -381,10 +278,10 @@ def test_what_the_user_added_stays_here(scene: Scene) -> None:
         async for event in conversation.say("What do you know?"):
             yield event
 
-    assert told(scene.talk(ELSEWHERE, add)) == set()
-    assert scene.warnings == [f"withheld: {FILE} is local and {ELSEWHERE} is not on this machine"]
-    assert told(scene.ask(HERE, "And now?", go_on=True))
-    assert told(scene.ask(ELSEWHERE, "And now?", go_on=True)) == set()
+    assert told(scene.talk(scene.elsewhere, add)) == set()
+    assert scene.warnings == [f"withheld: {FILE} is local and {scene.elsewhere} is not on this machine"]
+    assert told(scene.ask(scene.here, "And now?", go_on=True))
+    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 WAYS_IN = {
@@ -402,24 +299,24 @@ def test_a_conversation_with_local_notes_stays_here_when_the_model_is_changed(
 ) -> None:
     scene.server.says = QUOTING
     scene.server.call = ToolCallPart(call_id="c1", name=call[0], arguments=json.dumps(call[1])) if call else None
-    scene.ask(HERE, text)
+    scene.ask(scene.here, text)
     scene.server.call, scene.server.says = None, "Fine."
-    scene.ask(HERE, "Thank you.", go_on=True)
-    received = scene.ask(ELSEWHERE, "And what else?", "Really?", go_on=True)
+    scene.ask(scene.here, "Thank you.", go_on=True)
+    received = scene.ask(scene.elsewhere, "And what else?", "Really?", go_on=True)
     assert told(received) == set()
     assert WITHHELD.lower() in received
     assert any("what was said before with local notes" in warning for warning in scene.warnings)
-    assert told(scene.ask(HERE, "And what else?", go_on=True))
+    assert told(scene.ask(scene.here, "And what else?", go_on=True))
 
 
 def test_what_was_said_before_the_local_notes_came_in_is_still_sent(scene: Scene) -> None:
-    scene.ask(HERE, "Is it raining in Lisbon?", f"Tell me of [[{ID}]].")
-    assert "raining in lisbon" in scene.ask(ELSEWHERE, "And now?", go_on=True)
+    scene.ask(scene.here, "Is it raining in Lisbon?", f"Tell me of [[{ID}]].")
+    assert "raining in lisbon" in scene.ask(scene.elsewhere, "And now?", go_on=True)
 
 
 def test_the_request_without_what_is_withheld_can_be_built_again(scene: Scene) -> None:
-    scene.ask(HERE, f"Tell me of [[{ID}]].")
-    sent = scene.ask(ELSEWHERE, "And now?", go_on=True)
+    scene.ask(scene.here, f"Tell me of [[{ID}]].")
+    sent = scene.ask(scene.elsewhere, "And now?", go_on=True)
     history = scene.history()
     answer = history.last
     assert answer
@@ -431,29 +328,29 @@ def test_the_request_without_what_is_withheld_can_be_built_again(scene: Scene) -
 
 
 def test_a_question_with_local_notes_is_not_asked_again_elsewhere(scene: Scene) -> None:
-    scene.ask(HERE, f"Tell me of [[{ID}]].")
-    assert told(scene.talk(ELSEWHERE, lambda conversation: conversation.retry(), go_on=True)) == set()
-    assert scene.failures == [f"The last question came with local notes, and {ELSEWHERE} is not on this machine."]
-    assert told(scene.talk(HERE, lambda conversation: conversation.retry(), go_on=True))
+    scene.ask(scene.here, f"Tell me of [[{ID}]].")
+    assert told(scene.talk(scene.elsewhere, lambda conversation: conversation.retry(), go_on=True)) == set()
+    assert scene.failures == [f"The last question came with local notes, and {scene.elsewhere} is not on this machine."]
+    assert told(scene.talk(scene.here, lambda conversation: conversation.retry(), go_on=True))
 
 
 def test_half_an_answer_that_a_crash_left_stays_here(scene: Scene) -> None:
-    scene.ask(HERE, f"Tell me of [[{ID}]].")
+    scene.ask(scene.here, f"Tell me of [[{ID}]].")
     with app.open_sessions(scene.world.environment(), scene.world.vault) as store:
         session = store.sessions()[0]
         head = History(store.entries(session.id)).last
         assert head
         store.append(session.id, [DraftEntry(message_id="half", parent_id=head.id, text=QUOTING)])
-    assert told(scene.ask(ELSEWHERE, "And now?", go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 def test_a_note_that_is_made_local_later_takes_its_turns_along(scene: Scene) -> None:
     scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
     scene.server.says = QUOTING
-    assert told(scene.ask(ELSEWHERE, f"Tell me of [[{ID}]]."))
+    assert told(scene.ask(scene.elsewhere, f"Tell me of [[{ID}]]."))
     scene.world.note(FILE, SECRET + "More.\n")
     scene.server.says = "Fine."
-    assert told(scene.ask(ELSEWHERE, "And now?", go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 def compact(conversation: Conversation) -> AsyncGenerator[Event, None]:
@@ -465,30 +362,30 @@ FILLERS = tuple(f"Filler number {number}?" for number in range(4))
 
 def test_a_summary_of_local_turns_stays_here_and_so_do_they(scene: Scene) -> None:
     scene.server.says = QUOTING
-    scene.ask(HERE, f"What is the lighthouse password in [[{ID}]]?")
+    scene.ask(scene.here, f"What is the lighthouse password in [[{ID}]]?")
     scene.server.says = "Fine."
-    scene.ask(HERE, *FILLERS, go_on=True)
+    scene.ask(scene.here, *FILLERS, go_on=True)
     scene.server.says = QUOTING
-    assert told(scene.talk(HERE, compact, go_on=True))
+    assert told(scene.talk(scene.here, compact, go_on=True))
     scene.server.says = "Fine."
-    assert told(scene.ask(ELSEWHERE, "What was the lighthouse password?", go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "What was the lighthouse password?", go_on=True)) == set()
     scene.server.call = ToolCallPart(
         call_id="c1", name="search_conversation", arguments='{"query": "lighthouse answer"}'
     )
-    assert told(scene.ask(ELSEWHERE, "Look it up.", go_on=True)) == set()
-    assert told(scene.talk(ELSEWHERE, compact, go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "Look it up.", go_on=True)) == set()
+    assert told(scene.talk(scene.elsewhere, compact, go_on=True)) == set()
     scene.server.call = None
-    assert told(scene.ask(ELSEWHERE, "What was the lighthouse password?", go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "What was the lighthouse password?", go_on=True)) == set()
 
 
 def test_archived_local_turns_are_recalled_here_only(scene: Scene) -> None:
     scene.server.says = QUOTING
-    scene.ask(HERE, f"What is the lighthouse password in [[{ID}]]?")
+    scene.ask(scene.here, f"What is the lighthouse password in [[{ID}]]?")
     scene.server.says = "Fine."
-    scene.ask(HERE, *FILLERS, go_on=True)
-    assert told(scene.talk(ELSEWHERE, compact, go_on=True)) == set()
-    assert told(scene.ask(ELSEWHERE, "What was the answer, the lighthouse password?", go_on=True)) == set()
-    assert told(scene.ask(HERE, "What was the answer, the lighthouse password?", go_on=True))
+    scene.ask(scene.here, *FILLERS, go_on=True)
+    assert told(scene.talk(scene.elsewhere, compact, go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "What was the answer, the lighthouse password?", go_on=True)) == set()
+    assert told(scene.ask(scene.here, "What was the answer, the lighthouse password?", go_on=True))
 
 
 def test_a_fact_that_was_learnt_with_local_notes_is_recalled_here_only(scene: Scene) -> None:
@@ -497,33 +394,33 @@ def test_a_fact_that_was_learnt_with_local_notes_is_recalled_here_only(scene: Sc
             yield event
         conversation.remember("My lighthouse password is Quollsecret.")
 
-    scene.talk(HERE, learn)
+    scene.talk(scene.here, learn)
     question = "What is my lighthouse password?"
-    assert told(scene.ask(ELSEWHERE, question)) == set()
+    assert told(scene.ask(scene.elsewhere, question)) == set()
     for tool, arguments in (("recall", {"query": question}), ("remember", {"text": "My lighthouse password is 1234."})):
         scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
-        assert told(scene.ask(ELSEWHERE, "Go on.")) == set()
+        assert told(scene.ask(scene.elsewhere, "Go on.")) == set()
     scene.server.call = None
-    assert told(scene.ask(HERE, question)) == {"quollsecret"}
-    assert told(scene.ask(ELSEWHERE, "And now?", go_on=True)) == set()
+    assert told(scene.ask(scene.here, question)) == {"quollsecret"}
+    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 def test_a_fact_that_a_model_keeps_after_reading_a_local_note_is_local(scene: Scene) -> None:
-    scene.ask(HERE, f"Tell me of [[{ID}]].")
+    scene.ask(scene.here, f"Tell me of [[{ID}]].")
     keep = {"text": "The lighthouse password is Quollsecret."}
     scene.server.call = ToolCallPart(call_id="c1", name="remember", arguments=json.dumps(keep))
-    scene.ask(HERE, "Keep it.", go_on=True)
+    scene.ask(scene.here, "Keep it.", go_on=True)
     scene.server.call = None
-    assert told(scene.ask(ELSEWHERE, "What is the lighthouse password?")) == set()
-    assert told(scene.ask(HERE, "What is the lighthouse password?")) == {"quollsecret"}
+    assert told(scene.ask(scene.elsewhere, "What is the lighthouse password?")) == set()
+    assert told(scene.ask(scene.here, "What is the lighthouse password?")) == {"quollsecret"}
 
 
 def test_that_a_local_note_has_changed_is_not_told_elsewhere(scene: Scene) -> None:
-    scene.ask(HERE, f"Tell me of [[{ID}]].")
+    scene.ask(scene.here, f"Tell me of [[{ID}]].")
     scene.world.note(FILE, SECRET + "More.\n")
-    assert told(scene.ask(ELSEWHERE, "And now?", go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
     assert not any("has changed" in warning for warning in scene.warnings)
-    scene.ask(HERE, "And now?", go_on=True)
+    scene.ask(scene.here, "And now?", go_on=True)
     assert any("has changed" in warning for warning in scene.warnings)
 
 
@@ -532,7 +429,7 @@ def test_without_an_index_the_conversation_goes_on_and_nothing_is_told(
 ) -> None:
     scene.world.note(".zkchat/agents/keeper.md", "---\nreferences: [Lighthouse]\n---\nYou keep things.\n")
     scene.world.run("trust", "--yes")
-    scene.ask(HERE, f"Tell me of [[{ID}]].")
+    scene.ask(scene.here, f"Tell me of [[{ID}]].")
 
     def full(_: SqliteNoteIndex) -> int:
         raise StorageFull("No room for the index.")
@@ -543,22 +440,34 @@ def test_without_an_index_the_conversation_goes_on_and_nothing_is_told(
             yield event
 
     monkeypatch.setattr(SqliteNoteIndex, "generation", full)
-    assert told(scene.talk(ELSEWHERE, add, go_on=True)) == set()
+    assert told(scene.talk(scene.elsewhere, add, go_on=True)) == set()
     assert scene.failures == []
 
 
-def test_without_private_notes_nothing_is_marked_and_nothing_withheld(tmp_path: Path, server: Recorder) -> None:
-    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN})
-    scene.ask(HERE, f"Tell me of [[{ID}]].")
-    assert told(scene.ask(ELSEWHERE, "And now?", go_on=True))
+def test_without_private_notes_nothing_is_marked_and_nothing_withheld(
+    tmp_path: Path, server: Recorder, models: Models
+) -> None:
+    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+    scene.ask(scene.here, f"Tell me of [[{ID}]].")
+    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True))
     assert not any(message.local for message in scene.history().thread)
     assert scene.warnings == []
 
 
 def test_what_a_second_look_brings_up_stays_here_and_so_does_its_turn(scene: Scene) -> None:
     question = "What is the lighthouse password?"
-    assert told(scene.ask(ELSEWHERE, question)) == set()
+    assert told(scene.ask(scene.elsewhere, question)) == set()
     scene.server.says = QUOTING
-    assert "quollsecret" in told(scene.ask(HERE, question))
+    assert "quollsecret" in told(scene.ask(scene.here, question))
     assert any("answered without looking into your notes" in text for text in scene.warnings)
-    assert told(scene.ask(ELSEWHERE, "Which one again?", go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, "Which one again?", go_on=True)) == set()
+
+
+@pytest.mark.parametrize("model", ELSEWHERE)
+def test_a_model_that_a_local_server_only_forwards_gets_nothing(tmp_path: Path, server: Recorder, model: str) -> None:
+    scene = furnished(tmp_path, server)
+    question = f"What is the lighthouse password in [[{ID}]] and [[Open garden]]?"
+    assert told(scene.ask(model, question)) == set()
+    for tool, arguments in (("read_document", {"path": ID}), ("find_excerpts", {"query": "lighthouse"})):
+        server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
+        assert told(scene.ask(model, "Go on.", go_on=True)) == set()

@@ -13,7 +13,7 @@ from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Sectio
 from zkchat.vault.catalog import keys_of_file, keys_of_links
 from zkchat.vault.chunker import sections_of
 from zkchat.vault.parse import file_title, parse_note
-from zkchat.vault.privacy import privacy_of, privacy_of_text
+from zkchat.vault.privacy_marks import written_class
 from zkchat.vault.resolver import CatalogEntry
 
 if TYPE_CHECKING:  # what it brings along would take longer to load than a hundred notes to read, in each process
@@ -177,9 +177,11 @@ def _parsed(changed: _Changed) -> _Parsed:
         return _bare(path, changed.trouble)
     try:
         note = parse_note(path, text)
-        privacy = privacy_of_text(text, path) if note.warnings else privacy_of(note.frontmatter, path)
+        privacy, is_certain = written_class(text)
     except Exception as error:  # noqa: BLE001 - whatever one note does to the parser, the rest of the vault is served
         return _not_understood(path, error)
+    if not is_certain:
+        note = replace(note, warnings=(*note.warnings, f"{_MISPLACED}, so the note counts as {privacy}."))
     if privacy == "never":
         return _Parsed(Note(path=path, title=file_title(path), warnings=note.warnings), None, privacy)
     if not changed.intact:
@@ -214,6 +216,7 @@ def _bare(path: str, trouble: str) -> _Parsed:
 
 WRITTEN_BY_US = "zkchat-note"
 """The property of notes that `/save` and `/export` write."""
+_MISPLACED = "`zkchat` is not written once, as a property between two lines of ---"
 _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)
 """The text of a note without any, so that it is still found by its title."""
 

@@ -11,7 +11,7 @@ from zkchat.ports import NoteFiles, NoteIndex
 from zkchat.vault.library import Library
 from zkchat.vault.meaning import Meaning
 from zkchat.vault.parse import file_title
-from zkchat.vault.privacy import privacy_of, privacy_of_text
+from zkchat.vault.privacy import is_inside, privacy_of_text
 from zkchat.vault.search import Search
 
 
@@ -79,9 +79,7 @@ class SharedLibrary(Library):
         paths = [row.path for row in self._answer(self._index.catalog)]
         places = self._files.linked(paths)
         return frozenset(
-            path
-            for path in paths
-            if "local" in {privacy_of({}, each, self._local_only) for each in (path, places.get(path, path))}
+            path for path in paths if any(is_inside(each, self._local_only) for each in {path, places.get(path, path)})
         )
 
     def _lend(self, *paths: str) -> None:

@@ -4,90 +4,86 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.frontmatter_forms import FORMS, Form
 from zkchat.model.note import PrivacyClass
-from zkchat.vault.privacy import privacy_of, privacy_of_text
+from zkchat.vault.privacy import privacy_of_text
+from zkchat.vault.privacy_marks import STRICTNESS, class_of, written_class
+
+BODY = "\nThe body of the note.\n"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=[form.what for form in FORMS])
+def test_a_note_gets_the_class_that_could_have_been_meant(form: Form) -> None:
+    assert written_class(form.text + BODY).privacy == form.privacy
+
+
+def test_there_are_forms_enough_and_each_once() -> None:
+    assert len({form.text for form in FORMS}) == len(FORMS) >= 80
 
 
 @pytest.mark.parametrize(
-    ("frontmatter", "path", "local_only", "expected"),
+    ("value", "expected"),
     [
-        ({}, "A.md", (), "open"),
-        ({"title": "A"}, "A.md", (), "open"),
-        ({"zkchat": None}, "A.md", (), "open"),
-        ({"zkchat": ""}, "A.md", (), "open"),
-        ({"zkchat": "open"}, "A.md", (), "open"),
-        ({"zkchat": "local"}, "A.md", (), "local"),
-        ({"zkchat": " Local "}, "A.md", (), "local"),
-        ({"ZKChat": "local"}, "A.md", (), "local"),
-        ({"zkchat": "never"}, "A.md", (), "never"),
-        # What cannot be understood is kept back.
-        ({"zkchat": "locale"}, "A.md", (), "never"),
-        ({"zkchat": "private"}, "A.md", (), "never"),
-        ({"zkchat": True}, "A.md", (), "never"),
-        ({"zkchat": False}, "A.md", (), "never"),
-        ({"zkchat": ["local"]}, "A.md", (), "never"),
-        ({"zkchat": {"class": "open"}}, "A.md", (), "never"),
-        # Folders.
-        ({}, "Journal/2026/A.md", ("Journal",), "local"),
-        ({}, "Journal/A.md", ("Journal/",), "local"),
-        ({}, "Journal/A.md", ("/Journal",), "local"),
-        ({}, "Journal/A.md", ("./Journal/**",), "local"),
-        ({}, "journal/A.md", ("Journal",), "local"),
-        ({}, "Work/Clients/A.md", ("Work/Clients",), "local"),
-        ({}, "Work\\Clients\\A.md", ("Work/Clients",), "local"),
-        ({}, "Work/A.md", ("Work/Clients",), "open"),
-        ({}, "Journals/A.md", ("Journal",), "open"),
-        ({}, "My/Journal/A.md", ("Journal",), "open"),
-        ({}, "A.md", ("",), "open"),
-        ({}, "A.md", ("A.md",), "local"),
-        ({}, "STRASSE/A.md", ("Straße",), "local"),
-        # The stricter of the two.
-        ({"zkchat": "open"}, "Journal/A.md", ("Journal",), "local"),
-        ({"zkchat": "never"}, "Journal/A.md", ("Journal",), "never"),
-        ({"zkchat": "local"}, "Open/A.md", ("Journal",), "local"),
+        (None, "open"),
+        ("", "open"),
+        ("open", "open"),
+        (" Local ", "local"),
+        ("never", "never"),
+        ("locale", "never"),
+        (True, "never"),
+        (False, "never"),
+        (["local"], "never"),
+        ({"class": "open"}, "never"),
     ],
 )
-def test_the_class_of_a_note(
-    frontmatter: dict[str, object], path: str, local_only: tuple[str, ...], expected: PrivacyClass
-) -> None:
-    assert privacy_of(frontmatter, path, local_only) == expected
+def test_the_class_that_a_value_names(value: object, expected: PrivacyClass) -> None:
+    assert class_of(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("zkchat", "path", "local_only", "expected"),
+    [
+        # Folders.
+        ("", "Journal/2026/A.md", ("Journal",), "local"),
+        ("", "Journal/A.md", ("Journal/",), "local"),
+        ("", "Journal/A.md", ("/Journal",), "local"),
+        ("", "Journal/A.md", ("./Journal/**",), "local"),
+        ("", "journal/A.md", ("Journal",), "local"),
+        ("", "Work/Clients/A.md", ("Work/Clients",), "local"),
+        ("", "Work\\Clients\\A.md", ("Work/Clients",), "local"),
+        ("", "Work/A.md", ("Work/Clients",), "open"),
+        ("", "Journals/A.md", ("Journal",), "open"),
+        ("", "My/Journal/A.md", ("Journal",), "open"),
+        ("", "A.md", ("",), "open"),
+        ("", "A.md", ("A.md",), "local"),
+        ("", "STRASSE/A.md", ("Straße",), "local"),
+        # The stricter of the two.
+        ("open", "Journal/A.md", ("Journal",), "local"),
+        ("never", "Journal/A.md", ("Journal",), "never"),
+        ("local", "Open/A.md", ("Journal",), "local"),
+    ],
+)
+def test_the_class_of_a_note(zkchat: str, path: str, local_only: tuple[str, ...], expected: PrivacyClass) -> None:
+    assert privacy_of_text(f"---\nzkchat: {zkchat}\n---\n", path, local_only) == expected
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_a_folder_is_the_same_in_both_unicode_forms(form: str) -> None:
     written = unicodedata.normalize("NFC", "Tagebücher")
     path = unicodedata.normalize(form, "Tagebücher/A.md")  # type: ignore[arg-type]
-    assert privacy_of({}, path, (written,)) == "local"
-
-
-@pytest.mark.parametrize(
-    ("unread", "expected"),
-    [
-        ("title: {{date}}\n", "open"),
-        ("title: {{date}}\nzkchat: local\n", "never"),
-        ('  "zkchat" : never\n', "never"),
-        ("ZKCHAT:local\n", "never"),
-        ("about: my zkchat: setup\n", "open"),
-    ],
-)
-def test_a_frontmatter_that_cannot_be_read_but_speaks_of_it_keeps_the_note_back(
-    unread: str, expected: PrivacyClass
-) -> None:
-    assert privacy_of({}, "A.md", unread=unread) == expected
-
-
-STRICTNESS = {"open": 0, "local": 1, "never": 2}
+    assert privacy_of_text("", path, (written,)) == "local"
 
 
 @given(
-    st.one_of(st.none(), st.text(), st.booleans(), st.sampled_from(["open", "local", "never"])),
+    st.one_of(st.text(), st.sampled_from(["open", "local", "never"])),
     st.text(),
     st.lists(st.text(), max_size=3),
     st.text(),
 )
 @settings(max_examples=200, deadline=None)
-def test_one_more_folder_never_makes_a_note_more_open(value: object, path: str, folders: list[str], more: str) -> None:
-    before, after = privacy_of({"zkchat": value}, path, folders), privacy_of({"zkchat": value}, path, [*folders, more])
+def test_one_more_folder_never_makes_a_note_more_open(value: str, path: str, folders: list[str], more: str) -> None:
+    text = f"---\nzkchat: {value}\n---\n"
+    before, after = privacy_of_text(text, path, folders), privacy_of_text(text, path, [*folders, more])
     assert STRICTNESS[after] >= STRICTNESS[before]
 
 
@@ -108,18 +104,40 @@ def test_one_more_folder_never_makes_a_note_more_open(value: object, path: str, 
     ],
 )
 def test_a_folder_may_be_a_glob(path: str, glob: str, expected: PrivacyClass) -> None:
-    assert privacy_of({}, path, (glob,)) == expected
+    assert privacy_of_text("", path, (glob,)) == expected
+
+
+_NOISE = st.text(alphabet=" \t\n\r-+.;:{}[]\"'#&*!|>zkchatlocneverp\u00a0\u200b\ufeff", max_size=60)
+
+
+@given(st.sampled_from([form for form in FORMS if form.privacy != "open"]), _NOISE)
+@settings(max_examples=300, deadline=None)
+def test_nothing_below_it_makes_a_private_note_open(form: Form, noise: str) -> None:
+    assert STRICTNESS[written_class(f"{form.text}\n{noise}").privacy] >= STRICTNESS["local"]
+
+
+@given(_NOISE, _NOISE)
+@settings(max_examples=300, deadline=None)
+def test_no_text_makes_the_reading_fail(before: str, after: str) -> None:
+    assert written_class(f"{before}zkchat: local{after}").privacy in STRICTNESS
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    "text",
     [
-        ("Plain.\n", "open"),
-        ("---\nzkchat: local\n---\nKept.\n", "local"),
-        ("\ufeff---\r\nzkchat: local\r\n---\r\nKept.\r\n", "local"),
-        ("---\nzkchat: [local\n---\nKept.\n", "never"),
-        ("---\ntitle: [\n---\nzkchat: local\n", "open"),
+        "---\n" + "zkchat " * 300_000,
+        "---\n" + "{" * 2_000_000,
+        "{" + " " * 2_000_000,
+        "---\n" + " " * 2_000_000 + "x\n---\n",
+        " " * 2_000_000 + "x",
+        "---\n" + "-" * 2_000_000 + "x",
+        "---\n" + "zkchat: local\n" * 100_000 + "---\n",
+        "zkchat" + "." * 2_000_000,
+        "---\nzkchat" + " " * 2_000_000 + ": local\n---\n",
+        "---\n" + "}\n" * 500_000,
+        "<!--" + "-" * 2_000_000,
     ],
+    ids=range(11),
 )
-def test_the_class_of_a_note_as_it_stands_in_its_file(text: str, expected: PrivacyClass) -> None:
-    assert privacy_of_text(text, "A.md") == expected
+def test_long_odd_beginnings_are_read_in_time_that_grows_with_their_length(text: str) -> None:
+    assert written_class(text).privacy in STRICTNESS

@@ -1,0 +1,66 @@
+"""Every form of the property `zkchat`, through the real index and over HTTP: what is not open does not leave."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.doors import OVER_OLLAMA, OVER_OPENAI, Recorder, Scene, furnished
+from tests.support.frontmatter_forms import FORMS
+from zkchat import app
+from zkchat.storage.note_rows import VERSION
+
+NAMES = {f"Form{number:03}": form for number, form in enumerate(FORMS)}
+
+
+def canary(name: str) -> str:
+    return f"{name.lower()}canary"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Recorder]:
+    with Recorder() as server:
+        yield server
+
+
+@pytest.fixture(params=[OVER_OLLAMA, OVER_OPENAI], ids=["ollama", "openai"])
+def scene(request: pytest.FixtureRequest, tmp_path: Path, server: Recorder) -> Scene:
+    notes = {f"{name}.md": f"{form.text}\n\nThe word is {canary(name)}.\n" for name, form in NAMES.items()}
+    return furnished(tmp_path, server, notes, request.param)
+
+
+def indexed(scene: Scene) -> dict[str, str]:
+    """The class of each note, as the index of the vault has it."""
+    with app.open_library(scene.world.environment(), scene.world.vault) as (_, library):
+        library.refresh()
+    (file,) = scene.world.home.rglob("index.db")
+    with sqlite3.connect(file) as database:
+        return dict(database.execute("SELECT path, privacy FROM notes"))
+
+
+def test_the_index_has_the_class_of_every_form(scene: Scene) -> None:
+    assert indexed(scene) == {f"{name}.md": form.privacy for name, form in NAMES.items()}
+
+
+def test_what_an_older_version_indexed_is_read_again(scene: Scene) -> None:
+    expected = indexed(scene)
+    (file,) = scene.world.home.rglob("index.db")
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE notes SET privacy = 'open'")
+        database.execute(f"PRAGMA user_version = {VERSION - 1}")
+    assert indexed(scene) == expected
+
+
+def test_a_server_gets_the_forms_that_may_leave_and_no_others(scene: Scene) -> None:
+    links = [f"[[{name}]]" for name in NAMES]
+    questions = [" ".join(links[start : start + 25]) for start in range(0, len(links), 25)]
+    elsewhere = scene.ask(scene.elsewhere, *questions)
+    here = scene.ask(scene.here, *questions)
+    assert {name for name in NAMES if canary(name) in elsewhere} == sendable("open")
+    assert {name for name in NAMES if canary(name) in here} == sendable("open", "local")
+
+
+def sendable(*classes: str) -> set[str]:
+    """The notes of these classes that are short enough to be sent to their end, where the word stands."""
+    return {name for name, form in NAMES.items() if form.privacy in classes and len(form.text) < 10_000}
