@@ -53,6 +53,7 @@ class FuzzWorld(World):
             raise Broken(f"{signature(trace)}\nzkchat {arguments!r}\n{result.err}\n{trace}")
         called = f"zkchat {arguments!r}"
         require(result.code in DOCUMENTED, "the exit code is documented", f"{called}: {result.code}")
+        require(not result.code or told.strip(), "a call that fails says something", called)
         require("Traceback (most recent call last)" not in told, "no traceback is shown", f"{called}\n{told}")
         acting = what_acts_on_a_terminal(told)
         require(not acting, "no output acts on a terminal", f"{called}\n{acting!r}\n{told!r}")

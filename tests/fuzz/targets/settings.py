@@ -26,7 +26,7 @@ COMMANDS = (
     ("sessions", "list"),
     ("config", "trust", "--yes"),
     ("config", "trust"),
-    ("models", "list"),
+    ("models",),
     ("memory", "list"),
 )
 
@@ -102,7 +102,7 @@ def command(chance: Random) -> tuple[str, ...]:
     key = chance.choice(KEYS)
     text = chance.choice((chance.choice(VALUES), mutation.line(chance)[:2000])).replace("\0", "")
     edits = (("config", "set", key, text), ("config", "get", key), ("config", "unset", key))
-    place = chance.choice(((), ("--vault-file",), ("--user",)))
+    place = chance.choice(((), (), ("--scope", "vault"), ("--scope", "user")))
     return (*chance.choice(edits), *place) if chance.random() < 0.4 else chance.choice(COMMANDS)
 
 
