@@ -87,6 +87,7 @@ def _fill(world: FuzzWorld) -> None:
     for path, text in NOTES.items():
         world.note(path, text)
     for arguments in (
+        ("config", "trust", "--yes"),
         ("ask", "How long do adults sleep? See [[Sleep]].", "--model", "quote"),
         ("ask", "And with coffee?", "--model", "quote", "--continue"),
         ("ask", "What is in the garden?", "--model", "quote"),

@@ -190,6 +190,10 @@ def test_a_byte_order_mark_does_not_matter() -> None:
         ({"entries": [5]}, "Entry 1 of the file is not an object"),
         ({"entries": [{"body": {"kind": "pin"}}]}, "Entry 1 of the file cannot be used: body.pin.message_id: "),
         ({"entries": [{"body": {"kind": {"a": 1}}}]}, "Entry 1 of the file cannot be used: body.unknown.kind: "),
+        (
+            {"entries": [{"body": {"kind": "message", "message": {"parts": [{"kind": ["text"]}]}}}]},
+            "Entry 1 of the file cannot be used: body.message.message.id: ",
+        ),
         ({"version": 99, "entries": []}, "A newer zkchat wrote this file"),
     ],
     ids=lambda value: str(value)[:40],

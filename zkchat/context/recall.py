@@ -5,10 +5,11 @@ that are wanted are picked from the same scores.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from zkchat.errors import StorageDamaged
 from zkchat.model.message import ChatMessage, CompactionPart
@@ -20,6 +21,8 @@ from zkchat.vault.terms import asked_terms
 
 if TYPE_CHECKING:
     from zkchat.context.message_ranking import MessageRanking
+
+T = TypeVar("T")
 
 _FROM_EACH_END = 50
 """Terms of a long question."""
@@ -57,6 +60,7 @@ class ConversationSearch:
         self._talks: dict[str, _Talk] = {}
         self._outdated: set[str] = set()
         self._everything: _Talk | None = None
+        self._make_again: Callable[[], None] | None = None
 
     def learn(self, session: str, entries: Sequence[Entry]) -> bool:
         """Take in what is new in the entries of a session, at a cost that does not depend on how many are old.
@@ -73,11 +77,8 @@ class ConversationSearch:
 
     def catch_up(self, store: SessionStore, session: str | None = None) -> None:
         """Bring one session, or all, in step with the store; forget those that are no longer there."""
-        try:
-            self._catch_up(store, session)
-        except StorageDamaged:
-            self._begin_anew()
-            self._catch_up(store, session)
+        self._make_again = partial(self._catch_up, store, session)
+        self._undamaged(self._make_again)
 
     def _catch_up(self, store: SessionStore, session: str | None) -> None:
         known = self._index.known()
@@ -101,6 +102,16 @@ class ConversationSearch:
         self._talks.pop(session, None)
         self._everything = None
 
+    def _undamaged(self, ask: Callable[[], T]) -> T:
+        """The answer, if need be of an index that was made again from the store."""
+        try:
+            return ask()
+        except StorageDamaged:
+            self._begin_anew()
+            if self._make_again:
+                self._make_again()
+            return ask()
+
     def _begin_anew(self) -> None:
         self._index.reset()
         self._talks.clear()
@@ -119,6 +130,11 @@ class ConversationSearch:
 
         `asked_in` is the message that asks, where it is one of them: it does not count.
         """
+        return self._undamaged(lambda: self._ranked(query, session, limit, among, asked_in))
+
+    def _ranked(
+        self, query: str, session: str | None, limit: int, among: Collection[str] | None, asked_in: str
+    ) -> list[Ranked]:
         from zkchat.context.message_ranking import best
 
         talk = self._all() if session is None else self._talk(session)
@@ -136,11 +152,10 @@ class ConversationSearch:
         of_session: dict[str, list[str]] = {}
         for each in ranked:
             of_session.setdefault(each.session, []).append(each.message)
-        stored = {
-            (message.session, message.id): message
-            for session_id, ids in of_session.items()
-            for message in self._index.messages(session_id, ids)
-        }
+        said = self._undamaged(
+            lambda: [message for each, ids in of_session.items() for message in self._index.messages(each, ids)]
+        )
+        stored = {(message.session, message.id): message for message in said}
         return [Found(stored[key], each.score) for each in ranked if (key := (each.session, each.message)) in stored]
 
     def search(

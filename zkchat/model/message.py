@@ -101,7 +101,7 @@ _KNOWN_PARTS = {"text", "thinking", "tool_call", "tool_result", "file", "image",
 
 def _part_tag(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if kind in _KNOWN_PARTS else "unknown"
+    return kind if isinstance(kind, str) and kind in _KNOWN_PARTS else "unknown"
 
 
 Part = Annotated[

@@ -1,8 +1,10 @@
 """Settings from everywhere: both config.toml, variables, flags, commands; agents, rules, ZKCHAT.md."""
 
+import json
 import os
 from pathlib import Path
 from random import Random
+from typing import Literal, get_args, get_origin
 
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target
@@ -37,7 +39,27 @@ def value(chance: Random) -> str:
     return f'"{mutation.line(chance)[:200]}"'
 
 
+def fitting(chance: Random, key: str) -> str:
+    """A value of the kind that the setting takes."""
+    kind = FIELDS[key].annotation
+    if get_origin(kind) is Literal:
+        return json.dumps(chance.choice(get_args(kind)))
+    possible = (kind, *get_args(kind))
+    if bool in possible:
+        return chance.choice(("true", "false"))
+    if int in possible:
+        return str(chance.choice((0, 1, 2, 10, 256, 4096, 100_000)))
+    if float in possible:
+        return str(chance.choice((0.0, 0.1, 0.5, 1.0, 3.5)))
+    if get_origin(kind) is tuple:
+        return json.dumps([mutation.line(chance)[:60] for _ in range(chance.randrange(4))])
+    return json.dumps(chance.choice(("quote", "http://127.0.0.1:9", "x", mutation.line(chance)[:60])))
+
+
 def toml(chance: Random) -> bytes:
+    if chance.random() < 0.6:
+        keys = chance.sample(list(FIELDS), chance.randint(1, 6))
+        return "".join(f"{key} = {fitting(chance, key)}\n" for key in keys).encode(errors="replace")
     lines = []
     for _ in range(chance.randint(1, 6)):
         section, _, key = chance.choice(KEYS).rpartition(".")
@@ -59,7 +81,8 @@ def put(chance: Random, file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     match chance.randrange(40):
         case 0:
-            file.mkdir(exist_ok=True)
+            file.unlink(missing_ok=True)
+            file.mkdir()
         case 1:
             file.unlink(missing_ok=True)
             file.symlink_to(chance.choice(("nowhere", file.name, "../Sleep.md", "/dev/zero", "/dev/full")))
@@ -99,11 +122,12 @@ def scatter(chance: Random, world: FuzzWorld) -> None:
 
 
 def command(chance: Random) -> tuple[str, ...]:
-    key = chance.choice(KEYS)
-    text = chance.choice((chance.choice(VALUES), mutation.line(chance)[:2000])).replace("\0", "")
-    edits = (("config", "set", key, text), ("config", "get", key), ("config", "unset", key))
-    place = chance.choice(((), (), ("--scope", "vault"), ("--scope", "user")))
-    return (*chance.choice(edits), *place) if chance.random() < 0.4 else chance.choice(COMMANDS)
+    key = chance.choice((*FIELDS, *KEYS))
+    good = fitting(chance, key).strip('"') if key in FIELDS else ""
+    text = chance.choice((good, good, chance.choice(VALUES), mutation.line(chance)[:2000])).replace("\0", "")
+    scope = chance.choice(((), (), ("--scope", "vault"), ("--scope", "user")))
+    edits = (("config", "set", key, text, *scope), ("config", "get", key), ("config", "unset", key, *scope))
+    return chance.choice(edits) if chance.random() < 0.4 else chance.choice(COMMANDS)
 
 
 class SettingsFrom:

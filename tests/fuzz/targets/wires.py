@@ -62,8 +62,9 @@ def answer(chance: Random, wire: Wire, request: Request) -> list[bytes]:
     encodable = [chunk for chunk in chunks(chance) if _can_be_sent(chunk)]
     pieces = [*wire.answer(encodable, request), wire.last]
     done: list[bytes] = []
+    kinds = chance.choice((12, 30, 90))
     for piece in pieces:
-        match chance.randrange(12):
+        match chance.randrange(kinds):
             case 0 | 1:
                 done.append(garbled(chance, wire, piece))
             case 2:
@@ -105,8 +106,8 @@ class MutatingServer(Loopback):
         wire = WIRES.get(request.path)
         if wire is None:
             about = self.shown() if request.path == "/api/show" else {"object": "list", "data": [], "models": []}
-            mutated = mutation.mutated_json(chance, about, 0.05)
-            return await connection.reply(chance.choice((200, 200, 200, 404, 500)), mutated)
+            status, share = (200, 0.0) if chance.random() < 0.6 else (chance.choice((200, 200, 404, 500)), 0.05)
+            return await connection.reply(status, mutation.mutated_json(chance, about, share))
         if count >= MUTATED_ANSWERS:
             await connection.begin(wire.content_type)
             for piece in wire.answer([TextChunk(text="Seven hours."), Finish()], request):
@@ -116,7 +117,7 @@ class MutatingServer(Loopback):
 
     async def _mutated(self, chance: Random, wire: Wire, request: Request, connection: Connection) -> None:
         pieces = answer(chance, wire, request)
-        if chance.random() < 0.1:
+        if chance.random() < 0.05:
             await connection.write(chance.choice(HEADS))
             return await connection.write(b"".join(pieces))
         await connection.begin(wire.content_type)

@@ -1,6 +1,6 @@
 """Finding what was said, and bringing it back: over a real store and a real index."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count as counting
@@ -13,7 +13,7 @@ from zkchat.context.recall import ConversationSearch, quoted
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageDamaged
 from zkchat.model.message import ChatMessage, CompactionPart, ContextType, Part, Role, TextPart, ToolResultPart
-from zkchat.model.message_index import IndexedUpTo
+from zkchat.model.message_index import IndexedMessage, IndexedUpTo
 from zkchat.model.session import Entry, MessageEntry, TitleEntry
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.sessions import SqliteSessions
@@ -302,6 +302,10 @@ class Damaged(SqliteMessageIndex):
         self._check()
         return super().known()
 
+    def messages(self, session: str, ids: Collection[str]) -> list[IndexedMessage]:
+        self._check()
+        return super().messages(session, ids)
+
     def forget(self, session: str) -> None:
         self._check()
         super().forget(session)
@@ -316,6 +320,17 @@ def test_a_damaged_index_is_made_again(store: SqliteSessions, talk: str, tmp_pat
         search = ConversationSearch(index)
         search.catch_up(store)
         assert ids(search, "Konrad")[0] == "heron"
+
+
+def test_damage_that_shows_only_at_the_search_is_mended_too(store: SqliteSessions, talk: str, tmp_path: Path) -> None:
+    with closing(Damaged(tmp_path / "damaged.db")) as index:
+        search = ConversationSearch(index)
+        search.catch_up(store)
+        index.is_damaged = True
+        assert ids(search, "Konrad")[0] == "heron"
+        index.is_damaged = True
+        assert search.search("Konrad")[0].message == "heron"
+        assert not index.is_damaged
 
 
 def test_a_session_is_forgotten_by_a_damaged_index_too(talk: str, tmp_path: Path) -> None:
