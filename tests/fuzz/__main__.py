@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.fuzz.runner import ROOT, Campaign, Tally, numbers_from, table
 
+SEED = 20260301
 TARGETS = ("parsers", "rendering", "tools", "wires", "settings", "stores", "imports", "commands", "chats")
 
 
@@ -44,7 +45,7 @@ def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600, help="for all targets together")
     parser.add_argument("--cases", type=int, help="so many of each target, if there is time")
-    parser.add_argument("--seed", type=int, default=20260301)
+    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", default="", help=f"some of {', '.join(TARGETS)}, with commas")
     parser.add_argument("--number", type=int, help="run this case alone")
     parser.add_argument("--jobs", type=int, default=2, help="targets at a time")
