@@ -1,14 +1,18 @@
 """The adapters, opened for one vault: settings, model, sessions, notes, and the search over what was said."""
 
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from zkchat.environment import Environment, let_idle_threads_sleep
+from zkchat.errors import StorageError
+from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.places import Paths
-from zkchat.vault_trust import VaultTrust
+from zkchat.vault_trust import VaultTrust, database_item
 
 if TYPE_CHECKING:
     from zkchat.config.load import Loaded
@@ -17,8 +21,10 @@ if TYPE_CHECKING:
     from zkchat.memory.facts import Memory
     from zkchat.model.profile import Agent, ProfileFile
     from zkchat.ports import ModelProvider, Tokenizer
+    from zkchat.storage.first_use import MemoriesOnFirstUse, SessionsOnFirstUse
     from zkchat.storage.locations import Locations
     from zkchat.storage.memories import SqliteMemories
+    from zkchat.storage.session_rescue import Opened
     from zkchat.storage.sessions import SqliteSessions
     from zkchat.storage.summaries import SqliteSentences
     from zkchat.vault.library import Library
@@ -109,32 +115,49 @@ def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:
 @contextmanager
 def opened_sessions(
     environment: Environment, where: Paths, settings: "Settings"
-) -> Iterator[tuple["SqliteSessions", tuple[str, ...]]]:
+) -> Iterator[tuple["SqliteSessions | SessionsOnFirstUse", tuple[str, ...]]]:
+    """The sessions, and what happened to their file, if anything. Where nothing is stored yet, nothing is written."""
+    from zkchat.storage.first_use import SessionsOnFirstUse
     from zkchat.storage.session_rescue import open_sessions as open_store
 
-    opened = open_store(
-        locations(environment, where, settings).sessions, now=environment.now, new_id=environment.new_id
-    )
-    with opened.store as store:
-        yield store, opened.notices
+    place = _Place(environment, where, settings)
+
+    def opened() -> "Opened":
+        return open_store(place.to_store("sessions.db"), now=environment.now, new_id=environment.new_id)
+
+    if not place.holds_something:
+        with SessionsOnFirstUse(lambda: place.holds_something, lambda: opened().store) as unopened:
+            yield unopened, ()
+        return
+    found = opened()
+    with found.store as store:
+        yield store, found.notices
 
 
 @contextmanager
-def opened_library(environment: Environment, where: Paths, settings: "Settings") -> Iterator["Library"]:
+def opened_library(
+    environment: Environment, where: Paths, settings: "Settings", tell: Callable[[str], None]
+) -> Iterator["Library"]:
+    """The notes. Where the cache cannot be written, `tell` hears that they are indexed for this once."""
     from zkchat.providers.static_vectors import installed
     from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.processes import ProcessWorkers
+    from zkchat.storage.temporary import usable_place
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.vault.library import Library
     from zkchat.vault.meaning import Meaning
 
     workers = ProcessWorkers(min(_MOST_PROCESSES, os.cpu_count() or 1))
     files = VaultFiles(where.vault, exclude=settings.vault.exclude, max_note_bytes=settings.vault.max_note_bytes)
-    with closing(SqliteNoteIndex(locations(environment, where, settings).index)) as index:
+    with ExitStack() as stack:
+        own = _Place(environment, where, settings).of_cache("index.db")
+        path, reason = stack.enter_context(usable_place(own, environment.temporary_folders))
+        if reason:
+            tell(f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call.")
+        index = stack.enter_context(closing(SqliteNoteIndex(path)))
         meaning, local_only = Meaning(index.vectors, installed()), settings.privacy.local_only
         library = Library(files, index, meaning, workers=workers, local_only=local_only, clock=monotonic)
-        with closing(library):
-            yield library
+        yield stack.enter_context(closing(library))
 
 
 @contextmanager
@@ -144,7 +167,7 @@ def opened_message_search(
     from zkchat.context.recall import ConversationSearch
     from zkchat.storage.message_index import SqliteMessageIndex
 
-    path = locations(environment, where, settings).messages
+    path = _Place(environment, where, settings).of_cache("messages.db")
     with closing(SqliteMessageIndex(path)) as index:
         yield ConversationSearch(index)
 
@@ -154,20 +177,59 @@ def opened_sentences(environment: Environment, where: Paths, settings: "Settings
     """What models said of documents."""
     from zkchat.storage.summaries import SqliteSentences
 
-    with closing(SqliteSentences(locations(environment, where, settings).summaries)) as sentences:
+    path = _Place(environment, where, settings).of_cache("summaries.db")
+    with closing(SqliteSentences(path)) as sentences:
         yield sentences
 
 
-def locations(environment: Environment, where: Paths, settings: "Settings") -> "Locations":
-    from zkchat.storage.locations import claim
+@dataclass(frozen=True)
+class _Place:
+    """Where the databases of a vault are. A vault gets its id when something of it is stored, not before."""
 
-    return claim(
-        where.vault,
-        data_dir=where.data,
-        cache_dir=where.cache,
-        new_id=environment.new_id,
-        in_vault=settings.storage.location == "vault",
-    )
+    environment: Environment
+    where: Paths
+    settings: "Settings"
+
+    @property
+    def holds_something(self) -> bool:
+        return self._in_vault or self._located.sessions.parent.is_dir()
+
+    def to_store(self, name: str) -> Path:
+        """The place of a precious database. Raises `StorageError`."""
+        from zkchat.storage.locations import claim
+
+        if self._in_vault:
+            return self._checked(name)
+        data, cache = self.where.data, self.where.cache
+        places = claim(self.where.vault, data_dir=data, cache_dir=cache, new_id=self.environment.new_id)
+        return places.sessions.with_name(name)
+
+    def of_cache(self, name: str) -> Path:
+        """The place of a database that can be made again. Raises `StorageError`."""
+        return self._checked(name) if self._in_vault else self._located.index.with_name(name)
+
+    @property
+    def _in_vault(self) -> bool:
+        return self.settings.storage.location == "vault"
+
+    @property
+    def _located(self) -> "Locations":
+        from zkchat.storage.locations import locate
+
+        return locate(self.where.vault, data_dir=self.where.data, cache_dir=self.where.cache)
+
+    def _checked(self, name: str) -> Path:
+        """A place in the vault, where others may have put something: only what the user approved, and ours by form."""
+        from zkchat.storage.foreign import check_inside, keep_out_of_history
+
+        trust, item = VaultTrust(self.where), database_item(name)
+        path = check_inside(self.where.vault, name)
+        if not trust.is_approved(item):
+            if path.exists():
+                raise StorageError(f"{path} came with the vault and is not approved.", hint=HOW_TO_APPROVE)
+            trust.approve([item])  # it will be ours
+        keep_out_of_history(self.where.vault)
+        return path
 
 
 def profile_files(where: Paths) -> "Iterator[ProfileFile]":
@@ -180,14 +242,24 @@ def profile_files(where: Paths) -> "Iterator[ProfileFile]":
 @contextmanager
 def opened_memory(
     environment: Environment, where: Paths, settings: "Settings"
-) -> Iterator[tuple["SqliteMemories", "Memory", str]]:
+) -> Iterator[tuple["SqliteMemories | MemoriesOnFirstUse", "Memory", str]]:
     """The facts of a vault, the memory over them, and what happened to their file, if anything."""
     from zkchat.context.relevance import Relevance
     from zkchat.memory.facts import Memory
     from zkchat.providers.static_vectors import installed
+    from zkchat.storage.first_use import MemoriesOnFirstUse
     from zkchat.storage.memory_rescue import open_memories
 
-    path = locations(environment, where, settings).memories
-    store, notice = open_memories(path, now=environment.now, new_id=environment.new_id)
+    place = _Place(environment, where, settings)
+
+    def opened() -> "tuple[SqliteMemories, str]":
+        return open_memories(place.to_store("memories.db"), now=environment.now, new_id=environment.new_id)
+
+    store: SqliteMemories | MemoriesOnFirstUse
+    store, notice = (
+        opened()
+        if place.holds_something
+        else (MemoriesOnFirstUse(lambda: place.holds_something, lambda: opened()[0]), "")
+    )
     with store:
         yield store, Memory(store, Relevance(installed(), store), environment.now), notice

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from zkchat.model.session import AgentEntry, ItemsEntry, Session
     from zkchat.ports import ModelProvider, SessionStore
     from zkchat.storage.note_writing import NewNotes
-    from zkchat.storage.sessions import SqliteSessions
     from zkchat.vault.indexer import Progress, Refreshed
     from zkchat.vault.library import Library
 
@@ -44,7 +43,7 @@ _PROBLEMS_TOLD = 5
 @contextmanager
 def open_sessions(
     environment: Environment, vault: Path | None, *, tell: Callable[[str], None] = lambda _: None
-) -> Iterator["SqliteSessions"]:
+) -> Iterator["SessionStore"]:
     """The session store of a vault, for commands that need nothing else. `tell` hears of a rescue, and of settings that
     are left out."""
     where = paths(environment, vault)
@@ -62,7 +61,7 @@ def open_library(
     """The notes of a vault, for commands that need nothing else. `tell` hears of settings that are left out."""
     where = paths(environment, vault)
     loaded = load_settings(environment, where)
-    with opened_library(environment, where, loaded.settings) as library:
+    with opened_library(environment, where, loaded.settings, tell) as library:
         for warning in loaded.every_warning:
             tell(warning)
         yield where, library
@@ -153,7 +152,8 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         choices = _choices(journal, options, agent)
         loaded, wishes = _as_agent_wants(environment, where, options, agent) if agent else (loaded, ())
         provider, chosen = create_provider(environment, loaded.settings)
-        library = stack.enter_context(opened_library(environment, where, loaded.settings))
+        told: list[str] = []
+        library = stack.enter_context(opened_library(environment, where, loaded.settings, told.append))
         refresh = _refresher(library, provider, options)
         parts = Parts(
             environment=environment,
@@ -172,7 +172,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         turn, trouble = put_together(stack, parts)
         conversation = Conversation(turn, choices, describing_for(turn, loaded.settings))
         unsaved = conversation.resume() if journal.session else None
-        told = (*loaded.warnings, *notices, *_first(profiles.problems), *trouble)
+        told += (*loaded.warnings, *notices, *_first(profiles.problems), *trouble)
         yield Opened(
             conversation=conversation,
             store=journal.store,

@@ -95,6 +95,12 @@ class Environment:
     def cache_dir(self) -> Path:
         return self._base("XDG_CACHE_HOME", ".cache")
 
+    @property
+    def temporary_folders(self) -> tuple[Path, ...]:
+        """Where files may be put for the length of a call. The working folder may be a vault, so it is none of them."""
+        named = Path(self.variables.get("TMPDIR", ""))
+        return (*([named] if named.is_absolute() else []), *map(Path, ("/tmp", "/var/tmp", "/dev/shm")))  # noqa: S108
+
     def _base(self, variable: str, fallback: str) -> Path:
         # The XDG rule: a relative path in the variable is to be ignored.
         named = Path(self.variables.get(variable, ""))

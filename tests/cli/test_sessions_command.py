@@ -23,13 +23,13 @@ from zkchat.model.message import (
     UnknownPart,
 )
 from zkchat.model.session import MessageEntry
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.ports import SessionStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @contextmanager
-def store_of(world: World) -> Iterator[SqliteSessions]:
+def store_of(world: World) -> Iterator[SessionStore]:
     with app.open_sessions(world.environment(), world.vault) as store:
         yield store
 

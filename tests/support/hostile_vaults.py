@@ -5,9 +5,15 @@ says EVIL.
 """
 
 import os
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from zkchat.storage.memories import SqliteMemories
+from zkchat.storage.sessions import SqliteSessions
 
 LATE_MODULES: Final = (
     "asyncio", "concurrent", "json", "multiprocessing", "numpy", "pickle", "pip", "pydantic", "rich", "sqlite3",
@@ -97,3 +103,66 @@ def linked_profiles(vault: Path) -> None:
     outside = write(vault.parent, "outside/EVIL.md", "EVIL from outside.\n")
     (vault / ".zkchat" / "rules").mkdir(parents=True, exist_ok=True)
     (vault / ".zkchat" / "rules" / "linked.md").symlink_to(outside)
+
+
+def databases_wanted(vault: Path) -> None:
+    """A setting that has zkchat open the databases that the vault brings."""
+    write(vault, ".zkchat/config.toml", '[storage]\nlocation = "vault"\n')
+
+
+def database(vault: Path, name: str, version: int = 0) -> Path:
+    """A database of another program under the name of one of ours."""
+    path = vault / ".zkchat" / name
+    path.parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE precious (x)")
+        connection.execute("INSERT INTO precious VALUES ('mine')")
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.commit()
+    return path
+
+
+def linked_index(vault: Path) -> Path:
+    """An index that is a database outside the vault; returns that one."""
+    (vault.parent / "outside").mkdir(exist_ok=True)
+    outside = database(vault.parent / "outside", "precious.db")
+    (vault / ".zkchat").mkdir(exist_ok=True)
+    (vault / ".zkchat" / "index.db").symlink_to(outside)
+    return outside
+
+
+def trigger_in_sessions(vault: Path) -> None:
+    """Sessions that lose every message when one is stored."""
+    path = vault / ".zkchat" / "sessions.db"
+    path.parent.mkdir(exist_ok=True)
+    SqliteSessions(path, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_id=lambda: "evil").close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TRIGGER evil AFTER INSERT ON entries BEGIN DELETE FROM sessions; END")
+
+
+def planted_memories(vault: Path) -> None:
+    """Facts that the user never told."""
+    path = vault / ".zkchat" / "memories.db"
+    path.parent.mkdir(exist_ok=True)
+    with SqliteMemories(path, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_id=lambda: "evil") as memories:
+        memories.add("EVIL fact about cats.", "user")
+
+
+def history_that_takes_all(vault: Path) -> None:
+    """Rules of version control that take in what zkchat stores."""
+    write(vault, ".zkchat/.gitignore", "!*\n!sessions.db\n!memories.db\n")
+
+
+def hot_journal(vault: Path, name: str) -> None:
+    """A database with a journal by which whoever opens it would change it."""
+    path = database(vault, name)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("BEGIN")
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("PRAGMA cache_spill = 1")
+        for _ in range(200):
+            connection.execute("INSERT INTO precious VALUES (zeroblob(4000))")
+        content, journal = path.read_bytes(), path.with_name(f"{name}-journal").read_bytes()
+    path.write_bytes(content)
+    path.with_name(f"{name}-journal").write_bytes(journal)

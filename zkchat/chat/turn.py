@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
-from zkchat.agents.profiles import DEFAULT, HOW_TO_APPROVE, came_with_vault, split_address
+from zkchat.agents.profiles import DEFAULT, came_with_vault, split_address
 from zkchat.chat.bounds import DEFAULT_LIMITS, AnswerLimits
 from zkchat.chat.citations import cite, given_before, given_with
 from zkchat.chat.discretion import withheld_texts
@@ -37,6 +37,7 @@ from zkchat.model.message import ChatMessage, EvidencePart, FilePart, Part, Stat
 from zkchat.model.profile import Agent
 from zkchat.model.reference import DocumentReference, Evidence
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry, TitleEntry
+from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.indexer import Refreshed

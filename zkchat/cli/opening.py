@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from zkchat.model.memory import DocumentUse
     from zkchat.model.profile import Agent, ProfileFile, ProfileKind, Rule
     from zkchat.ports import SessionStore
+    from zkchat.storage.first_use import MemoriesOnFirstUse
     from zkchat.storage.memories import SqliteMemories
     from zkchat.storage.profile_files import ProfileFolders
     from zkchat.vault_trust import VaultTrust
@@ -49,7 +50,7 @@ def _of_vault(here: Process, vault: "Path | None") -> "VaultTrust":
 
 def tell_problems(here: Process, found: "Profiles", kind: "ProfileKind") -> None:
     """Which files are not used, and why, beside the result."""
-    from zkchat.agents.profiles import HOW_TO_APPROVE
+    from zkchat.model.trust import HOW_TO_APPROVE
 
     for problem in found.problems:
         if problem.kind == kind:
@@ -103,7 +104,7 @@ def write_new(
 
 def show_unapproved(here: Process, file: "ProfileFile", *, json_output: bool) -> None:
     """The text of a file of the vault that is not used, for the user to judge."""
-    from zkchat.agents.profiles import HOW_TO_APPROVE
+    from zkchat.model.trust import HOW_TO_APPROVE
 
     if json_output:
         here.json(file)
@@ -153,7 +154,9 @@ def described(profile: "Agent | Rule") -> str:
 
 
 @contextmanager
-def open_memories(here: Process, vault: "Path | None") -> "Iterator[tuple[SqliteMemories, Memory]]":
+def open_memories(
+    here: Process, vault: "Path | None"
+) -> "Iterator[tuple[SqliteMemories | MemoriesOnFirstUse, Memory]]":
     """The facts of a vault, and the memory over them."""
     from zkchat import adapters
     from zkchat.places import paths

@@ -14,7 +14,7 @@ from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, proce
 if TYPE_CHECKING:
     from zkchat.context.recall import ConversationSearch
     from zkchat.model.message import ChatMessage, Part
-    from zkchat.storage.sessions import SqliteSessions
+    from zkchat.ports import SessionStore
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 
@@ -187,7 +187,7 @@ def delete(
 
 
 @contextmanager
-def _open_search(here: Process, vault: Path | None) -> Iterator[tuple["SqliteSessions", "ConversationSearch"]]:
+def _open_search(here: Process, vault: Path | None) -> Iterator[tuple["SessionStore", "ConversationSearch"]]:
     """The sessions of a vault, and the search over what was said in them."""
     from zkchat import app as composition
     from zkchat.adapters import load_settings, opened_message_search

@@ -28,7 +28,7 @@ from zkchat.config.toml_file import UnreadableFile, read_table
 from zkchat.config.vault_file import read_vault_file
 from zkchat.config.words import expected
 from zkchat.errors import ConfigError
-from zkchat.model.trust import VaultItem
+from zkchat.model.trust import HOW_TO_APPROVE, VaultItem
 
 Layer = Literal["default", "user", "vault", "variable", "flag"]
 FlagValue = str | int | float | bool | Sequence[str] | None
@@ -74,10 +74,7 @@ class Loaded:
 
 
 def left_out_warning(keys: Sequence[str]) -> str:
-    return (
-        f"Left out of the vault's settings until you approve: {', '.join(keys)}. "
-        "To see and approve what comes with the vault: zkchat trust"
-    )
+    return f"Left out of the vault's settings until you approve: {', '.join(keys)}. {HOW_TO_APPROVE}"
 
 
 def load(

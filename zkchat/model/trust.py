@@ -1,13 +1,15 @@
 """What comes with a vault and acts only after the user's approval, named by its content."""
 
 import hashlib
-from typing import Literal
+from typing import Final, Literal
 
 from zkchat.model.value import Value
 
 ItemKind = Literal["settings", "agent", "rule", "page", "database"]
 TrustState = Literal["approved", "declined", "changed", "new"]
 """`changed`: other content of the same name was approved or declined before."""
+
+HOW_TO_APPROVE: Final = "To see and approve what comes with the vault: zkchat trust"
 
 
 class VaultItem(Value):

@@ -38,6 +38,7 @@ def open_database(path: Path, *, synchronous: Synchronous) -> sqlite3.Connection
             path.touch(mode=0o600)
         connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
+            _distrust(connection)
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             _use_wal(connection)
             connection.execute(f"PRAGMA synchronous = {synchronous}")
@@ -50,7 +51,16 @@ def open_database(path: Path, *, synchronous: Synchronous) -> sqlite3.Connection
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Open an existing database so that not a byte of it, or of its write-ahead log, changes."""
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    _distrust(connection)
+    return connection
+
+
+def _distrust(connection: sqlite3.Connection) -> None:
+    """Take nothing that a file says of itself for granted: no function of a schema acts, no size is believed."""
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
+        connection.execute(f"PRAGMA {pragma}")
 
 
 def last_written(path: Path) -> datetime:
@@ -110,8 +120,9 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step], *, backup: Pa
 
 
 def has_schema(connection: sqlite3.Connection, steps: Sequence[Step]) -> bool:
-    """Whether everything that the steps make is there, word for word."""
-    return _schema_after(steps) <= _schema_of(connection)
+    """Whether everything that the steps make is there, word for word, and nothing else but what SQLite adds itself."""
+    ideal, found = _schema_after(steps), _schema_of(connection)
+    return ideal <= found and all(name.startswith("sqlite_") for name, _ in found - ideal)
 
 
 def _schema_after(steps: Sequence[Step]) -> set[tuple[str, str]]:

@@ -3,17 +3,20 @@
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from zkchat.files import make_private
-from zkchat.storage.faults import guarded
+from zkchat.errors import StorageError
+from zkchat.files import locked, read_small, write_atomically
 
 _ID = re.compile(r"[0-9a-z]{6,64}")
 """What may be taken for an id: the file lies in a vault that others may have written, and names a folder of ours."""
+_LONGEST_ID: Final = 100
+_LONGEST_PATH: Final = 16_384
+_LOCK_SECONDS: Final = 30.0
 
 DATABASES: Final = ("sessions.db", "memories.db", "index.db", "messages.db", "summaries.db")
 
@@ -45,24 +48,19 @@ def locate(vault: Path, *, data_dir: Path, cache_dir: Path, in_vault: bool = Fal
     """Where the databases of a vault are, or are not yet. Nothing is written."""
     if in_vault:
         return _inside(vault)
-    return _outside(_own_id(vault, data_dir / "vaults") or _id_by_path(vault), data_dir, cache_dir)
+    return _outside(vault, _own_id(vault, data_dir / "vaults") or _id_by_path(vault), data_dir, cache_dir)
 
 
-def claim(
-    vault: Path, *, data_dir: Path, cache_dir: Path, new_id: Callable[[], str], in_vault: bool = False
-) -> Locations:
-    """The same for a command that will write: from now on the vault keeps these databases, also when it moves.
+def claim(vault: Path, *, data_dir: Path, cache_dir: Path, new_id: Callable[[], str]) -> Locations:
+    """Where to store something of a vault from now on, also when it moves. Raises `StorageError`.
 
     A vault that moved brings its id along. A copy gets an id of its own, so that the two do not share sessions. A vault
     that cannot be written is known by its path.
     """
-    if in_vault:
-        _write_gitignore(vault / ".zkchat" / ".gitignore")
-        return _inside(vault)
     vaults = data_dir / "vaults"
     own = _own_id(vault, vaults) or _give_id(vault, vaults, new_id) or _id_by_path(vault)
     _record(vault, vaults / own)
-    return _outside(own, data_dir, cache_dir)
+    return _outside(vault, own, data_dir, cache_dir)
 
 
 def _inside(vault: Path) -> Locations:
@@ -70,10 +68,12 @@ def _inside(vault: Path) -> Locations:
     return Locations(sessions=folder / "sessions.db", index=folder / "index.db")
 
 
-def _outside(vault_id: str, data_dir: Path, cache_dir: Path) -> Locations:
-    return Locations(
-        sessions=data_dir / "vaults" / vault_id / "sessions.db", index=cache_dir / "vaults" / vault_id / "index.db"
-    )
+def _outside(vault: Path, vault_id: str, data_dir: Path, cache_dir: Path) -> Locations:
+    """What can be made again lies under the vault's path, which is known before it has an id."""
+    caches = cache_dir / "vaults"
+    by_id = caches / vault_id
+    index = (by_id if by_id.is_dir() else caches / _id_by_path(vault)) / "index.db"
+    return Locations(sessions=data_dir / "vaults" / vault_id / "sessions.db", index=index)
 
 
 def _own_id(vault: Path, vaults: Path) -> str | None:
@@ -89,15 +89,19 @@ def _own_id(vault: Path, vaults: Path) -> str | None:
 
 def _written_id(vault: Path) -> str | None:
     try:
-        written = (vault / ".zkchat" / "vault-id").read_text("ascii").strip()
+        written = read_small(_id_file(vault), most=_LONGEST_ID, beneath=vault).decode("ascii").strip()
     except (OSError, ValueError):
         return None
     return written if _ID.fullmatch(written) else None
 
 
+def _id_file(vault: Path) -> Path:
+    return vault / ".zkchat" / "vault-id"
+
+
 def _recorded_path(folder: Path) -> Path | None:
     try:
-        return Path(os.fsdecode((folder / "vault-path").read_bytes()))
+        return Path(os.fsdecode(read_small(folder / "vault-path", most=_LONGEST_PATH)))
     except OSError:
         return None
 
@@ -108,20 +112,15 @@ def _id_by_path(vault: Path) -> str:
 
 
 def _give_id(vault: Path, vaults: Path, new_id: Callable[[], str]) -> str | None:
-    """Write a new id into the vault; None if that is not possible."""
-    file = vault / ".zkchat" / "vault-id"
-    if not file.parent.resolve().is_relative_to(vault.resolve()):
-        return None
-    try:
-        file.parent.mkdir(exist_ok=True)
-        with _part_of(file, f"{new_id()}\n".encode()) as part:
-            if not file.exists():
-                _put(part, file)
-            elif _own_id(vault, vaults) is None:  # still that of the original, or nonsense
-                part.replace(file)
-    except OSError:
-        return None
-    given = _written_id(vault)
+    """Write a new id into the vault; None if that is not possible. Of several processes at once, one does."""
+    with locked(vaults / "ids.lock", seconds=_LOCK_SECONDS):
+        given = _own_id(vault, vaults)
+        if given is None:
+            try:
+                write_atomically(_id_file(vault), f"{new_id()}\n", mode=0o644, beneath=vault)
+            except StorageError:
+                return None
+            given = _written_id(vault)
     if given is not None:
         # While the vault could not be written it was known by its path: what was stored then comes along.
         with suppress(OSError):
@@ -129,41 +128,8 @@ def _give_id(vault: Path, vaults: Path, new_id: Callable[[], str]) -> str | None
     return given
 
 
-def _put(part: Path, file: Path) -> None:
-    """Give `part` the name `file`, unless another process was quicker: then its file counts."""
-    try:
-        file.hardlink_to(part)
-    except FileExistsError:
-        pass
-    except OSError:  # a file system without links
-        part.replace(file)
-
-
-@contextmanager
-def _part_of(file: Path, content: bytes) -> Iterator[Path]:
-    """A file beside `file` that can take its place in one step."""
-    part = file.with_name(f"{file.name}.part-{os.getpid()}")
-    try:
-        part.write_bytes(content)
-        yield part
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def _record(vault: Path, folder: Path) -> None:
     """Note beside the databases which vault they belong to."""
-    file, content = folder / "vault-path", os.fsencode(vault.resolve())
-    with guarded(file):
-        make_private(folder)
-        if not file.exists() or file.read_bytes() != content:
-            with _part_of(file, content) as part:
-                part.replace(file)
-
-
-def _write_gitignore(file: Path) -> None:
-    """Keep the databases out of the vault's history; what the user wrote there stays."""
-    with guarded(file):
-        file.parent.mkdir(exist_ok=True)
-        with suppress(FileExistsError), file.open("x", encoding="ascii") as ignored:
-            names = (*(f"{name}*" for name in DATABASES), "backups/")
-            ignored.write("# The databases of zkchat.\n" + "".join(f"/{name}\n" for name in names))
+    file, path = folder / "vault-path", vault.resolve()
+    if _recorded_path(folder) != path:
+        write_atomically(file, os.fsencode(path), mode=0o600)

@@ -98,8 +98,7 @@ class SqliteMemories(PreciousFile):
             fact for fact in facts if name and fact.id.startswith(name)
         ]
         if len(found) != 1:
-            several = f"{name!r} could be any of {len(found)} facts." if found else f"There is no fact {name!r}."
-            raise UsageError(several, hint="zkchat memory list shows them with their ids.")
+            raise no_fact(name, len(found))
         return found[0]
 
     def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
@@ -126,6 +125,11 @@ class SqliteMemories(PreciousFile):
         with super()._writing() as connection:
             self._read = None
             yield connection
+
+
+def no_fact(name: str, candidates: int = 0) -> UsageError:
+    problem = f"{name!r} could be any of {candidates} facts." if candidates else f"There is no fact {name!r}."
+    return UsageError(problem, hint="zkchat memory list shows them with their ids.")
 
 
 def _erase(connection: sqlite3.Connection, fact_id: str) -> None:

@@ -10,8 +10,8 @@ from zkchat.model.message_index import IndexedMessage, IndexedUpTo
 from zkchat.storage.cache_file import CacheFile
 from zkchat.storage.sessions import stamp
 
-_VERSION: Final = 2
-_SCHEMA: Final = (
+VERSION: Final = 2
+SCHEMA: Final = (
     "CREATE TABLE sessions (id TEXT PRIMARY KEY, sequence INTEGER NOT NULL, at TEXT NOT NULL)",
     # The text stands last: what is read of every message comes before it.
     """CREATE TABLE messages (
@@ -46,7 +46,7 @@ class SqliteMessageIndex:
     """Implements `ports.MessageIndex`. Two processes may add the same messages: they come out once."""
 
     def __init__(self, path: Path) -> None:
-        self._file = CacheFile(path, schema=_SCHEMA, version=_VERSION)
+        self._file = CacheFile(path, schema=SCHEMA, version=VERSION)
 
     def close(self) -> None:
         self._file.close()

@@ -160,7 +160,7 @@ class SqliteSessions(PreciousFile):
         with self._reading() as connection:
             row = connection.execute(f"{_SESSIONS} WHERE id = ?", (session_id,)).fetchone()
             if row is None:
-                raise _no_session(session_id)
+                raise no_session(session_id)
             return session_of(row)
 
     def find(self, name: str) -> Session:
@@ -168,7 +168,7 @@ class SqliteSessions(PreciousFile):
         sessions = self.sessions()
         called = sessions_called(name, sessions)
         if len(called) != 1:
-            raise _ambiguous(name, called) if called else _no_session(name, sessions)
+            raise _ambiguous(name, called) if called else no_session(name, sessions)
         return called[0]
 
     def delete(self, session_id: str) -> None:
@@ -262,7 +262,7 @@ def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:
     connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
 
-def _no_session(name: str, sessions: Sequence[Session] = ()) -> SessionNotFound:
+def no_session(name: str, sessions: Sequence[Session] = ()) -> SessionNotFound:
     from difflib import get_close_matches
 
     names = {session.title.casefold(): session for session in sessions} | {s.id: s for s in sessions}

@@ -6,8 +6,8 @@ from typing import Final
 
 from zkchat.storage.cache_file import CacheFile
 
-_VERSION: Final = 1
-_SCHEMA: Final = (
+VERSION: Final = 1
+SCHEMA: Final = (
     """CREATE TABLE sentences (
         path TEXT NOT NULL, anchor TEXT NOT NULL, fingerprint BLOB NOT NULL, sentence TEXT NOT NULL,
         PRIMARY KEY (path, anchor)) WITHOUT ROWID""",
@@ -19,7 +19,7 @@ class SqliteSentences:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = CacheFile(path, schema=_SCHEMA, version=_VERSION)
+        self._file = CacheFile(path, schema=SCHEMA, version=VERSION)
 
     def close(self) -> None:
         self._file.close()

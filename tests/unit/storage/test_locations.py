@@ -1,11 +1,13 @@
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from tests.support import hostile_vaults
 from zkchat.errors import StorageError
 from zkchat.storage.locations import Locations, claim, locate
 
@@ -35,8 +37,8 @@ class Home:
         folder.mkdir()
         return folder
 
-    def claim(self, vault: Path, *, in_vault: bool = False) -> Locations:
-        return claim(vault, data_dir=self.data, cache_dir=self.cache, new_id=self.new_id, in_vault=in_vault)
+    def claim(self, vault: Path) -> Locations:
+        return claim(vault, data_dir=self.data, cache_dir=self.cache, new_id=self.new_id)
 
     def locate(self, vault: Path, *, in_vault: bool = False) -> Locations:
         return locate(vault, data_dir=self.data, cache_dir=self.cache, in_vault=in_vault)
@@ -60,7 +62,8 @@ def test_databases_live_outside_the_vault_under_its_id(home: Home) -> None:
     vault = home.vault("notes")
     places = home.claim(vault)
     assert places.sessions == home.data / "vaults" / "vault001" / "sessions.db"
-    assert places.index == home.cache / "vaults" / "vault001" / "index.db"
+    assert places.index == home.locate(vault).index
+    assert places.index.parent.parent == home.cache / "vaults"
     assert id_of(vault) == "vault001"
     assert [file.name for file in (vault / ".zkchat").iterdir()] == ["vault-id"]
 
@@ -83,18 +86,18 @@ def test_two_vaults_have_two_places(home: Home) -> None:
 
 def test_a_moved_vault_keeps_its_sessions(home: Home) -> None:
     vault = home.vault("notes")
-    places = home.claim(vault)
+    sessions = home.claim(vault).sessions
     moved = vault.rename(home.root / "renamed")
-    assert home.locate(moved) == places
-    assert home.claim(moved) == places
+    assert home.locate(moved).sessions == sessions
+    assert home.claim(moved).sessions == sessions
 
 
 def test_a_new_vault_in_the_place_of_a_moved_one_begins_anew(home: Home) -> None:
     vault = home.vault("notes")
-    places = home.claim(vault)
+    sessions = home.claim(vault).sessions
     moved = vault.rename(home.root / "renamed")
-    assert home.claim(home.vault("notes")) != places
-    assert home.claim(moved) == places
+    assert home.claim(home.vault("notes")).sessions != sessions
+    assert home.claim(moved).sessions == sessions
 
 
 def test_a_copied_vault_gets_places_of_its_own_and_the_original_keeps_its_own(home: Home) -> None:
@@ -112,11 +115,11 @@ def test_a_copied_vault_gets_places_of_its_own_and_the_original_keeps_its_own(ho
 
 def test_a_copy_whose_original_is_gone_is_a_moved_vault(home: Home) -> None:
     vault = home.vault("notes")
-    places = home.claim(vault)
+    sessions = home.claim(vault).sessions
     copy = home.root / "copy"
     shutil.copytree(vault, copy)
     shutil.rmtree(vault)
-    assert home.claim(copy) == places
+    assert home.claim(copy).sessions == sessions
 
 
 def test_a_vault_reached_over_a_link_is_the_same_vault(home: Home) -> None:
@@ -153,12 +156,24 @@ def test_nothing_is_written_where_a_link_leads_out_of_the_vault(home: Home) -> N
     assert list(elsewhere.iterdir()) == []
 
 
-def test_an_id_that_leads_nowhere_is_left_alone(home: Home) -> None:
+@pytest.mark.parametrize("target", ["nowhere", "somebody-elses"])
+def test_an_id_that_is_a_link_is_replaced_and_not_followed(home: Home, target: str) -> None:
     vault = home.vault("notes")
+    (home.root / "somebody-elses").write_text("anotherid")
     (vault / ".zkchat").mkdir()
-    (vault / ".zkchat" / "vault-id").symlink_to(home.root / "nowhere")
-    assert home.claim(vault).sessions.parent.name.startswith("path-")
+    (vault / ".zkchat" / "vault-id").symlink_to(home.root / target)
+    assert home.claim(vault).sessions.parent.name == id_of(vault) == "vault001"
+    assert not (vault / ".zkchat" / "vault-id").is_symlink()
+    assert (home.root / "somebody-elses").read_text() == "anotherid"
     assert not (home.root / "nowhere").exists()
+
+
+@pytest.mark.parametrize("hostile", [hostile_vaults.endless_vault_id, hostile_vaults.pipe_as_vault_id])
+def test_an_id_without_an_end_is_none(home: Home, hostile: Callable[[Path], None]) -> None:
+    vault = home.vault("notes")
+    hostile(vault)
+    assert home.locate(vault).sessions.parent.name.startswith("path-")
+    assert home.claim(vault).sessions.parent.name == "vault001"
 
 
 def test_a_vault_from_another_machine_keeps_its_id(home: Home) -> None:
@@ -178,25 +193,25 @@ def test_an_id_that_is_none_is_replaced(home: Home, nonsense: str) -> None:
     assert home.claim(vault).sessions == home.data / "vaults" / "vault001" / "sessions.db"
 
 
-def test_of_two_processes_that_give_an_id_at_once_one_wins_for_both(home: Home) -> None:
+def test_of_several_that_give_an_id_at_once_one_wins_for_all(home: Home) -> None:
     vault = home.vault("notes")
-
-    def slow_id() -> str:
-        home.claim(vault)  # the other process comes in between
-        return "toolate1"
-
-    places = claim(vault, data_dir=home.data, cache_dir=home.cache, new_id=slow_id)
-    assert places.sessions.parent.name == id_of(vault) == "vault001"
+    with ThreadPoolExecutor(8) as threads:
+        places = {*threads.map(lambda _: home.claim(vault).sessions, range(8))}
+    assert [place.parent.name for place in places] == [id_of(vault)]
 
 
-def test_a_file_system_without_links_is_no_obstacle(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path, target: Path) -> None:
-        raise PermissionError("links are not for this file system")
+def test_the_cache_stays_in_its_place_when_the_vault_gets_its_id(home: Home) -> None:
+    vault = home.vault("notes")
+    before = home.locate(vault).index
+    assert home.claim(vault).index == before
 
-    monkeypatch.setattr(Path, "hardlink_to", refuse)
+
+def test_a_cache_of_an_earlier_version_is_found_under_the_id(home: Home) -> None:
     vault = home.vault("notes")
     home.claim(vault)
-    assert id_of(vault) == "vault001"
+    earlier = home.cache / "vaults" / "vault001"
+    earlier.mkdir(parents=True)
+    assert home.locate(vault).index == home.claim(vault).index == earlier / "index.db"
 
 
 def test_the_path_is_noted_anew_only_when_it_changed(home: Home) -> None:
@@ -212,32 +227,14 @@ def test_folders_of_ours_are_for_their_owner_alone(home: Home) -> None:
     assert [folder.stat().st_mode & 0o777 for folder in (places.sessions.parent, home.data)] == [0o700, 0o700]
 
 
-def test_databases_in_the_vault_stay_out_of_its_history(home: Home) -> None:
+def test_databases_may_live_in_the_vault(home: Home) -> None:
     vault = home.vault("notes")
-    places = home.claim(vault, in_vault=True)
+    places = home.locate(vault, in_vault=True)
     assert places == Locations(sessions=vault / ".zkchat" / "sessions.db", index=vault / ".zkchat" / "index.db")
-    assert places == home.locate(vault, in_vault=True)
-    ignored = (vault / ".zkchat" / ".gitignore").read_text().splitlines()
-    assert ignored[1:] == [
-        "/sessions.db*",
-        "/memories.db*",
-        "/index.db*",
-        "/messages.db*",
-        "/summaries.db*",
-        "/backups/",
-    ]
-    assert not home.data.exists()
-
-
-def test_what_the_user_ignores_stays(home: Home) -> None:
-    vault = home.vault("notes")
-    (vault / ".zkchat").mkdir()
-    (vault / ".zkchat" / ".gitignore").write_text("*\n")
-    home.claim(vault, in_vault=True)
-    assert (vault / ".zkchat" / ".gitignore").read_text() == "*\n"
+    assert [*vault.iterdir()] == []
 
 
 def test_a_folder_for_data_that_cannot_be_used_is_named(home: Home) -> None:
     home.data.write_text("a file")
-    with pytest.raises(StorageError, match="vault-path cannot be used"):
+    with pytest.raises(StorageError, match="could not be written"):
         home.claim(home.vault("notes"))

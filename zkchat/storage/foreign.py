@@ -1,0 +1,146 @@
+"""Databases that lie in a vault, where others may have put anything: refused unless they are what zkchat makes."""
+
+import re
+import sqlite3
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from zkchat.errors import StorageError
+from zkchat.files import RefusedFile, names_in, read_small, write_atomically
+from zkchat.storage import memories, message_index, note_rows, sessions, summaries
+from zkchat.storage.database import open_for_reading
+from zkchat.storage.faults import code_of, guarded
+from zkchat.storage.locations import DATABASES
+
+_WAY_OUT: Final = "Look at it and move it away, or run: zkchat config set storage.location user"
+_INTERNAL: Final = re.compile(rb"sqlite_(stat\d|sequence|autoindex_.*)", re.DOTALL)
+_IGNORED: Final = (
+    "# The databases of zkchat; what stands below this line has to stay the end of the file.\n"
+    + "".join(f"/{Path(name).stem}.*\n" for name in DATABASES)
+    + "/backups/\n"
+)
+
+Schema = frozenset[tuple[bytes, bytes, bytes, bytes]]
+"""Kind, name, table and statement of each thing in a database."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a database of ours may hold."""
+
+    versions: Sequence[Sequence[str]]
+    """The statements that make each version, from the one numbered `first` on."""
+    first: int
+    is_cache: bool
+    """Whether one of another version is begun anew."""
+
+
+def _precious(steps: Sequence[Sequence[str]]) -> _Known:
+    versions = [[statement for step in steps[:count] for statement in step] for count in range(len(steps) + 1)]
+    return _Known(versions, 0, is_cache=False)
+
+
+def _cache(schema: Sequence[str], version: int) -> _Known:
+    return _Known([schema], version, is_cache=True)
+
+
+_KNOWN: Final = {
+    "sessions.db": _precious(sessions.STEPS),
+    "memories.db": _precious(memories.STEPS),
+    "index.db": _cache(note_rows.SCHEMA, note_rows.VERSION),
+    "messages.db": _cache(message_index.SCHEMA, message_index.VERSION),
+    "summaries.db": _cache(summaries.SCHEMA, summaries.VERSION),
+}
+
+
+def check_inside(vault: Path, name: str) -> Path:
+    """The place of a database in `.zkchat/`, where nothing is, or a database of ours.
+
+    Raises `StorageError`, and leaves everything untouched, for links, hard links, and anything but regular files where
+    zkchat would read or write, and for tables, views or triggers that are not ours.
+    """
+    folder = vault / ".zkchat"
+    for file in _files_of(vault, folder, name):
+        status = file.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            what = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "a file with another name, or none at all"
+            raise StorageError(f"{file} is not used: it is {what}.", hint=_WAY_OUT)
+    path = folder / name
+    with guarded(path):
+        is_ours = not path.exists() or not path.stat().st_size or _is_ours(path, _KNOWN[name])
+    if not is_ours:
+        raise StorageError(
+            f"{path} is not used: it holds tables, views or triggers that this zkchat did not make.", hint=_WAY_OUT
+        )
+    return path
+
+
+def keep_out_of_history(vault: Path) -> None:
+    """Let version control ignore the databases in a vault, whatever else its `.gitignore` there says."""
+    file = vault / ".zkchat" / ".gitignore"
+    try:
+        text = read_small(file, most=1_000_000, beneath=vault).decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        text = ""
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror}.", hint=_WAY_OUT) from error
+    if text.endswith(f"\n{_IGNORED}") or text == _IGNORED:
+        return
+    rest = text.replace(_IGNORED, "")
+    kept = f"{rest}\n" if rest and not rest.endswith("\n") else rest
+    write_atomically(file, (kept + _IGNORED).encode("utf-8", "surrogateescape"), mode=0o644, beneath=vault)
+
+
+def _files_of(vault: Path, folder: Path, name: str) -> Iterator[Path]:
+    """All that opening, backing up or rescuing a database may touch."""
+    try:
+        stem = f"{Path(name).stem}."
+        yield from (folder / each for each in names_in(folder, beneath=vault) if each.startswith(stem))
+        backups = folder / "backups"
+        yield from (backups / each for each in names_in(backups, beneath=vault))
+    except RefusedFile as error:
+        raise StorageError(f"The databases in {folder} are not used: {error.strerror}.", hint=_WAY_OUT) from error
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be read: {error.strerror}.", hint=_WAY_OUT) from error
+
+
+def _is_ours(path: Path, known: _Known) -> bool:
+    """Whether a database holds what zkchat made in its version. One that cannot be read is left to the rescue."""
+    try:
+        with closing(open_for_reading(path)) as connection:
+            connection.text_factory = bytes
+            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            found = _schema_of(connection)
+    except sqlite3.DatabaseError as error:
+        if code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return True
+        raise
+    place = version - known.first
+    if 0 <= place < len(known.versions):
+        return found == _schema_made_by(known.versions[place])
+    return known.is_cache and _names(found) <= _names(_schema_made_by(known.versions[-1]))
+
+
+def _schema_made_by(statements: Sequence[str]) -> Schema:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as ideal:
+        for statement in statements:
+            ideal.execute(statement)
+        ideal.text_factory = bytes
+        return _schema_of(ideal)
+
+
+def _schema_of(connection: sqlite3.Connection) -> Schema:
+    rows = connection.execute("SELECT type, name, tbl_name, COALESCE (sql, '') FROM sqlite_schema")
+    return frozenset(
+        (kind, name, table, b" ".join(statement.split()))
+        for kind, name, table, statement in rows
+        if not (kind in (b"table", b"index") and _INTERNAL.fullmatch(name))
+    )
+
+
+def _names(schema: Schema) -> frozenset[tuple[bytes, bytes]]:
+    return frozenset((kind, name) for kind, name, _, _ in schema)
