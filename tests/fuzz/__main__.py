@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.fuzz.runner import ROOT, Campaign, Tally, numbers_from, table
 
 SEED = 20260301
-TARGETS = ("parsers", "rendering", "tools", "wires", "settings", "stores", "imports", "commands", "chats")
+TARGETS = ("parsers", "rendering", "tools", "vaults", "wires", "settings", "stores", "imports", "commands", "chats")
 
 
 def main() -> int:

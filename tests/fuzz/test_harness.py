@@ -10,6 +10,11 @@ from tests.fuzz import mutation
 from tests.fuzz.case import Case
 from tests.fuzz.runner import ROOT, Campaign, Tally, table
 from tests.fuzz.targets.planted import DEFECTS
+from tests.fuzz.targets.tools import tools_over
+from tests.providers.loopback import Loopback
+from tests.support.libraries import library_of
+from tests.support.world import World
+from zkchat.model.prompt import Finish, TextChunk
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +75,20 @@ def test_a_case_is_the_same_each_time_and_not_another(tmp_path: Path) -> None:
 
     assert text(1, "parsers", 2) == text(1, "parsers", 2)
     assert len({text(1, "parsers", 2), text(1, "parsers", 3), text(1, "tools", 2), text(2, "parsers", 2)}) == 4
+
+
+def test_every_tool_that_a_conversation_offers_is_fuzzed(world: World, tmp_path: Path) -> None:
+    world.note("Sleep.md", "Adults need seven hours.\n")
+    with Loopback(plays={"x": [TextChunk(text="Seven."), Finish()]}) as server:
+        world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+        assert world.run("ask", "How long?", "--model", "ollama:x").code == 0
+    offered = {
+        tool["function"]["name"] for request in server.requests for tool in (request.body or {}).get("tools", ())
+    }
+    with library_of(tmp_path, {}) as library:
+        fuzzed = {tool.spec.name for tool in tools_over(library)}
+    assert offered
+    assert offered <= fuzzed
 
 
 @pytest.mark.parametrize("arguments", [["--only", "nonsense"], ["--folder", str(ROOT / "tests")]])

@@ -41,7 +41,7 @@ def blocks(case: Case, text: str) -> None:
             done += cut.settled()
         return [[f"{token.type} {token.content}" for token in piece.tokens] for piece in (*done, *cut.close())]
 
-    text = text[:20_000]
+    text = shown(text[:20_000])
     whole, parts = settled([text]), settled(mutation.pieces_of(case.chance, text, 8))
     require(whole == parts, "where an answer is cut into blocks depends on its text alone")
 
