@@ -146,7 +146,9 @@ class NoteFiles(Protocol):
 
     def read_whole(self, path: str) -> tuple[str, bool]:
         """The same, and whether every byte of it was text; what is none is shown as U+FFFD."""
-        ...
+
+    def identity(self, path: str) -> object | None:
+        """A value that is another one after every change of the file; None where that cannot be promised."""
 
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         """Those of the paths that are symbolic links, or go through one, and where in the vault they lead."""

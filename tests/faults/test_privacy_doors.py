@@ -40,6 +40,8 @@ from zkchat.model.history import History
 from zkchat.model.message import ToolCallPart
 from zkchat.model.session import DraftEntry
 from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.indexer import Refreshed
+from zkchat.vault.library import Library
 
 
 @pytest.fixture(scope="module")
@@ -234,9 +236,26 @@ def test_the_notes_of_a_local_folder_stay_here(tmp_path: Path, server: Recorder,
     assert "lighthouse password" not in scene.ask(scene.elsewhere, "Go on.")
 
 
-def test_a_note_that_becomes_local_while_a_tool_reads_it_stays_here(scene: Scene) -> None:
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read_document", {"path": ID}),
+        ("find_excerpts", {"query": "lighthouse password"}),
+        ("find_documents", {"query": "lighthouse password"}),
+        ("list_documents", {}),
+        ("list_documents", {"folder": "Diaries"}),
+        ("find_backlinks", {"path": "Open garden"}),
+        ("find_forward_links", {"path": "Open garden"}),
+        ("find_related", {"path": "Open garden"}),
+        ("resolve_wikilink", {"link": ID}),
+        ("resolve_wikilink", {"link": "Wombatitle"}),
+    ],
+)
+def test_a_note_that_becomes_local_while_the_model_answers_stays_here(
+    scene: Scene, tool: str, arguments: dict[str, str]
+) -> None:
     scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
-    scene.server.call = ToolCallPart(call_id="c1", name="read_document", arguments=json.dumps({"path": ID}))
+    scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
 
     async def change_it_on_the_way(conversation: Conversation) -> AsyncGenerator[Event, None]:
         async for event in conversation.say("Go on."):
@@ -244,7 +263,21 @@ def test_a_note_that_becomes_local_while_a_tool_reads_it_stays_here(scene: Scene
                 scene.world.note(FILE, SECRET)
             yield event
 
-    assert told(scene.talk(scene.elsewhere, change_it_on_the_way)) <= {"quokkafile"}
+    assert told(scene.talk(scene.elsewhere, change_it_on_the_way)) == set()
+
+
+def test_a_note_marked_local_before_the_index_has_noticed_stays_here(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
+    scene.server.says = QUOTING
+    question = f"What is the lighthouse password in [[{ID}]] and [[Open garden]]?"
+    assert told(scene.ask(scene.elsewhere, question))
+    scene.server.says = "Fine."
+    monkeypatch.setattr(Library, "refresh", lambda *_: Refreshed())
+    scene.world.note(FILE, SECRET)
+    assert told(scene.ask(scene.elsewhere, "And the rest?", go_on=True)) == set()
+    assert told(scene.ask(scene.elsewhere, question, go_on=True)) == set()
 
 
 def test_a_vaults_own_page_and_what_it_imports_stay_here(tmp_path: Path, server: Recorder, models: Models) -> None:

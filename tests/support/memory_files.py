@@ -61,6 +61,9 @@ class MemoryFiles:
             yield FileStamp(path=path, size=len(text), modified_ns=modified, settled=self.settled)
         yield from self.unlisted
 
+    def identity(self, path: str) -> object | None:
+        return self._files.get(path)
+
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         return {}  # there are no links without a disk
 

@@ -59,7 +59,8 @@ class Discretion:
 
     def hidden(self) -> frozenset[str]:
         """The ids of the messages that the model at hand may not see."""
-        stays, private = not self.on_this_machine(), self._private()
+        stays = not self.on_this_machine()
+        private = self._private()
         if not stays and not private:
             return frozenset()
 
@@ -76,6 +77,10 @@ class Discretion:
     def _private(self) -> frozenset[str] | None:
         """The notes that the model at hand may not see; None where the index does not say which they are."""
         try:
+            if not self.on_this_machine():  # the index may not know yet what has become private
+                self.library.check(
+                    chain.from_iterable(map(self._notes_of, self.history().thread)), is_kept_when_gone=False
+                )
             return self.library.hidden()
         except StorageError:
             return None if not self.on_this_machine() else frozenset()

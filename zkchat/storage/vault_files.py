@@ -129,6 +129,16 @@ class VaultFiles:
             if target.is_relative_to(self._root):
                 yield f"{folder}/{name}".lstrip("/"), target.relative_to(self._root).as_posix()
 
+    def identity(self, path: str) -> object | None:
+        try:
+            status = self._root.joinpath(*self._parts(path)).stat()
+        except (OSError, VaultError):
+            return None
+        changed = max(status.st_mtime_ns, status.st_ctime_ns)
+        if time.time_ns() - changed <= _RACY_NS:
+            return None
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
     def read(self, path: str) -> str:
         return self.read_whole(path)[0]
 

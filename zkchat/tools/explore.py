@@ -193,13 +193,15 @@ class _Explore:
         return ToolOutcome(text=f"{now:%A, %Y-%m-%d %H:%M %Z}", summary=f"{now:%Y-%m-%d %H:%M}")
 
     def _listed(self, lines: Sequence[str], paths: Sequence[str], via: str, what: str) -> ToolOutcome:
-        if not lines:
-            return ToolOutcome(text="There are none.", summary="none")
+        shown = {*self._library.confirmed(paths[:MOST_LISTED])}
+        listed = {line: path for line, path in zip(lines[:MOST_LISTED], paths, strict=False) if path in shown}
         more = [f"(and {len(lines) - MOST_LISTED:,} more)"] if len(lines) > MOST_LISTED else []
+        if not listed:
+            return ToolOutcome(text="There are none.", summary="none")
         return ToolOutcome(
-            text="\n".join([*lines[:MOST_LISTED], *more]),
-            references=tuple(self._reference(path, via=via) for path in dict.fromkeys(paths[:MOST_LISTED])),
-            summary=_counted(len(lines), what),
+            text="\n".join([*listed, *more]),
+            references=tuple(self._reference(path, via=via) for path in dict.fromkeys(listed.values())),
+            summary=_counted(len(listed) + max(0, len(lines) - MOST_LISTED), what),
         )
 
     def _path(self, named: str) -> str:

@@ -79,6 +79,10 @@ class Library:
         """Why the note that a link leads to is kept back, as the end of a sentence; empty where none is."""
         return ""
 
+    def confirmed(self, paths: Iterable[str]) -> list[str]:
+        """Those of the notes that may be named to the model at hand, by what their files say now."""
+        return [*paths]
+
     def refresh(self, progress: Progress | None = None) -> Refreshed:
         """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
         observe = progress or (lambda _done, _total: None)

@@ -3,16 +3,22 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from posixpath import normpath
+from typing import Final
 
 from zkchat.errors import NoteNotFound
 from zkchat.model.index import CatalogRow, KnownNote, StoredLink
-from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Passage, Resolution, Resolved
+from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Passage, PrivacyClass, Resolution, Resolved
 from zkchat.ports import NoteFiles, NoteIndex
+from zkchat.vault.current_class import CurrentClasses
 from zkchat.vault.library import Library
 from zkchat.vault.meaning import Meaning
 from zkchat.vault.parse import file_title
-from zkchat.vault.privacy import is_inside, privacy_of_text
+from zkchat.vault.privacy import is_inside
+from zkchat.vault.resolver import is_note
 from zkchat.vault.search import Search
+
+MOST_CHECKED: Final = 200
+"""Notes of a list that are looked into; whoever names more of them has the rest confirmed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +29,15 @@ class _Private:
     local: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     both: frozenset[str] = frozenset()
+
+    def with_class(self, path: str, privacy: PrivacyClass | None) -> "_Private":
+        """With a note of which the index does not know yet that it is private, or gone."""
+        local, never = self.local - {path}, self.never
+        if privacy == "local":
+            local |= {path}
+        else:
+            never |= {path}
+        return _Private(generation=self.generation, local=local, never=never, both=local | never)
 
 
 class SharedLibrary(Library):
@@ -46,6 +61,7 @@ class SharedLibrary(Library):
         self._on_this_machine = on_this_machine
         self._search = Search(index, meaning, self.hidden)
         self._private = _Private()
+        self._current = CurrentClasses(files, local_only)
         self.lent = False
         """Whether a note that is to stay on this machine was named or read here since somebody set this to False."""
 
@@ -73,6 +89,27 @@ class SharedLibrary(Library):
             self._private = _Private(generation=generation, local=local, never=never, both=local | never)
         return self._private
 
+    def confirmed(self, paths: Iterable[str]) -> list[str]:
+        """Looks into each file, because the index may be behind; what is gone may have moved to a local folder."""
+        asked = [*paths]
+        self.check(asked)
+        hidden = self.hidden()
+        shown = [path for path in asked if path not in hidden]
+        self._lend(*shown)
+        return shown
+
+    def check(self, paths: Iterable[str], *, is_kept_when_gone: bool = True) -> bool:
+        """Learn which of these notes have become private since they were indexed; whether one is hidden by that."""
+        private, is_here, has_hidden = self._classed(), self._on_this_machine(), False
+        for path in dict.fromkeys(paths):
+            if path in private.both or not is_note(path):
+                continue
+            privacy = self._current.of(path)
+            if privacy in {"local", "never"} or (privacy is None and is_kept_when_gone):
+                private = self._private = private.with_class(path, privacy)
+                has_hidden = has_hidden or privacy != "local" or not is_here
+        return has_hidden
+
     def _inside_local_folders(self) -> frozenset[str]:
         if not self._local_only:
             return frozenset()
@@ -91,11 +128,10 @@ class SharedLibrary(Library):
         if plain in self.hidden():
             raise self._not_there(path)
         text = super().read(path)
-        places = (plain, *(self._files.linked([plain]).values() if self._local_only else ()))
-        classes = {privacy_of_text(text, place, self._local_only) for place in places}
-        if "never" in classes or ("local" in classes and not self._on_this_machine()):
+        privacy = self._current.of_text(text, plain)
+        if privacy == "never" or (privacy == "local" and not self._on_this_machine()):
             raise self._not_there(path)
-        self.lent = self.lent or "local" in classes
+        self.lent = self.lent or privacy == "local"
         return text
 
     def _not_there(self, path: str) -> NoteNotFound:
@@ -109,12 +145,14 @@ class SharedLibrary(Library):
         return [row for row in self._whole.notes() if row.path not in hidden]
 
     def names(self, path: str) -> tuple[str, ...]:
+        self.check([path])
         if path in self.hidden():
             return (file_title(path),)
         self._lend(path)
         return self._whole.names(path)
 
     def outline(self, path: str) -> KnownNote | None:
+        self.check([path])
         return None if path in self.hidden() else self._whole.outline(path)
 
     def fingerprints(self, paths: Iterable[str]) -> dict[str, bytes]:
@@ -127,14 +165,23 @@ class SharedLibrary(Library):
         found = self._whole.resolve(link, source, suggestions=suggestions)
         if hidden := self.hidden():
             found = self._without(hidden, found, link, source)
+        named = self._named_by(found)
+        if self.check(named):
+            return self.resolve(link, source, suggestions=suggestions)
+        self._lend(*named)
+        return found
+
+    def _named_by(self, found: Resolution) -> list[str]:
+        """The notes that an answer names."""
         match found:
             case Resolved(path=path):
-                self._lend(path)
+                return [path]
             case Ambiguous(path=path, others=others):
-                self._lend(path, *others)
-            case Missing(suggestions=names) if self._classed().local:
-                self._lend(*(path for name in names if (path := self._named(name))))
-        return found
+                return [path, *others]
+            case Missing(suggestions=names):
+                return [path for name in names if (path := self._named(name))]
+            case _:
+                return []
 
     def _without(self, hidden: frozenset[str], found: Resolution, link: Link, source: str | None) -> Resolution:
         match found:
@@ -203,12 +250,18 @@ class SharedLibrary(Library):
     def search(
         self, query: str, *, limit: int = 10, within: Collection[str] | None = None, words_only: bool = False
     ) -> list[Passage]:
-        find = super().search if self.hidden() else self._whole.search
-        return find(query, limit=limit, within=within, words_only=words_only)
+        while True:
+            find = super().search if self.hidden() else self._whole.search
+            found = find(query, limit=limit, within=within, words_only=words_only)
+            if not self.check(passage.path for passage in found):
+                return found
 
     def documents(self, query: str, *, limit: int = 10) -> list[Passage]:
-        find = super().documents if self.hidden() else self._whole.documents
-        return find(query, limit=limit)
+        while True:
+            find = super().documents if self.hidden() else self._whole.documents
+            found = find(query, limit=limit)
+            if not self.check(passage.path for passage in found[:MOST_CHECKED]):
+                return found
 
     def rarity(self, terms: Iterable[str]) -> dict[str, float]:
         weigh = super().rarity if self.hidden() else self._whole.rarity

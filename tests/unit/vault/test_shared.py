@@ -205,6 +205,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "warnings": lambda library: library.warnings(),
     "resolve": lambda library: library.resolve(link("Hus")),
     "withheld": lambda library: library.withheld(link("Hush")),
+    "confirmed": lambda library: library.confirmed(["Open.md", "Secret.md", "Never.md", "Journal/Plan.md"]),
     "link_to": lambda library: library.link_to("Open.md"),
     "counts": lambda library: library.counts().notes,
     "note_count": lambda library: library.note_count(),
@@ -301,4 +302,46 @@ def test_no_link_leads_into_a_local_folder_by_another_name(
     assert path not in found(elsewhere, "apples in the journal")
     assert path in elsewhere.hidden()
     assert "journal" in here.read(path)
+    assert here.lent
+
+
+def link_into_journal(note: Path) -> None:
+    moved = note.rename(note.parent / "Journal" / note.name)
+    note.symlink_to(moved)
+
+
+BECAME_PRIVATE: dict[str, Callable[[Path], object]] = {
+    "marked local": lambda vault: (vault / "Open.md").write_text("---\nzkchat: local\n---\n" + NOTES["Open.md"]),
+    "marked never": lambda vault: (vault / "Open.md").write_text("---\nzkchat: never\n---\n" + NOTES["Open.md"]),
+    "marked so that it is not understood": lambda vault: (vault / "Open.md").write_text("---\nzkchat: local\n"),
+    "moved into a local folder": lambda vault: (vault / "Open.md").rename(vault / "Journal" / "Open.md"),
+    "linked into a local folder": lambda vault: link_into_journal(vault / "Open.md"),
+    "made unreadable": lambda vault: (vault / "Open.md").write_bytes(b"\0"),
+}
+NAMING: dict[str, Callable[[Library], object]] = {
+    "search": lambda library: [passage.path for passage in library.search("apples green")],
+    "documents": lambda library: [passage.path for passage in library.documents("apples green")],
+    "resolve": lambda library: library.resolve(link("Open")),
+    "resolve misspelled": lambda library: library.resolve(link("Opem")),
+    "link_to": lambda library: isinstance(library.resolve(link("Open")), Resolved) and library.link_to("Open.md"),
+    "outline": lambda library: library.outline("Open.md"),
+    "confirmed": lambda library: library.confirmed(["Open.md"]),
+}
+
+
+@pytest.mark.parametrize("ask", NAMING.values(), ids=NAMING.keys())
+@pytest.mark.parametrize("change", BECAME_PRIVATE.values(), ids=BECAME_PRIVATE.keys())
+def test_a_note_that_became_private_after_it_was_indexed_is_not_there(
+    tmp_path: Path, elsewhere: SharedLibrary, ask: Callable[[Library], object], change: Callable[[Path], object]
+) -> None:
+    assert "Open" in str(ask(elsewhere))
+    change(tmp_path / "vault")
+    assert "Open" not in str(ask(elsewhere)).replace("target='Open'", "").replace("target='Opem'", "")
+
+
+def test_a_note_that_became_local_is_lent_to_a_model_on_this_machine(tmp_path: Path, here: SharedLibrary) -> None:
+    here.search("apples green")
+    assert not here.lent
+    BECAME_PRIVATE["marked local"](tmp_path / "vault")
+    assert "Open.md" in here.confirmed(["Open.md"])
     assert here.lent
