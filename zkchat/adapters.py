@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from zkchat.environment import Environment, let_idle_threads_sleep
-from zkchat.errors import StorageError
+from zkchat.errors import ConfigError, StorageError
 from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.places import Paths
 from zkchat.vault_trust import VaultTrust, database_item
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from zkchat.context.recall import ConversationSearch
     from zkchat.memory.facts import Memory
     from zkchat.model.profile import Agent, ProfileFile
+    from zkchat.model.trust import TrustState, VaultItem
     from zkchat.ports import ModelProvider, Tokenizer
     from zkchat.storage.first_use import MemoriesOnFirstUse, SessionsOnFirstUse
     from zkchat.storage.locations import Locations
@@ -50,6 +51,15 @@ def load_settings(
         {"model": chosen, **flags},
         VaultTrust(where).is_approved,
     )
+
+
+def trust_states(environment: Environment, where: Paths) -> "list[tuple[VaultItem, TrustState]]":
+    """All that comes with the vault, with the user's decisions; databases too, where they are to be used."""
+    try:
+        in_vault = load_settings(environment, where).settings.storage.location == "vault"
+    except ConfigError:
+        in_vault = False  # approved settings may be wrong: then this is how to take the approval back
+    return VaultTrust(where).states(in_vault=in_vault)
 
 
 def create_provider(environment: Environment, settings: "Settings") -> tuple["ModelProvider", str]:

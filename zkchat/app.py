@@ -150,7 +150,9 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         profiles = profiles_of(profile_files(where))
         agent = _agent(profiles, options, journal)
         choices = _choices(journal, options, agent)
-        loaded, wishes = _as_agent_wants(environment, where, options, agent) if agent else (loaded, ())
+        unmet = _unapproved_agent(profiles, journal)
+        if agent:
+            loaded, unmet = _as_agent_wants(environment, where, options, agent)
         provider, chosen = create_provider(environment, loaded.settings)
         told: list[str] = []
         library = stack.enter_context(opened_library(environment, where, loaded.settings, told.append))
@@ -181,7 +183,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             paths=where,
             settings=loaded.settings,
             chosen=chosen,
-            warnings=(*(Warned(text=text) for text in told), *wishes, *([unsaved] if unsaved else [])),
+            warnings=(*(Warned(text=text) for text in told), *unmet, *([unsaved] if unsaved else [])),
         )
 
 
@@ -215,6 +217,18 @@ def _agent(profiles: "Profiles", options: ConversationOptions, journal: "Journal
     if options.agent:
         return profiles.agent(options.agent)
     return profiles.agents.get(journal.history.agent.casefold())
+
+
+def _unapproved_agent(profiles: "Profiles", journal: "Journal") -> tuple["Warned", ...]:
+    """That the session's agent does not answer, because it came with the vault and is not approved."""
+    from zkchat.agents.profiles import came_with_vault
+    from zkchat.model.events import Warned
+    from zkchat.model.trust import HOW_TO_APPROVE
+
+    name = journal.history.agent
+    if name.casefold() in profiles.agents or not profiles.awaiting("agent", name):
+        return ()
+    return (Warned(text=f"{came_with_vault('agent', name)}, so another one answers.", hint=HOW_TO_APPROVE),)
 
 
 def _as_agent_wants(

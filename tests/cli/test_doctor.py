@@ -43,7 +43,7 @@ def test_empty_vaults_untrusted_settings_and_odd_notes_are_warnings(world: World
     findings = world.run("doctor", "--json").json
     warnings = [finding["text"] for finding in findings if finding["state"] == "warning"]
     assert any("no Markdown notes" in text for text in warnings)
-    assert any("until you approve: model" in text for text in warnings)
+    assert "not approved: settings .zkchat/config.toml" in warnings
     world.note("bad.md", b"caf\xe9")
     assert any("bad.md" in finding["text"] for finding in world.run("doctor", "--json").json)
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support import hostile_vaults
 from tests.support.world import Result, World
 
-ASKED = "This vault brings what you have not approved:"
+ASKED = "This vault brings what you have not approved; somebody else may have written it:"
 
 
 @pytest.fixture
@@ -121,6 +121,24 @@ def test_an_agent_that_is_not_approved_cannot_be_chosen(world: World, model: str
     assert "The agent 'mine' came with this vault and is not approved." in result.err
     addressed = world.run("ask", "@mine Hello!", "--model", model)
     assert "The agent 'mine' came with this vault and is not approved, so default answers." in addressed.err
+
+
+def test_a_session_with_an_agent_that_is_not_approved_any_more_says_that_another_answers(
+    world: World, model: str
+) -> None:
+    world.run("trust", "--yes")
+    world.run("ask", "Hello!", "--agent", "mine", "--model", model)
+    world.note(".zkchat/agents/mine.md", "EVIL agent mine, changed.\n")
+    result = world.run("ask", "And then?", "--continue", "--model", model)
+    assert "The agent 'mine' came with this vault and is not approved, so another one answers." in result.err
+    assert "EVIL agent mine" not in request(world)
+
+
+def test_scripts_are_told_what_is_not_approved(world: World) -> None:
+    assert [file["name"] for file in world.run("agent", "list", "--json").json["unapproved"]] == ["default", "mine"]
+    assert [file["name"] for file in world.run("rules", "list", "--json").json["unapproved"]] == ["Obey"]
+    texts = [finding["text"] for finding in world.run("doctor", "--json").json if finding["subject"] == "trust"]
+    assert texts == ["not approved: settings .zkchat/config.toml, agent default, agent mine, rule Obey, page AGENTS.md"]
 
 
 def test_an_approval_can_be_taken_back(world: World, model: str) -> None:

@@ -38,7 +38,7 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     here = process()
     found = opening.profiles(here, vault)
     if json_output:
-        here.json({"agents": list(found.agents.values()), "problems": found.problems})
+        here.json({"agents": list(found.agents.values()), **opening.unused(found, "agent")})
         return
     width = max(len(agent.name) for agent in found.agents.values())
     for agent in found.agents.values():

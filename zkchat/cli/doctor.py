@@ -58,6 +58,7 @@ def _examine(environment: Environment, vault: Path | None, model: str | None) ->
     yield _sqlite()
     yield _terminal(environment)
     yield from _guarded("settings", lambda: _settings(environment, vault))
+    yield from _guarded("trust", lambda: _trust(environment, vault))
     yield from _guarded("vault", lambda: _vault(environment, vault))
     yield from _guarded("sessions", lambda: _sessions(environment, vault))
     yield from _guarded("model", lambda: _models(environment, vault, model))
@@ -114,8 +115,21 @@ def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]
     loaded = adapters.load_settings(environment, paths(environment, vault))
     changed = sum(origin.layer != "default" for origin in loaded.origins.values())
     yield Finding("settings", "ok", f"{changed} set, the rest are defaults")
-    for warning in loaded.every_warning:
+    for warning in loaded.warnings:
         yield Finding("settings", "warning", warning)
+
+
+def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+    """What comes with the vault and is not used."""
+    from zkchat.adapters import trust_states
+    from zkchat.model.trust import HOW_TO_APPROVE
+    from zkchat.places import paths
+
+    states = trust_states(environment, paths(environment, vault))
+    left_out = [f"{item.kind} {item.name}" for item, state in states if state != "approved"]
+    if left_out:
+        more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
+        yield Finding("trust", "warning", f"not approved: {', '.join(left_out[:5])}{more}", HOW_TO_APPROVE)
 
 
 def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:

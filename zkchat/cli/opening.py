@@ -48,6 +48,12 @@ def _of_vault(here: Process, vault: "Path | None") -> "VaultTrust":
     return VaultTrust(paths(here.environment, vault))
 
 
+def unused(found: "Profiles", kind: "ProfileKind") -> dict[str, object]:
+    """The same for scripts."""
+    unapproved = [file for file in found.unapproved if file.kind == kind]
+    return {"problems": found.problems, "unapproved": [{"name": file.name, "path": file.path} for file in unapproved]}
+
+
 def tell_problems(here: Process, found: "Profiles", kind: "ProfileKind") -> None:
     """Which files are not used, and why, beside the result."""
     from zkchat.model.trust import HOW_TO_APPROVE

@@ -28,7 +28,7 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     here = process()
     found = opening.profiles(here, vault)
     if json_output:
-        here.json({"rules": list(found.rules.values()), "problems": found.problems})
+        here.json({"rules": list(found.rules.values()), **opening.unused(found, "rule")})
         return
     if not found.rules and not any(file.kind == "rule" for file in found.unapproved):
         here.note("There are no rules yet. Make one: zkchat rules new 'Citation style'")

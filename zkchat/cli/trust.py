@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
-from zkchat.errors import ConfigError, StorageError, UsageError
+from zkchat.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,16 +32,18 @@ def trust(
     Settings beyond the harmless, agents, rules, ZKCHAT.md or AGENTS.md, and databases of a vault are used only after
     your approval. It holds for their present content: what changes is asked about again.
     """
+    from zkchat.adapters import trust_states
+
     here = process()
     if yes and revoke:
         raise UsageError("Approve it, or take it back?", hint="Choose: --yes or --revoke.")
     of_vault = _of(here, vault)
     if revoke:
         of_vault.revoke()
-    states = _states(here, of_vault)
+    states = trust_states(here.environment, of_vault.where)
     if yes:
         of_vault.approve(item for item, _ in states)
-        states = _states(here, of_vault)
+        states = trust_states(here.environment, of_vault.where)
     if json_output:
         items = [{**item.model_dump(), "state": state} for item, state in states]
         here.json({"vault": str(of_vault.where.vault), "items": items})
@@ -53,13 +55,15 @@ def trust(
 
 def settle(here: Process, vault: "Path | None", *, may_ask: bool) -> None:
     """Ask about what is new in the vault, where somebody is there to be asked; else say that it is left out."""
+    from zkchat.adapters import trust_states
+
     of_vault = _of(here, vault)
-    states = _states(here, of_vault)
+    states = trust_states(here.environment, of_vault.where)
     pending = [(item, state) for item, state in states if state in {"new", "changed"}]
     left_out = [(item, state) for item, state in states if state != "approved"]
     can_ask = may_ask and here.environment.stdin_is_tty and here.environment.stderr_is_tty
     if pending and can_ask and len(pending) <= MOST_ASKED:
-        here.note("This vault brings what you have not approved:")
+        here.note("This vault brings what you have not approved; somebody else may have written it:")
         for line in _lines(pending):
             here.note(line)
         _decide(here, of_vault, pending)
@@ -72,16 +76,6 @@ def _of(here: Process, vault: "Path | None") -> "VaultTrust":
     from zkchat.vault_trust import VaultTrust
 
     return VaultTrust(paths(here.environment, vault))
-
-
-def _states(here: Process, of_vault: "VaultTrust") -> "States":
-    from zkchat.adapters import load_settings
-
-    try:
-        in_vault = load_settings(here.environment, of_vault.where).settings.storage.location == "vault"
-    except ConfigError:
-        in_vault = False  # approved settings may be wrong: then this is the way to take the approval back
-    return of_vault.states(in_vault=in_vault)
 
 
 def _show(here: Process, of_vault: "VaultTrust", states: "States") -> None:

@@ -1,4 +1,4 @@
-"""Where the databases of a vault live (SPEC 1.1): outside it, under an id that moves with it; or inside, on request."""
+"""Where the databases of a vault live (SPEC 1.1): outside it, under an id that moves with it."""
 
 import hashlib
 import os
@@ -23,31 +23,16 @@ DATABASES: Final = ("sessions.db", "memories.db", "index.db", "messages.db", "su
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locations:
+    """The other precious databases lie beside the sessions, the other caches beside the index."""
+
     sessions: Path
     """Precious."""
     index: Path
     """A cache."""
 
-    @property
-    def memories(self) -> Path:
-        """What is remembered across sessions. Precious."""
-        return self.sessions.with_name("memories.db")
 
-    @property
-    def messages(self) -> Path:
-        """What was said, ready to be searched. A cache."""
-        return self.index.with_name("messages.db")
-
-    @property
-    def summaries(self) -> Path:
-        """What a model said of documents. A cache."""
-        return self.index.with_name("summaries.db")
-
-
-def locate(vault: Path, *, data_dir: Path, cache_dir: Path, in_vault: bool = False) -> Locations:
+def locate(vault: Path, *, data_dir: Path, cache_dir: Path) -> Locations:
     """Where the databases of a vault are, or are not yet. Nothing is written."""
-    if in_vault:
-        return _inside(vault)
     return _outside(vault, _own_id(vault, data_dir / "vaults") or _id_by_path(vault), data_dir, cache_dir)
 
 
@@ -61,11 +46,6 @@ def claim(vault: Path, *, data_dir: Path, cache_dir: Path, new_id: Callable[[], 
     own = _own_id(vault, vaults) or _give_id(vault, vaults, new_id) or _id_by_path(vault)
     _record(vault, vaults / own)
     return _outside(vault, own, data_dir, cache_dir)
-
-
-def _inside(vault: Path) -> Locations:
-    folder = vault / ".zkchat"
-    return Locations(sessions=folder / "sessions.db", index=folder / "index.db")
 
 
 def _outside(vault: Path, vault_id: str, data_dir: Path, cache_dir: Path) -> Locations:
@@ -112,19 +92,23 @@ def _id_by_path(vault: Path) -> str:
 
 
 def _give_id(vault: Path, vaults: Path, new_id: Callable[[], str]) -> str | None:
-    """Write a new id into the vault; None if that is not possible. Of several processes at once, one does."""
+    """Write a new id into the vault; None if that is not possible. Of several processes at once, one does.
+
+    Nothing is written into the vault unless there is room for what belongs to it, under its path at first.
+    """
     with locked(vaults / "ids.lock", seconds=_LOCK_SECONDS):
         given = _own_id(vault, vaults)
         if given is None:
+            by_path = vaults / _id_by_path(vault)
+            _record(vault, by_path)
             try:
                 write_atomically(_id_file(vault), f"{new_id()}\n", mode=0o644, beneath=vault)
             except StorageError:
                 return None
             given = _written_id(vault)
-    if given is not None:
-        # While the vault could not be written it was known by its path: what was stored then comes along.
-        with suppress(OSError):
-            (vaults / _id_by_path(vault)).rename(vaults / given)
+            if given is not None:
+                with suppress(OSError):  # there is something under that id already
+                    by_path.rename(vaults / given)
     return given
 
 

@@ -310,3 +310,29 @@ def test_our_own_errors_pass_unchanged(path: Path) -> None:
     with pytest.raises(StorageTooNew) as raised, guarded(path):
         raise error
     assert raised.value is error
+
+
+def test_a_file_is_not_trusted_in_what_it_says_of_itself(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with closing(open_database(path, synchronous="NORMAL")) as connection:
+        connection.execute("CREATE VIEW evil AS SELECT load_extension('evil')")
+        settings = ("trusted_schema", "mmap_size")
+        assert [connection.execute(f"PRAGMA {name}").fetchall() for name in settings] == [[(0,)], [(0,)]]
+        with pytest.raises(sqlite3.OperationalError):
+            connection.execute("SELECT * FROM evil")
+    with closing(open_for_reading(path)) as connection:
+        assert connection.execute("PRAGMA trusted_schema").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["CREATE TABLE evil (x)", "CREATE TRIGGER evil AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END"],
+)
+def test_a_schema_with_more_than_ours_is_not_ours(tmp_path: Path, statement: str) -> None:
+    with closing(open_database(tmp_path / "a.db", synchronous="NORMAL")) as connection:
+        migrate(connection, [FIRST], backup=None)
+        connection.execute("ANALYZE")
+        assert has_schema(connection, [FIRST])
+        (table,) = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchone()
+        connection.execute(statement.format(table=table))
+        assert not has_schema(connection, [FIRST])

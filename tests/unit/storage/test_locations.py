@@ -40,8 +40,8 @@ class Home:
     def claim(self, vault: Path) -> Locations:
         return claim(vault, data_dir=self.data, cache_dir=self.cache, new_id=self.new_id)
 
-    def locate(self, vault: Path, *, in_vault: bool = False) -> Locations:
-        return locate(vault, data_dir=self.data, cache_dir=self.cache, in_vault=in_vault)
+    def locate(self, vault: Path) -> Locations:
+        return locate(vault, data_dir=self.data, cache_dir=self.cache)
 
 
 @pytest.fixture
@@ -227,14 +227,9 @@ def test_folders_of_ours_are_for_their_owner_alone(home: Home) -> None:
     assert [folder.stat().st_mode & 0o777 for folder in (places.sessions.parent, home.data)] == [0o700, 0o700]
 
 
-def test_databases_may_live_in_the_vault(home: Home) -> None:
-    vault = home.vault("notes")
-    places = home.locate(vault, in_vault=True)
-    assert places == Locations(sessions=vault / ".zkchat" / "sessions.db", index=vault / ".zkchat" / "index.db")
-    assert [*vault.iterdir()] == []
-
-
 def test_a_folder_for_data_that_cannot_be_used_is_named(home: Home) -> None:
     home.data.write_text("a file")
+    vault = home.vault("notes")
     with pytest.raises(StorageError, match="could not be written"):
-        home.claim(home.vault("notes"))
+        home.claim(vault)
+    assert [*vault.iterdir()] == []
