@@ -9,15 +9,25 @@ from zkchat.safe_start import leave_working_folder
 def main() -> None:
     leave_working_folder(sys.path, os.environ)  # noqa: TID251 - there is no Environment yet
     # Asked for by every bug report and many scripts: answered before anything else is imported.
-    if sys.argv[1:] == ["--version"]:
-        from zkchat.version import __version__
-
-        sys.stdout.write(f"zkchat {__version__}\n")
+    if sys.argv[1:] == ["--version"] and _version_is_printed():
         return
     from zkchat.cli.main import run
+    from zkchat.cli.termination import ending_in_order
     from zkchat.environment import Environment
 
-    sys.exit(run(sys.argv[1:], Environment.of_this_process()))
+    with ending_in_order():
+        code = run(sys.argv[1:], Environment.of_this_process())
+    sys.exit(code)
+
+
+def _version_is_printed() -> bool:
+    from zkchat.version import __version__
+
+    try:
+        os.write(1, f"zkchat {__version__}\n".encode())
+    except OSError:  # what to do then is known by who prints everything else
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -9,7 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
 
 _ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32: no letter that is easily taken for a digit."""
@@ -29,11 +32,87 @@ def let_idle_threads_sleep() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
-def _is_tty(stream: TextIO) -> bool:
+def _is_tty(stream: TextIO | io.FileIO) -> bool:
     try:
         return stream.isatty()
     except ValueError:  # a closed stream
         return False
+
+
+class _StandardFile(io.FileIO):
+    """A standard stream that may be closed, full or broken: reading from it ends, writing to it goes on.
+
+    The first failure is kept. That a reader has gone away is told to the writer, who may stop; not on standard error,
+    where nobody is to be told of it.
+    """
+
+    failure: OSError | None = None
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        try:
+            return super().readinto(buffer)
+        except OSError:
+            return 0
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        if self.failure is None:
+            try:
+                return super().write(data)
+            except OSError as error:
+                if isinstance(error, BrokenPipeError) and self.fileno() == _STDOUT:
+                    raise
+                self.failure = error
+        return memoryview(data).nbytes
+
+
+_STDIN, _STDOUT, _STDERR = range(3)
+
+
+def _hold_standard_descriptors() -> None:
+    """Where one is closed, let no file be opened in its place: what is printed would be written into it."""
+    for descriptor in (_STDIN, _STDOUT, _STDERR):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)  # the lowest number that is free; writing fails
+
+
+def _standard_stream(stream: TextIO | None, descriptor: int, mode: str) -> TextIO:
+    """The stream, over a `_StandardFile`. One of another kind, such as the console of Windows, stays as it is."""
+    buffer = getattr(stream, "buffer", None)
+    raw = getattr(buffer, "raw", buffer)  # unbuffered, it is the file itself
+    if stream is not None and not (type(raw) is io.FileIO and raw.fileno() == descriptor):
+        return stream
+    file = _StandardFile(descriptor, mode, closefd=False)
+    is_read = descriptor == _STDIN
+    return io.TextIOWrapper(
+        io.BufferedReader(file) if is_read else io.BufferedWriter(file),
+        encoding=stream.encoding if stream else "utf-8",
+        # What is piped in may be anything; a byte that is no text is shown as such and never ends the program.
+        errors="replace" if is_read or not stream else stream.errors,
+        line_buffering=descriptor == _STDERR or _is_tty(file),
+    )
+
+
+def _working_folder() -> Path:
+    """Where zkchat was started; a folder that cannot be there if that one was deleted meanwhile."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path(os.sep, "(deleted working folder)")
+
+
+def _home(variables: Mapping[str, str]) -> Path:
+    """A relative one would be another folder in each vault, and is ignored."""
+    named = Path(variables.get("HOME", ""))
+    if named.is_absolute():
+        return named
+    try:
+        import pwd
+
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except (ImportError, KeyError):  # Windows; a user that the system does not know
+        return Path(os.path.expandvars(r"%USERPROFILE%")) if os.name == "nt" else Path(os.sep, "(no home folder)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,17 +129,21 @@ class Environment:
     @classmethod
     def of_this_process(cls) -> "Environment":
         variables = dict(os.environ)
-        if isinstance(sys.stdin, io.TextIOWrapper):
-            # What is piped in may be anything; a byte that is no text is shown as such and never ends the program.
-            sys.stdin.reconfigure(errors="replace")
+        _hold_standard_descriptors()
         return cls(
-            stdin=sys.stdin,
-            stdout=sys.stdout,
-            stderr=sys.stderr,
+            stdin=_standard_stream(sys.stdin, _STDIN, "r"),
+            stdout=_standard_stream(sys.stdout, _STDOUT, "w"),
+            stderr=_standard_stream(sys.stderr, _STDERR, "w"),
             variables=variables,
-            cwd=Path.cwd(),
-            home=Path(variables.get("HOME") or Path.home()),
+            cwd=_working_folder(),
+            home=_home(variables),
         )
+
+    @property
+    def output_failure(self) -> OSError | None:
+        """Why what was printed did not arrive, if it did not."""
+        file = getattr(getattr(self.stdout, "buffer", None), "raw", None)
+        return file.failure if isinstance(file, _StandardFile) else None
 
     @property
     def stdin_is_tty(self) -> bool:

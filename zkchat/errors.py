@@ -16,7 +16,10 @@ class ExitCode(IntEnum):
     MODEL = 6
     NO_ANSWER = 7
     STORAGE = 8
+    OUTPUT = 9
+    HUNG_UP = 129
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 class ZkchatError(Exception):

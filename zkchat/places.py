@@ -52,6 +52,11 @@ def find_vault(environment: Environment, vault: Path | None) -> Path:
     )
     if named is None:
         here = environment.cwd.resolve()
+        if not here.is_dir():
+            raise VaultError(
+                "The folder that zkchat was started in is not there any more.",
+                hint="Go to another one, or name the folder of your notes: --vault FOLDER",
+            )
         marked = (folder for folder in (here, *here.parents) if any((folder / name).is_dir() for name in MARKERS))
         return next(marked, here)
     wanted = environment.cwd / _at_home(named, environment.home)

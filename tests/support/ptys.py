@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import termios
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -48,6 +49,8 @@ class Terminal:
             encoding="utf-8",
             codec_errors="surrogateescape",
         )
+        self.modes_at_end = 0
+        """Flags that the program left the terminal with, such as `termios.ECHO`."""
         self.written = ""
         """Everything that reached the terminal."""
 
@@ -101,8 +104,21 @@ class Terminal:
         end = time.monotonic() + seconds
         while self._read():
             assert time.monotonic() < end, f"Waited for the end:\n{self.text}"
+        self.modes_at_end = termios.tcgetattr(self._child.child_fd)[3]
         self._child.close()
         return self._child.exitstatus
+
+    def send_signal(self, number: int) -> None:
+        self._child.kill(number)
+
+    def hang_up(self, seconds: float = 20) -> None:
+        """Close the terminal under the program, and wait until that has ended."""
+        process: Any = self._child  # whose types do not know what it closes
+        process.ptyproc.fileobj.close()
+        end = time.monotonic() + seconds
+        while self._child.isalive():
+            assert time.monotonic() < end, "The program goes on without a terminal."
+            time.sleep(0.02)
 
     def close(self) -> None:
         self._child.close(force=True)

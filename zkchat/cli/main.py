@@ -1,5 +1,6 @@
 """The command line: the table of commands, and the one place where errors become sentences and exit codes."""
 
+import errno
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -24,6 +25,7 @@ from zkchat.cli import (
     vault,
 )
 from zkchat.cli.common import Process, running
+from zkchat.cli.termination import Terminated
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
 
@@ -85,20 +87,39 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         try:
             code = app(list(arguments), prog_name="zkchat", standalone_mode=False)
             environment.stdout.flush()
-        except ZkchatError as error:
-            process.fail(error)
-            return error.exit_code
-        except typer.TyperException as error:
-            process.note(f"zkchat: {_sentence(error)}")
-            process.note(f"        See: zkchat {_command_path(error)}--help")
-            return ExitCode.USAGE
         except (KeyboardInterrupt, typer.Abort):
             return ExitCode.INTERRUPTED
+        except Terminated as end:
+            process.note(f"zkchat: Ended by {end.signal.name}. What came of an answer is kept.")
+            return 128 + end.signal
         except (BrokenPipeError, SystemExit):  # Typer makes the second of the first
             return _reader_went_away(environment)
-        except Exception as error:  # noqa: BLE001 - the last door: a bug is told in a sentence, its trace kept in a file
-            return _report_bug(process, error)
-    return code if isinstance(code, int) else ExitCode.OK
+        except Exception as error:  # noqa: BLE001 - the last door: whatever it is becomes a sentence
+            return _explained(process, error)
+        return _delivered(process, code if isinstance(code, int) else ExitCode.OK)
+
+
+def _explained(process: Process, error: Exception) -> int:
+    """The exit code of an error that the user was told of; the trace of a bug is kept in a file."""
+    if isinstance(error, ZkchatError):
+        process.fail(error)
+        return error.exit_code
+    if isinstance(error, typer.TyperException):
+        process.note(f"zkchat: {_sentence(error)}")
+        process.note(f"        See: zkchat {_command_path(error)}--help")
+        return ExitCode.USAGE
+    return _report_bug(process, error)
+
+
+def _delivered(process: Process, code: int) -> int:
+    """The code, unless all went well but for what was printed."""
+    failure = process.environment.output_failure
+    if failure is None or code != ExitCode.OK:
+        return code
+    reason = "it is closed" if failure.errno == errno.EBADF else (failure.strerror or str(failure)).lower()
+    process.note(f"zkchat: The result could not be written to standard output: {reason}.")
+    process.note("        The command did its work; only what it printed is lost.")
+    return ExitCode.OUTPUT
 
 
 def _sentence(error: typer.TyperException) -> str:

@@ -25,6 +25,15 @@ _THEME: Final = Theme(
 )
 
 
+_SIZES: Final = frozenset({"COLUMNS", "LINES"})
+_LARGEST: Final = 10_000
+
+
+def _is_size(value: str) -> bool:
+    """Whether a terminal may have so many columns or lines; Rich takes any digits at their word."""
+    return value.isascii() and value.isdecimal() and len(value) < 10 and 0 < int(value) <= _LARGEST
+
+
 class _PatientConsole(Console):
     """A console whose reader may go away: `zkchat … | head` is not an error."""
 
@@ -58,7 +67,7 @@ def console_for(
         markup=False,
         highlight=False,
         emoji=False,
-        _environ=variables,
+        _environ={name: value for name, value in variables.items() if name not in _SIZES or _is_size(value)},
     )
     console.is_interactive = moves and not console.legacy_windows
     return console

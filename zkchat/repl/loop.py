@@ -85,6 +85,8 @@ async def _turn(room: Room, events: AsyncGenerator[Event, None]) -> None:
     try:
         await task
     except asyncio.CancelledError:
+        if (current := asyncio.current_task()) and current.cancelling():
+            raise  # not this turn, but the whole chat is to end
         room.desk().surface.aside("(Stopped. What came is kept.)")
     room.turned()
 
