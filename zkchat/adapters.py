@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from zkchat.environment import Environment, let_idle_threads_sleep
 from zkchat.errors import ConfigError, StorageError
-from zkchat.model.trust import HOW_TO_APPROVE
+from zkchat.model.trust import HOW_TO_APPROVE, database_item
 from zkchat.places import Paths
-from zkchat.vault_trust import VaultTrust, database_item
+from zkchat.vault_trust import VaultTrust
 
 if TYPE_CHECKING:
     from zkchat.config.load import Loaded

@@ -1,11 +1,13 @@
 """What comes with a vault and acts only after the user's approval: the one inventory, and what of it is approved."""
 
+import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zkchat.model.trust import TrustState, VaultItem, vault_item
+from zkchat.model.trust import TrustState, VaultItem, database_item, vault_item
 from zkchat.places import Paths
 
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ class VaultTrust:
                 yield profile_item(file)
         yield from self._pages()
         if in_vault:
-            yield from database_items(self.where.vault)
+            yield from _database_items(self.where.vault)
 
     def _pages(self) -> Iterator[VaultItem]:
         from zkchat.memory.project import FILES
@@ -111,48 +113,73 @@ def page_text(vault: Path, name: str) -> str | None:
 
 
 def page_item(name: str, text: str) -> VaultItem:
-    from zkchat.memory.project import imports_of
-
-    imported = imports_of(text)
-    imports = (f"brings in {', '.join(imported)}"[: 2 * _SHOWN],) if imported else ()
-    return vault_item("page", name, text, (_size(text), *imports, _beginning(text)))
+    return vault_item("page", name, text)
 
 
 def profile_item(file: "ProfileFile") -> VaultItem:
-    from zkchat.agents.profiles import built_in
+    return vault_item(file.kind, file.name, file.text)
+
+
+def about(item: VaultItem) -> Iterator[str]:
+    """Lines that tell the user what it is before they decide."""
+    match item.kind:
+        case "settings":
+            for key, value in json.loads(item.content).items():
+                yield _shortened(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+        case "database":
+            yield f"{int(item.content):,} bytes"
+        case "agent":
+            yield _size(item.content)
+            yield from _about_agent(item)
+        case "page":
+            yield _size(item.content)
+            yield from _about_page(item.content)
+            yield _beginning(item.content)
+        case "rule":
+            yield _size(item.content)
+            yield _beginning(item.content)
+
+
+def _about_page(text: str) -> Iterator[str]:
+    from zkchat.memory.project import imports_of
+
+    if imported := imports_of(text):
+        yield _shortened(f"brings in {', '.join(imported)}")
+
+
+def _about_agent(item: VaultItem) -> Iterator[str]:
+    from zkchat.agents.profiles import BUILT_IN
     from zkchat.agents.reading import agent_of
-    from zkchat.model.profile import Agent
+    from zkchat.model.profile import ProfileFile, ProfileProblem
 
-    about = [_size(file.text)]
-    profile = agent_of(file) if file.kind == "agent" else None
-    if isinstance(profile, Agent):
-        about += [f"asks for the model {profile.model}"] * bool(profile.model)
-        about += [f"context.{name} = {value}" for name, value in profile.context.items()]
-        if any(each.name == file.name.casefold() for each in built_in()):
-            about.append("takes the place of the agent of this name that comes with zkchat")
-    body = profile.text if isinstance(profile, Agent) else file.text
-    return vault_item(file.kind, file.name, file.text, (*about, _beginning(body)))
+    agent = agent_of(ProfileFile(kind="agent", name=item.name, origin="vault", path=item.name, text=item.content))
+    if isinstance(agent, ProfileProblem):
+        yield _beginning(item.content)
+        return
+    if agent.model:
+        yield _shortened(f"asks for the model {agent.model}")
+    for name, value in agent.context.items():
+        yield _shortened(f"context.{name} = {value}")
+    if item.name.casefold() in BUILT_IN:
+        yield "takes the place of the agent of this name that comes with zkchat"
+    yield _beginning(agent.text)
 
 
-def database_items(vault: Path) -> Iterator[VaultItem]:
-    """The databases in the vault. They change with every use, so an approval is for the name."""
+def _database_items(vault: Path) -> Iterator[VaultItem]:
     from zkchat.storage.locations import DATABASES
 
     for name in DATABASES:
-        try:
-            size = (vault / ".zkchat" / name).lstat().st_size
-        except OSError:
-            continue
-        yield database_item(name, (f"{size:,} bytes",))
-
-
-def database_item(name: str, about: tuple[str, ...] = ()) -> VaultItem:
-    return vault_item("database", name, "", about)
+        with suppress(OSError):
+            yield database_item(name, (vault / ".zkchat" / name).lstat().st_size)
 
 
 def _size(text: str) -> str:
     count = len(text)
     return f"{count:,} character{'s' * (count != 1)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 2 * _SHOWN else f"{text[: 2 * _SHOWN]}…"
 
 
 def _beginning(text: str) -> str:

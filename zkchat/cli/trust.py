@@ -33,6 +33,7 @@ def trust(
     your approval. It holds for their present content: what changes is asked about again.
     """
     from zkchat.adapters import trust_states
+    from zkchat.vault_trust import about
 
     here = process()
     if yes and revoke:
@@ -45,7 +46,10 @@ def trust(
         of_vault.approve(item for item, _ in states)
         states = trust_states(here.environment, of_vault.where)
     if json_output:
-        items = [{**item.model_dump(), "state": state} for item, state in states]
+        items = [
+            {**item.model_dump(exclude={"content"}), "about": list(about(item)), "state": state}
+            for item, state in states
+        ]
         here.json({"vault": str(of_vault.where.vault), "items": items})
         return
     _show(here, of_vault, states)
@@ -110,9 +114,11 @@ def _decide(here: Process, of_vault: "VaultTrust", states: "States") -> None:
 
 
 def _lines(states: "States") -> "Iterator[str]":
+    from zkchat.vault_trust import about
+
     for item, state in states:
         yield f"  {item.kind} {item.name}  ({_WORDS[state]})"
-        yield from (f"      {line}" for line in item.about)
+        yield from (f"      {line}" for line in about(item))
 
 
 def _in_a_line(left_out: "States") -> str:

@@ -11,8 +11,6 @@ from zkchat.config.toml_file import read_table
 from zkchat.model.trust import VaultItem, vault_item
 
 NAME: Final = ".zkchat/config.toml"
-_SHOWN: Final = 120
-"""Characters of a value that the user is asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +32,7 @@ class VaultFile:
 
 def settings_item(requests: Mapping[str, object]) -> VaultItem:
     """What the user approves: all requests together, because each means what it does beside the others."""
-    written = {key: json.dumps(requests[key], sort_keys=True, default=str) for key in sorted(requests)}
-    about = tuple(f"{key} = {_shortened(value)}" for key, value in written.items())
-    return vault_item("settings", NAME, json.dumps(written), about)
+    return vault_item("settings", NAME, json.dumps(requests, sort_keys=True, default=repr))
 
 
 def read_vault_file(file: Path) -> VaultFile:
@@ -63,7 +59,3 @@ def _leaves(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str
             yield from _leaves(value, f"{key}.")
         else:
             yield key, value
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

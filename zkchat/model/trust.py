@@ -3,6 +3,8 @@
 import hashlib
 from typing import Final, Literal
 
+from pydantic import Field
+
 from zkchat.model.value import Value
 
 ItemKind = Literal["settings", "agent", "rule", "page", "database"]
@@ -18,8 +20,8 @@ class VaultItem(Value):
     kind: ItemKind
     name: str
     digest: str
-    about: tuple[str, ...] = ()
-    """Lines that tell the user what is in it."""
+    content: str = Field(default="", repr=False)
+    """What it says; of a database only its size in bytes."""
 
     @property
     def subject(self) -> str:
@@ -27,6 +29,14 @@ class VaultItem(Value):
         return f"{self.kind} {self.name}"
 
 
-def vault_item(kind: ItemKind, name: str, content: str, about: tuple[str, ...] = ()) -> VaultItem:
-    digest = hashlib.sha256(f"{kind}\0{name}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
-    return VaultItem(kind=kind, name=name, digest=digest, about=about)
+def vault_item(kind: ItemKind, name: str, content: str) -> VaultItem:
+    return VaultItem(kind=kind, name=name, digest=_digest(kind, name, content), content=content)
+
+
+def database_item(name: str, size: int = 0) -> VaultItem:
+    """Databases change with every use, so an approval is for the name."""
+    return VaultItem(kind="database", name=name, digest=_digest("database", name, ""), content=str(size))
+
+
+def _digest(kind: ItemKind, name: str, content: str) -> str:
+    return hashlib.sha256(f"{kind}\0{name}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -97,3 +97,4 @@ def test_the_digest_of_settings_depends_on_values_and_not_on_their_order() -> No
     assert first.digest != settings_item({"a": 1, "b": 3}).digest
     assert settings_item({"a": 1}).digest != settings_item({"b": 1}).digest
     assert settings_item({"a": 1}).digest != settings_item({"a": "1"}).digest
+    assert settings_item({"a": 1, "b": 2}).digest != settings_item({"a = 1\nb": 2}).digest
