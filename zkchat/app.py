@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from zkchat.agents.profiles import Profiles
     from zkchat.chat.compaction import Reviewer
     from zkchat.chat.conversation import Conversation
-    from zkchat.chat.journal import Journal
+    from zkchat.chat.journal import Asked, Journal
     from zkchat.config.load import Loaded
     from zkchat.config.schema import Settings
     from zkchat.model.events import Warned
@@ -96,6 +96,8 @@ class ConversationOptions:
     """Whether answers may rest on nothing but the notes."""
     agent: str | None = None
     """Who answers, unless a message speaks to another agent."""
+    question: str = ""
+    """What is asked at once: it is stored before a model or a note is looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +115,8 @@ class Opened:
     chosen: str
     """Why it is this model, where the user has not said."""
     warnings: tuple["Warned", ...]
+    asked: "Asked | None" = None
+    """The question that came along, stored."""
 
     @property
     def new_notes(self) -> "NewNotes":
@@ -147,9 +151,12 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     loaded = load_settings(environment, where, model=options.model)
     with ExitStack() as stack:
         journal, notices = _journal(stack, environment, where, loaded.settings, options)
+        stack.callback(journal.save_rest)
+        left_open = journal.close_what_a_crash_left_open(environment.new_id) if journal.session else []
         profiles = profiles_of(profile_files(where))
         agent = _agent(profiles, options, journal)
         choices = _choices(journal, options, agent)
+        asked = journal.ask(options.question, environment.new_id(), choices) if options.question else None
         unmet = _unapproved_agent(profiles, journal)
         if agent:
             loaded, unmet = _as_agent_wants(environment, where, options, agent)
@@ -172,8 +179,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             strict=options.strict,
         )
         turn, trouble = put_together(stack, parts)
-        conversation = Conversation(turn, choices, describing_for(turn, loaded.settings))
-        unsaved = conversation.resume() if journal.session else None
+        conversation = Conversation(turn, () if asked else choices, describing_for(turn, loaded.settings))
         told += (*loaded.warnings, *notices, *_first(profiles.problems), *trouble)
         yield Opened(
             conversation=conversation,
@@ -183,7 +189,8 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             paths=where,
             settings=loaded.settings,
             chosen=chosen,
-            warnings=(*(Warned(text=text) for text in told), *unmet, *([unsaved] if unsaved else [])),
+            warnings=(*(Warned(text=text) for text in told), *unmet, *left_open),
+            asked=asked,
         )
 
 
@@ -283,7 +290,7 @@ def _journal(
 def _store_or_none(
     stack: ExitStack, environment: Environment, where: Paths, settings: "Settings"
 ) -> tuple["SessionStore", tuple[str, ...]]:
-    """A conversation goes on without its store; the first turn says that it is not saved."""
+    """A conversation goes on without its store, until there is room for one; the first turn says that."""
     from zkchat.storage.unsaved import UnsavedSessions
 
     try:
@@ -291,7 +298,8 @@ def _store_or_none(
     except StorageTooNew:
         raise
     except StorageError as error:
-        return UnsavedSessions(error), ()
+        late = stack.enter_context(ExitStack())
+        return UnsavedSessions(error, lambda: late.enter_context(opened_sessions(environment, where, settings))[0]), ()
 
 
 def _session(store: "SessionStore", options: ConversationOptions) -> "Session | None":

@@ -275,6 +275,8 @@ class EntryFilter:
     role: Role | None = None
     since: datetime | None = None
     until: datetime | None = None
+    after: int | None = None
+    """Only those that were stored after this place."""
 
 
 class VectorIndex(Protocol):

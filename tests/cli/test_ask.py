@@ -268,3 +268,26 @@ def test_the_demo_of_the_readme_answers(world: World) -> None:
     assert result.code == 0
     assert "The title of an evergreen note should be a statement" in result.out
     assert "Referenced Documents" in result.out
+
+
+@pytest.mark.parametrize("model", ["nonsense", "openai:gpt-5", "ollama:llama3.2"])
+def test_a_question_stays_when_there_is_no_model_to_answer_it(slept: World, model: str) -> None:
+    slept.variables["OPENAI_API_KEY"] = ""
+    assert slept.run("ask", "How long?", "--model", model, "--private", stdin="And why?").code != 0
+    (session,) = slept.run("sessions", "list", "--json").json
+    assert session["title"] == "How long? And why?"
+    shown = slept.run("sessions", "show", session["id"]).out
+    assert "How long?\n\nAnd why?" in shown
+
+
+def test_a_question_stays_when_there_are_no_notes(world: World) -> None:
+    assert world.run("ask", "How long?", "--model", "quote").code == ExitCode.VAULT
+    (session,) = world.run("sessions", "list", "--json").json
+    assert (session["title"], session["message_count"]) == ("How long?", 1)
+
+
+def test_who_comes_back_to_a_question_without_an_answer_is_told(slept: World) -> None:
+    slept.run("ask", "How long?", "--model", "nonsense")
+    again = slept.run("ask", "And why?", "--continue", "--model", slept.script([{"text": "So."}], [{"text": "So."}]))
+    assert again.code == 0
+    assert "The last question of this session has no answer" in again.err

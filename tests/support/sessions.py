@@ -24,7 +24,7 @@ class SessionsInMemory:
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         self._check_room()
-        rows = self.rows[session_id]
+        rows = self.rows[self.find(session_id).id]
         added = [
             Entry(session_id=session_id, sequence=len(rows) + number, at=NOON, body=body)
             for number, body in enumerate(bodies, start=1)
@@ -33,8 +33,9 @@ class SessionsInMemory:
         return added
 
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
-        assert wanted is None, "the fake knows no filters"
-        return list(self.rows[session_id])
+        after = wanted.after if wanted else None
+        assert wanted in (None, EntryFilter(after=after)), "the fake knows no other filter"
+        return [entry for entry in self.rows[self.find(session_id).id] if entry.sequence > (after or 0)]
 
     def sessions(self) -> list[Session]:
         return [self.get(id_) for id_ in self.rows]

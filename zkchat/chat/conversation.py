@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from zkchat.agents.profiles import Profiles
 from zkchat.chat.describing import Describing
+from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
@@ -55,10 +56,6 @@ class Conversation:
         self._told: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and the user has heard of it."""
 
-    def resume(self) -> Warned | None:
-        """Close what an earlier crash left open. To be called once, before the first turn of an old session."""
-        return self._turn.journal.close_what_a_crash_left_open(self._turn.new_id)
-
     @property
     def model(self) -> ModelInfo:
         return self._turn.provider.info
@@ -104,17 +101,30 @@ class Conversation:
         chosen = any(isinstance(choice, ItemsEntry) and choice.private for choice in self._choices)
         return chosen or self.history.is_private
 
-    async def say(self, text: str) -> AsyncGenerator[Event, None]:
-        """Send the user's words and yield what happens. Closing the iterator stops the answer and keeps its part."""
-        async with aclosing(self._accompanied(self._turn.run(text))) as events:
-            async for event in events:
-                yield event
+    def say(self, text: str) -> AsyncGenerator[Event, None]:
+        """Store the user's words at once, and return what happens then, for whoever iterates over it.
 
-    async def retry(self) -> AsyncGenerator[Event, None]:
+        Closing the iterator stops the answer and keeps its part.
+        """
+        choices, self._choices = self._choices, []
+        return self.answer(self._turn.ask(text, choices))
+
+    def answer(self, asked: Asked) -> AsyncGenerator[Event, None]:
+        """What happens about a question that is stored already."""
+        return self._accompanied(self._turn.run(asked))
+
+    def retry(self) -> AsyncGenerator[Event, None]:
         """Ask the last question again; the earlier answer stays on a branch of its own."""
-        async with aclosing(self._accompanied(self._turn.run_again())) as events:
-            async for event in events:
-                yield event
+        return self._accompanied(self._turn.run_again())
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether all that was said is on disk."""
+        return self._turn.journal.is_saved
+
+    def save_rest(self) -> Warned | None:
+        """Store what a full disk has refused so far; what cannot be stored even now is told."""
+        return self._turn.journal.save_rest()
 
     async def _accompanied(self, turn: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """A turn, and what a conversation does beside it."""

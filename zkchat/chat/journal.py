@@ -1,18 +1,40 @@
-"""A conversation's way to disk: everything is stored as it happens, and what a full disk refuses stays in memory."""
+"""A conversation's way to disk: all is stored as it happens, and what a full disk refuses as soon as there is room."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
-from zkchat.errors import StorageError
+from zkchat.errors import SessionNotFound, StorageError
 from zkchat.model.events import Warned
 from zkchat.model.history import History
 from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.session import ContentEntry, DraftEntry, Entry, EntryBody, MessageEntry, Session, orphans_of
-from zkchat.ports import SessionStore
+from zkchat.model.session import (
+    ContentEntry,
+    DraftEntry,
+    Entry,
+    EntryBody,
+    HeadEntry,
+    MessageEntry,
+    Session,
+    TitleEntry,
+    orphans_of,
+)
+from zkchat.ports import EntryFilter, SessionStore
 
 FLUSH_AFTER = 0.2
 """Seconds after which a piece of an arriving answer is on disk."""
+TITLE_LENGTH: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question as the user typed it, which is on disk whatever becomes of its answer."""
+
+    message: ChatMessage
+    warnings: tuple[Warned, ...] = ()
+    """What the user should know of how it was stored."""
 
 
 class Journal:
@@ -22,36 +44,101 @@ class Journal:
         self.store = store
         self._now = now
         self.session = session
-        self._trouble = StorageError("The session was not begun.")
-        """Why there is no session, once one was asked for in vain."""
         self.history = History(store.entries(session.id) if session else ())
         self.is_local: Callable[[], bool] = lambda: False
         """Whether what is written now is to stay on this machine."""
+        self._unsaved: list[EntryBody] = []
+        """What could not be stored, in order: the last entries of the history."""
+        self._is_told = False
+        """Whether the user has heard, in this turn, that saving does not work."""
+        self._seen = max((entry.sequence for entry in self.history.entries), default=0)
+        """Everything up to here is in the history, whoever wrote it."""
+        self._own: set[int] = set()
+        """The places of the entries after that which were written here."""
 
     @property
     def session_id(self) -> str:
         return self.session.id if self.session else ""
 
+    @property
+    def is_saved(self) -> bool:
+        return not self._unsaved
+
+    def ask(self, text: str, message_id: str, beside: Sequence[EntryBody] = ()) -> Asked:
+        """Store a question, before anything is done about it, together with what the user chose for the conversation.
+
+        What another terminal said in this session meanwhile is taken in first, so that nobody goes on in silence from
+        a place that the other has left.
+        """
+        self._is_told = False
+        warnings = [self._catch_up(), self.begin()]
+        last = self.history.last
+        message = ChatMessage(
+            id=message_id,
+            session_id=self.session_id,
+            parent_id=last.id if last else None,
+            role="user",
+            parts=(TextPart(text=text),),
+            created_at=self._now(),
+        )
+        title = [] if self.history.messages else [TitleEntry(title=_title(text))]
+        warnings.append(self.append(*beside, *title, MessageEntry(message=message)))
+        return Asked(message=message, warnings=tuple(filter(None, warnings)))
+
     def begin(self) -> Warned | None:
         """Make sure that there is a session to write to."""
         try:
-            self.session = self.session or self.store.create()
+            self._begun()
         except StorageError as error:
-            self._trouble = error
-            return _not_saved(error)
+            return self._not_saved(error)
         return None
 
+    def _begun(self) -> Session:
+        self.session = self.session or self.store.create()
+        return self.session
+
     def append(self, *bodies: EntryBody) -> Warned | None:
-        """Store the entries. When that fails the conversation still has them, and the user is to be warned."""
+        """Store the entries, after those that could not be stored before.
+
+        When that fails the conversation still has them, the next call tries again, and the user is to be warned.
+        """
         bodies = tuple(map(self._marked, bodies))
+        waiting = [*self._unsaved, *bodies]
         try:
-            if self.session is None:
-                raise self._trouble
-            self.history.extend(self.store.append(self.session.id, bodies))
+            session = self._begun()
+            stored = self.store.append(session.id, [_of_session(session.id, body) for body in waiting])
+        except SessionNotFound as error:  # another terminal deleted it: what follows is a session of its own
+            self.session, self._seen = None, 0
+            return self._keep_in_memory(bodies, error)
         except StorageError as error:
-            self.history.extend(self._unstored(body) for body in bodies)
-            return _not_saved(error)
-        return None
+            return self._keep_in_memory(bodies, error)
+        self._own.update(entry.sequence for entry in stored)
+        if not self._unsaved:
+            self.history.extend(stored)
+            return None
+        self.history = History([*self.history.entries[: -len(self._unsaved)], *stored])
+        self._unsaved.clear()
+        return Warned(text="Saving works again: all of this conversation is on disk.")
+
+    def save_rest(self) -> Warned | None:
+        """Try once more to store what could not be stored; what then is left is told."""
+        self._is_told = False
+        return self.append() if self._unsaved else None
+
+    def _keep_in_memory(self, bodies: Sequence[EntryBody], error: StorageError | SessionNotFound) -> Warned | None:
+        places = range(len(self.history.entries) + 1, len(self.history.entries) + len(bodies) + 1)
+        self.history.extend(
+            Entry(session_id=self.session_id, sequence=place, at=self._now(), body=body)
+            for place, body in zip(places, bodies, strict=True)
+        )
+        self._unsaved += bodies
+        return self._not_saved(error)
+
+    def _not_saved(self, error: StorageError | SessionNotFound) -> Warned | None:
+        if self._is_told:
+            return None
+        self._is_told = True
+        return Warned(text=f"This part of the conversation is not saved. {error.message}", hint=error.hint)
 
     def _marked(self, body: EntryBody) -> EntryBody:
         if isinstance(body, MessageEntry) and not body.message.local and self.is_local():
@@ -67,36 +154,82 @@ class Journal:
         )
         return self.append(*new, MessageEntry(message=message))
 
-    def _unstored(self, body: EntryBody) -> Entry:
-        return Entry(session_id=self.session_id, sequence=len(self.history.entries) + 1, at=self._now(), body=body)
+    def _catch_up(self) -> Warned | None:
+        """Take in what another terminal said in this session, and say where the conversation goes on."""
+        if self.session is None or self._unsaved:
+            return None
+        try:
+            new = self.store.entries(self.session.id, EntryFilter(after=self._seen))
+        except (StorageError, SessionNotFound):
+            return None  # whatever is wrong shows when the question is stored
+        self._seen = max((entry.sequence for entry in new), default=self._seen)
+        others = [entry for entry in new if entry.sequence not in self._own]
+        self._own.clear()
+        if not others:
+            return None
+        before, mine = len(self.history.messages), self.history.last
+        entries = sorted([*self.history.entries, *others], key=lambda entry: entry.sequence)
+        self.history = History(entries)
+        return self._went_on(len(self.history.messages) - before, mine)
 
-    def close_what_a_crash_left_open(self, new_id: Callable[[], str]) -> Warned | None:
-        """Half answers become unfinished messages, tool calls without a result get a failed one. Nothing is edited."""
+    def _went_on(self, added: int, mine: ChatMessage | None) -> Warned | None:
+        if not added:
+            return None
+        told = f"Another terminal went on with this session: {added} message{'s' * (added != 1)} came in."
+        if mine is None or any(message.id == mine.id for message in self.history.newest_first):
+            return Warned(text=f"{told} Yours follows them.", hint="/history shows them.")
+        self.append(HeadEntry(message_id=mine.id))
+        return Warned(
+            text=f"{told} Yours goes on here, on a branch of its own.", hint="/sessions and /resume lead there."
+        )
+
+    def close_what_a_crash_left_open(self, new_id: Callable[[], str]) -> list[Warned]:
+        """Half answers become unfinished messages, tool calls without a result get a failed one. Nothing is edited.
+
+        A question that was never answered stays as it is, and the user hears of it.
+        """
         bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in orphans_of(self.history.entries)]
         last = self.history.last
-        calls = [part for part in last.parts if isinstance(part, ToolCallPart)] if last else []
-        if last and calls:
-            results = (
-                ToolResultPart(
-                    call_id=call.call_id, name=call.name, text="zkchat was stopped before this ran.", failed=True
-                )
-                for call in calls
-            )
-            closing = ChatMessage(
-                id=new_id(),
-                session_id=self.session_id,
-                parent_id=last.id,
-                role="tool",
-                parts=tuple(results),
-                created_at=self._now(),
-                context_type="tool_output",
-            )
+        if last and (closing := self._closing(last, new_id)):
             bodies.append(MessageEntry(message=closing))
-        return self.append(*bodies) if bodies else None
+        warnings = [self.append(*bodies)] if bodies else []
+        if last and last.role == "user":
+            text = "The last question of this session has no answer: zkchat was stopped, or there was no model."
+            warnings.append(Warned(text=text, hint="In a chat, /retry asks it again."))
+        return [warning for warning in warnings if warning]
+
+    def _closing(self, last: ChatMessage, new_id: Callable[[], str]) -> ChatMessage | None:
+        calls = [part for part in last.parts if isinstance(part, ToolCallPart)]
+        if not calls:
+            return None
+        results = (
+            ToolResultPart(
+                call_id=call.call_id, name=call.name, text="zkchat was stopped before this ran.", failed=True
+            )
+            for call in calls
+        )
+        return ChatMessage(
+            id=new_id(),
+            session_id=self.session_id,
+            parent_id=last.id,
+            role="tool",
+            parts=tuple(results),
+            created_at=self._now(),
+            context_type="tool_output",
+        )
 
 
-def _not_saved(error: StorageError) -> Warned:
-    return Warned(text=f"This part of the conversation is not saved. {error.message}", hint=error.hint)
+def _of_session(session_id: str, body: EntryBody) -> EntryBody:
+    """The same, of a message that was written before there was a session."""
+    if isinstance(body, MessageEntry) and body.message.session_id != session_id:
+        return MessageEntry(message=body.message.model_copy(update={"session_id": session_id}))
+    return body
+
+
+def _title(text: str) -> str:
+    """The beginning of the first message, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
 
 
 class Draft:

@@ -1,7 +1,7 @@
 """One turn: from the user's words to an answer on disk (docs/architecture.md follows it step by step)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +11,7 @@ from zkchat.agents.profiles import DEFAULT, came_with_vault, split_address
 from zkchat.chat.bounds import DEFAULT_LIMITS, AnswerLimits
 from zkchat.chat.citations import cite, given_before, given_with
 from zkchat.chat.discretion import withheld_texts
-from zkchat.chat.journal import Journal
+from zkchat.chat.journal import Asked, Journal
 from zkchat.chat.ledger import Ledger
 from zkchat.chat.linked import embedded, links_in
 from zkchat.chat.preparation import Preparation, Wanted
@@ -36,14 +36,12 @@ from zkchat.model.events import (
 from zkchat.model.message import ChatMessage, EvidencePart, FilePart, Part, Status, TextPart
 from zkchat.model.profile import Agent
 from zkchat.model.reference import DocumentReference, Evidence
-from zkchat.model.session import EntryBody, HeadEntry, MessageEntry, TitleEntry
+from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.indexer import Refreshed
 from zkchat.vault.library import Library
-
-TITLE_LENGTH = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,45 +71,34 @@ class Turn:
     begin: Callable[[], None] = lambda: None
     """Told that a turn begins."""
 
-    async def run(self, text: str) -> AsyncGenerator[Event, None]:
-        """Everything that happens, as it happens. Ends with `TurnFinished` or `TurnFailed`, unless it is cancelled."""
-        references: tuple[DocumentReference, ...] = ()
+    def ask(self, text: str, beside: Sequence[EntryBody] = ()) -> Asked:
+        """Store a question, with what the user chose for the conversation. Once this returns, it is on disk."""
         self.begin()
+        return self.journal.ask(text, self.new_id(), beside)
+
+    async def run(self, asked: Asked) -> AsyncGenerator[Event, None]:
+        """Everything that happens, as it happens. Ends with `TurnFinished` or `TurnFailed`, unless it is cancelled."""
+        for warning in asked.warnings:
+            yield warning
         unreachable = await self._connect()  # first, because where the model is decides which notes there are for it
-        try:
-            for odd_note in self._refresh():
-                yield odd_note
-            references = self.summaries.added_to(links_in(self.library, text))
-        except (StorageError, VaultError) as error:
-            if self.provider.info.needs_notes:
-                yield _failed(error)
-                return
-            yield _without_vault(error)
-        if references:
-            yield LinksResolved(references=Ledger(references).references)
-        if warning := self._unknown_agent(text):
-            yield warning
-        try:
-            user = self._user_message(text, references, self.preparation.budget)
-        except ZkchatError as error:
-            yield _failed(error)
-            return
-        if warning := self._store_opening(user):
-            yield warning
-        async with aclosing(self._continue(user, unreachable)) as events:
-            async for event in events:
-                yield event
+        events, user = self._with_notes(asked.message)
+        for event in events:
+            yield event
+        if user:
+            async with aclosing(self._continue(user, unreachable)) as following:
+                async for event in following:
+                    yield event
 
     async def run_again(self) -> AsyncGenerator[Event, None]:
         """Ask the last question once more. The earlier answer stays in the session, on a branch of its own."""
         history = self.journal.history
-        user = next((message for message in history.newest_first if message.role == "user"), None)
-        if user is None:
+        asked = next((message for message in history.newest_first if message.role == "user"), None)
+        if asked is None:
             yield _failed(UsageError("There is no question to ask again.", hint="Ask one first."))
             return
         self.begin()
         unreachable = await self._connect()
-        if user.id in self.wants.hidden():
+        if asked.id in self.wants.hidden():
             yield _failed(
                 UsageError(
                     f"The last question came with local notes, and {self.provider.info.name} is not on this machine.",
@@ -119,16 +106,46 @@ class Turn:
                 )
             )
             return
-        try:
-            for odd_note in self._refresh():
-                yield odd_note
-        except (StorageError, VaultError) as error:
-            yield _without_vault(error)
-        if warning := self.journal.append(HeadEntry(message_id=user.id)):
+        if warning := self.journal.append(HeadEntry(message_id=asked.id)):
             yield warning
-        async with aclosing(self._continue(user, unreachable)) as events:
-            async for event in events:
-                yield event
+        is_ready = asked.augmented_token_count > 0  # else zkchat was stopped before its notes were looked up
+        events, user = self._refreshed(asked) if is_ready else self._with_notes(asked)
+        for event in events:
+            yield event
+        if user:
+            async with aclosing(self._continue(user, unreachable)) as following:
+                async for event in following:
+                    yield event
+
+    def _refreshed(self, user: ChatMessage) -> tuple[list[Event], ChatMessage]:
+        """A question that has its notes, with the index up to date, and what the user should know."""
+        try:
+            return [*self._refresh()], user
+        except (StorageError, VaultError) as error:
+            return [_without_vault(error)], user
+
+    def _with_notes(self, asked: ChatMessage) -> tuple[list[Event], ChatMessage | None]:
+        """A question with the notes that go along, stored again under its id; None where that ends the turn."""
+        events: list[Event] = []
+        references: tuple[DocumentReference, ...] = ()
+        try:
+            events += self._refresh()
+            references = self.summaries.added_to(links_in(self.library, asked.text))
+        except (StorageError, VaultError) as error:
+            if self.provider.info.needs_notes:
+                return [*events, _failed(error)], None
+            events.append(_without_vault(error))
+        if references:
+            events.append(LinksResolved(references=Ledger(references).references))
+        if warning := self._unknown_agent(asked.text):
+            events.append(warning)
+        try:
+            user = self._user_message(asked, references, self.preparation.budget)
+        except ZkchatError as error:
+            return [*events, _failed(error)], None
+        if warning := self.journal.append(MessageEntry(message=user)):
+            events.append(warning)
+        return events, user
 
     async def _continue(self, user: ChatMessage, unreachable: ProviderError | None) -> AsyncGenerator[Event, None]:
         """From a question on disk to its answer."""
@@ -207,24 +224,17 @@ class Turn:
             warnings.append(Warned(text=empty.message, hint=empty.hint))
         return warnings
 
-    def _user_message(self, text: str, references: tuple[DocumentReference, ...], budget: Budget) -> ChatMessage:
+    def _user_message(
+        self, asked: ChatMessage, references: tuple[DocumentReference, ...], budget: Budget
+    ) -> ChatMessage:
+        text = asked.text
         own = self.tokenizer.count(text)
         left = budget.messages - own
         files, marked = include(references, self._text_of, self.tokenizer, left, partial(embedded, self.library))
         parts: list[Part] = [TextPart(text=text), *files]
         if evidence := self._evidence(text, references, budget):
             parts.append(EvidencePart(evidence=evidence))
-        last = self.journal.history.last
-        user = ChatMessage(
-            id=self.new_id(),
-            session_id=self.journal.session_id,
-            parent_id=last.id if last else None,
-            role="user",
-            parts=tuple(parts),
-            references=tuple(marked),
-            created_at=self.now(),
-            token_count=own,
-        )
+        user = asked.model_copy(update={"parts": tuple(parts), "references": tuple(marked), "token_count": own})
         augmented = augmented_text(user, can_read=self.provider.info.calls_tools)
         return user.model_copy(update={"augmented_token_count": self.tokenizer.count(augmented)})
 
@@ -242,15 +252,6 @@ class Turn:
             return self.second_look.expected(info, text, references)
         found = evidence_on(self.library, text, references)
         return tuple(found if info.needs_notes else found[:MOST_FOR_A_MODEL])  # quote shows all of it
-
-    def _store_opening(self, user: ChatMessage) -> Warned | None:
-        """The user's message is on disk before the request leaves."""
-        warning = self.journal.begin()
-        message = MessageEntry(message=user.model_copy(update={"session_id": self.journal.session_id}))
-        bodies: list[EntryBody] = (
-            [message] if self.journal.history.messages else [TitleEntry(title=_title(user.text)), message]
-        )
-        return self.journal.append(*bodies) or warning
 
     async def _answer(self, user: ChatMessage, wanted: Wanted, assembled: Assembled) -> AsyncGenerator[Event, None]:
         exchange = Exchange(
@@ -337,9 +338,3 @@ def _no_words(message: ChatMessage, name: str) -> Warned:
     else:
         text, hint = f"{name} answered nothing.", ""
     return Warned(text=text, hint=f"{hint} Ask again in other words, or choose another model.".strip())
-
-
-def _title(text: str) -> str:
-    """The beginning of the first message, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"

@@ -87,12 +87,13 @@ def ask(
         agent=agent,
         private=private,
         strict=strict,
+        question=text,
     )
     with app.open_conversation(here.environment, options) as opened:
         tell_choice(here, opened)
         presenter = presenter_for(here.environment, opened, json_output=json_output, plain=plain, panels=panels)
         try:
-            return asyncio.run(_one_turn(opened, text, presenter))
+            return asyncio.run(_one_turn(opened, presenter))
         finally:
             presenter.close()
 
@@ -124,13 +125,14 @@ def _piped(here: Process) -> str:
         told.cancel()
 
 
-async def _one_turn(opened: "Opened", text: str, presenter: "Presenter") -> int:
+async def _one_turn(opened: "Opened", presenter: "Presenter") -> int:
     from zkchat.repl.patience import ticking
 
     for warning in opened.warnings:
         presenter.show(warning)
     code: int = ExitCode.OK
-    async with aclosing(opened.conversation.say(text)) as events, ticking(presenter.tick):
+    assert opened.asked is not None
+    async with aclosing(opened.conversation.answer(opened.asked)) as events, ticking(presenter.tick):
         async for event in events:
             presenter.show(event)
             code = _exit_code(event, code)

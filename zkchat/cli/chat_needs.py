@@ -44,6 +44,14 @@ def edit_page(here: Process, where: "Paths", page: str, is_new: bool) -> bool:
     return VaultTrust(where).approve_own(previous, page_item(page, after))
 
 
+def can_edit(environment: "Environment") -> bool:
+    """Whether the terminal can be drawn on while the user types."""
+    from zkchat.render.abilities import can_move_cursor
+
+    is_terminal = environment.stdin_is_tty and environment.stdout_is_tty
+    return is_terminal and can_move_cursor(environment.variables) and not environment.variables.get("CI")
+
+
 def last_session(store: "SessionStore") -> "Session | None":
     try:
         return next((session for session in store.sessions() if session.message_count), None)

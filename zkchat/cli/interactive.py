@@ -10,7 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from zkchat import app
-from zkchat.cli.chat_needs import edit_page, keys_of, last_session, launch, load_libraries
+from zkchat.cli.chat_needs import can_edit, edit_page, keys_of, last_session, launch, load_libraries
 from zkchat.cli.common import Process
 from zkchat.cli.presenters import consoles, presenter_for, tell_choice
 from zkchat.cli.progress import progress
@@ -25,20 +25,11 @@ from zkchat.repl.loop import Room, converse
 from zkchat.repl.shelf import Shelf
 
 if TYPE_CHECKING:
-    from zkchat.environment import Environment
     from zkchat.model.note import NoteWarning
     from zkchat.model.session import Session
     from zkchat.repl.desk import Surface
     from zkchat.repl.prompt import Prompt
     from zkchat.vault.indexer import Progress
-
-
-def can_edit(environment: "Environment") -> bool:
-    """Whether the terminal can be drawn on while the user types."""
-    from zkchat.render.abilities import can_move_cursor
-
-    is_terminal = environment.stdin_is_tty and environment.stdout_is_tty
-    return is_terminal and can_move_cursor(environment.variables) and not environment.variables.get("CI")
 
 
 @dataclass(kw_only=True)
@@ -87,7 +78,13 @@ class Interactive:
             with keys_unseen(self._environment.stdin) if self._prompt else nullcontext():
                 self._converse()
         finally:
-            self._visit.resources.close()
+            self._close(self._visit)
+
+    def _close(self, visit: _Visit) -> None:
+        """End a conversation. What a full disk refused is stored now, or the user hears that it is lost."""
+        if warning := visit.opened.conversation.save_rest():
+            self._here.note(f"{warning.text} {warning.hint}".strip())
+        visit.resources.close()
 
     def _converse(self) -> None:
         while True:
@@ -129,7 +126,7 @@ class Interactive:
             following.learning.heard = before.learning.heard
         else:
             before.learning.propose()
-        before.resources.close()
+        self._close(before)
         if to.model:
             self._here.note(f"{following.opened.conversation.model.name} answers from now on.")
         self._tell_state(following, is_new=not is_same)
@@ -203,6 +200,7 @@ class Interactive:
             presenter=lambda: presenter_for(self._environment, opened, plain=self._plain),
             ready=self._ready,
             turned=self._turned,
+            is_saved=lambda: opened.conversation.is_saved,
         )
 
     def _surface(self, opened: app.Opened) -> "Surface":

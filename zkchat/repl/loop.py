@@ -25,7 +25,7 @@ class Room:
     """Where a conversation takes place."""
 
     say: Callable[[str], AsyncGenerator[Event, None]]
-    """Sends a message and gives what happens then."""
+    """Stores a message before it returns, and gives what happens then."""
     desk: Callable[[], Desk]
     """Laid when the first command needs it."""
     read: Read
@@ -35,6 +35,8 @@ class Room:
     """Waits for work in the background that a turn would wait for as well, but without hearing Ctrl-C."""
     turned: Callable[[], None] = lambda: None
     """Called after each turn."""
+    is_saved: Callable[[], bool] = lambda: True
+    """Whether all that was said is on disk."""
 
 
 async def converse(room: Room) -> Leave | Switch:
@@ -87,7 +89,8 @@ async def _turn(room: Room, events: AsyncGenerator[Event, None]) -> None:
     except asyncio.CancelledError:
         if (current := asyncio.current_task()) and current.cancelling():
             raise  # not this turn, but the whole chat is to end
-        room.desk().surface.aside("(Stopped. What came is kept.)")
+        kept = "What came is kept." if room.is_saved() else "It is not saved yet."
+        room.desk().surface.aside(f"(Stopped. {kept})")
     room.turned()
 
 

@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from shutil import rmtree
 from threading import Lock, local
 
 from zkchat.errors import StorageDamaged
@@ -123,8 +122,8 @@ def _version(database: sqlite3.Connection) -> int:
 
 
 def _remove(file: Path) -> None:
-    """Also where a folder has the name of a file."""
+    """Also an empty folder that has the name of a file; what is in another is not ours to delete."""
     if file.is_dir() and not file.is_symlink():
-        rmtree(file)
+        file.rmdir()
     else:
         file.unlink(missing_ok=True)

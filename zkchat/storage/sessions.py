@@ -67,7 +67,7 @@ _SESSIONS = "SELECT id, title, created_at, updated_at, message_count FROM sessio
 
 _ENTRIES = """
     SELECT session_id, sequence, kind, role, message_id, parent_id, title, at, body
-    FROM entries WHERE session_id = :session
+    FROM entries WHERE session_id = :session AND sequence > :after
         AND (:role IS NULL OR role = :role)
         AND (:since IS NULL OR at >= :since)
         AND (:until IS NULL OR at <= :until)
@@ -76,7 +76,7 @@ _ENTRIES = """
 _LAST_MESSAGES = """
     WITH newest AS (
         SELECT message_id, MIN (sequence) AS first FROM entries
-        WHERE session_id = :session AND message_id IS NOT NULL AND kind IN ('message', 'draft')
+        WHERE session_id = :session AND sequence > :after AND message_id IS NOT NULL AND kind IN ('message', 'draft')
             AND (:role IS NULL OR role = :role)
             AND (:since IS NULL OR at >= :since)
             AND (:until IS NULL OR at <= :until)
@@ -88,6 +88,9 @@ _LAST_MESSAGES = """
         AND (:since IS NULL OR at >= :since)
         AND (:until IS NULL OR at <= :until)
     ORDER BY sequence"""
+
+
+_BEFORE_ALL: Final = -(1 << 63)
 
 
 class EntryRow(NamedTuple):
@@ -145,6 +148,7 @@ class SqliteSessions(PreciousFile):
             "since": stamp(wanted.since) if wanted.since else None,
             "until": stamp(wanted.until) if wanted.until else None,
             "last": wanted.last,
+            "after": _BEFORE_ALL if wanted.after is None else wanted.after,
         }
         with self._reading() as connection:
             statement = _ENTRIES if wanted.last is None else _LAST_MESSAGES

@@ -1,39 +1,47 @@
-"""The session store where there is none: the disk is full or the folder cannot be written. Nothing is kept."""
+"""The session store where there is none, because the disk is full or the folder cannot be written."""
 
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
 
-from zkchat.errors import StorageError
+from zkchat.errors import StorageError, StorageFull
 from zkchat.model.session import Entry, EntryBody, Session
-from zkchat.ports import EntryFilter
+from zkchat.ports import EntryFilter, SessionStore
 
 
 class UnsavedSessions:
-    """Says to every request why it cannot be met, so that the conversation can tell the user and go on."""
+    """Says to every request why it cannot be met, so that the conversation can tell the user and go on.
 
-    def __init__(self, reason: StorageError) -> None:
+    A full disk may have room again: then the store is opened, and what waits in memory is written.
+    """
+
+    def __init__(self, reason: StorageError, reopen: Callable[[], SessionStore]) -> None:
         self._reason = reason
+        self._reopen = reopen
+        self._opened: SessionStore | None = None
 
     def create(self, title: str = "") -> Session:
-        self._refuse(title)
+        return self._store().create(title)
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
-        self._refuse(session_id, bodies)
+        return self._store().append(session_id, bodies)
 
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
-        self._refuse(session_id, wanted)
+        return self._store().entries(session_id, wanted)
 
     def sessions(self) -> list[Session]:
-        self._refuse()
+        return self._store().sessions()
 
     def get(self, session_id: str) -> Session:
-        self._refuse(session_id)
+        return self._store().get(session_id)
 
     def find(self, name: str) -> Session:
-        self._refuse(name)
+        return self._store().find(name)
 
     def delete(self, session_id: str) -> None:
-        self._refuse(session_id)
+        self._store().delete(session_id)
 
-    def _refuse(self, *_: object) -> NoReturn:
-        raise self._reason
+    def _store(self) -> SessionStore:
+        if self._opened is None:
+            if not isinstance(self._reason, StorageFull):
+                raise self._reason
+            self._opened = self._reopen()
+        return self._opened

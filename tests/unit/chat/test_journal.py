@@ -3,7 +3,7 @@ import asyncio
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.journal import FLUSH_AFTER, Draft, Journal
 from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.session import DraftEntry, MessageEntry, TitleEntry
+from zkchat.model.session import DraftEntry, ItemsEntry, MessageEntry, TitleEntry
 
 
 def journal(store: SessionsInMemory, *, begun: bool = True) -> Journal:
@@ -41,10 +41,10 @@ def test_a_disk_that_is_full_from_the_start_still_lets_the_conversation_go_on() 
     store = SessionsInMemory()
     store.full = True
     kept = journal(store, begun=False)
-    assert kept.begin() is not None
-    warning = kept.append(MessageEntry(message=answer()))
+    warning = kept.begin()
     assert warning is not None
     assert warning.text.endswith("The disk is full.")  # the reason, and not that there is no session
+    assert kept.append(MessageEntry(message=answer())) is None  # told already
     assert [message.id for message in kept.history.thread] == ["a1"]
 
 
@@ -86,7 +86,7 @@ def test_on_resume_a_half_answer_becomes_an_unfinished_message() -> None:
     crashed = journal(store)
     crashed.append(DraftEntry(message_id="a1", text="half "), DraftEntry(message_id="a1", text="an answer"))
     resumed = Journal(store, crashed.session, lambda: NOON)
-    assert resumed.close_what_a_crash_left_open(lambda: "new") is None
+    assert resumed.close_what_a_crash_left_open(lambda: "new") == []
     (message,) = resumed.history.thread
     assert (message.text, message.status) == ("half an answer", "unfinished")
     assert isinstance(store.rows[crashed.session_id][-1].body, MessageEntry)
@@ -111,3 +111,113 @@ def test_on_resume_a_session_in_order_is_left_alone() -> None:
     before = list(store.rows[whole.session_id])
     Journal(store, whole.session, lambda: NOON).close_what_a_crash_left_open(lambda: "new")
     assert store.rows[whole.session_id] == before
+
+
+def test_a_question_is_stored_with_what_was_chosen_before_it_and_a_title() -> None:
+    store = SessionsInMemory()
+    kept = journal(store, begun=False)
+    asked = kept.ask("How  long\nis a night?", "q1", [ItemsEntry(private=True)])
+    choice, title, message = (entry.body for entry in store.rows[kept.session_id])
+    assert (choice, title) == (ItemsEntry(private=True), TitleEntry(title="How long is a night?"))
+    assert isinstance(message, MessageEntry)
+    assert message.message == asked.message
+    assert (asked.message.session_id, asked.message.text, asked.warnings) == (
+        kept.session_id,
+        "How  long\nis a night?",
+        (),
+    )
+    kept.ask("And a day?", "q2")
+    assert [entry.body.kind for entry in store.rows[kept.session_id]] == ["items", "title", "message", "message"]
+
+
+def test_what_a_full_disk_refused_is_stored_in_order_once_there_is_room_and_the_user_is_told() -> None:
+    store = SessionsInMemory()
+    kept = journal(store)
+    kept.ask("one", "q1")
+    store.full = True
+    (warning,) = kept.ask("two", "q2").warnings
+    assert "not saved" in warning.text
+    kept.append(DraftEntry(message_id="a2", parent_id="q2", text="half"))
+    kept.append(MessageEntry(message=answer("a2", parent_id="q2")))
+    assert len(store.rows[kept.session_id]) == 2  # the title and the first question
+    store.full = False
+    (again,) = kept.ask("three", "q3").warnings
+    assert again.text == "Saving works again: all of this conversation is on disk."
+    bodies = [entry.body for entry in store.rows[kept.session_id]]
+    assert [body.message.id for body in bodies if isinstance(body, MessageEntry)] == ["q1", "q2", "a2", "q3"]
+    assert [message.id for message in kept.history.thread] == ["q1", "q2", "a2", "q3"]
+    assert kept.history.entries == store.rows[kept.session_id]
+
+
+def test_a_session_that_could_not_be_begun_is_whole_at_the_end() -> None:
+    store = SessionsInMemory()
+    store.full = True
+    kept = journal(store, begun=False)
+    kept.ask("one", "q1", [ItemsEntry(private=True)])
+    kept.append(MessageEntry(message=answer("a1", parent_id="q1")))
+    told = kept.save_rest()
+    assert told is not None
+    assert "not saved" in told.text
+    store.full = False
+    told = kept.save_rest()
+    assert told is not None
+    assert "Saving works again" in told.text
+    assert kept.save_rest() is None
+    read = Journal(store, kept.session, lambda: NOON).history
+    assert [(message.id, message.session_id) for message in read.thread] == [("q1", "s1"), ("a1", "s1")]
+    assert read.is_private
+
+
+def test_what_another_terminal_said_is_taken_in_and_told() -> None:
+    store = SessionsInMemory()
+    here = journal(store)
+    here.ask("one", "q1")
+    there = Journal(store, here.session, lambda: NOON)
+    there.ask("two", "q2")
+    there.append(MessageEntry(message=answer("a2", parent_id="q2")))
+    asked = here.ask("three", "q3")
+    assert [warning.text for warning in asked.warnings] == [
+        "Another terminal went on with this session: 2 messages came in. Yours follows them."
+    ]
+    assert asked.message.parent_id == "a2"
+    assert here.ask("four", "q4").warnings == ()
+    assert [message.id for message in Journal(store, here.session, lambda: NOON).history.thread] == [
+        "q1", "q2", "a2", "q3", "q4",
+    ]  # fmt: skip
+
+
+def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_so() -> None:
+    store = SessionsInMemory()
+    here = journal(store)
+    here.ask("one", "q1")
+    there = Journal(store, here.session, lambda: NOON)
+    there.ask("two", "q2")
+    here.append(MessageEntry(message=answer("a1", parent_id="q1")))  # it arrives after the other's question
+    there.append(MessageEntry(message=answer("a2", parent_id="q2")))
+    asked = here.ask("three", "q3")
+    assert [warning.text for warning in asked.warnings] == [
+        "Another terminal went on with this session: 2 messages came in. Yours goes on here, on a branch of its own."
+    ]
+    assert asked.message.parent_id == "a1"
+    assert [message.id for message in here.history.thread] == ["q1", "a1", "q3"]
+
+
+def test_a_session_that_was_deleted_elsewhere_goes_on_as_a_new_one() -> None:
+    store = SessionsInMemory()
+    here = journal(store)
+    here.ask("one", "q1")
+    store.delete(here.session_id)
+    (warning,) = here.ask("two", "q2").warnings
+    assert "not saved" in warning.text
+    here.append(MessageEntry(message=answer("a2", parent_id="q2")))
+    assert [entry.body.message.id for entry in store.rows["s1"] if isinstance(entry.body, MessageEntry)] == ["q2", "a2"]
+
+
+def test_on_resume_a_question_without_an_answer_is_told() -> None:
+    store = SessionsInMemory()
+    stopped = journal(store)
+    stopped.ask("one", "q1")
+    resumed = Journal(store, stopped.session, lambda: NOON)
+    (warning,) = resumed.close_what_a_crash_left_open(lambda: "new")
+    assert warning.text.startswith("The last question of this session has no answer")
+    assert [message.text for message in resumed.history.thread] == ["one"]

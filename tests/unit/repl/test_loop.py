@@ -35,6 +35,9 @@ class Table:
         self.shown: list[str] = []
         self.out = io.StringIO()
         self.turns = 0
+        self.stored: list[str] = []
+        self.is_busy = False
+        self.is_saved = True
 
     async def read(self, beginning: str) -> str:
         self.beginnings.append(beginning)
@@ -52,6 +55,15 @@ class Table:
                 yield TextDelta(text="not stopped")
         finally:
             self.shown.append("closed")
+
+    async def ready(self) -> None:
+        if self.is_busy:
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(5)
+
+    def store(self, text: str) -> AsyncGenerator[Event, None]:
+        self.stored.append(text)
+        return self.say(text)
 
     def show(self, event: Event) -> None:
         assert isinstance(event, TextDelta)
@@ -79,7 +91,15 @@ class Table:
             kit=no_kit,
             edit_page=lambda _page, _is_new: True,
         )
-        return Room(say=self.say, desk=lambda: desk, read=self.read, presenter=lambda: self, turned=self.turned)
+        return Room(
+            say=self.store,
+            desk=lambda: desk,
+            read=self.read,
+            presenter=lambda: self,
+            ready=self.ready,
+            turned=self.turned,
+            is_saved=lambda: self.is_saved,
+        )
 
     def run(self) -> Leave | Switch:
         return asyncio.run(converse(self.room()))
@@ -110,6 +130,15 @@ def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
     table.run()
     assert table.shown == ["heard endless", "closed", "end", "heard and now", "closed", "end"]
     assert table.out.getvalue() == "(Stopped. What came is kept.)\n"
+
+
+@pytest.mark.parametrize(("is_saved", "told"), [(True, "What came is kept."), (False, "It is not saved yet.")])
+def test_what_ctrl_c_says_is_true_while_the_notes_are_still_read(is_saved: bool, told: str) -> None:
+    table = Table("one")
+    table.is_busy, table.is_saved = True, is_saved
+    table.run()
+    assert table.stored == ["one"]  # before anything was waited for
+    assert table.out.getvalue() == f"(Stopped. {told})\n"
 
 
 def test_a_command_is_run_and_not_said() -> None:

@@ -84,7 +84,7 @@ def test_a_cache_begins_anew_in_the_place_of_what_is_no_file(tmp_path: Path, kin
         case "pipe":
             os.mkfifo(file)
         case "folder":
-            (file / "inner").mkdir(parents=True)
+            file.mkdir()
         case "loop":
             file.symlink_to(file.name)
         case "device":
@@ -95,3 +95,11 @@ def test_a_cache_begins_anew_in_the_place_of_what_is_no_file(tmp_path: Path, kin
     cache.close()
     assert file.is_file()
     assert not file.is_symlink()
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "cache.db" / "inner").mkdir(parents=True)
+    cache = CacheFile(tmp_path / "cache.db", schema=["CREATE TABLE words (word TEXT)"], version=1)
+    with pytest.raises(StorageError), cache.writing():
+        pass
+    assert (tmp_path / "cache.db" / "inner").is_dir()

@@ -1,0 +1,144 @@
+"""A question is on disk when it leaves the prompt: before the model is connected, before the notes are looked at."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.sessions import SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.errors import StorageError
+from zkchat.model.events import TurnFailed, TurnFinished
+from zkchat.model.message import ChatMessage, FilePart
+from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
+from zkchat.model.session import AgentEntry, Entry, ItemsEntry, MessageEntry, messages_of
+from zkchat.providers.quote import Quote
+from zkchat.vault.indexer import Refreshed
+from zkchat.vault.library import Library
+
+QUESTION = "How long is [[Sleep]]?"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, {"Sleep.md": "# Sleep\n\nSeven hours.\n"}) as library:
+        yield library
+
+
+@pytest.fixture
+def store() -> SessionsInMemory:
+    return SessionsInMemory()
+
+
+class Watched(Reciting):
+    """A model that runs something when it is connected to, and when it is asked."""
+
+    def __init__(self, connecting: Callable[[], object]) -> None:
+        super().__init__()
+        self._connecting = connecting
+
+    async def connect(self) -> None:
+        self._connecting()
+        await asyncio.sleep(0)
+
+
+def texts(store: SessionsInMemory) -> list[str]:
+    return [message.text for rows in store.rows.values() for message in messages_of(rows).values()]
+
+
+def rows_of(store: SessionsInMemory) -> list[Entry]:
+    (rows,) = store.rows.values()
+    return rows
+
+
+def test_it_is_stored_when_say_returns_whoever_listens(library: Library, store: SessionsInMemory) -> None:
+    conversation_over(library, store, Reciting()).say(QUESTION)
+    assert texts(store) == [QUESTION]
+
+
+def test_it_is_stored_before_the_model_is_connected(library: Library, store: SessionsInMemory) -> None:
+    seen: list[list[str]] = []
+    events_of(conversation_over(library, store, Watched(lambda: seen.append(texts(store)))).say(QUESTION))
+    assert seen == [[QUESTION]]
+
+
+def test_it_is_stored_before_the_notes_are_looked_at(
+    library: Library, store: SessionsInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str]] = []
+
+    def refresh(*_: object) -> Refreshed:
+        seen.append(texts(store))
+        raise StorageError("no index")
+
+    monkeypatch.setattr(library, "refresh", refresh)
+    events = events_of(conversation_over(library, store, Quote()).say(QUESTION))
+    assert isinstance(events[-1], TurnFailed)
+    assert seen == [[QUESTION]]
+    assert texts(store) == [QUESTION]  # and it stays
+
+
+@pytest.mark.parametrize("moment", ["connecting", "answering"])
+def test_what_is_stopped_keeps_the_question(library: Library, store: SessionsInMemory, moment: str) -> None:
+    class Hanging(Reciting):
+        async def connect(self) -> None:
+            if moment == "connecting":
+                await asyncio.sleep(60)
+
+        async def stream(self, _request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+            yield TextChunk(text="Seven")
+            await asyncio.sleep(60)
+            yield Finish()
+
+    async def stop(talk: Conversation) -> None:
+        async def listen() -> None:
+            async with aclosing(talk.say(QUESTION)) as events:
+                async for _ in events:
+                    pass
+
+        task = asyncio.ensure_future(listen())
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(stop(conversation_over(library, store, Hanging())))
+    assert texts(store) == ([QUESTION] if moment == "connecting" else [QUESTION, "Seven"])
+
+
+def test_the_notes_come_to_the_same_message_and_it_counts_once(library: Library, store: SessionsInMemory) -> None:
+    events = events_of(conversation_over(library, store, Reciting()).say(QUESTION))
+    assert isinstance(events[-1], TurnFinished)
+    stored = [body.message for entry in rows_of(store) if isinstance(body := entry.body, MessageEntry)]
+    typed, enriched, answer = stored
+    assert (typed.id, typed.parts) == (enriched.id, enriched.parts[:1])
+    assert [part.name for part in enriched.parts if isinstance(part, FilePart)] == ["Sleep.md"]
+    assert answer.parent_id == typed.id
+
+
+def test_what_was_chosen_for_the_conversation_is_stored_with_its_first_question(
+    library: Library, store: SessionsInMemory
+) -> None:
+    choices: list[AgentEntry | ItemsEntry] = [AgentEntry(name="default"), ItemsEntry(private=True)]
+    talk = conversation_over(library, store, Reciting(), choices=choices)
+    talk.say(QUESTION)
+    assert [entry.body for entry in rows_of(store)][:2] == choices
+    assert talk.is_private
+    events_of(talk.say("And then?"))
+    assert sum(isinstance(entry.body, ItemsEntry) for entry in rows_of(store)) == 1
+
+
+def test_a_question_that_was_cut_off_gets_its_notes_when_it_is_asked_again(
+    library: Library, store: SessionsInMemory
+) -> None:
+    conversation_over(library, store, Reciting()).say(QUESTION)
+    (session,) = store.sessions()
+    again = conversation_over(library, store, Reciting(), session=session)
+    events = events_of(again.retry())
+    assert isinstance(events[-1], TurnFinished)
+    asked: ChatMessage = again.messages[0]
+    assert [part.name for part in asked.parts if isinstance(part, FilePart)] == ["Sleep.md"]
+    assert len(again.messages) == 2
