@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from zkchat.model.index import (
@@ -20,12 +19,11 @@ from zkchat.model.index import (
     TextLookup,
 )
 from zkchat.model.memory import Fact, FactSource
-from zkchat.model.message import Role
 from zkchat.model.message_index import IndexedMessage, IndexedUpTo
 from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, ToolSpec
 from zkchat.model.reference import DocumentReference
-from zkchat.model.session import Entry, EntryBody, Session
+from zkchat.model.session import Entry, EntryBody, EntryFilter, Session
 
 if TYPE_CHECKING:
     import numpy as np
@@ -264,19 +262,6 @@ class Workers(Protocol):
     def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
         """What comes of each task, as they get done. Work, tasks and results have to be such as can be pickled."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryFilter:
-    """Which entries of a session to load. Empty: all."""
-
-    last: int | None = None
-    """Only so many messages, the newest."""
-    role: Role | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    after: int | None = None
-    """Only those that were stored after this place."""
 
 
 class VectorIndex(Protocol):

@@ -14,6 +14,7 @@ from zkchat.model.session import (
     DraftEntry,
     Entry,
     EntryBody,
+    EntryFilter,
     HeadEntry,
     MessageEntry,
     PinEntry,
@@ -23,7 +24,6 @@ from zkchat.model.session import (
     orphans_of,
     thread_of,
 )
-from zkchat.ports import EntryFilter
 from zkchat.storage.session_rescue import open_sessions
 from zkchat.storage.sessions import SqliteSessions
 

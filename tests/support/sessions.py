@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from zkchat.errors import SessionNotFound, StorageFull
-from zkchat.model.session import Entry, EntryBody, Session
-from zkchat.ports import EntryFilter
+from zkchat.model.session import Entry, EntryBody, EntryFilter, Session
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

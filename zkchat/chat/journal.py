@@ -15,13 +15,14 @@ from zkchat.model.session import (
     DraftEntry,
     Entry,
     EntryBody,
+    EntryFilter,
     HeadEntry,
     MessageEntry,
     Session,
     TitleEntry,
     orphans_of,
 )
-from zkchat.ports import EntryFilter, SessionStore
+from zkchat.ports import SessionStore
 
 FLUSH_AFTER = 0.2
 """Seconds after which a piece of an arriving answer is on disk."""

@@ -74,7 +74,6 @@ def ask(
     from zkchat import app
 
     here = process()
-    text = _question(here, question or [])
     settle(here, vault, may_ask=not json_output)
     options = app.ConversationOptions(
         vault=vault,
@@ -87,7 +86,7 @@ def ask(
         agent=agent,
         private=private,
         strict=strict,
-        question=text,
+        question=_question(here, question or []),
     )
     with app.open_conversation(here.environment, options) as opened:
         tell_choice(here, opened)

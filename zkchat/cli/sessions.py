@@ -67,8 +67,7 @@ def show(
 ) -> None:
     """Show the messages of a session, or some of them."""
     from zkchat import app as composition
-    from zkchat.model.session import messages_of
-    from zkchat.ports import EntryFilter
+    from zkchat.model.session import EntryFilter, messages_of
 
     here = process()
     wanted = EntryFilter(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from zkchat.errors import StorageDamaged
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.message_index import IndexedMessage, IndexedUpTo
-from zkchat.model.session import Entry, MessageEntry, MessageHit, Session
-from zkchat.ports import EntryFilter, MessageIndex, SessionStore
+from zkchat.model.session import Entry, EntryFilter, MessageEntry, MessageHit, Session
+from zkchat.ports import MessageIndex, SessionStore
 from zkchat.vault.snippet import snippet
 from zkchat.vault.terms import asked_terms
 

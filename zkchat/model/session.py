@@ -1,6 +1,7 @@
 """Sessions as append-only lists of entries, and the pure views of them (SPEC 2.6, 4.5)."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -140,6 +141,19 @@ class Entry(Value):
     sequence: int
     at: datetime
     body: EntryBody
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryFilter:
+    """Which entries of a session to load. Empty: all."""
+
+    last: int | None = None
+    """Only so many messages, the newest."""
+    role: Role | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    after: int | None = None
+    """Only those that were stored after this place."""
 
 
 def messages_of(entries: Iterable[Entry]) -> dict[str, ChatMessage]:

@@ -5,8 +5,7 @@ from threading import RLock
 from typing import Generic, Self, TypeVar
 
 from zkchat.model.memory import Fact, FactSource
-from zkchat.model.session import Entry, EntryBody, Session
-from zkchat.ports import EntryFilter
+from zkchat.model.session import Entry, EntryBody, EntryFilter, Session
 from zkchat.storage.memories import SqliteMemories, no_fact
 from zkchat.storage.sessions import SqliteSessions, no_session
 

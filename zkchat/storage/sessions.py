@@ -19,6 +19,7 @@ from zkchat.model.session import (
     DraftEntry,
     Entry,
     EntryBody,
+    EntryFilter,
     HeadEntry,
     ItemsEntry,
     MessageEntry,
@@ -29,7 +30,6 @@ from zkchat.model.session import (
     UnknownEntry,
     sessions_called,
 )
-from zkchat.ports import EntryFilter
 from zkchat.storage.faults import guarded
 from zkchat.storage.precious_file import PreciousFile, UnreadableRow
 

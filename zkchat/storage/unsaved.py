@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from zkchat.errors import StorageError, StorageFull
-from zkchat.model.session import Entry, EntryBody, Session
-from zkchat.ports import EntryFilter, SessionStore
+from zkchat.model.session import Entry, EntryBody, EntryFilter, Session
+from zkchat.ports import SessionStore
 
 
 class UnsavedSessions:

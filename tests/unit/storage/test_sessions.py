@@ -17,6 +17,7 @@ from zkchat.model.session import (
     DraftEntry,
     Entry,
     EntryBody,
+    EntryFilter,
     HeadEntry,
     ItemsEntry,
     MessageEntry,
@@ -28,7 +29,7 @@ from zkchat.model.session import (
     orphans_of,
     thread_of,
 )
-from zkchat.ports import EntryFilter, SessionStore
+from zkchat.ports import SessionStore
 from zkchat.storage.database import backups_of, open_database
 from zkchat.storage.sessions import SqliteSessions
 
