@@ -151,15 +151,13 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     loaded = load_settings(environment, where, model=options.model)
     with ExitStack() as stack:
         journal, notices = _journal(stack, environment, where, loaded.settings, options)
-        stack.callback(journal.save_rest)
-        left_open = journal.close_what_a_crash_left_open(environment.new_id) if journal.session else []
+        left_open = journal.close_what_a_crash_left_open(environment.new_id)
         profiles = profiles_of(profile_files(where))
         agent = _agent(profiles, options, journal)
         choices = _choices(journal, options, agent)
         asked = journal.ask(options.question, environment.new_id(), choices) if options.question else None
-        unmet = _unapproved_agent(profiles, journal)
-        if agent:
-            loaded, unmet = _as_agent_wants(environment, where, options, agent)
+        wanted = _as_agent_wants(environment, where, options, agent) if agent else None
+        loaded, unmet = wanted or (loaded, _unapproved_agent(profiles, journal))
         provider, chosen = create_provider(environment, loaded.settings)
         told: list[str] = []
         library = stack.enter_context(opened_library(environment, where, loaded.settings, told.append))
@@ -283,6 +281,7 @@ def _journal(
                     raise
                 continue
             stack.push(trial.pop_all())
+            stack.callback(journal.save_rest)
             return journal, notices
     raise AssertionError("the last trial returns or raises")
 
