@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-import typer
-
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target
-from tests.fuzz.worlds import FuzzWorld, Worlds
-from zkchat.cli.main import app
+from tests.fuzz.worlds import FuzzWorld, Worlds, commands
 
 ODD = (
     *(
@@ -112,7 +109,7 @@ class Commands:
     def __init__(self, folders: Folders) -> None:
         self._fitting: dict[str, Sequence[str]] = dict(FITTING)
         self._worlds = Worlds(folders, self._look)
-        self._grammar = Grammar(list(leaves(typer.main.get_command(app))), self._fitting)
+        self._grammar = Grammar(list(leaves(commands())), self._fitting)
 
     def _look(self, world: FuzzWorld) -> None:
         sessions = world.checked("sessions", "list", "--json").json
