@@ -1,6 +1,8 @@
 """Damaged files of our own: every command still ends as documented, and what was damaged is kept or rescued."""
 
 import os
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 
@@ -8,6 +10,8 @@ from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.fuzz.worlds import FuzzWorld, Worlds
 from zkchat.errors import ExitCode
+from zkchat.repl.history import SharedHistory
+from zkchat.repl.paste import Pastes
 
 ASK = ("ask", "How long do adults sleep?", "--model", "quote")
 COMMANDS = (
@@ -58,8 +62,33 @@ def damage(chance: Random, file: Path) -> None:
             file.write_bytes(other.read_bytes())
         case 5 | 6:
             replace_by_something_else(chance, file)
+        case 7 | 8 | 9 | 10 | 11 | 12 if file.suffix == ".db":
+            tamper(chance, file)
         case _:
             file.write_bytes(mutation.mutated_bytes(chance, content))
+
+
+def tamper(chance: Random, file: Path) -> None:
+    """As another program would that can open the database."""
+    with closing(sqlite3.connect(file)) as database, suppress(sqlite3.Error):
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        table = chance.choice(tables)
+        columns = [row[1] for row in database.execute(f'PRAGMA table_info("{table}")')]
+        column, value = chance.choice(columns), chance.choice(("NULL", "x'ff00'", "''", "-1", "1e300", "'{'", "'[1]'"))
+        statements = (
+            f'UPDATE OR IGNORE "{table}" SET "{column}" = {value}',
+            f'DELETE FROM "{table}"',
+            f'DROP TABLE "{table}"',
+            f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO other',
+            f'CREATE TRIGGER odd AFTER INSERT ON "{table}" BEGIN DELETE FROM "{table}"; END',
+            f'CREATE VIEW odd AS SELECT * FROM "{table}"',
+            f"PRAGMA user_version = {chance.choice((0, 1, 99, -5, 2**31 - 1))}",
+            f"PRAGMA application_id = {chance.randrange(2**31)}",
+        )
+        for name in [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")]:
+            database.execute(f'DROP TRIGGER "{name}"')
+        database.execute(chance.choice(statements))
+        database.commit()
 
 
 def replace_by_something_else(chance: Random, file: Path) -> None:
@@ -87,7 +116,13 @@ class Stores:
                 return self._sessions_are_rescued(case, world)
             case 1:
                 return self._others_stop_nobody(case, world)
-        hurt = chance.sample(files_of(world), chance.choice((1, 1, 2, 4)))
+        if chance.random() < 0.15:
+            world.variables["ZKCHAT_STORAGE__LOCATION"] = "vault"
+            world.checked(*ASK)
+        files = files_of(world)
+        if chance.random() < 0.5:
+            files = [file for file in files if file.suffix == ".db"]
+        hurt = chance.sample(files, chance.choice((1, 1, 2, 4)))
         for file in hurt:
             damage(chance, file)
         called = [ASK, *chance.sample(COMMANDS, 3)]
@@ -95,6 +130,8 @@ class Stores:
         case.note("called.txt", "\n".join(map(str, (*hurt, *called))))
         for arguments in called:
             world.checked(*arguments)
+        history = SharedHistory(world.home / ".local" / "share" / "zkchat" / "history", Pastes())
+        require(all(isinstance(line, str) for line in history.load_history_strings()), "what was typed is text")
         return None
 
     def _others_stop_nobody(self, case: Case, world: FuzzWorld) -> None:
