@@ -51,6 +51,11 @@ def read_small(file: Path, *, most: int, beneath: Path | None = None) -> bytes:
         return _content(folder / file.name, handle, most, follow=beneath is None)
 
 
+def followed(file: Path) -> Path:
+    """Where a link of the user leads, so that it stays when the file is written; for links in a circle, itself."""
+    return Path(os.path.realpath(file))  # `Path.resolve` raises `RuntimeError` for a circle before Python 3.13
+
+
 def names_in(folder: Path, *, beneath: Path | None = None) -> list[str]:
     """The names in a folder, sorted; none where it is not there. Raises `OSError`, `RefusedFile` for a link."""
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.world import World
 from zkchat.cli.main import run
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode
@@ -240,3 +241,13 @@ class TestTrust:
     def test_what_a_vault_asks_for_cannot_write_to_the_terminal(self, desk: Desk) -> None:
         desk.vault_file.write_text('[ollama]\nhost = "http://a/\\u009b2J\\u001b]0;x"\n')
         assert {"\x1b", "\x9b"} & set(desk.types("trust").out) == set()
+
+
+@pytest.mark.parametrize("arguments", [("set", "ui.color", "never"), ("unset", "ui.color"), ("show",), ("path",)])
+def test_settings_that_are_a_link_to_itself_are_a_sentence(world: World, arguments: tuple[str, ...]) -> None:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.symlink_to("config.toml")
+    result = world.run("config", *arguments)
+    assert result.code == (ExitCode.OK if arguments == ("path",) else ExitCode.CONFIG)
+    assert file.is_symlink()

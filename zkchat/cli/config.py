@@ -123,9 +123,11 @@ def _paths(here: Process, vault: Path | None) -> "Paths":
 
 def _file(paths: "Paths", scope: Scope) -> tuple[Path, Path | None]:
     """The settings file, and the folder below which no link is followed."""
+    from zkchat.files import followed
+
     if scope is Scope.USER:
         # Many people keep their dot files elsewhere and link to them: the link stays.
-        return paths.user_config.resolve(), None
+        return followed(paths.user_config), None
     return paths.vault_config, paths.vault
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from zkchat.errors import UsageError
-from zkchat.files import names_in, read_small, write_atomically
+from zkchat.files import followed, names_in, read_small, write_atomically
 from zkchat.model.profile import ProfileFile, ProfileKind
 
 _FOLDERS: Final[dict[ProfileKind, str]] = {"agent": "agents", "rule": "rules"}
@@ -40,7 +40,7 @@ class ProfileFolders:
 
     def write(self, scope: Scope, file: Path, text: str) -> None:
         """Write a file of one of the folders, the folder too if it is missing. Raises `StorageError`."""
-        write_atomically(file if scope == "vault" else file.resolve(), text, mode=0o644, beneath=self._beneath(scope))
+        write_atomically(file if scope == "vault" else followed(file), text, mode=0o644, beneath=self._beneath(scope))
 
     def _files(self, scope: Scope, kind: ProfileKind) -> Iterator[ProfileFile]:
         folder = self._folder(scope, kind)
