@@ -16,6 +16,10 @@ WITHHELD: Final = "withheld"
 """How a note was found that may not be sent to the model at hand: no more of it is known than the link."""
 
 
+MOST_EMBEDS: Final = 50
+"""Of one document; nobody reads more of them as a part of it."""
+
+
 def links_in(library: Library, text: str, quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:
     """A reference for each link of the text, in order; links to the web are none of ours.
 
@@ -39,10 +43,10 @@ def embedded(library: Library, reference: DocumentReference, text: str) -> tuple
     """
     source = reference.relative_path
     assert source is not None
-    links = parse_note(source, text).links
+    links = parse_note(source, text).links if "![" in text else ()
     shown = [link for link in links if link.embed and not link.in_comment and not link.in_frontmatter]
     try:
-        found = [_reference(library, link, source) for link in shown]
+        found = [_reference(library, link, source) for link in shown[:MOST_EMBEDS]]
     except (StorageError, VaultError):
         return ()
     return tuple(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from zkchat.ports import NoteIndex
 
 _MOST_MISSING = 4096
+_MOST_ANCHORED = 64
+"""Notes whose headings are remembered while links to them are resolved."""
 _ID = re.compile(r"\d{8}t\d{4}|\d{8,17}")
 
 
@@ -25,11 +27,12 @@ class LiveCatalog:
         self._lock = RLock()
         self._catalog = Catalog((), self._anchors)
         self._generation = -1
-        self._missing: dict[tuple[Link, str | None, int], Missing] = {}
+        self._anchors_of: dict[str, Anchors] = {}
+        self._missing: dict[tuple[str, bool, str | None, int], Missing] = {}
         """Links that lead nowhere, as long as no name changes: what they could have meant is dear to find out."""
 
     def resolve(self, link: Link, source: str | None, *, suggestions: int = 3) -> Resolution:
-        key = link, source, suggestions
+        key = link.target, link.external, source, suggestions
         with self._lock:
             if known := self._missing.get(key):
                 return known
@@ -53,7 +56,7 @@ class LiveCatalog:
             for entry in entries:
                 self._catalog.replace(entry)
             self._generation = generation
-            self._missing.clear()
+            self._forget()
 
     def catch_up(self) -> int:
         """Be of the index's generation, which is returned."""
@@ -64,12 +67,21 @@ class LiveCatalog:
                 entries = (CatalogEntry(path=row.path, title=row.title, aliases=row.aliases) for row in rows)
                 self._catalog = Catalog(entries, self._anchors)
                 self._generation = generation
-                self._missing.clear()
+                self._forget()
             return generation
 
     def _anchors(self, path: str) -> Anchors:
-        known = self._index.known(path)
-        return Anchors(known.headings, known.blocks) if known else Anchors()
+        if path not in self._anchors_of:
+            known = self._index.known(path)
+            if len(self._anchors_of) >= _MOST_ANCHORED:
+                self._anchors_of.clear()
+            self._anchors_of[path] = Anchors(known.headings, known.blocks) if known else Anchors()
+        return self._anchors_of[path]
+
+    def _forget(self) -> None:
+        """What was true of another generation."""
+        self._missing.clear()
+        self._anchors_of.clear()
 
 
 def keys_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> frozenset[str]:

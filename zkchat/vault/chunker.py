@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 
 from zkchat.model.note import Note, Section
@@ -11,13 +12,17 @@ from zkchat.vault.markdown import Lines, Span, with_line_feeds
 LARGEST = 400
 """Tokens of a section, by estimate: a CJK character is one, of other text four characters are."""
 
-_ROOM = 4 * LARGEST
+_HEAVY = 4
+"""How many other characters a CJK one counts as."""
+_ROOM = _HEAVY * LARGEST
 _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
 _WORD = re.compile(r"\s")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
+_LONGEST_NAME = 200
+"""Characters of a heading that its sections are found by: a longer one would outweigh the text of each."""
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _LONGEST_CHARACTER = 32
 """Code points that are kept together as one; more of them are no character but an attack."""
@@ -46,7 +51,7 @@ def _regions(note: Note, length: int) -> Iterator[tuple[tuple[str, ...], Span]]:
             yield path, (start, heading_start)
         while levels and levels[-1] >= level:
             levels.pop()
-        path = (*path[: len(levels)], text)
+        path = (*path[: len(levels)], text[:_LONGEST_NAME])
         levels.append(level)
         start = heading_start
     yield path, (start, length)
@@ -70,23 +75,25 @@ def _reach(flat: str, start: int, end: int) -> int:
     window = flat[start : min(end, start + _ROOM)]
     extra_bytes = len(window.encode(errors="surrogatepass")) - len(window)
     heavy_at_most = extra_bytes // 2  # a CJK character takes three bytes or four
-    if len(window) + 3 * heavy_at_most <= _ROOM:
+    if len(window) + (_HEAVY - 1) * heavy_at_most <= _ROOM:
         return start + len(window)
-    extra = 0
-    for match in _CJK.finditer(window):
-        if match.end() + extra + 3 > _ROOM:
-            return start + min(match.start(), _ROOM - extra)
-        extra += 3
-    return start + min(len(window), _ROOM - extra)
+    reach, room = 0, _ROOM
+    while room and reach < len(window):
+        step = window[reach : reach + max(1, room // _HEAVY)]
+        weight = len(step) + (_HEAVY - 1) * len(_CJK.findall(step))
+        if weight > room:  # one character, and a heavy one
+            break
+        reach, room = reach + len(step), room - weight
+    return start + reach
 
 
 def _best_cut(flat: str, start: int, stop: int) -> int:
     """The last good place to cut in the second half of the section."""
     half = (start + stop) // 2
     for pattern in (_PARAGRAPH, _LINE, _SENTENCE, _WORD):
-        places = [match.end() for match in pattern.finditer(flat, half, stop)]
-        if places:
-            return places[-1]
+        last = deque(pattern.finditer(flat, half, stop), maxlen=1)
+        if last:
+            return last[0].end()
     for cut in range(stop, max(half, stop - _LONGEST_CHARACTER), -1):
         if not _joined(flat[cut - 1], flat[cut]):
             return cut

@@ -14,7 +14,7 @@ from zkchat.model.reference import Evidence, LineRange
 from zkchat.vault import wikilink
 from zkchat.vault.asking import asking_terms, topics
 from zkchat.vault.library import Library
-from zkchat.vault.parse import parse_note
+from zkchat.vault.parse import frontmatter_of
 from zkchat.vault.reading import is_source
 from zkchat.vault.resolver import is_note
 from zkchat.vault.sentences import sentences
@@ -22,6 +22,8 @@ from zkchat.vault.terms import asked_terms, terms
 
 PASSAGES = 12
 MOST = 5
+_READ = 20_000
+"""Characters of a note in which its first sentences are looked for."""
 BEGINNING = 3
 """Sentences of a note that is asked for as a whole."""
 # The shares below were chosen on vault-fixtures/garden-questions.json; benchmarks/retrieval/quote.py measures them.
@@ -76,7 +78,7 @@ def _on_a_name(library: Library, names: Iterable[str]) -> list[_Candidate]:
     called = next(filter(None, (_called(library, name) for name in names)), ())
     for path in called:
         with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
-            if is_source(parse_note(path, library.read(path))):
+            if is_source(frontmatter_of(library.read(path)).properties):
                 begun += _beginning(library, path, "")[: max(1, BEGINNING // len(called))]
     return begun
 
@@ -93,7 +95,7 @@ def _called(library: Library, name: str) -> Sequence[str]:
 
 def _beginning(library: Library, path: str, anchor: str) -> list[_Candidate]:
     text = library.section(path, anchor)
-    body = text[parse_note(path, text).body_start :]
+    body = text[frontmatter_of(text).end :][:_READ]
     passage = Passage(
         path=path,
         title=library.title(path),
@@ -111,9 +113,12 @@ def _beginning(library: Library, path: str, anchor: str) -> list[_Candidate]:
 
 
 def _without_links(text: str) -> str:
-    for link in reversed(wikilink.scan(text)):
-        text = text[: link.start] + " " + text[link.end :]
-    return " ".join(text.split())
+    pieces: list[str] = []
+    position = 0
+    for link in wikilink.scan(text):
+        pieces += (text[position : link.start], " ")
+        position = max(position, link.end)
+    return " ".join("".join([*pieces, text[position:]]).split())
 
 
 def rank(

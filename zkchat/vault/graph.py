@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -11,13 +11,19 @@ from zkchat.errors import VaultError
 from zkchat.model.index import StoredLink
 from zkchat.model.note import Ambiguous, Link, Missing, Resolution, Resolved
 from zkchat.vault.library import Library
-from zkchat.vault.markdown import Lines, flatten
+from zkchat.vault.markdown import Lines, Span, flatten
 from zkchat.vault.names import name_key
 from zkchat.vault.parse import file_title, prose_of
 from zkchat.vault.snippet import snippet
 from zkchat.vault.terms import UNSPACED_SCRIPTS, terms
 
+_LINE_END = re.compile(r"\n")
+LONG_LINE = 2_000
+_AROUND = 80
+"""Characters of a long line that are shown before and after a link."""
 _NOTES_AT_ONCE = 500
+MOST_LINES = 100
+"""Lines of one note that mention another."""
 _MOST_CANDIDATES = 500
 """Notes that are read, at most, to see where one name is mentioned."""
 
@@ -80,9 +86,10 @@ def backlinks(library: Library, path: str) -> list[Followed]:
     """The links of other notes that lead to a file."""
     stored = [each for each in library.links_to(path) if each.source != path]
     return [
-        replace(_followed(library, each), context=_line_of(lines, each.link))
+        replace(_followed(library, each), context=_line_of(text, starts, each.link))
         for source, group in groupby(stored, key=attrgetter("source"))
-        for lines in [_text_of(library, source).split("\n")]
+        for text in [_text_of(library, source)]
+        for starts in [line_starts(text)]
         for each in group
     ]
 
@@ -142,8 +149,31 @@ def _followed(library: Library, stored: StoredLink) -> Followed:
     return Followed(source=stored.source, link=stored.link, found=found)
 
 
-def _line_of(lines: list[str], link: Link) -> str:
-    return snippet("".join(lines[link.line - 1 : link.line]), terms(link.text))
+def line_starts(flat: str) -> list[int]:
+    """Where each line begins, and where one after the last would."""
+    return [0, *(match.end() for match in _LINE_END.finditer(flat)), len(flat) + 1]
+
+
+def _line_of(text: str, starts: list[int], link: Link) -> str:
+    """The line that a link stands on; of a long one, only what is around the link is looked at."""
+    if link.line >= len(starts):  # the note is a shorter one by now
+        return ""
+    line = starts[link.line - 1], starts[link.line] - 1
+    return _context(text, line, (link.start, link.end), terms(link.text))
+
+
+def _context(text: str, line: Span, place: Span, asked: Sequence[str]) -> str:
+    """What stands on a line; of a long one only what is around the place, so that many of them take no longer."""
+    start, end = line
+    if end - start <= LONG_LINE:
+        return snippet(text[start:end], asked)
+    first, last = max(start, place[0] - _AROUND), min(end, place[1] + _AROUND)
+    return f"{'… ' * (first > start)}{' '.join(text[first:last].split())}{' …' * (last < end)}"
+
+
+def _end_of_line(text: str, offset: int) -> int:
+    end = text.find("\n", offset)
+    return end if end >= 0 else len(text)
 
 
 def _text_of(library: Library, path: str) -> str:
@@ -176,9 +206,15 @@ def _spellings(names: Iterable[str]) -> list[str]:
 
 
 def _mentions_in(library: Library, path: str, pattern: re.Pattern[str]) -> Iterator[Mention]:
+    """The lines of a note that hold a match, each once."""
     text = _text_of(library, path)
     prose = _ADDRESS.sub(lambda match: "\0" * len(match[0]), prose_of(text))
-    lines, counted = text.split("\n"), Lines(text)
-    by_line = {counted.at(match.start()): " ".join(match[0].split()) for match in pattern.finditer(prose)}
-    for line, name in by_line.items():
-        yield Mention(path=path, line=line, name=name, context=snippet(lines[line - 1], terms(name)))
+    counted, end = Lines(text), 0
+    for _ in range(MOST_LINES):
+        match = pattern.search(prose, end)
+        if not match:
+            return
+        start, end = text.rfind("\n", 0, match.start()) + 1, _end_of_line(text, match.start())
+        name = " ".join(match[0].split())
+        context = _context(text, (start, end), match.span(), terms(name))
+        yield Mention(path=path, line=counted.at(match.start()), name=name, context=context)

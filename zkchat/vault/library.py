@@ -14,7 +14,7 @@ from zkchat.vault.bounded import BoundedRefresh
 from zkchat.vault.catalog import LiveCatalog
 from zkchat.vault.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.meaning import Meaning
-from zkchat.vault.parse import file_title, parse_note
+from zkchat.vault.parse import comments_of, file_title, parse_note
 from zkchat.vault.resolver import is_note, section_lines
 from zkchat.vault.search import Search
 
@@ -151,18 +151,21 @@ class Library:
 
     def names(self, path: str) -> tuple[str, ...]:
         """What a note is called, each name once: its title, the name of its file, its aliases."""
-        known = self._answer(lambda: self._index.known(path))
-        named = (known.title, file_title(path), *known.aliases) if known else (file_title(path),)
-        return tuple(dict.fromkeys(named))
+        remembered = self._known_by_now().names
+        if path not in remembered:
+            known = self._answer(lambda: self._index.known(path))
+            named = (known.title, file_title(path), *known.aliases) if known else (file_title(path),)
+            remembered[path] = tuple(dict.fromkeys(named))
+        return remembered[path]
 
     def section(self, path: str, anchor: str = "") -> str:
         """What stands under a heading or in a block, without comments; the whole note where there is no such place."""
         text = self.read(path)
-        if not anchor and "%%" not in text:
-            return text  # nothing to cut out, so no need to understand it
+        if not anchor:
+            return _shown(text, comments_of(text))
         note = parse_note(path, text)
         lines = _shown(text, note.comments).splitlines(keepends=True)
-        place = section_lines(note, anchor) if anchor else None
+        place = section_lines(note, anchor)
         return "".join(lines[place[0] - 1 : place[1]] if place else lines)
 
     def resolve(self, link: Link, source: str | None = None, *, suggestions: int = 3) -> Resolution:
@@ -304,10 +307,14 @@ class _Remembered:
     fingerprints: dict[str, bytes] = field(default_factory=dict)
     links: dict[str, set[str]] = field(default_factory=dict)
     """By note, the texts of its links."""
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def _shown(text: str, comments: Iterable[tuple[int, int]]) -> str:
     """The text with its comments blanked out, line for line."""
-    for start, end in reversed([*comments]):
-        text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]
-    return text
+    pieces: list[str] = []
+    position = 0
+    for start, end in comments:
+        pieces += (text[position:start], "\n" * text.count("\n", start, end))
+        position = end
+    return "".join([*pieces, text[position:]])

@@ -1,9 +1,10 @@
 """What Markdown makes of a text: where code, formulas, headings, hyperlinks and blocks stand, in character offsets."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +37,14 @@ _HYPERLINK = re.compile(r"\][(:]")
 _ODD_LINE = re.compile(r"\n(?=[ =-])(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
 """Where a text has none of these, it holds no code, formula, hyperlink or block with an id, and its only headings are
 lines that begin with `#`: the parser need not be asked, which is slow because it tells more."""
+MOST = 10_000
+"""Headings, links and blocks of a note that are known, of each: so many take as long as the text of a large note."""
+MOST_SPANS = 50_000
+"""Pieces of code, formulas, HTML, links and blocks of a note that are told from its text, all together."""
+LONGEST_LINK = 10_000
+"""Characters of a link; more is data, such as a picture inside of a text."""
+LONGEST_TITLE = 1_000
+"""Characters of a heading that are kept: what is longer is no heading but a text with a mark before it."""
 _PLAIN_TITLE = re.compile(r"\n(#{1,6})(?![^ \n])(.*)")
 
 
@@ -59,6 +68,8 @@ class Outline:
     hyperlinks: list[Hyperlink] = field(default_factory=list)
     blocks: list[Span] = field(default_factory=list)
     """In order of their beginnings, each before the blocks inside it. Left empty where no block can have an id."""
+    is_cut: bool = False
+    """Whether there was too much of all this, so that from some place on the text counts as text."""
 
 
 def flatten(text: str) -> str:
@@ -134,22 +145,21 @@ def outline(flat: str, start: int = 0) -> Outline:
     """
     lines = f"\n{flat[start:]}"
     if not (any(mark in lines for mark in _MARKS) or _HYPERLINK.search(lines) or _ODD_LINE.search(lines)):
-        return Outline(titles=_plain_titles(lines, first_line=flat.count("\n", 0, start) + 1, start=start))
+        titles = islice(_plain_titles(lines, first_line=flat.count("\n", 0, start) + 1, start=start), MOST + 1)
+        return Outline(titles=[*titles])
     found = _Reader(flat).read(_parser(), at_most=3 * len(flat) + _STRIDE)
     return found or _Reader(flat).read(_parser(tables=False)) or Outline()
 
 
-def _plain_titles(lines: str, *, first_line: int, start: int) -> list[Heading]:
+def _plain_titles(lines: str, *, first_line: int, start: int) -> Iterator[Heading]:
     """The lines that begin with `#`. Of the text itself the line end before the first one is no part."""
-    titles = []
     line, position = first_line - 1, 0
     for match in _PLAIN_TITLE.finditer(lines):
         marks, text = match.groups()
         offset = match.start()
         line += lines.count("\n", position, offset + 1)
         position = offset + 1
-        titles.append(Heading(_title_text(text), len(marks), line, start + offset))
-    return titles
+        yield Heading(_title_text(text), len(marks), line, start + offset)
 
 
 class _Reader:
@@ -161,6 +171,7 @@ class _Reader:
         self._wanted = _WANTED | _BLOCKS if self._has_ids else _WANTED
         self._nested_until = 0
         self._lines = Lines(flat)
+        self._room = MOST_SPANS
 
     def read(self, parser: "pyromark.Markdown", at_most: float = inf) -> Outline | None:
         """None if there is more than so much to be read."""
@@ -169,6 +180,9 @@ class _Reader:
         for number, (event, place) in enumerate(events):
             if number > at_most:
                 return None
+            if self._room < 0:
+                found.is_cut = True
+                break
             if "Text" in event or "End" in event or isinstance(event, str):
                 continue
             if "Start" in event:
@@ -177,8 +191,10 @@ class _Reader:
                 if kind in self._wanted:
                     self._open(kind, tag, place)
             elif "Code" in event or "InlineHtml" in event:
+                self._room -= 1
                 found.code.append(self._span(place))
             elif "InlineMath" in event or "DisplayMath" in event:
+                self._room -= 1
                 span = self._span(place)
                 if not self._flat[span[1] : span[1] + 1].isdigit():  # `$5 … $6` are prices
                     found.formulas.append(span)
@@ -189,6 +205,7 @@ class _Reader:
         return self._at(place["start"]), self._at(place["end"])
 
     def _open(self, kind: str, tag: "Tag", place: "Range") -> None:
+        self._room -= 1
         span = self._span(place)
         if self._has_ids and kind in _BLOCKS:
             self._found.blocks.append(span)
@@ -207,7 +224,7 @@ class _Reader:
 
     def _title(self, level: int, span: Span) -> None:
         start, end = span
-        if start >= self._nested_until:
+        if start >= self._nested_until and len(self._found.titles) <= MOST:
             self._found.titles.append(Heading(_title_of(self._flat[start:end]), level, self._lines.at(start), start))
 
     def _hyperlink(self, link: "LinkData", span: Span, *, image: bool) -> None:
@@ -217,13 +234,15 @@ class _Reader:
         if self._flat.startswith("[]", end):  # the parser leaves these out
             end += 2
         inline = link["link_type"] == "Inline"
-        label_end = self._flat.rfind("](" if inline else "][", start, end)
+        is_long = end - start > LONGEST_LINK
+        label_end = -1 if is_long and not inline else self._flat.rfind("](" if inline else "][", start, end)
         if label_end < 0:
             label_end = end - 1
         if inline:
             self._found.code.append((label_end + 1, end))
-        label = self._flat[start + 1 + image : label_end]
-        self._found.hyperlinks.append(Hyperlink(label, link["dest_url"], image, start, end))
+        if not is_long and len(self._found.hyperlinks) <= MOST:
+            label = self._flat[start + 1 + image : label_end]
+            self._found.hyperlinks.append(Hyperlink(label, link["dest_url"], image, start, end))
 
 
 def _without_piped_links(flat: str) -> str:
@@ -234,16 +253,16 @@ def _without_piped_links(flat: str) -> str:
 def _title_of(source: str) -> str:
     lines = source.rstrip().split("\n")
     underlined = len(lines) > 1
-    return " ".join("\n".join(lines[:-1]).split()) if underlined else _title_text(source.lstrip("#"))
+    return " ".join("\n".join(lines[:-1]).split())[:LONGEST_TITLE] if underlined else _title_text(source.lstrip("#"))
 
 
 def _title_text(line: str) -> str:
     """What a heading says: the line after its `#`, without those that may close it."""
     text = line.strip()
     if not text.endswith("#"):
-        return text
+        return text[:LONGEST_TITLE]
     without_closing = text.rstrip("#")
-    return without_closing.rstrip() if without_closing[-1:] in {"", " ", "\t"} else text
+    return (without_closing.rstrip() if without_closing[-1:] in {"", " ", "\t"} else text)[:LONGEST_TITLE]
 
 
 def _character_offsets(data: bytes) -> Callable[[int], int]:

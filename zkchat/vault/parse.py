@@ -3,12 +3,13 @@
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from zkchat.model.note import Block, Heading, Link, Note
 from zkchat.vault.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
-from zkchat.vault.markdown import Lines, Span, blank, flatten, outline, plain
-from zkchat.vault.wikilink import inside, read_prose, scan, wikilink, wikilink_spans
+from zkchat.vault.markdown import MOST, Lines, Span, blank, flatten, outline, plain
+from zkchat.vault.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
 
 _TAG = re.compile(
     r"#(?<!\S#)([^\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"
@@ -17,6 +18,7 @@ _TAG = re.compile(
 """Obsidian's, and CJK punctuation ends a tag too."""
 _WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")
 """In these Markdown sees nothing but text."""
+MOST_TAGS = 5_000
 _BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
@@ -25,27 +27,54 @@ def parse_note(path: str, text: str) -> Note:
     flat, matter, body = _cut(text)
     found = outline(body, matter.end)
     prose = read_prose(text, body, found)
-    headings = tuple(_shown(found.titles, prose.comments))
+    headings = tuple(_shown(found.titles, prose.comments)[:MOST])
+    tags, blocks = [*islice(_tags(prose.rest), MOST_TAGS + 1)], [*islice(_blocks(body, prose.rest, found.blocks), MOST)]
+    has_more = {
+        "marks": found.is_cut,
+        "headings": len(found.titles) > MOST,
+        "links": prose.has_more_links,
+        "block ids": len(blocks) == MOST,
+        "tags": len(tags) > MOST_TAGS,
+    }
     return Note(
         path=path,
         title=matter.title or _first_title(headings) or file_title(path),
         aliases=matter.aliases,
-        tags=distinct((*matter.tags, *_tags(prose.rest))),
+        tags=distinct((*matter.tags, *tags)),
         frontmatter=matter.properties,
         headings=headings,
-        blocks=tuple(_blocks(body, prose.rest, found.blocks)),
+        blocks=tuple(blocks),
         links=(*_frontmatter_links(text, flat, matter), *prose.links),
         body_start=matter.end,
         line_count=body.count("\n") + 1,
         comments=tuple(prose.comments),
-        warnings=(matter.warning,) if matter.warning else (),
+        warnings=(*([matter.warning] if matter.warning else []), *_left_out(has_more)),
     )
+
+
+def _left_out(has_more: Mapping[str, bool]) -> list[str]:
+    kinds = [kind for kind, more in has_more.items() if more]
+    return [f"It has more {' and '.join(kinds)} than are looked at; the others count as text."] if kinds else []
+
+
+def frontmatter_of(text: str) -> Frontmatter:
+    """What stands at the top of a note, without a look at the rest."""
+    return cut(flatten(text), start=int(text.startswith("\ufeff")))
 
 
 def prose_of(text: str) -> str:
     """What a note says beside its links: frontmatter, code, formulas and links are blanked out. Every offset stays."""
+    return _prose(text).rest
+
+
+def comments_of(text: str) -> list[Span]:
+    """Where `%% … %%` stands in a note."""
+    return _prose(text).comments if "%%" in text else []
+
+
+def _prose(text: str) -> Prose:
     _, matter, body = _cut(text)
-    return read_prose(text, body, outline(body, matter.end)).rest
+    return read_prose(text, body, outline(body, matter.end))
 
 
 def file_title(path: str) -> str:
@@ -121,10 +150,16 @@ def _blocks(body: str, rest: str, spans: list[Span]) -> Iterator[Block]:
     matches = list(_BLOCK_ID.finditer(rest))
     for match, span in zip(matches, _owners([match.start() for match in matches], spans), strict=True):
         if span not in known:
-            start, end = span
-            known[span] = lines.at(start), lines.at(start + len(body[start:end].rstrip()))
+            known[span] = lines.at(span[0]), lines.at(_end_of_text(body, *span))
         first, last = known[span]
         yield Block(id=match[1], line=lines.at(match.start()), first_line=first, last_line=last)
+
+
+def _end_of_text(body: str, start: int, end: int) -> int:
+    """Where the white space begins that a span ends with."""
+    while end > start and body[end - 1].isspace():
+        end -= 1
+    return end
 
 
 def _owners(offsets: list[int], spans: list[Span]) -> Iterator[Span]:

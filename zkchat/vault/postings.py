@@ -6,6 +6,7 @@ heading path count double. Needs NumPy: import this module where it is used.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from zkchat.vault.vocabulary import Numbers, ranges, vocabulary
 MOST_SLOTS = 1 << 24
 NAMED_WEIGHT = 2
 
+_MOST_NAMED = 2_000
+"""Characters of all names of a note by which it is searched. Links find it by any."""
 _FREQUENCY_BITS = 8
 _MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
 _SLOT_BITS = 24
@@ -171,10 +174,16 @@ def naming(postings: bytes) -> Numbers:
 
 
 def _names(note: Note) -> list[str]:
-    """What a note is called: its title, the name of its file where that is another one, its aliases."""
+    """What a note is called: its title, the name of its file where that is another one, its aliases.
+
+    Each of its sections is found by them, so that names without measure would outweigh the text: they are cut.
+    """
     file = file_title(note.path)
-    is_title = file == note.title or words(file) == words(note.title)
-    return [note.title, *([] if is_title else [file]), *note.aliases]
+    title = note.title[:_MOST_NAMED]
+    is_title = file == title or words(file) == words(title)
+    names = [title, *([] if is_title else [file]), *note.aliases]
+    ends = accumulate(map(len, names))
+    return [name for name, end in zip(names, ends, strict=True) if end <= _MOST_NAMED]
 
 
 def _shared(path: tuple[str, ...], other: tuple[str, ...]) -> int:

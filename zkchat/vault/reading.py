@@ -1,7 +1,7 @@
 """Reading notes for the index: some of them at a time, by this process or by others that help."""
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -186,12 +186,12 @@ def _parsed(changed: _Changed) -> _Parsed:
         return _Parsed(Note(path=path, title=file_title(path), warnings=note.warnings), None, privacy)
     if not changed.intact:
         note = replace(note, warnings=(*note.warnings, "Some of its characters are not UTF-8 and are shown as \ufffd."))
-    return _Parsed(note, text if is_source(note) else None, privacy)
+    return _Parsed(note, text if is_source(note.frontmatter) else None, privacy)
 
 
-def is_source(note: Note) -> bool:
-    """Whether answers may rest on it, without its reader's saying so. What a model said before is none."""
-    return note.frontmatter.get(WRITTEN_BY_US) not in {"answer", "conversation"}
+def is_source(frontmatter: Mapping[str, object]) -> bool:
+    """Whether answers may rest on a note, without its reader's saying so. What a model said before is none."""
+    return frontmatter.get(WRITTEN_BY_US) not in {"answer", "conversation"}
 
 
 def _in_sections(parsed: _Parsed) -> tuple[Note, Sequence[Section], PrivacyClass]:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from zkchat.model.index import LinkToResolve
@@ -29,6 +29,9 @@ KNOWN_EXTENSIONS = frozenset((*_DOCUMENTS, *_IMAGES, *_RECORDINGS))
 
 _ID_SHAPE = "(?:[0-9]{8}t[0-9]{4}|[0-9]{8,17})"
 _ID = re.compile(f"^{_ID_SHAPE}(?![0-9])|(?<![0-9]){_ID_SHAPE}$")
+_MOST_ALIKE = 100
+_DEEPEST = 20
+"""Headings that a link may name one below the other; there are six levels."""
 _NO_LETTERS = re.compile(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
 
 
@@ -40,12 +43,51 @@ class CatalogEntry(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Anchors:
-    """The places in a note that a link can lead to."""
+    """The places in a note that a link can lead to. What is looked up again and again takes no look through all."""
 
-    headings: Sequence[Heading] = ()
-    blocks: Sequence[Block] = ()
+    def __init__(self, headings: Sequence[Heading] = (), blocks: Sequence[Block] = ()) -> None:
+        self._headings = headings
+        self._blocks = blocks
+
+    def find(self, anchor: str) -> Heading | Block | None:
+        """What `Heading`, `Heading#Sub` or `^block` names."""
+        last = anchor.rpartition("#")[2].strip()
+        return self._block_by_id.get(last[1:].casefold()) if last.startswith("^") else self._heading(anchor)
+
+    def _heading(self, anchor: str) -> Heading | None:
+        """The first heading that is named last and stands below those named before it, or whose own text holds a `#`.
+
+        Of headings with the same text only the first ones are looked at.
+        """
+        parts = anchor.split("#") if anchor.count("#") < _DEEPEST else [anchor]
+        *above, name = [key for key in map(heading_key, parts) if key] or [""]
+        for heading, trail in self._headings_by_key.get(name, ()):
+            ancestors = iter(trail)
+            if all(wanted in ancestors for wanted in above):
+                return heading
+        for heading, _ in self._headings_by_key.get(heading_key(anchor), ()):
+            return heading
+        return None
+
+    @cached_property
+    def _block_by_id(self) -> dict[str, Block]:
+        return {block.id.casefold(): block for block in reversed(self._blocks)}
+
+    @cached_property
+    def _headings_by_key(self) -> dict[str, list[tuple[Heading, tuple[str, ...]]]]:
+        """Each with the headings that it stands below."""
+        found: dict[str, list[tuple[Heading, tuple[str, ...]]]] = {}
+        trail: list[tuple[int, str]] = []
+        for heading in self._headings:
+            key = heading_key(heading.text)
+            while trail and trail[-1][0] >= heading.level:
+                trail.pop()
+            alike = found.setdefault(key, [])
+            if len(alike) < _MOST_ALIKE:
+                alike.append((heading, tuple(above for _, above in trail)))
+            trail.append((heading.level, key))
+        return found
 
 
 class Catalog:
@@ -189,7 +231,7 @@ def heading_key(text: str) -> str:
 
 def section_lines(note: Note, anchor: str) -> tuple[int, int] | None:
     """First and last line of what an anchor (`Heading`, `Heading#Sub` or `^block`) names in a note."""
-    place = _find_place(Anchors(note.headings, note.blocks), anchor)
+    place = Anchors(note.headings, note.blocks).find(anchor)
     match place:
         case Block():
             return place.first_line, place.last_line
@@ -273,38 +315,11 @@ def _answer(catalog: Catalog, paths: list[str], via: LinkVia, anchor: str) -> Re
     path, *others = paths
     found, line = True, None
     if anchor and is_note(path):
-        place = _find_place(catalog.anchors(path), anchor)
+        place = catalog.anchors(path).find(anchor)
         found, line = place is not None, place.line if place else None
     if others:
         return Ambiguous(path=path, via=via, others=tuple(others), anchor_found=found, line=line)
     return Resolved(path=path, via=via, anchor_found=found, line=line)
-
-
-def _find_place(anchors: Anchors, anchor: str) -> Heading | Block | None:
-    last = anchor.rpartition("#")[2].strip()
-    if last.startswith("^"):
-        id_ = last[1:].casefold()
-        return next((block for block in anchors.blocks if block.id.casefold() == id_), None)
-    return _find_heading(anchors.headings, anchor)
-
-
-def _find_heading(headings: Iterable[Heading], anchor: str) -> Heading | None:
-    """The first heading that is named last and stands below those named before it, or whose own text holds a `#`."""
-    whole = heading_key(anchor)
-    *above, name = [key for key in map(heading_key, anchor.split("#")) if key] or [""]
-    trail: list[tuple[int, str]] = []
-    with_hash = None
-    for heading in headings:
-        key = heading_key(heading.text)
-        while trail and trail[-1][0] >= heading.level:
-            trail.pop()
-        ancestors = iter([key for _, key in trail])
-        if key == name and all(wanted in ancestors for wanted in above):
-            return heading
-        if key == whole and not with_hash:
-            with_hash = heading
-        trail.append((heading.level, key))
-    return with_hash
 
 
 def _ids(stem: str) -> set[str]:

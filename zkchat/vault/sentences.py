@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
-_NOT_PROSE = re.compile(r"^\s{0,3}#{1,6}\s|^\s*([-*_]\s*){3,}$|^\s*\|?[\s:|-]+\|[\s:|-]*$|^\s*\^[\w-]+\s*$")
-"""Headings, rulers, the second row of a table, a lonely block id."""
+_HEADING_OR_ID = re.compile(r"\s{0,3}#{1,6}\s|\s*\^[\w-]+\s*$")
 _STARTS_A_UNIT = re.compile(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|\|)")
 _MARKER = re.compile(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 """Quote marks, call-outs, list bullets, check boxes: they frame a sentence and are no part of it."""
-_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？｡]+[」』”’）]*|[।॥](?=\s|$)")
+_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s)|(?<![。！？｡])[。！？｡]+[」』”’）]*|[।॥](?=\s|$)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|z\.B|d\.h|u\.a|cf|vs|ca|bzw|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|p|pp|vol|ed)|\b\w)\.$"
 )
+_NO_SPACE = re.compile(r"\S")
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 _LONGEST_LISTING = 12
 
@@ -35,14 +35,24 @@ def _units(text: str) -> Iterator[str]:
                 yield from _taken(unit) if len(unit) <= _LONGEST_LISTING else ()
                 unit, fence = [], ""
             continue
-        if opened or not line.strip() or _NOT_PROSE.match(line) or _STARTS_A_UNIT.match(line):
+        is_prose = not _is_frame(line)
+        if opened or not is_prose or _STARTS_A_UNIT.match(line):
             yield from _taken(unit)
             unit = []
         if opened:
             fence = opened[1]
-        if line.strip() and not _NOT_PROSE.match(line):
+        if is_prose:
             unit.append(line)
     yield from _taken(unit) if not fence else ()
+
+
+def _is_frame(line: str) -> bool:
+    """Blank lines, headings, rulers, the second row of a table, a lonely block id."""
+    marks = "".join(line.split())
+    if not marks.strip("-*_"):
+        return len(marks) != 1 and len(marks) != 2
+    is_second_row = "|" in line[1:] and not marks.strip(":|-")
+    return is_second_row or _HEADING_OR_ID.match(line) is not None
 
 
 def _taken(unit: list[str]) -> Iterator[str]:
@@ -64,5 +74,5 @@ def _split(unit: str) -> Iterator[str]:
 
 def _is_end(unit: str, end: int) -> bool:
     """A full stop after an abbreviation, or before a small letter, ends nothing."""
-    following = unit[end:].lstrip()[:1]
-    return not following.islower() and not _ABBREVIATION.search(unit[max(0, end - 12) : end])
+    following = _NO_SPACE.search(unit, end)
+    return not (following and following[0].islower()) and not _ABBREVIATION.search(unit[max(0, end - 12) : end])

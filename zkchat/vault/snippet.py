@@ -1,6 +1,7 @@
 """The words around a match, and where the match stands."""
 
 import re
+from collections import Counter
 from collections.abc import Collection
 
 from zkchat.model.index import StoredSection
@@ -45,10 +46,18 @@ def _densest(matches: list[tuple[int, str]]) -> int:
     """The first place from which most different terms are within reach."""
     reach = LENGTH - _LEAD
     best, most = 0, 0
-    for number, (start, _) in enumerate(matches):
-        near = {term for place, term in matches[number : number + LENGTH] if place < start + reach}
+    near: Counter[str] = Counter()
+    """How often each term stands within reach."""
+    end = 0
+    for start, term in matches:
+        while end < len(matches) and matches[end][0] < start + reach:
+            near[matches[end][1]] += 1
+            end += 1
         if len(near) > most:
             best, most = start, len(near)
+        near[term] -= 1
+        if not near[term]:
+            del near[term]
     return best
 
 

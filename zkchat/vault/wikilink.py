@@ -3,16 +3,29 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from zkchat.model.note import Link
-from zkchat.vault.markdown import Hyperlink, Lines, Outline, Span, blank, blank_escapes, flatten, outline
+from zkchat.vault.markdown import (
+    MOST,
+    MOST_SPANS,
+    Hyperlink,
+    Lines,
+    Outline,
+    Span,
+    blank,
+    blank_escapes,
+    flatten,
+    outline,
+)
 
 _WIKILINK = re.compile(r"\[\[(?!\[|\]\])[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*\]\]")
 """No newline, `[[` or `]]` inside. Each character can be read in one way only, so that a megabyte of brackets is no
 trouble. (Possessive quantifiers would say so more plainly, but match nothing here in early releases of Python 3.11.)"""
-_COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
+_COMMENTS = re.compile(r"(?:%%.*?%%)+", re.DOTALL)
+"""One after the other without a space between them."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
 _SIZE = re.compile(r"\d+(?:x\d+)?")
 
@@ -24,6 +37,8 @@ class Prose(NamedTuple):
     comments: list[Span]
     rest: str
     """The text with code, formulas and links blanked out."""
+    has_more_links: bool = False
+    """Whether links after the first `MOST` were left out."""
 
 
 def scan(text: str) -> list[Link]:
@@ -41,21 +56,22 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     hyperlinks = {(link.start, link.end): link for link in found.hyperlinks}
     places = sorted([*wikilinks, *_apart(hyperlinks, wikilinks)]) if hyperlinks else wikilinks
     rest = blank(visible, sorted(places + formulas) if formulas else places)
-    comments = [match.span() for match in _COMMENT.finditer(rest)] if "%" in rest else []
+    comments = [match.span() for match in _COMMENTS.finditer(rest)] if "%" in rest else []
     lines = Lines(flat)
     links = []
-    for span, in_comment in zip(places, inside(places, comments), strict=True):
+    known = places[:MOST]
+    for span, in_comment in zip(known, inside(known, comments), strict=True):
         line = lines.at(span[0])
         if span in hyperlinks:
             links.append(_from_hyperlink(hyperlinks[span], text, line, in_comment=in_comment))
         else:
             links.append(wikilink(text, span, line, in_comment=in_comment))
-    return Prose([link for link in links if link], comments, rest)
+    return Prose([link for link in links if link], comments, rest, len(places) > MOST)
 
 
 def wikilink_spans(visible: str, start: int = 0, end: int | None = None) -> list[Span]:
     """Where `[[…]]` and `![[…]]` stand in a text whose code is blanked out."""
-    matches = _WIKILINK.finditer(visible, start, len(visible) if end is None else end)
+    matches = islice(_WIKILINK.finditer(visible, start, len(visible) if end is None else end), MOST_SPANS)
     spans = [match.span() for match in matches]
     return [(opening - (visible[opening - 1 : opening] == "!"), closing) for opening, closing in spans]
 

@@ -1,0 +1,103 @@
+"""No note is slow: what takes a text takes four times as long for a text of four times the size, and not sixteen."""
+
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from tests.support.libraries import library_of
+from tests.support.odd_notes import ODD_NOTES, plain
+from zkchat.vault import graph
+from zkchat.vault.chunker import sections_of
+from zkchat.vault.markdown import LONGEST_TITLE, MOST
+from zkchat.vault.parse import parse_note
+from zkchat.vault.postings import SegmentBuilder
+from zkchat.vault.sentences import sentences
+from zkchat.vault.snippet import snippet
+
+SIZE = 30_000
+TIMES = 4
+MOST_TIMES = 11
+"""Between linear (4) and quadratic (16)."""
+LEAST = 0.01
+"""Seconds below which a clock says nothing."""
+
+
+def as_indexed(text: str) -> None:
+    note = parse_note("Odd.md", text)
+    sections = sections_of(note, text)
+    builder = SegmentBuilder()
+    builder.add(note, sections)
+    builder.build()
+
+
+def as_quoted(text: str) -> None:
+    sentences(text)
+    snippet(text, ["garden"])
+
+
+def cpu(work: Callable[[str], None], text: str) -> float:
+    started = process_time()
+    work(text)
+    return process_time() - started
+
+
+@pytest.mark.parametrize("work", [as_indexed, as_quoted])
+@pytest.mark.parametrize("kind", ODD_NOTES)
+def test_a_note_of_four_times_the_size_takes_no_more_than_some_four_times_as_long(
+    kind: str, work: Callable[[str], None]
+) -> None:
+    small, large = ODD_NOTES[kind](SIZE), ODD_NOTES[kind](TIMES * SIZE)
+    for _ in range(5):  # a busy machine may be slow once, but not each time
+        if cpu(work, large) <= max(LEAST, MOST_TIMES * cpu(work, small)):
+            return
+    pytest.fail(f"{kind} is not linear")
+
+
+def test_many_links_on_one_line_are_listed_without_a_look_at_the_whole_line_for_each(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Target.md": "Here.\n", "Odd.md": "a long line [[Target]] " * 5_000}) as library:
+        found = graph.backlinks(library, "Target.md")
+    assert len(found) == 5_000
+    assert {len(each.context) <= 250 for each in found} == {True}
+    assert found[2_500].context.startswith("… ")
+    assert "[[Target]]" in found[2_500].context
+
+
+def test_links_to_headings_look_up_the_headings_once(tmp_path: Path) -> None:
+    headings = "".join(f"## Heading {number}\n" for number in range(5_000))
+    links = " ".join(f"[[Target#Heading {number}]]" for number in range(5_000))
+    with library_of(tmp_path, {"Target.md": headings, "Odd.md": links}) as library:
+        assert graph.doubts(library).astray == []
+        assert {each.link.anchor for each in graph.backlinks(library, "Target.md")} == {
+            f"Heading {number}" for number in range(5_000)
+        }
+
+
+def test_a_heading_is_cut_where_it_is_no_heading_any_more() -> None:
+    note = parse_note("Odd.md", "# " + "long " * 100_000)
+    assert [len(heading.text) for heading in note.headings] == [LONGEST_TITLE]
+    assert len(note.title) <= LONGEST_TITLE
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "known"),
+    [
+        ("# h\n" * (MOST + 1), "headings", lambda note: note.headings),
+        ("a\n=\n" * (MOST + 1), "headings", lambda note: note.headings),
+        ("[[Target]] " * (MOST + 1), "links", lambda note: note.links),
+        ("[a](Target.md) " * (MOST + 1), "links", lambda note: note.links),
+        ("a ^id\n\n" * (MOST + 1), "block ids", lambda note: note.blocks),
+    ],
+)
+def test_more_than_is_looked_at_is_text_and_the_note_says_so(
+    text: str, kind: str, known: Callable[[object], tuple[object, ...]]
+) -> None:
+    note = parse_note("Odd.md", text)
+    assert len(known(note)) == MOST
+    assert note.warnings == (f"It has more {kind} than are looked at; the others count as text.",)
+    assert "".join(section.text for section in sections_of(note, text)).count("h") == text.count("h")
+
+
+def test_an_ordinary_note_is_told_nothing_of_bounds() -> None:
+    assert parse_note("Odd.md", plain(500_000)).warnings == ()
