@@ -14,14 +14,14 @@ TARGETS = ("parsers", "rendering", "tools", "vaults", "wires", "settings", "stor
 
 def main() -> int:
     asked = _asked()
-    folder = (asked.folder or Path(tempfile.mkdtemp(prefix="zkchat-fuzz-"))).resolve()
-    if folder.is_relative_to(ROOT):
-        sys.exit(f"{folder} is inside the checkout; name a folder elsewhere: --folder FOLDER")
+    if asked.folder and asked.folder.resolve().is_relative_to(ROOT):
+        sys.exit(f"{asked.folder} is inside the checkout; name a folder elsewhere: --folder FOLDER")
     targets = asked.only.split(",") if asked.only else list(TARGETS)
     if unknown := set(targets) - set(TARGETS):
         sys.exit(f"There is no target {', '.join(sorted(unknown))}. There is: {', '.join(TARGETS)}.")
+    folder = (asked.folder or Path(tempfile.mkdtemp(prefix="zkchat-fuzz-"))).resolve()
     single = asked.number is not None
-    share = asked.seconds * asked.jobs / len(targets)
+    share = asked.seconds * min(1, asked.jobs / len(targets))
     many = 1 if single else asked.cases
 
     def campaign(target: str) -> Tally:
@@ -31,7 +31,10 @@ def main() -> int:
         tallies = list(pool.map(campaign, targets))
     failures = sum(len(tally.failures) for tally in tallies)
     tell(table(tallies))
-    tell(f"Seed {asked.seed}; failed cases are kept in {folder}")
+    if failures:
+        tell(f"Seed {asked.seed}; failed cases are kept in {folder}")
+    elif not asked.folder:
+        folder.rmdir()
     tell(f"fuzz: {sum(tally.cases for tally in tallies)} cases, {failures} failures")
     return 1 if failures else 0
 

@@ -43,6 +43,8 @@ PIECES = (
 NUMBERS: tuple[Any, ...] = (0, 1, -1, 7, 2**31, 2**63, -(2**63) - 1, 10**30, 1e308, 1e-320, 0.1)
 WORDS = ("Sleep", "tea", "the", "garden", "Naming things", "2026-03-14", "a.md", "Notiz", "睡眠", "sleep?", "[[Sleep]]")
 
+PROFILE_KEYS = ("description", "model", "context", "rules", "references", "tools", "servers", "include", "Model")
+
 
 @cache
 def corpus() -> Sequence[str]:
@@ -107,6 +109,12 @@ def text(chance: Random, most: int = LONGEST) -> str:
             return f"---\n{soup(chance, 12)}\n---\n{soup(chance, 12)}"
         case _:
             return mutated(chance, chance.choice(corpus()))
+
+
+def profile(chance: Random, body: str) -> str:
+    """An agent or a rule, with some of its properties."""
+    head = "".join(f"{chance.choice(PROFILE_KEYS)}: {soup(chance, 3)}\n" for _ in range(chance.randrange(4)))
+    return f"---\n{head}---\n{body}"
 
 
 def mutated(chance: Random, source: str) -> str:

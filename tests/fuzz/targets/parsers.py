@@ -165,16 +165,12 @@ def project(text: str, chance: Random) -> None:
 
 
 def profiles(text: str, chance: Random) -> None:
-    head = "".join(f"{chance.choice(PROFILE_KEYS)}: {mutation.soup(chance, 3)}\n" for _ in range(chance.randrange(4)))
     for kind, read in (("agent", agent_of), ("rule", rule_of)):
-        source = chance.choice((text, f"---\n{head}---\n{text}"))
+        source = chance.choice((text, mutation.profile(chance, text)))
         name = mutation.line(chance)[:60]
         read(
             ProfileFile.model_validate({"kind": kind, "name": name, "path": "x.md", "origin": "vault", "text": source})
         )
-
-
-PROFILE_KEYS = ("description", "model", "context", "rules", "references", "tools", "servers", "include", "Model")
 
 
 def notes_written(text: str, chance: Random) -> None:

@@ -93,14 +93,6 @@ def put(chance: Random, file: Path, content: bytes) -> None:
             file.write_bytes(content)
 
 
-def profile(chance: Random) -> bytes:
-    head = "".join(f"{chance.choice(PROFILE_KEYS)}: {mutation.soup(chance, 3)}\n" for _ in range(chance.randrange(4)))
-    return f"---\n{head}---\n{mutation.text(chance, 2_000)}".encode(errors="replace")
-
-
-PROFILE_KEYS = ("description", "model", "context", "rules", "references", "tools", "servers", "include", "Model")
-
-
 def scatter(chance: Random, world: FuzzWorld) -> None:
     """Put some of everything into the places where settings come from."""
     user, vault = world.home / ".config" / "zkchat", world.vault / ".zkchat"
@@ -112,7 +104,8 @@ def scatter(chance: Random, world: FuzzWorld) -> None:
         for kind in ("agents", "rules"):
             if chance.random() < 0.2:
                 name = chance.choice(("default", "gardener", "brief", "Ünüs", "a b", "x" * 100))
-                put(chance, folder / kind / f"{name}.md", profile(chance))
+                text = mutation.profile(chance, mutation.text(chance, 2_000))
+                put(chance, folder / kind / f"{name}.md", text.encode(errors="replace"))
     if chance.random() < 0.2:
         put(chance, world.vault / "ZKCHAT.md", mutation.text(chance, 20_000).encode(errors="replace"))
     for _ in range(chance.randrange(3)):
