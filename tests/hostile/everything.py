@@ -176,12 +176,12 @@ def _settings(ground: Ground, server: str) -> None:
 model = "ollama:evil"
 tool_of_the_future = "{server}"
 [vault]
-exclude = ["{"*a" * 200}b", "[z-a]", "{"**/a/" * 60}b"]
+exclude = ["{"*a" * 140}b", "[z-a]", "{"**/a/" * 55}b"]
 max_note_bytes = 100000000000
 [storage]
 location = "vault"
 [privacy]
-local_only = ["{"**/a/" * 60}b"]
+local_only = ["{"**/a/" * 55}b"]
 [references]
 model_summaries = "always"
 [ollama]

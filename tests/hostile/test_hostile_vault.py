@@ -1,0 +1,240 @@
+"""A vault that somebody else made can do nothing before you said yes, and no harm after it.
+
+Every command is run as a user would, in the vault and from elsewhere: no code of the vault runs, nothing outside of it
+changes, nothing of it decides where requests go, and what is wrong is said in a sentence.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from tests.hostile.everything import CANARY, OBEY, Ground, make
+from zkchat.cli.main import app
+from zkchat.errors import ExitCode
+
+QUESTION = "How many steps has the lighthouse? See [[Orders]], [[Diary]], [[Linked secret]] and @../outside/secret.txt"
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "ask": (QUESTION, "--model", "quote", "--panels"),
+    "chat": ("--model", "quote", "--plain"),
+    "search": ("lighthouse",),
+    "links": ("[[Orders]]",),
+    "backlinks": ("[[Note 1]]",),
+    "resolve": ("[[run.sh]]",),
+    "index": ("--rebuild",),
+    "refs": ("--top",),
+    "doctor": (),
+    "vault status": (),
+    "vault mentions": ("[[Orders]]",),
+    "vault neighbours": ("[[Orders]]",),
+    "sessions list": (),
+    "sessions show": ("1",),
+    "sessions search": ("lighthouse",),
+    "sessions rename": ("1", "lighthouse"),
+    "sessions delete": ("1", "--yes"),
+    "context stats": (),
+    "context compact": ("--model", "quote"),
+    "context clear": ("--yes",),
+    "context export": (),
+    "context import": ("ZKCHAT.md",),
+    "context show": (),
+    "context summary": (),
+    "context memory": (),
+    "agent list": (),
+    "agent show": ("default",),
+    "agent new": ("fresh",),
+    "agent edit": ("mine",),
+    "agent config": ("mine", "description", "Still my own."),
+    "rules list": (),
+    "rules show": ("Always",),
+    "rules new": ("fresh",),
+    "memory add": ("The lighthouse is white.",),
+    "memory list": (),
+    "memory show": ("1",),
+    "memory search": ("lighthouse",),
+    "memory relevance": (),
+    "memory forget": ("1",),
+    "memory export": (),
+    "memory import": ("@ZKCHAT.md",),
+    "models": (),
+    "models pull": ("nosuchmodel",),
+    "config show": (),
+    "config get": ("ollama.host",),
+    "config set": ("ui.color", "never"),
+    "config unset": ("ui.color",),
+    "config path": (),
+    "config trust": (),
+    "trust": (),
+}
+MOST_MEMORY = 4_000_000_000
+MAY_FAIL = frozenset(
+    {
+        "sessions show",
+        "sessions rename",
+        "sessions delete",
+        "context compact",
+        "context clear",
+        "context import",
+        "context summary",
+        "context memory",
+        "agent new",
+        "rules show",
+        "rules new",
+        "memory show",
+        "memory forget",
+        "memory import",
+        "models pull",
+        "doctor",
+    }
+)
+"""What has nothing to work on here, or is right to say that something is wrong. All others give their result."""
+IN_CHAT = "/help\n/tools\n/rules\n/agent default\n/open 1\n/context\nHow many steps has it?\n/why [[Orders]]\n/quit\n"
+
+
+@dataclass
+class Recorder:
+    """A server where the vault wants requests to go; nothing should ever come."""
+
+    requests: list[str] = field(default_factory=list)
+
+    def __enter__(self) -> "Recorder":
+        requests = self.requests
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                length = int(self.headers.get("content-length") or 0)
+                requests.append(f"{self.command} {self.path} {self.rfile.read(length)!r}")
+                self.send_error(404)
+
+            do_POST = do_GET
+
+            def log_message(self, *_: Any) -> None:
+                """Nobody reads it."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+
+@dataclass(frozen=True)
+class Hostile:
+    ground: Ground
+    recorder: Recorder
+
+    def run(self, *words: str, cwd: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """zkchat as it is installed, in the vault unless said otherwise."""
+        variables = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.ground.home),
+            "LANG": "C.UTF-8",
+            "EDITOR": "true",
+            "OPENAI_API_KEY": "sk-canary-5f2b9c",
+        }
+        return subprocess.run(
+            [str(Path(sys.executable).with_name("zkchat")), *words],
+            cwd=cwd or self.ground.vault,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=variables,
+            timeout=120,
+            check=False,
+            preexec_fn=_bound_memory,
+        )
+
+
+def _bound_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
+    """With a session to look at, as the first question leaves one."""
+    with Recorder() as recorder:
+        found = Hostile(make(tmp_path_factory.mktemp("hostile") / "ground", recorder.address), recorder)
+        assert found.run("ask", QUESTION, "--model", "quote").returncode == ExitCode.OK
+        yield found
+
+
+@pytest.fixture(scope="module")
+def approved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
+    """The same vault, and a user who says yes to everything."""
+    with Recorder() as recorder:
+        found = Hostile(make(tmp_path_factory.mktemp("approved") / "ground", recorder.address), recorder)
+        assert found.run("trust", "--yes").returncode == ExitCode.OK
+        yield found
+
+
+def test_every_command_is_tried_here() -> None:
+    assert {" ".join(words) for words in _leaves(typer.main.get_command(app))} == set(COMMANDS)
+
+
+def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    below = getattr(command, "commands", None)
+    if not below or (command.invoke_without_command and path):
+        yield path
+    for name, each in (below or {}).items():
+        yield from _leaves(each, (*path, name))
+
+
+@pytest.mark.parametrize("place", ["in the vault", "from elsewhere"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_runs_code_changes_anything_outside_or_sends_anything(
+    hostile: Hostile, command: str, place: str
+) -> None:
+    ground = hostile.ground
+    vault = ground.digests_of_vault()
+    where = () if place == "in the vault" else ("--vault", str(ground.vault))
+    ran = _harmless(hostile, command, *COMMANDS[command], *where, cwd=ground.vault if not where else ground.home)
+    assert ran.returncode in (set(ExitCode) - {ExitCode.BUG} if command in MAY_FAIL else {ExitCode.OK}), ran.stderr
+    assert ground.digests_of_vault() == vault
+    assert hostile.recorder.requests == []
+
+
+@pytest.mark.parametrize(
+    "command", ["ask", "chat", "search", "index", "doctor", "sessions list", "memory list", "trust"]
+)
+def test_after_a_yes_no_code_runs_and_nothing_outside_changes_all_the_same(approved: Hostile, command: str) -> None:
+    _harmless(approved, command, *COMMANDS[command])
+
+
+def _harmless(hostile: Hostile, command: str, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command; whether or not it does its work, it does no harm and tells what is wrong in a sentence."""
+    outside = hostile.ground.digests_outside()
+    ran = hostile.run(*command.split(), *words, cwd=cwd, stdin=IN_CHAT if command == "chat" else "")
+    told = ran.stdout + ran.stderr
+    assert ran.returncode in set(ExitCode) - {ExitCode.BUG}, told
+    assert "Traceback" not in told
+    assert hostile.ground.traces_of_code() == []
+    assert hostile.ground.digests_outside() == outside
+    assert f"{CANARY} of" not in told
+    return ran
+
+
+def test_nothing_of_the_vault_instructs_a_model(hostile: Hostile) -> None:
+    """What a model is given: notes as data, and none of the vault's agents, rules and pages."""
+    script = hostile.ground.root / "play.json"
+    script.write_text('{"answers": [[{"text": "Fine."}]]}')
+    hostile.run("ask", "How many steps has the lighthouse of row 7?", "--model", f"scripted:{script}")
+    shown = hostile.run("context", "show", "--request", "--json")
+    assert "lighthouse of row 7" in shown.stdout
+    assert OBEY not in shown.stdout
+    assert CANARY not in shown.stdout
