@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from zkchat.storage.sessions import SqliteSessions
     from zkchat.storage.summaries import SqliteSentences
     from zkchat.vault.library import Library
+    from zkchat.vault.local_folders import LocalFolder
 
 _MOST_PROCESSES = 2
 """That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
@@ -60,6 +61,15 @@ def trust_states(environment: Environment, where: Paths) -> "list[tuple[VaultIte
     except ConfigError:
         in_vault = False  # approved settings may be wrong: then this is how to take the approval back
     return VaultTrust(where).states(in_vault=in_vault)
+
+
+def kept_here(provider: "ModelProvider", loaded: "Loaded") -> "ModelProvider":
+    """The same model, which gets nothing unless it runs here, where the vault's settings could not be read."""
+    if not loaded.privacy_unknown or provider.info.on_this_machine or provider.info.provider == "local":
+        return provider
+    from zkchat.providers.guarded import Guarded
+
+    return Guarded(provider, loaded.privacy_unknown)
 
 
 def create_provider(environment: Environment, settings: "Settings") -> tuple["ModelProvider", str]:
@@ -144,6 +154,14 @@ def opened_sessions(
         yield store, found.notices
 
 
+def local_folders_of(environment: Environment, where: Paths, settings: "Settings") -> "list[LocalFolder]":
+    """What the entries of `privacy.local_only` mean in this vault."""
+    from zkchat.vault.local_folders import local_folders
+
+    roots = (str(where.vault.absolute()), str(where.vault.resolve()))
+    return local_folders(settings.privacy.local_only, roots, str(environment.home))
+
+
 @contextmanager
 def opened_library(
     environment: Environment, where: Paths, settings: "Settings", tell: Callable[[str], None]
@@ -165,7 +183,8 @@ def opened_library(
         if reason:
             tell(f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call.")
         index = stack.enter_context(closing(SqliteNoteIndex(path)))
-        meaning, local_only = Meaning(index.vectors, installed()), settings.privacy.local_only
+        meaning = Meaning(index.vectors, installed())
+        local_only = [glob for folder in local_folders_of(environment, where, settings) for glob in folder.globs]
         library = Library(files, index, meaning, workers=workers, local_only=local_only, clock=monotonic)
         yield stack.enter_context(closing(library))
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from zkchat.adapters import (
     create_provider,
+    kept_here,
     load_settings,
+    local_folders_of,
     opened_library,
     opened_sessions,
     profile_files,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from zkchat.storage.note_writing import NewNotes
     from zkchat.vault.indexer import Progress, Refreshed
     from zkchat.vault.library import Library
+    from zkchat.vault.local_folders import LocalFolder
 
 
 _FRESH_WITHIN = 0.04
@@ -158,10 +161,11 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         asked = journal.ask(options.question, environment.new_id(), choices) if options.question else None
         wanted = _as_agent_wants(environment, where, options, agent) if agent else None
         loaded, unmet = wanted or (loaded, _unapproved_agent(profiles, journal))
-        provider, chosen = create_provider(environment, loaded.settings)
+        found, chosen = create_provider(environment, loaded.settings)
+        provider = kept_here(found, loaded)
         told: list[str] = []
         library = stack.enter_context(opened_library(environment, where, loaded.settings, told.append))
-        refresh = _refresher(library, provider, options)
+        refresh = _refresher(library, provider, options, local_folders_of(environment, where, loaded.settings))
         parts = Parts(
             environment=environment,
             where=where,
@@ -200,9 +204,14 @@ def _first(problems: "Sequence[ProfileProblem]") -> list[str]:
 
 
 def _refresher(
-    library: "Library", provider: "ModelProvider", options: ConversationOptions
+    library: "Library", provider: "ModelProvider", options: ConversationOptions, folders: "Sequence[LocalFolder]"
 ) -> "Callable[[], Refreshed]":
+    from dataclasses import replace
+
     from zkchat.vault.indexer import Refreshed
+    from zkchat.vault.local_folders import unmatched
+
+    unchecked = [*folders]
 
     def refresh() -> "Refreshed":
         if options.in_a_hurry and library.note_count():
@@ -212,6 +221,10 @@ def _refresher(
                 refreshed = library.refresh(step)
         if provider.info.calls_tools:  # others are handed evidence, which is looked up by words alone
             library.embed_soon()
+        if unchecked and library.note_count():
+            odd = unmatched(unchecked, [note.path for note in library.notes()])
+            refreshed = replace(refreshed, warnings=(*refreshed.warnings, *odd))
+            unchecked.clear()
         return refreshed
 
     return refresh

@@ -26,10 +26,7 @@ class VaultTrust:
     where: Paths
 
     def states(self, *, in_vault: bool = False) -> list[tuple[VaultItem, TrustState]]:
-        """All that comes with the vault; with `in_vault`, or if the vault asks for it, the databases in it too.
-
-        Raises `ConfigError` if the vault's settings file is broken.
-        """
+        """All that comes with the vault; with `in_vault`, or if the vault asks for it, the databases in it too."""
         return self._store.states(self.where.vault_key, self._items(in_vault=in_vault))
 
     def is_approved(self, item: VaultItem) -> bool:
@@ -73,13 +70,13 @@ class VaultTrust:
         return TrustStore(self.where.trust)
 
     def _items(self, *, in_vault: bool) -> Iterator[VaultItem]:
-        from zkchat.config.toml_file import UnreadableFile
         from zkchat.config.vault_file import read_vault_file
+        from zkchat.errors import ConfigError
         from zkchat.storage.profile_files import ProfileFolders
 
         try:
             requested = read_vault_file(self.where.vault_config)
-        except UnreadableFile:
+        except ConfigError:
             requested = None  # its settings are left out, with a warning
         if requested and requested.requests:
             yield requested.item

@@ -8,7 +8,8 @@ nothing.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator
+import os
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,7 @@ from zkchat import app
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.discretion import WITHHELD
 from zkchat.context.assembly import request_from
-from zkchat.errors import StorageFull
+from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.context import RequestItem
 from zkchat.model.events import Event
 from zkchat.model.history import History
@@ -504,3 +505,75 @@ def test_a_model_that_a_local_server_only_forwards_gets_nothing(tmp_path: Path, 
     for tool, arguments in (("read_document", {"path": ID}), ("find_excerpts", {"query": "lighthouse"})):
         server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
         assert told(scene.ask(model, "Go on.", go_on=True)) == set()
+
+
+def as_link(file: Path) -> None:
+    file.rename(file.with_name("elsewhere.toml"))
+    file.symlink_to("elsewhere.toml")
+
+
+def as_link_to_its_folder(file: Path) -> None:
+    file.parent.rename(file.parents[1] / "settings")
+    file.parent.symlink_to("settings")
+
+
+def as_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def as_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "a link": as_link,
+    "a link to its folder": as_link_to_its_folder,
+    "a pipe": as_pipe,
+    "a folder": as_folder,
+    "too large": lambda file: file.write_bytes(file.read_bytes() + b"#" * 2_000_000),
+    "broken": lambda file: file.write_bytes(file.read_bytes() + b"["),
+    "no text": lambda file: file.write_bytes(file.read_bytes() + b"\xff"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_where_the_vaults_settings_cannot_be_read_no_model_elsewhere_is_asked(
+    tmp_path: Path, server: Recorder, models: Models, damage: Callable[[Path], object]
+) -> None:
+    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+    settings = scene.world.note(".zkchat/config.toml", '[privacy]\nlocal_only = ["Diaries"]\n')
+    question = f"Tell me of [[{ID}]]."
+    assert told(scene.ask(scene.elsewhere, question)) == set()
+    damage(settings)
+    asked = scene.world.run("ask", question, "--model", scene.elsewhere)
+    assert (asked.code, server.received()) == (ExitCode.CONFIG, "[]")
+    assert "so nothing is sent to" in asked.err
+    assert told(scene.ask(scene.here, question))
+    quoted = scene.world.run("ask", "What is the lighthouse password?", "--model", "quote")
+    assert (quoted.code, "Quollsecret" in quoted.out) == (ExitCode.OK, True)
+    assert "Its settings are left out." in quoted.err
+
+
+@pytest.mark.parametrize("text", ["local_only = 'Diaries'", "local_only = [5]", "local_onyl = ['Diaries']"])
+def test_a_wrong_value_for_local_folders_stops_the_command(scene: Scene, text: str) -> None:
+    scene.world.note(".zkchat/config.toml", f"[privacy]\n{text}\n")
+    asked = scene.world.run("ask", "Hello.", "--model", scene.elsewhere)
+    assert (asked.code, scene.server.received()) == (ExitCode.CONFIG, "[]")
+
+
+def test_folders_are_local_by_any_name_and_one_that_is_not_there_is_told(
+    tmp_path: Path, server: Recorder, models: Models
+) -> None:
+    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+    question = f"Tell me of [[{ID}]] and [[Open garden]]."
+    for folder in (f"{scene.world.vault}/Diaries", " Diaries/ ", "~/../vault/Diaries"):
+        scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = f"['{folder}']"
+        assert told(scene.ask(scene.elsewhere, question)) == set()
+        assert not any("privacy.local_only" in warning for warning in scene.warnings)
+    scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "['Dairies']"
+    scene.ask(scene.elsewhere, question)
+    warning = "privacy.local_only: 'Dairies' matches no note, so it keeps nothing on this machine."
+    assert f"{warning} Did you mean 'Diaries'?" in scene.warnings
+    assert warning in scene.world.run("doctor").out

@@ -214,7 +214,10 @@ class Loopback:
         ready.set()
         await self._stop.wait()
         server.close()
-        await asyncio.sleep(0.01)  # whoever has just knocked is let in, and seen out
+        for _ in range(50):  # whoever has just knocked is let in, and seen out
+            await asyncio.sleep(0.01)
+            if not self._answering:
+                break
         for task in self._answering:
             task.cancel()
         await asyncio.gather(*self._answering, return_exceptions=True)

@@ -133,15 +133,19 @@ def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
 
 
 def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat import app
+    from zkchat import adapters, app
+    from zkchat.vault.local_folders import unmatched
 
     with app.open_library(environment, vault) as (where, library):
         library.refresh()
         count, odd = library.note_count(), library.warnings()
+        folders = adapters.local_folders_of(environment, where, adapters.load_settings(environment, where).settings)
         if not count:
             yield Finding("vault", "warning", f"{where.vault} holds no Markdown notes", "Name another with --vault.")
         else:
             yield Finding("vault", "ok", f"{where.vault}, {count:,} notes")
+            for warning in unmatched(folders, [note.path for note in library.notes()]):
+                yield Finding("privacy", "warning", f"{warning.path}: {warning.text}")
         for warning in odd[:10]:
             yield Finding("vault", "warning", f"{warning.path}: {warning.text}")
         if len(odd) > 10:

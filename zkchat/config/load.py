@@ -24,7 +24,7 @@ from zkchat.config.schema import (
     model_keys,
     model_named_in,
 )
-from zkchat.config.toml_file import UnreadableFile, read_table
+from zkchat.config.toml_file import read_table
 from zkchat.config.vault_file import read_vault_file
 from zkchat.config.words import expected
 from zkchat.errors import ConfigError
@@ -66,6 +66,8 @@ class Loaded:
     warnings: tuple[str, ...] = ()
     unapproved: tuple[str, ...] = ()
     """The settings in the vault's file that are left out because the user has not approved them."""
+    privacy_unknown: str = ""
+    """Why it is not known which notes the vault's file keeps on this machine; empty where it is known."""
 
     @property
     def every_warning(self) -> tuple[str, ...]:
@@ -92,9 +94,10 @@ def load(
     origins = dict.fromkeys(FIELDS, Origin("default"))
     warnings: list[str] = []
     unapproved: list[str] = []
+    unreadable: list[str] = []
     layers = (
         _from_file(Origin("user", str(user_file)), user_file) if user_file else (),
-        _from_vault(vault_file, trusted, warnings, unapproved) if vault_file else (),
+        _from_vault(vault_file, trusted, unreadable, warnings, unapproved) if vault_file else (),
         _from_variables(variables, warnings),
         _from_flags(flags),
     )
@@ -108,7 +111,13 @@ def load(
         raise sentence(error.errors()[0], origins) from None
     known = (*FIELDS, *(key for name in settings.models for key in model_keys(name)))
     every = dict.fromkeys(known, Origin("default")) | origins
-    return Loaded(settings=settings, origins=every, warnings=tuple(warnings), unapproved=tuple(unapproved))
+    return Loaded(
+        settings=settings,
+        origins=every,
+        warnings=(*(f"{message} Its settings are left out." for message in unreadable), *warnings),
+        unapproved=tuple(unapproved),
+        privacy_unknown="".join(unreadable),
+    )
 
 
 def _after(before: object, value: object) -> object:
@@ -126,12 +135,18 @@ def _from_file(origin: Origin, file: Path) -> _Found:
         yield key, value, origin
 
 
-def _from_vault(file: Path, trusted: Callable[[VaultItem], bool], warnings: list[str], unapproved: list[str]) -> _Found:
+def _from_vault(
+    file: Path,
+    trusted: Callable[[VaultItem], bool],
+    unreadable: list[str],
+    warnings: list[str],
+    unapproved: list[str],
+) -> _Found:
     origin = Origin("vault", str(file))
     try:
         found = read_vault_file(file)
-    except UnreadableFile as error:
-        warnings.append(f"{error.message} Its settings are left out.")
+    except ConfigError as error:  # no regular file, or no TOML: whatever it says, it is not known
+        unreadable.append(error.message)
         return
     if misread := next(filter(_may_mean_privacy, found.unknown), None):
         raise unknown(misread, origin)

@@ -23,15 +23,16 @@ def is_inside(path: str, folders: Sequence[str]) -> bool:
     difference. A folder may be a glob, in which `**` stands for any number of folders.
     """
     globs = _globs(tuple(folders))
-    components = _components(path) if globs else []
-    return any(glob.matches(components) for glob in globs)
+    names = components(path) if globs else []
+    return any(glob.matches(names) for glob in globs)
 
 
 @lru_cache(maxsize=8)
 def _globs(folders: tuple[str, ...]) -> list[Glob]:
-    return [*filter(None, (Glob(_components(folder), whole=False) for folder in folders))]
+    return [*filter(None, (Glob(components(folder), whole=False) for folder in folders))]
 
 
-def _components(path: str) -> list[str]:
+def components(path: str) -> list[str]:
+    """The names of a path, without those that mean nothing, each as a disk may compare it."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
     return [part for part in folded.replace("\\", "/").split("/") if part not in {"", "."}]

@@ -235,9 +235,23 @@ def test_a_file_that_breaks_off_is_named_too(place: Place) -> None:
 
 
 def test_a_file_nested_beyond_all_reason_is_broken_and_no_crash(place: Place) -> None:
-    place.vault.write_text("model = " + "[" * 50_000)
+    place.user.write_text("model = " + "[" * 50_000)
     with pytest.raises(ConfigError, match="is broken at some place"):
         place.load()
+
+
+@pytest.mark.parametrize(
+    "content", ["[privacy\nlocal_only = ['Diary']", b"\xff\xfe", "x = 1\n" * 200_000], ids=range(3)
+)
+def test_of_a_vaults_file_that_cannot_be_read_it_is_not_known_what_it_keeps_back(
+    place: Place, content: str | bytes
+) -> None:
+    assert place.load().privacy_unknown == ""
+    place.vault.write_bytes(content.encode() if isinstance(content, str) else content)
+    loaded = place.load()
+    assert loaded.settings == Settings()
+    assert str(place.vault) in loaded.privacy_unknown
+    assert loaded.warnings == (f"{loaded.privacy_unknown} Its settings are left out.",)
 
 
 def test_a_file_that_is_no_utf_8_is_refused(place: Place) -> None:
