@@ -63,13 +63,15 @@ def trust_states(environment: Environment, where: Paths) -> "list[tuple[VaultIte
     return VaultTrust(where).states(in_vault=in_vault)
 
 
-def kept_here(provider: "ModelProvider", loaded: "Loaded") -> "ModelProvider":
-    """The same model, which gets nothing unless it runs here, where the vault's settings could not be read."""
-    if not loaded.privacy_unknown or provider.info.on_this_machine or provider.info.provider == "local":
-        return provider
+def guarded_provider(environment: Environment, loaded: "Loaded") -> tuple["ModelProvider", str]:
+    """As `create_provider`; where the vault's settings could not be read, one elsewhere is sent nothing."""
     from zkchat.providers.guarded import Guarded
 
-    return Guarded(provider, loaded.privacy_unknown)
+    provider, chosen = create_provider(environment, loaded.settings)
+    runs_here = provider.info.on_this_machine or provider.info.provider == "local"
+    if not loaded.privacy_unknown or runs_here:
+        return provider, chosen
+    return Guarded(provider, loaded.privacy_unknown), chosen
 
 
 def create_provider(environment: Environment, settings: "Settings") -> tuple["ModelProvider", str]:

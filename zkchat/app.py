@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.adapters import (
-    create_provider,
-    kept_here,
+    guarded_provider,
     load_settings,
     local_folders_of,
     opened_library,
@@ -161,8 +160,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         asked = journal.ask(options.question, environment.new_id(), choices) if options.question else None
         wanted = _as_agent_wants(environment, where, options, agent) if agent else None
         loaded, unmet = wanted or (loaded, _unapproved_agent(profiles, journal))
-        found, chosen = create_provider(environment, loaded.settings)
-        provider = kept_here(found, loaded)
+        provider, chosen = guarded_provider(environment, loaded)
         told: list[str] = []
         library = stack.enter_context(opened_library(environment, where, loaded.settings, told.append))
         refresh = _refresher(library, provider, options, local_folders_of(environment, where, loaded.settings))
