@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from zkchat import app
 from zkchat.cli.common import Process, known_keys
 from zkchat.errors import StorageError
+from zkchat.providers.libraries import load
 from zkchat.repl.keyboard import keys_seen
 from zkchat.safe_start import program, run_program
 
@@ -70,8 +71,10 @@ _LIBRARIES: Final = {"ollama": ("ollama",), "openai": ("openai",)}
 def load_libraries(provider: str) -> None:
     """What the first turn would otherwise load while the user waits for it."""
     names = ("zkchat.repl.commands", "zkchat.render.screen", "zkchat.render.markdown", "tiktoken")
-    for name in (*names, *_LIBRARIES.get(provider, ())):
+    for name in names:
         import_module(name)
+    for name in _LIBRARIES.get(provider, ()):
+        load(name)
 
 
 def launch(environment: "Environment", address: str) -> bool:

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
+from zkchat.config.addresses import http_address
 from zkchat.model import globs
 
 
@@ -37,10 +38,14 @@ class Unrepeatable:
 
 
 HttpAddress = Annotated[
-    str, Field(pattern=r"^https?://[^\s/]\S*$"), Expects("an address that begins with http:// or https://")
+    str,
+    AfterValidator(http_address),
+    Expects("an address that begins with http:// or https://, such as http://127.0.0.1:11434"),
 ]
 OptionalHttpAddress = Annotated[
-    str, Field(pattern=r"^(https?://[^\s/]\S*)?$"), Expects("an address that begins with http:// or https://, or empty")
+    str,
+    AfterValidator(lambda address: address and http_address(address)),
+    Expects("an address that begins with http:// or https://, such as http://127.0.0.1:8080/v1, or empty"),
 ]
 VariableName = Annotated[
     str,

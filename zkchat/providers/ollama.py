@@ -21,6 +21,7 @@ from zkchat.model.prompt import (
     ToolSpec,
 )
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.libraries import load
 from zkchat.providers.locality import is_forwarded, may_run_here
 from zkchat.providers.response_bounds import LINES, PLAIN, bounded
 from zkchat.providers.sobriety import sized
@@ -76,6 +77,7 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
         super().__init__(info, endpoint=endpoint, declared=declared, patience=patience)
 
     def _client(self) -> "ollama.AsyncClient":
+        load("ollama")
         import ollama
 
         return ollama.AsyncClient(
@@ -146,6 +148,7 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
 
     @staticmethod
     def reply_of(error: Exception) -> Reply | None:
+        load("ollama")
         import ollama
 
         if not isinstance(error, ollama.ResponseError):

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
@@ -12,6 +11,7 @@ from zkchat.errors import ConfigError, ProviderError
 from zkchat.ports import ModelProvider
 from zkchat.providers.declared import NamedModel
 from zkchat.providers.detect import Choice, Server, Surroundings, detect
+from zkchat.providers.libraries import load
 
 _CLIENTS = frozenset({"ollama", "openai"})
 """Providers whose client library has their name, and takes half a second to import."""
@@ -57,7 +57,7 @@ def warm(provider: str) -> Thread | None:
     """Begin to import what a provider talks through, so that the first question need not wait for it."""
     if provider not in _CLIENTS:
         return None
-    thread = Thread(target=import_module, args=(provider,), name=f"zkchat-{provider}", daemon=True)
+    thread = Thread(target=load, args=(provider,), name=f"zkchat-{provider}", daemon=True)
     thread.start()
     return thread
 

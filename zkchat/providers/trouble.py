@@ -61,6 +61,24 @@ def explain(error: Exception, reply: Reply | None, endpoint: Endpoint) -> Troubl
     return _of_reply(reply, endpoint) if reply else _of_exception(error, endpoint)
 
 
+def unusable(error: Exception, endpoint: Endpoint) -> Trouble:
+    """The sentence for a client that cannot be made: it reads the variables that name proxies and certificates."""
+    if isinstance(error, ImportError):
+        return Trouble(
+            text=f"{endpoint.server} would be asked through a proxy of a kind that zkchat cannot use, such as SOCKS.",
+            hint="Name an HTTP proxy in the variables HTTPS_PROXY and HTTP_PROXY, and unset ALL_PROXY.",
+        )
+    if isinstance(error, OSError):
+        return Trouble(
+            text=f"The certificates to know {endpoint.server} by cannot be read.",
+            hint="Check the variables SSL_CERT_FILE and SSL_CERT_DIR.",
+        )
+    return Trouble(
+        text=f"The request to {endpoint.name} cannot be sent: the address, the key or the proxy is not well formed.",
+        hint="Check the variables HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; `zkchat doctor` shows what else is set up.",
+    )
+
+
 def no_answer(endpoint: Endpoint) -> Trouble:
     """For a server that says nothing wrong, and nothing right either."""
     return _NO_ANSWER(endpoint)
@@ -139,8 +157,8 @@ _OF_THE_CHAIN = (
         "Check the address, or name your own authority in the variable SSL_CERT_FILE.",
     ),
     _Rule(
-        frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidURL", "UnicodeEncodeError"}),
-        "The request to {name} cannot be sent: the address or the key is not well formed.",
+        frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidURL", "UnicodeEncodeError", "OverflowError"}),
+        "The request to {name} cannot be sent: the address, the key or the proxy is not well formed.",
         _DOCTOR,
     ),
     _Rule(frozenset({"ConnectTimeout", "PoolTimeout"}), "{name} does not accept a connection.", ""),
@@ -181,7 +199,7 @@ def _of_exception(error: Exception, endpoint: Endpoint) -> Trouble:
     for rule in _OF_THE_LAST:
         if rule.names & last:
             return rule(endpoint)
-    return Trouble(text=f"The request to {endpoint.name} failed ({type(error).__name__}).", hint=_DOCTOR)
+    return Trouble(text=f"The request to {endpoint.name} failed.", hint=_DOCTOR)
 
 
 def _names(error: BaseException) -> frozenset[str]:
@@ -189,8 +207,14 @@ def _names(error: BaseException) -> frozenset[str]:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """An error and what led to it."""
-    chain = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
-        chain.append(cause)
+    """An error and what led to it, also where several attempts failed at once."""
+    chain: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop(0)
+        if each is None or each in chain:
+            continue
+        chain.append(each)
+        inner = each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+        waiting += [each.__cause__ or each.__context__, *inner]
     return chain

@@ -20,7 +20,7 @@ from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.declared import Declared
 from zkchat.providers.locality import is_loopback
 from zkchat.providers.sobriety import Measure, measure
-from zkchat.providers.trouble import Endpoint, Reply, Trouble, explain, no_answer
+from zkchat.providers.trouble import Endpoint, Reply, Trouble, explain, no_answer, unusable
 
 T = TypeVar("T")
 
@@ -141,8 +141,16 @@ class ServerModel(ABC, Generic[Client]):
     def _asked(self, ask: Callable[[Client], AsyncGenerator[T, None]], patience: Patience) -> AsyncGenerator[T, None]:
         # The client is made outside the generators, so that the time its import takes is not taken for the server's.
         return patiently(
-            lambda: ask(self._client()), endpoint=self._endpoint, reply_of=self.reply_of, patience=patience
+            lambda: ask(self._usable_client()), endpoint=self._endpoint, reply_of=self.reply_of, patience=patience
         )
+
+    def _usable_client(self) -> Client:
+        try:
+            return self._client()
+        except ProviderError:
+            raise
+        except Exception as error:  # noqa: BLE001  # a client library may raise anything on odd variables
+            raise unusable(error, self._endpoint).error from None
 
     def _measure(self, request: ModelRequest) -> Measure:
         sober = self._info.needs_evidence and not self._thinks

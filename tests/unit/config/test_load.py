@@ -164,7 +164,10 @@ def test_a_setting_like_no_other_is_led_to_the_list(place: Place) -> None:
         ("vault.exclude = 'a'", 'each), but it is the text "a".'),
         ("vault.exclude = ['a', 7]", "each), but it holds 7."),
         ("ui.color = 'red'", 'must be "auto", "always" or "never", but it is the text "red".'),
-        ("ollama.host = 'localhost'", "must be an address that begins with http:// or https://, but it is"),
+        (
+            "ollama.host = 'localhost'",
+            "must be an address that begins with http:// or https://, such as http://127.0.0.1:11434, but it is",
+        ),
     ],
 )
 def test_a_wrong_value_is_told_with_what_is_expected_and_what_was_found(place: Place, line: str, says: str) -> None:

@@ -66,7 +66,7 @@ def test_shares_may_leave_some_of_the_window_free() -> None:
         ("context.max_tokens", "a whole number of at least 256"),
         ("context.threshold", "a number above 0 and up to 1"),
         ("ui.color", '"auto", "always" or "never"'),
-        ("ollama.host", "an address that begins with http:// or https://"),
+        ("ollama.host", "an address that begins with http:// or https://, such as http://127.0.0.1:11434"),
     ],
 )
 def test_what_a_setting_takes_is_told_in_words(key: str, words: str) -> None:

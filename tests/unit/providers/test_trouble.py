@@ -83,12 +83,12 @@ def test_bytes_that_are_no_answer_are_called_so(data: bytes) -> None:
     assert "no answer" in explained(caught.value).text
 
 
-def test_an_exception_that_nobody_has_seen_yet_is_named() -> None:
+def test_an_exception_that_nobody_has_seen_yet_is_a_sentence_too() -> None:
     class Strange(Exception):
         pass
 
     trouble = explained(Strange("sk-canary"))
-    assert trouble.text == "The request to http://example.org/v1 (m-1) failed (Strange)."
+    assert trouble.text == "The request to http://example.org/v1 (m-1) failed."
 
 
 def test_what_lies_behind_an_exception_counts() -> None:

@@ -1,0 +1,41 @@
+import pytest
+
+from tests.support.world import World
+from zkchat.config.addresses import http_address
+from zkchat.errors import ExitCode
+
+GOOD = [
+    "http://127.0.0.1:11434", "https://api.example.org/v1", "http://localhost", "http://[::1]:8080/v1",
+    "http://bücher.example:1", "http://user:secret@host:80/", "http://127.0.0.1:", "http://host.:65535",
+]  # fmt: skip
+ODD = [
+    "http://[::1", "http://::1]", "http://[v1.x]:9", "http://[zz]", "http://127.0.0.1:99999", "http://127.0.0.1:0",
+    "http://127.0.0.1:-1", "http://127.0.0.1:abc", "http://:80", "http://user@", "http://user@:80", "http://a b",
+    "http://", "http:///x", "http:host", "ftp://host", "host:80", "//host", "http://..", "http://a..b", "http://.a",
+    f"http://{'a' * 64}", "http://127.0.0.1:9\\@evil", "http://host?x", "http://host#x", "http://host\x00", "http://ho\nst",
+    "http://host\u00a0", "javascript://host", "file:///etc/passwd",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", GOOD)
+def test_an_address_that_can_be_called_stays_as_it_is(address: str) -> None:
+    assert http_address(address) == address
+
+
+@pytest.mark.parametrize("address", ODD)
+def test_an_odd_address_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        http_address(address)
+
+
+@pytest.mark.parametrize("variable", ["ZKCHAT_OLLAMA__HOST", "ZKCHAT_OPENAI__BASE_URL"])
+@pytest.mark.parametrize("address", ["http://[::1", "http://127.0.0.1:99999"])
+def test_every_command_says_which_variable_is_wrong(world: World, variable: str, address: str) -> None:
+    world.variables[variable] = address
+    for command in (["ask", "x", "--model", "ollama:x"], ["models"], ["search", "x"], ["index"]):
+        result = world.run(*command)
+        assert result.code == ExitCode.CONFIG
+        assert (
+            f"in the variable {variable} must be an address that begins with http:// or https://, such as" in result.err
+        )
+    assert "That is a bug" not in world.run("doctor").err
