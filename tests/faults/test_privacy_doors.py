@@ -577,3 +577,60 @@ def test_folders_are_local_by_any_name_and_one_that_is_not_there_is_told(
     warning = "privacy.local_only: 'Dairies' matches no note, so it keeps nothing on this machine."
     assert f"{warning} Did you mean 'Diaries'?" in scene.warnings
     assert warning in scene.world.run("doctor").out
+
+
+def test_facts_of_a_local_note_are_local_and_of_one_never_to_be_read_there_are_none(scene: Scene) -> None:
+    fact = "- My lighthouse password is Quollsecret.\n"
+    scene.world.note("About.md", f"---\nzkchat: local\n---\n{fact}")
+    scene.world.note("Folder/About.md", fact)
+    scene.world.note("Never.md", f"---\nzkchat: never\n{fact}")
+    scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "Folder"
+    question = "What is my lighthouse password?"
+    for name in ("@Never.md", "Never.md", str(scene.world.vault / "Never.md")):
+        refused = scene.world.run("memory", "import", name)
+        assert (refused.code, "is never to be read" in refused.err) == (ExitCode.USAGE, True)
+    assert scene.world.run("memory", "list", "--json").json == []
+    for name in ("@About.md", "About.md", "@Folder/About.md", "Folder/../Folder/About.md"):
+        (known,) = scene.world.run("memory", "import", name, "--json").json["facts"]
+        assert known["local"]
+        assert told(scene.ask(scene.elsewhere, question)) == set()
+        assert told(scene.ask(scene.here, question))
+        scene.world.run("memory", "forget", known["id"], "--yes")
+
+
+def saved(scene: Scene, model: str, *commands: str) -> None:
+    """Type into a chat that goes on in the last session."""
+    scene.world.variables["TERM"] = "dumb"
+    typed = "".join(f"{command}\ny\n" for command in commands)
+    scene.world.run("chat", "--continue", "--model", model, typed=typed, terminal=True)
+    scene.server.received()
+
+
+def test_notes_made_of_local_turns_are_local(scene: Scene) -> None:
+    scene.server.says = QUOTING
+    scene.ask(scene.here, f"Tell me of [[{ID}]].")
+    scene.server.says = "Fine."
+    saved(scene, scene.here, "/save [[Kept answer]]", "/export Kept talk.md")
+    exported = str(scene.world.vault / "Exported.md")
+    assert scene.world.run("context", "export", "--output", exported).code == ExitCode.OK
+    for name in ("Kept answer", "Kept talk", "Exported"):
+        assert "Quollsecret" in (scene.world.vault / f"{name}.md").read_text()
+        assert "zkchat: local\n" in (scene.world.vault / f"{name}.md").read_text()
+        assert told(scene.ask(scene.elsewhere, f"Tell me of [[{name}]].")) == set()
+        assert told(scene.ask(scene.here, f"Tell me of [[{name}]]."))
+
+
+def test_notes_made_of_turns_whose_note_became_local_later_are_local(scene: Scene) -> None:
+    scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
+    scene.server.says = QUOTING
+    scene.ask(scene.elsewhere, f"Tell me of [[{ID}]].")
+    scene.world.note(FILE, SECRET)
+    saved(scene, scene.elsewhere, "/save [[Kept answer]]")
+    scene.server.says = "Fine."
+    assert told(scene.ask(scene.elsewhere, "Tell me of [[Kept answer]].")) == set()
+
+
+def test_notes_made_of_open_turns_are_open(scene: Scene) -> None:
+    scene.ask(scene.here, "Tell me of [[Lighthouse]].")
+    saved(scene, scene.here, "/save [[Kept answer]]")
+    assert "zkchat: local" not in (scene.world.vault / "Kept answer.md").read_text()

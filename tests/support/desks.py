@@ -1,6 +1,6 @@
 """A desk for slash commands: a conversation without a model, a terminal that remembers, a vault in memory."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from typing import Any
 
 from tests.support.sessions import NOON, SessionsInMemory
@@ -42,6 +42,9 @@ class TalkInMemory:
     @property
     def history(self) -> History:
         return History(self._store.entries(self.session_id) if self.session_id else ())
+
+    def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
+        return any(message.local for message in messages)
 
     @property
     def messages(self) -> list[ChatMessage]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from zkchat.agents.profiles import Profiles
 from zkchat.chat.describing import Describing
+from zkchat.chat.discretion import stays_here
 from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
 from zkchat.chat.staleness import StaleNote
@@ -183,6 +184,10 @@ class Conversation:
         except StorageError:
             return []
         return learning_points((message.text for message in messages if message.role == "user"), known)
+
+    def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
+        """Whether what is made of these messages is to stay on this machine."""
+        return stays_here(messages, self._turn.library)
 
     async def measure(self) -> Assembled:
         """The request as it would be now, without a new question."""

@@ -14,6 +14,7 @@ from zkchat.model.context import LeftOut, RequestContext, RequestItem
 from zkchat.model.history import History, Window, compaction_of
 from zkchat.model.message import ChatMessage, CompactionPart, Condensed, EvidencePart, FilePart, ImagePart
 from zkchat.model.prompt import ModelInfo
+from zkchat.vault.library import Library
 from zkchat.vault.resolver import is_note
 from zkchat.vault.shared import SharedLibrary
 
@@ -110,6 +111,21 @@ class Discretion:
                 for message in withheld
             ),
         )
+
+
+def stays_here(messages: Iterable[ChatMessage], library: Library) -> bool:
+    """Whether what is made of these messages is to stay on this machine: one is local, or has to do with a note that
+    is private by now."""
+    asked = [*messages]
+    if any(message.local for message in asked):
+        return True
+    notes = frozenset(chain.from_iterable(map(_notes_of, asked)))
+    shared = library.whole.shared_with(lambda: False)
+    try:
+        shared.check(notes, is_kept_when_gone=False)
+        return not shared.hidden().isdisjoint(notes)
+    except StorageError:  # the index does not say which notes are private
+        return bool(notes)
 
 
 def withheld_texts(context: RequestContext, info: ModelInfo) -> list[str]:

@@ -1,5 +1,6 @@
 """`zkchat memory`: what is kept across sessions; added, listed, searched, forgotten."""
 
+from posixpath import normpath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from zkchat.model.memory import Fact
+    from zkchat.model.note import PrivacyClass
 
 app = typer.Typer(help="See and change what is kept across conversations.", no_args_is_help=True)
 
@@ -158,18 +160,23 @@ def import_(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Remember what the lists of a Markdown file say, a fact for each item.
+    """Remember what the lists of a Markdown file say, a fact for each item. Facts of a local note are local.
 
     zkchat memory import @About/me.md
     """
+    from zkchat.memory.facts import Secrecy
     from zkchat.memory.lists import list_items
 
     here = process()
-    items = list_items(_text_of(here, vault, path))
+    text, privacy = _text_of(here, vault, path)
+    if privacy == "never":
+        raise UsageError(f"{path} is never to be read.", hint="Its property zkchat says so: docs/privacy.md")
+    items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
     with opening.open_memories(here, vault) as (_, memory):
-        remembered = [memory.remember(item, "import") for item in items]
+        own = memory.within(Secrecy(binds=lambda: privacy == "local"))
+        remembered = [own.remember(item, "import") for item in items]
     new = sum(each.is_new for each in remembered)
     if json_output:
         here.json({"new": new, "facts": [each.fact for each in remembered]})
@@ -180,20 +187,29 @@ def import_(
     here.out(f"Remembered {new} of {len(items)}; the others were known.")
 
 
-def _text_of(here: Process, vault: "Path | None", path: str) -> str:
+def _text_of(here: Process, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":
+    """What the file says, and its class, by its place in the vault too where it lies there."""
     from zkchat import adapters
     from zkchat.places import paths
     from zkchat.storage.vault_files import VaultFiles
+    from zkchat.vault.current_class import CurrentClasses
 
     where = paths(here.environment, vault)
+    settings = adapters.load_settings(here.environment, where).settings
+    notes = settings.vault
+    files = VaultFiles(where.vault, exclude=notes.exclude, max_note_bytes=notes.max_note_bytes)
+    folders = adapters.local_folders_of(here.environment, where, settings)
+    classes = CurrentClasses(files, [glob for folder in folders for glob in folder.globs])
     if path.startswith("@"):
-        settings = adapters.load_settings(here.environment, where).settings.vault
-        files = VaultFiles(where.vault, exclude=settings.exclude, max_note_bytes=settings.max_note_bytes)
-        return files.read(path[1:])
+        text = files.read(path[1:])
+        return text, classes.of_text(text, normpath(path[1:]))
+    file, root = (here.environment.cwd / path).resolve(), where.vault.resolve()
     try:
-        return (here.environment.cwd / path).read_text("utf-8")
+        text = file.read_text("utf-8")
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}.", hint="A file of the vault is written @path.") from error
+    inside = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
+    return text, classes.of_text(text, inside)
 
 
 def _scored(found: "list[tuple[Fact, float]]") -> list[dict[str, object]]:

@@ -10,6 +10,7 @@ from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, known
 from zkchat.errors import SessionError, SessionNotFound, UsageError
 
 if TYPE_CHECKING:
+    from zkchat.model.message import ChatMessage
     from zkchat.model.session import Session
     from zkchat.ports import SessionStore
 
@@ -60,7 +61,11 @@ def export_(
         found = session_or_last(store, session)
         entries = store.entries(found.id)
     chosen = format_ or (Format.MARKDOWN if output and output.suffix == ".md" and not json_output else Format.JSON)
-    text = as_markdown(found, thread_of(entries), keys) if chosen is Format.MARKDOWN else as_json(found, entries, keys)
+    if chosen is Format.MARKDOWN:
+        thread = thread_of(entries)
+        text = as_markdown(found, thread, keys, local=_stays_here(here, vault, thread))
+    else:
+        text = as_json(found, entries, keys)
     if output is None:
         here.out(text.removesuffix("\n"))
         return
@@ -113,6 +118,14 @@ def session_or_last(store: "SessionStore", name: str | None) -> "Session":
     if not sessions:
         raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
     return sessions[0]
+
+
+def _stays_here(here: Process, vault: Path | None, thread: "list[ChatMessage]") -> bool:
+    from zkchat import app
+    from zkchat.chat.discretion import stays_here
+
+    with app.open_library(here.environment, vault) as (_, library):
+        return stays_here(thread, library)
 
 
 def _write(here: Process, file: Path, text: str, *, yes: bool) -> None:

@@ -25,15 +25,23 @@ from zkchat.model.session import Session
 MARK: Final = "zkchat-note"
 """The property by which a note says that zkchat made it: `answer` or `conversation`. (`zkchat` is about privacy.)"""
 
+_LOCAL: Final = {"zkchat": "local"}
+"""The property by which a note stays on this machine."""
 _UNFIT: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff\\/:*?"<>|#^\[\]%]+')
 """What no file name can hold on every system, and what a wikilink takes for something else."""
 _LONGEST_NAME: Final = 80
 
 
-def as_markdown(session: Session, messages: Sequence[ChatMessage], keys: Iterable[str] = ()) -> str:
-    """The conversation as a note. What the model thought and how tools were called is left out, and so are keys."""
+def as_markdown(
+    session: Session, messages: Sequence[ChatMessage], keys: Iterable[str] = (), *, local: bool = False
+) -> str:
+    """The conversation as a note. What the model thought and how tools were called is left out, and so are keys.
+
+    `local`: the note is to stay on this machine.
+    """
     title = _in_line(session.title) or "Conversation"
     properties = {
+        **(_LOCAL if local else {}),
         MARK: "conversation",
         "session": session.id,
         "created": _local(session.created_at),
@@ -43,9 +51,12 @@ def as_markdown(session: Session, messages: Sequence[ChatMessage], keys: Iterabl
     return _note(properties, title, (section for section in sections if section), keys)
 
 
-def answer_note(title: str, question: ChatMessage | None, answer: ChatMessage, keys: Iterable[str] = ()) -> str:
+def answer_note(
+    title: str, question: ChatMessage | None, answer: ChatMessage, keys: Iterable[str] = (), *, local: bool = False
+) -> str:
     """One answer as a note, with the question it answers and the documents it rests on."""
     properties = {
+        **(_LOCAL if local else {}),
         MARK: "answer",
         "session": answer.session_id,
         "model": f"{answer.provider}:{answer.model}".strip(":"),

@@ -62,7 +62,8 @@ async def save(desk: Desk, argument: str) -> Outcome:
         raise UsageError("The last answer has no text to save.")
     question = _question_of(desk, answer)
     path = _named(argument) if argument else _free(desk, question.text if question else "Answer", ".md")
-    text = answer_note(PurePosixPath(path).stem, question, answer, desk.keys)
+    local = desk.conversation.stays_here([answer, *([question] if question else [])])
+    text = answer_note(PurePosixPath(path).stem, question, answer, desk.keys, local=local)
     return await _write(desk, path, text, f"Save the answer as {path}?")
 
 
@@ -76,7 +77,8 @@ async def export(desk: Desk, argument: str) -> Outcome:
         text = as_json(session, entries, desk.keys)
     else:
         path = path if path.endswith(".md") else f"{path}.md"
-        text = as_markdown(session, thread_of(entries), desk.keys)
+        thread = thread_of(entries)
+        text = as_markdown(session, thread, desk.keys, local=desk.conversation.stays_here(thread))
     return await _write(desk, path, text, f"Write the conversation to {path}?")
 
 

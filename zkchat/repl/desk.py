@@ -1,6 +1,6 @@
 """What slash commands work with: the desk they may touch, what a command is, and what comes of it."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -36,6 +36,10 @@ class Talk(Protocol):
 
     @property
     def usage(self) -> "ContextUsage | None": ...
+
+    def stays_here(self, messages: "Iterable[ChatMessage]") -> bool:
+        """Whether what is made of these messages is to stay on this machine."""
+        ...
 
     def retry(self) -> "AsyncGenerator[Event, None]": ...
 
