@@ -18,6 +18,9 @@ VALUES = (
     *('["' + "*a" * 30 + 'b"]', "9" * 400, '"""' + "x" * 5000 + '"""', '"\\u0000"', '"\\u001b[31m"', "[[1], [2]]"),
 )
 COMMANDS = (
+    ("trust",),
+    ("trust", "--json"),
+    ("trust", "--revoke"),
     ("config", "show"),
     ("config", "show", "--json"),
     ("ask", "How long do adults sleep?", "--model", "quote"),
@@ -131,6 +134,8 @@ class SettingsFrom:
         world = self._worlds.fresh(case)
         scatter(case.chance, world)
         called = [command(case.chance) for _ in range(case.chance.randint(1, 4))]
+        if case.chance.random() < 0.5:
+            called.insert(0, ("trust", "--yes"))  # else nothing of the vault counts
         case.note("called.txt", "\n".join(map(repr, (world.variables, *called))))
         for arguments in called:
             world.checked(*arguments, stdin="")
