@@ -1,6 +1,7 @@
 """Inputs: texts, bytes and JSON, made anew or changed from what the test data holds."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
@@ -43,6 +44,7 @@ PIECES = (
 NUMBERS: tuple[Any, ...] = (0, 1, -1, 7, 2**31, 2**63, -(2**63) - 1, 10**30, 1e308, 1e-320, 0.1)
 WORDS = ("Sleep", "tea", "the", "garden", "Naming things", "2026-03-14", "a.md", "Notiz", "睡眠", "sleep?", "[[Sleep]]")
 
+_ID = re.compile(r"\b[0-9a-hjkmnp-tv-z]{12}\b")
 PROFILE_KEYS = ("description", "model", "context", "rules", "references", "tools", "servers", "include", "Model")
 
 
@@ -200,6 +202,21 @@ def mutated_json(chance: Random, value: Any, share: float = 0.1) -> Any:
     if isinstance(value, str) and chance.random() < 2 * share:
         return mutated(chance, value)
     return value
+
+
+def crossed_json(chance: Random, value: Any, share: float = 0.15) -> Any:
+    """The value with some of its ids in the places of others, so that they lead astray or in circles."""
+    ids = re.findall(_ID.pattern, json.dumps(value))
+
+    def cross(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: cross(inner) for key, inner in part.items()}
+        if isinstance(part, list):
+            return [cross(inner) for inner in part]
+        is_id = isinstance(part, str) and _ID.fullmatch(part)
+        return chance.choice(ids) if is_id and chance.random() < share else part
+
+    return cross(value)
 
 
 def json_text(chance: Random, value: Any) -> str:

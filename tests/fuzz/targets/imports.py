@@ -9,6 +9,7 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.fuzz.worlds import FuzzWorld, Worlds
 from zkchat.render.door import shown_in_line
 
+TYPED = "/history\n/refs\n/context\n/stats\n/compact\n/uncompact\n/why\n/expand 1\n/branch 1\n/retry\n/pin 1\nhello\n"
 ROLES = ("user", "assistant", "system", "tool", "human", "ai", "king", "", 7)
 
 
@@ -19,7 +20,7 @@ def message(chance: Random) -> Any:
     calls = [{"id": "1", "type": "function", "function": {"name": "find", "arguments": mutation.line(chance)}}]
     more = {"tool_calls": calls} if chance.random() < 0.2 else {}
     return {
-        "role": chance.choice(ROLES[:4]) if chance.random() < 0.9 else chance.choice(ROLES),
+        "role": chance.choice(ROLES[:4]) if chance.random() < 0.98 else chance.choice(ROLES),
         "content": content,
         **more,
     }
@@ -28,13 +29,15 @@ def message(chance: Random) -> Any:
 def conversation(chance: Random, exported: Any) -> str:
     """Our own JSON, `{"messages": […]}`, a list, Markdown, or anything."""
     listed: Any = [message(chance) for _ in range(chance.randint(1, 4))]
-    match chance.randrange(6):
+    match chance.randrange(8):
         case 0 | 1:
             return mutation.json_text(chance, mutation.mutated_json(chance, exported, 0.02))
+        case 6 | 7:
+            return json.dumps(mutation.crossed_json(chance, exported))
         case 2:
             return mutation.json_text(chance, mutation.mutated_json(chance, {"title": "T", "messages": listed}, 0.03))
         case 3 | 4:
-            return mutation.json_text(chance, mutation.mutated_json(chance, listed, 0.03))
+            return mutation.json_text(chance, mutation.mutated_json(chance, listed, 0.005))
         case _:
             return mutation.text(chance, 20_000)
 
@@ -50,6 +53,10 @@ class Imports:
         self._worlds = Worlds(folders, self._export)
 
     def _export(self, world: FuzzWorld) -> None:
+        world.checked("context", "compact", "--model", "quote", "--keep", "0")
+        world.checked(
+            "chat", "--model", "quote", "--continue", stdin="/pin 1\n/branch 1\nWhat of tea?\n/add rule brief\n"
+        )
         self._exported = world.checked("context", "export").json
 
     def run(self, case: Case) -> None:
@@ -73,6 +80,10 @@ class Imports:
             world.checked("sessions", "show", session)
             world.checked("context", "export", session, "--format", "markdown")
             world.checked("context", "show", session)
+            world.checked("context", "stats", session, "--model", "quote")
+            world.checked("context", "compact", session, "--model", "quote")
+            world.checked("chat", "--model", "quote", "--session", session, stdin=TYPED)
+            world.checked("sessions", "search", "sleep")
             world.checked("ask", "And now?", "--model", "quote", "--session", session)
 
     def _there_and_back(self, case: Case, world: FuzzWorld) -> None:
