@@ -62,9 +62,9 @@ def test_the_list_shows_id_count_and_title(world: World, talk: str) -> None:
     with store_of(world) as store:
         store.create()
     lines = world.run("sessions", "list").out.splitlines()
-    assert "(untitled)" in lines[0]
-    assert lines[1].startswith(talk)
-    assert lines[1].endswith("4 messages  Sleep")
+    assert lines[0].startswith(talk)
+    assert lines[0].endswith("4 messages  Sleep")
+    assert "(untitled)" in lines[1]  # nothing was said in it
 
 
 def test_the_list_is_json_for_scripts(world: World, talk: str) -> None:

@@ -54,6 +54,8 @@ class Conversation:
         self._turn = turn
         self._choices = [*choices]
         self._describing = describing
+        self._kept: Asked | None = None
+        """What is stored and not yet said."""
         self._told: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and the user has heard of it."""
 
@@ -107,8 +109,16 @@ class Conversation:
 
         Closing the iterator stops the answer and keeps its part.
         """
+        if self._kept is None or self._kept.message.text != text:
+            self.keep(text)
+        asked, self._kept = self._kept, None
+        assert asked is not None
+        return self.answer(asked)
+
+    def keep(self, text: str) -> None:
+        """Store the user's words now, before `say` is called with them."""
         choices, self._choices = self._choices, []
-        return self.answer(self._turn.ask(text, choices))
+        self._kept = self._turn.ask(text, choices)
 
     def answer(self, asked: Asked) -> AsyncGenerator[Event, None]:
         """What happens about a question that is stored already."""

@@ -1,6 +1,8 @@
 """What a chat needs beside its conversation: questions at the prompt, the last session, the desktop, the libraries."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from threading import Thread
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from zkchat.model.session import Session
     from zkchat.places import Paths
     from zkchat.ports import SessionStore
+
+
+_SHORT_INTERVAL: Final = 0.0001
+"""Seconds after which a thread that computes lets another one go on."""
 
 
 class AtThePrompt(Process):
@@ -51,6 +57,17 @@ def can_edit(environment: "Environment") -> bool:
 
     is_terminal = environment.stdin_is_tty and environment.stdout_is_tty
     return is_terminal and can_move_cursor(environment.variables) and not environment.variables.get("CI")
+
+
+@contextmanager
+def first_in_line() -> Iterator[None]:
+    """What is done within waits as little as possible for threads that index or load something."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_SHORT_INTERVAL)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def last_session(store: "SessionStore") -> "Session | None":

@@ -10,7 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from zkchat import app
-from zkchat.cli.chat_needs import can_edit, edit_page, keys_of, last_session, launch, load_libraries
+from zkchat.cli.chat_needs import can_edit, edit_page, first_in_line, keys_of, last_session, launch, load_libraries
 from zkchat.cli.common import Process
 from zkchat.cli.presenters import consoles, presenter_for, tell_choice
 from zkchat.cli.progress import progress
@@ -233,8 +233,16 @@ class Interactive:
             bar=self._bar,
             painted=self._painted,
         )
+        prompt.accepted = self._keep
         prompt.buffer.on_text_changed += lambda _: self._visit.opened.library.look_ahead()
         return prompt
+
+    def _keep(self, typed: str) -> None:
+        """Store a message as it leaves the prompt; commands are none."""
+        text = typed.strip()
+        if text and not text.startswith("/"):
+            with first_in_line():
+                self._visit.opened.conversation.keep(text)
 
     async def _read(self, beginning: str) -> str:
         if self._prompt is None:

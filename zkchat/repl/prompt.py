@@ -52,6 +52,8 @@ class Prompt:
         bar: Callable[[int], str],
         painted: Callable[[], None],
     ) -> None:
+        self.accepted: Callable[[str], None] = lambda _: None
+        """Told each message as Enter is pressed, before anything is drawn."""
         self._pastes = Pastes()
         self._bar = bar
         first = FirstOffer()
@@ -74,6 +76,8 @@ class Prompt:
         )
         self._session.app.after_render += lambda _: painted()
         self._session.default_buffer.on_completions_changed += first.take
+        self._leave = self._session.default_buffer.accept_handler
+        self._session.default_buffer.accept_handler = self._accept
 
     @property
     def buffer(self) -> Buffer:
@@ -88,6 +92,10 @@ class Prompt:
         """What the user sends, whole. `text` stands there already. Raises EOFError for Ctrl-D, KeyboardInterrupt."""
         typed = await self._session.prompt_async(default=text)
         return self._pastes.whole(typed)
+
+    def _accept(self, buffer: Buffer) -> bool:
+        self.accepted(self._pastes.whole(buffer.text))
+        return self._leave(buffer) if self._leave else False
 
     async def ask(self, question: str) -> str:
         """A short answer, which is not remembered."""

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from zkchat.errors import StorageFull
 from zkchat.storage.database import migrate, open_database, transaction
 from zkchat.storage.pages import Row, stored_rows
 from zkchat.storage.rescue import Rescuable, counted, open_rescued
+from zkchat.storage.reserve import give_up_reserve, keep_reserve
 from zkchat.storage.sessions import (
     STEPS,
     EntryRow,
@@ -37,7 +39,14 @@ def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
         build=_build,
         content=_content,
     )
-    store, notice = open_rescued(path, kind, now())
+    try:
+        store, notice = open_rescued(path, kind, now())
+    except StorageFull:
+        if not give_up_reserve(path):
+            raise
+        store, notice = open_rescued(path, kind, now())
+    if store.sessions():
+        keep_reserve(path)
     return Opened(store=store, notices=(notice,) if notice else ())
 
 
@@ -103,7 +112,9 @@ def _found_in(databases: Iterable[Path]) -> _Found:
 def _build(sources: Iterable[Path], path: Path) -> None:
     """A new database with the rows that are found, but for the sessions that the user had deleted."""
     found = _found_in(sources)
-    kept = [entry for _, entry in sorted(found.entries.items()) if entry.session_id not in found.doomed]
+    used = {entry.session_id: entry.at for _, entry in sorted(found.entries.items())}
+    kept = [entry for entry in found.entries.values() if entry.session_id not in found.doomed]
+    kept.sort(key=lambda entry: (used[entry.session_id], entry.session_id, entry.sequence))
     sessions = {id_: session for id_, session in found.sessions.items() if id_ not in found.doomed}
     for entry in kept:
         sessions.setdefault(entry.session_id, (entry.session_id, "", entry.at, entry.at))

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple, TypeVar, assert_never
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
-from zkchat.errors import SessionNotFound, StorageError
+from zkchat.errors import SessionNotFound, StorageError, StorageFull
 from zkchat.model.context import BRIEFLY
 from zkchat.model.session import (
     AgentEntry,
@@ -32,6 +32,7 @@ from zkchat.model.session import (
 )
 from zkchat.storage.faults import guarded
 from zkchat.storage.precious_file import PreciousFile, UnreadableRow
+from zkchat.storage.reserve import give_up_reserve, keep_reserve
 
 STEPS: Final = (
     (
@@ -65,6 +66,10 @@ STEPS: Final = (
 # Without the index: where that is damaged, a session is still found.
 _SESSIONS = "SELECT id, title, created_at, updated_at, message_count FROM sessions NOT INDEXED"
 
+# The row of a session's last entry: rows are numbered as they come, whatever the clock says.
+_LAST_ENTRY = """COALESCE ((
+    SELECT entries.rowid FROM entries WHERE session_id = sessions.id ORDER BY sequence DESC LIMIT 1), 0)"""
+
 _ENTRIES = """
     SELECT session_id, sequence, kind, role, message_id, parent_id, title, at, body
     FROM entries WHERE session_id = :session AND sequence > :after
@@ -90,6 +95,7 @@ _LAST_MESSAGES = """
     ORDER BY sequence"""
 
 
+Written = TypeVar("Written")
 _BEFORE_ALL: Final = -(1 << 63)
 
 
@@ -115,6 +121,11 @@ class SqliteSessions(PreciousFile):
         self._new_id = new_id
 
     def create(self, title: str = "") -> Session:
+        created = self._despite_a_full_disk(lambda: self._create(title))
+        keep_reserve(self._path)
+        return created
+
+    def _create(self, title: str) -> Session:
         session_id, at = self._new_id(), self._now()
         with self._writing() as connection:
             insert_session(connection, (session_id, "", stamp(at), stamp(at)))
@@ -124,6 +135,17 @@ class SqliteSessions(PreciousFile):
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         """Add entries in order, all or none; they are on disk when this returns."""
+        return self._despite_a_full_disk(lambda: self._append(session_id, bodies))
+
+    def _despite_a_full_disk(self, write: Callable[[], Written]) -> Written:
+        try:
+            return write()
+        except StorageFull:
+            if not give_up_reserve(self._path):
+                raise
+            return write()
+
+    def _append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         at = self._now().astimezone(UTC)
         with self._writing() as connection:
             self.get(session_id)
@@ -157,7 +179,7 @@ class SqliteSessions(PreciousFile):
     def sessions(self) -> list[Session]:
         """All of them, the last used first."""
         with self._reading() as connection:
-            rows = connection.execute(f"{_SESSIONS} ORDER BY updated_at DESC, rowid DESC")
+            rows = connection.execute(f"{_SESSIONS} ORDER BY {_LAST_ENTRY} DESC, rowid DESC")
             return [session_of(row) for row in rows]
 
     def get(self, session_id: str) -> Session:

@@ -142,3 +142,14 @@ def test_a_question_that_was_cut_off_gets_its_notes_when_it_is_asked_again(
     asked: ChatMessage = again.messages[0]
     assert [part.name for part in asked.parts if isinstance(part, FilePart)] == ["Sleep.md"]
     assert len(again.messages) == 2
+
+
+def test_what_is_kept_at_the_prompt_is_not_stored_again_when_it_is_said(
+    library: Library, store: SessionsInMemory
+) -> None:
+    talk = conversation_over(library, store, Reciting())
+    talk.keep("one")
+    assert texts(store) == ["one"]
+    events_of(talk.say("one"))
+    events_of(talk.say("one"))
+    assert texts(store) == ["one", "Answer 1.", "one", "Answer 2."]

@@ -70,6 +70,18 @@ def pasted(text: str) -> str:
     return f"{ESCAPE}[200~{text}{ESCAPE}[201~"
 
 
+def test_what_is_sent_is_told_whole_as_enter_is_pressed(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    async def read(prompt: Prompt) -> str:
+        prompt.accepted = told.append
+        return await prompt.read()
+
+    sent = at_prompt(tmp_path, read, pasted("line\n" * 20), " and more\r")
+    assert told == [sent]
+    assert sent.startswith("line\nline\n")
+
+
 def test_enter_sends(tmp_path: Path) -> None:
     assert typed(tmp_path, "hello\r") == "hello"
 

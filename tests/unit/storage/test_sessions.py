@@ -502,3 +502,11 @@ def test_a_closed_store_says_so(path: Path) -> None:
     store.close()
     with pytest.raises(StorageError, match="closed"):
         store.sessions()
+
+
+def test_one_run_with_a_wrong_clock_does_not_make_a_session_the_last_for_ever(path: Path) -> None:
+    times = iter([NOON, NOON, datetime(2030, 1, 1, tzinfo=UTC), NOON + timedelta(days=1)])
+    with SqliteSessions(path, now=lambda: next(times, NOON), new_id=Ids("wrong", "right")) as store:
+        for session_id in (store.create().id, store.create().id):
+            store.append(session_id, [TitleEntry(title=session_id)])
+            assert store.sessions()[0].id == session_id

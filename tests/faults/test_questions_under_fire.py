@@ -1,0 +1,25 @@
+"""PROMISE F: a message is on disk when it leaves the prompt, whatever is under way then."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+KILLS = 3
+
+
+def test_no_question_is_lost_from_ten_milliseconds_after_enter_on(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.faults.questions_under_fire", str(tmp_path), str(KILLS), "20260301"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert run.returncode == 0, run.stderr
+    reports = json.loads(run.stdout)
+    assert reports.keys() == {"dead", "index", "full", "compaction"}
+    for report in reports.values():
+        assert (report["lost"], report["unsound"], report["not_resumed"]) == (0, 0, 0), reports
+        assert report["kills"] == KILLS or report["unavailable"]  # not everybody may mount a small disk
