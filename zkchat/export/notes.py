@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
+from zkchat.export.inert import inert
 from zkchat.export.secrets import redacted
 from zkchat.model.message import (
     ChatMessage,
@@ -80,7 +81,8 @@ def _note(properties: dict[str, str], title: str, sections: Iterable[str], keys:
     written = yaml.safe_dump(
         {name: value for name, value in properties.items() if value}, allow_unicode=True, sort_keys=False, width=1000
     )
-    text = "\n\n".join([f"---\n{written}---\n# {title}", *sections]) + "\n"
+    body = inert("\n\n".join([f"# {title}", *sections]))
+    text = f"---\n{written}---\n{body}\n"
     return redacted(text, keys).encode("utf-8", "replace").decode()
 
 
