@@ -291,3 +291,34 @@ def test_who_comes_back_to_a_question_without_an_answer_is_told(slept: World) ->
     again = slept.run("ask", "And why?", "--continue", "--model", slept.script([{"text": "So."}], [{"text": "So."}]))
     assert again.code == 0
     assert "The last question of this session has no answer" in again.err
+
+
+def test_more_than_is_read_of_standard_input_is_refused_with_a_way_out(slept: World) -> None:
+    slept.variables["ZKCHAT_LIMITS__MAX_INPUT_BYTES"] = "1000"
+    assert slept.run("ask", "How long?", stdin="a" * 1000).code != ExitCode.USAGE
+    for piped in ("a" * 1001, "ä" * 501):
+        result = slept.run("ask", "How long?", stdin=piped)
+        assert (result.code, result.out) == (ExitCode.USAGE, "")
+        assert "Standard input holds more than 1,000 bytes" in result.err
+        assert "limits.max_input_bytes" in result.err
+
+
+def test_standard_input_without_end_is_not_read_to_its_end(slept: World) -> None:
+    class Endless(io.StringIO):
+        taken = 0
+
+        def read(self, size: int | None = -1) -> str:
+            assert size is not None
+            assert size > 0, "read without a bound"
+            self.taken += size
+            return "x" * size
+
+    stdin = Endless()
+    assert run(["ask", "How long?"], replace(slept.environment(stdin=""), stdin=stdin)) == ExitCode.USAGE
+    assert stdin.taken == 8_000_001
+
+
+def test_megabytes_of_standard_input_are_answered(slept: World) -> None:
+    model = slept.script([{"text": "Seven."}])
+    result = slept.run("ask", "How long?", "--model", model, stdin="[[Sleep]] and a few words of a log.\n" * 30_000)
+    assert result.out.strip() == "Seven."

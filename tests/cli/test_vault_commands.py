@@ -465,3 +465,29 @@ def test_a_terminal_that_knows_few_letters_gets_others_that_look_like_them(garde
     result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert "[[Worms]] > nothing" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        f'vault.exclude = ["{"*a" * 140}b"]',
+        'vault.exclude = ["[z-a]", "[", "**/**/**"]'.replace("**/**/**", "x/**/**/y"),
+        f'privacy.local_only = ["{"**/a/" * 59}b"]',
+    ],
+)
+def test_no_glob_of_a_vault_stops_it(garden: World, settings: str) -> None:
+    garden.note("/".join(["a"] * 30) + f"/{'a' * 200}.md", "A garden far away.\n")
+    (garden.vault / ".zkchat").mkdir(exist_ok=True)
+    (garden.vault / ".zkchat" / "config.toml").write_text(settings)
+    garden.run("config", "trust", "--yes")
+    result = garden.run("search", "far away")
+    assert (result.code, "aaaa" in result.out) == (0, True)
+
+
+def test_too_many_globs_of_a_vault_are_a_sentence(garden: World) -> None:
+    (garden.vault / ".zkchat").mkdir(exist_ok=True)
+    (garden.vault / ".zkchat" / "config.toml").write_text(f"privacy.local_only = {['x'] * 300}")
+    garden.run("config", "trust", "--yes")
+    result = garden.run("search", "garden")
+    assert "Traceback" not in result.err
+    assert result.code != 0 or "privacy.local_only" in result.err

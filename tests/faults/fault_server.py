@@ -81,6 +81,9 @@ WHOLE: dict[str, list[ModelChunk]] = {
     "digits": [_call(json.dumps({"query": "sleep"})[:-1] + ', "limit": ' + "9" * 6_000 + "}", name="find_excerpts")],
     "nested": [_call('{"query": ' + "[" * 50_000 + "]" * 50_000 + "}", name="find_excerpts")],
     "unclosed": [TextChunk(text="<think>Seven "), TextChunk(text="hours.")],
+    "large-list": [TextChunk(text="- word [[Sleep]] `x`\n" * 80_000)] * 3,
+    "large-line": [TextChunk(text="word " * 380_000)] * 3,
+    "large-code": [TextChunk(text="```python\n" + "word = [1, 2]\n" * 130_000)] * 3,
     "huge-chunk": [TextChunk(text="words"), TextChunk(text="huge " * 10_000_000)],
 }
 TALKATIVE = ("long-arguments", "many-calls", "digits", "nested")

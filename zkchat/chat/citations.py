@@ -41,7 +41,7 @@ def cite(ledger: Ledger, answer: str, library: Library, before: Collection[str] 
             reference, is_known = _meant(link, ledger, before)
             update = {"reference_type": "search", "via": "answer", "unverified": not is_known}
             ledger.cite(reference.model_copy(update=update))
-        said = Said(_without_links(answer))
+        said = Said(wikilink.without_links(answer))
         for row in ledger.references:
             path = row.relative_path
             if path and not row.cited and said.names_one_of(path, library.names(path)):
@@ -58,12 +58,6 @@ def _meant(link: DocumentReference, ledger: Ledger, before: Collection[str]) -> 
         if path in before or ledger.holds(possible):
             return possible, True
     return link, False
-
-
-def _without_links(text: str) -> str:
-    for link in reversed(wikilink.scan(text)):
-        text = text[: link.start] + " " + text[link.end :]
-    return text
 
 
 class Said:

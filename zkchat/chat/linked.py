@@ -27,8 +27,9 @@ def links_in(library: Library, text: str, quoted: Sequence[str] = ()) -> tuple[D
     """
     links = wikilink.scan(text)
     sources = library.sources_of({link.text for link in links}, quoted) if links and quoted else {}
-    found = (_reference(library, link, sources.get(link.text)) for link in links)
-    return tuple(reference for reference in found if reference)
+    by_text = {link.text: link for link in links}
+    found = {text: _reference(library, link, sources.get(text)) for text, link in by_text.items()}
+    return tuple(reference for link in links if (reference := found[link.text]))
 
 
 def linked(library: Library, text: str, quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -86,7 +87,7 @@ def ask(
         agent=agent,
         private=private,
         strict=strict,
-        question=_question(here, question or []),
+        question=_question(here, question or [], vault),
     )
     with app.open_conversation(here.environment, options) as opened:
         tell_choice(here, opened)
@@ -101,27 +102,37 @@ def _progress(here: Process) -> "Callable[[], AbstractContextManager[Progress]]"
     return lambda: progress(here.environment, "Indexing notes")
 
 
-def _question(here: Process, words: list[str]) -> str:
-    piped = _piped(here) if here.environment.stdin_is_piped else ""
+def _question(here: Process, words: list[str], vault: Path | None) -> str:
+    piped = _piped(here, vault) if here.environment.stdin_is_piped else ""
     text = "\n\n".join(part for part in (" ".join(words).strip(), piped.strip("\n")) if part.strip())
     if not text:
         raise UsageError("There is no question.", hint='Ask one: zkchat ask "What do my notes say about sleep?"')
     return text
 
 
-def _piped(here: Process) -> str:
-    """All of standard input. Who waits for nothing is told what zkchat waits for."""
+def _piped(here: Process, vault: Path | None) -> str:
+    """All of standard input, up to its bound. Who waits for nothing is told what zkchat waits for."""
     from threading import Timer
 
+    from zkchat.adapters import load_settings
+    from zkchat.places import paths
+
+    most = load_settings(here.environment, paths(here.environment, vault)).settings.limits.max_input_bytes
     told = Timer(
         PATIENCE, here.note, ["(Reading standard input. Where there is none to come: zkchat ask … < /dev/null)"]
     )
     told.daemon = True
     told.start()
     try:
-        return here.environment.stdin.read()
+        text = here.environment.stdin.read(most + 1)
     finally:
         told.cancel()
+    if len(text) > most or len(text.encode(errors="surrogatepass")) > most:
+        raise UsageError(
+            f"Standard input holds more than {most:,} bytes, which is more than is read of it.",
+            hint="Send less of it, put it into a note and link to that, or raise limits.max_input_bytes.",
+        )
+    return text
 
 
 async def _one_turn(opened: "Opened", presenter: "Presenter") -> int:

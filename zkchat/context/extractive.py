@@ -24,6 +24,8 @@ _LISTENED_TO = 50
 """Messages that tell in which language the conversation is."""
 _CARRIED = 1.3
 """How much more a sentence counts that an earlier summary thought worth keeping."""
+_MOST_READ = 200_000
+"""Characters among which sentences are chosen; each takes its time."""
 _FIRST = 1.5
 """How much more the first sentence of a text counts: it says what the text is about."""
 _HEAD_SHARE = 0.6
@@ -74,10 +76,13 @@ def summarise(messages: Sequence[ChatMessage], budget: int, count: Count, *, foc
 def condense(text: str, budget: int, count: Count, *, focus: str = "") -> str:
     """The best sentences of a long text in their order, or its beginning and end: never more than `budget` tokens.
 
-    `[…]` stands where something was left out. A text that fits stays as it is.
+    `[…]` stands where something was left out. A text that fits stays as it is. Of one without end, sentences are
+    chosen from its beginning and its end.
     """
     if count(text) <= budget:
         return text
+    if len(text) > _MOST_READ:
+        text = f"{text[: _MOST_READ // 2]}\n\n{LEFT_OUT}\n\n{text[-_MOST_READ // 2 :]}"
     found = sentences(text)
     if sum(map(len, found)) < len(text) / 2:
         return _ends_of(text, budget, count)

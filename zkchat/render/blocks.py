@@ -20,6 +20,12 @@ FENCE_CONTEXT: Final = 24
 TABLE_STRETCH: Final = 20
 """Rows of a table that are settled together. The first stretch decides the widths of the columns."""
 
+LONGEST_LINE: Final = 4_000
+LARGEST_BLOCK: Final = 12_000
+"""Characters of a paragraph."""
+
+_PARTED: Final = re.compile(r"[-+*|]|\d{1,9}[.)]")
+"""What begins a line of a block that is settled part by part."""
 _LISTS: Final = {"bullet_list_open", "ordered_list_open"}
 _WHOLE_AT_LINE_END: Final = {"heading_open", "hr"}
 _WHOLE_AT_BLANK_LINE: Final = {"paragraph_open", "blockquote_open", "table_open"}
@@ -195,6 +201,36 @@ def _groups(lines: Sequence[str], rest: _Rest | None) -> list[_Group]:
     ]
 
 
+def _cut(line: str) -> list[str]:
+    """A line in pieces that can be drawn at once, cut at spaces, where a paragraph reads the same."""
+    pieces = []
+    while len(line) > LONGEST_LINE:
+        end = line.rfind(" ", 1, LONGEST_LINE)
+        end = end if end > 0 else LONGEST_LINE
+        pieces.append(line[:end])
+        line = line[end:].removeprefix(" ")
+    return [*pieces, line]
+
+
+class _Breaks:
+    """Ends a paragraph that has grown too long to be drawn again with each word. Lists, tables and code need no end."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._is_code = False
+
+    def after(self, line: str) -> list[str]:
+        """The line, and a blank one where a paragraph is to end there."""
+        bare = line.lstrip(" >")
+        if bare.startswith(("```", "~~~")):
+            self._is_code = not self._is_code
+        self._size = self._size + len(line) + 1 if bare else 0
+        if self._size <= LARGEST_BLOCK or self._is_code or _PARTED.match(bare):
+            return [line]
+        self._size = 0
+        return [line, ""]
+
+
 class Blocks:
     """Text goes in with `add`; `settled` gives what became final, once; `tail` what is left, as it looks so far."""
 
@@ -203,11 +239,19 @@ class Blocks:
         self._arriving = ""
         self._fresh = False
         self._open: _Fence | _Rest | None = None
+        self._breaks = _Breaks()
 
     def add(self, text: str) -> None:
-        *complete, self._arriving = (self._arriving + text).split("\n")
-        self._lines += complete
-        self._fresh = self._fresh or bool(complete)
+        *complete, arriving = (self._arriving + text).split("\n")
+        for line in complete:
+            self._take(_cut(line))
+        *pieces, self._arriving = _cut(arriving)
+        self._take(pieces)
+
+    def _take(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self._lines += self._breaks.after(line)
+        self._fresh = self._fresh or bool(lines)
 
     def settled(self) -> list[Piece]:
         return self._settle(closing=False) if self._fresh else []

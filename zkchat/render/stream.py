@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from zkchat.render.blocks import Piece
 
 
+MOST_WAITING = 3_000
+"""Characters that wait to be drawn: an answer that is stopped must not take long to draw what came of it."""
+
+
 class MarkdownStream:
     """One text of Markdown. The screen at its end depends on the text alone, not on the chunks it came in.
 
@@ -30,6 +34,7 @@ class MarkdownStream:
         self._tail = LiveTail(console)
         self._pace = Pace(clock)
         self._waiting: list[str] = []
+        self._backlog = 0
         self._is_first = True
         self._is_at_line_start = True
 
@@ -37,6 +42,9 @@ class MarkdownStream:
         safe = shown(text)
         if self._console.is_interactive:
             self._waiting.append(safe)
+            self._backlog += len(safe)
+            if self._backlog > MOST_WAITING:
+                self._settle()
             self._pace.draw(self._draw)
         elif safe:
             self._tail.write(safe)
@@ -50,10 +58,19 @@ class MarkdownStream:
             self._tail.write("\n")
 
     def _draw(self) -> None:
+        settled = self._taken()
+        self._tail.show(settled, self._rows(self._blocks.tail(), is_first=self._is_first, fold_code=True))
+
+    def _settle(self) -> None:
+        """Draw what is final, without an end that is drawn anew in a moment."""
+        self._tail.show(self._taken())
+
+    def _taken(self) -> list[Row]:
+        """What became final by all that has arrived."""
         self._blocks.add("".join(self._waiting))
         self._waiting.clear()
-        settled = self._settled_rows(self._blocks.settled())
-        self._tail.show(settled, self._rows(self._blocks.tail(), is_first=self._is_first, fold_code=True))
+        self._backlog = 0
+        return self._settled_rows(self._blocks.settled())
 
     def _settled_rows(self, pieces: "list[Piece]") -> list[Row]:
         rows = self._rows(pieces, is_first=self._is_first, fold_code=False)

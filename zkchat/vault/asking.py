@@ -3,7 +3,7 @@
 from functools import cache
 
 from zkchat.vault.stop_words import STOP_WORDS
-from zkchat.vault.terms import asked_terms, placed_terms, terms
+from zkchat.vault.terms import LONGEST_QUESTION, asked_terms, placed_terms, terms
 
 _WORDS = """
     note notes noted say says tell mention mentions mentioned know knew known anything everything something explain
@@ -35,6 +35,8 @@ def topics(question: str) -> list[str]:
 
     The words at its ends that only ask may be part of a name: "What is in How to take notes?"
     """
+    if len(question) > LONGEST_QUESTION:
+        return []
     asking = asking_terms() | _stop_terms()
     words = [*placed_terms(question)]
     telling = [place for place, (_, _, term) in enumerate(words) if term not in asking]

@@ -18,7 +18,7 @@ from zkchat.vault.parse import frontmatter_of
 from zkchat.vault.reading import is_source
 from zkchat.vault.resolver import is_note
 from zkchat.vault.sentences import sentences
-from zkchat.vault.terms import asked_terms, terms
+from zkchat.vault.terms import LONGEST_QUESTION, asked_terms, terms
 
 PASSAGES = 12
 MOST = 5
@@ -61,7 +61,7 @@ def evidence_for(library: Library, question: str, linked: Sequence[tuple[str, st
 
     They are searched in any case; a question of nothing but links is answered by how their notes begin.
     """
-    asked = _without_links(question)  # links are looked up, not searched for
+    asked = _without_links(question[:LONGEST_QUESTION])  # links are looked up, not searched for
     if not asked_terms(asked):
         begun = [candidate for path, anchor in linked for candidate in _beginning(library, path, anchor)]
         return [_evidence(library, candidate) for candidate in begun[:MOST]]
@@ -113,12 +113,7 @@ def _beginning(library: Library, path: str, anchor: str) -> list[_Candidate]:
 
 
 def _without_links(text: str) -> str:
-    pieces: list[str] = []
-    position = 0
-    for link in wikilink.scan(text):
-        pieces += (text[position : link.start], " ")
-        position = max(position, link.end)
-    return " ".join("".join([*pieces, text[position:]]).split())
+    return " ".join(wikilink.without_links(text).split())
 
 
 def rank(

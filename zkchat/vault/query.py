@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from zkchat.vault.terms import LONGEST_QUESTION
+
 _PIECE = re.compile(
     r"""(?P<minus>-)? (?: (?P<field>tag|path|after): )? (?: "(?P<quoted>[^"]+)" | (?P<plain>[^\s"]+) )""",
     re.VERBOSE | re.IGNORECASE,
@@ -34,7 +36,7 @@ def parse(text: str) -> Query:
     words: list[str] = []
     filters: dict[str, list[str]] = {"phrase": [], "without": [], "tag": [], "path": []}
     after: date | None = None
-    for piece in _PIECE.finditer(text):
+    for piece in _PIECE.finditer(text[:LONGEST_QUESTION]):
         value = piece["quoted"] or piece["plain"]
         kind = _kind(piece, value)
         if kind == "after":

@@ -34,6 +34,8 @@ _POINTS = re.compile("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 """Latin letters that many people type without their accents."""
 
+LONGEST_QUESTION = 20_000
+"""Characters of a question whose words are looked for."""
 _LONGEST = 64
 """Letters of a word that are looked at; what is longer is data, not language."""
 
@@ -106,7 +108,11 @@ def terms(text: str) -> list[str]:
 
 
 def asked_words(question: str) -> list[str]:
-    """The words to look for: without stop words, unless there is nothing else, and without letters that pairs cover."""
+    """The words to look for: without stop words, unless there is nothing else, and without letters that pairs cover.
+
+    Of a question without end, such as a file that was piped in, only the beginning is looked at.
+    """
+    question = question[:LONGEST_QUESTION]
     if question.isascii():
         return _content(words(question))
     content = _content(_WORD.findall(_lowered(question)))

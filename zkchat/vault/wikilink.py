@@ -47,6 +47,16 @@ def scan(text: str) -> list[Link]:
     return read_prose(text, flat, outline(flat)).links
 
 
+def without_links(text: str) -> str:
+    """The text with a space in the place of each link."""
+    pieces: list[str] = []
+    position = 0
+    for link in scan(text):
+        pieces += (text[position : link.start], " ")
+        position = max(position, link.end)
+    return "".join([*pieces, text[position:]])
+
+
 def read_prose(text: str, flat: str, found: Outline) -> Prose:
     """Find the links and comments of a text, given its outline. Where two links overlap, the wikilink is meant."""
     visible = blank_escapes(blank(flat, found.code))

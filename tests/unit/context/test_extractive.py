@@ -213,3 +213,11 @@ def test_an_excerpt_is_the_sentences_that_hold_a_term() -> None:
     assert excerpt(text, content("a heron")) == "[…] The heron ate. […] Herons fly. […]"
     assert excerpt(text, content("a badger")) == text
     assert excerpt("# Herons\n\nThe heron ate.", content("heron")) == "# Herons\n\nThe heron ate."
+
+
+def test_of_a_text_without_end_the_beginning_and_the_end_are_read() -> None:
+    text = "First of all, sleep. " + "Nothing is said in this sentence here. " * 50_000 + "Last of all, coffee."
+    short = condense(text, 60, lambda each: len(each.split()))
+    assert len(short.split()) <= 60
+    assert "sleep" in short
+    assert LEFT_OUT in short

@@ -1,0 +1,37 @@
+"""Whatever a server sends, Ctrl-C brings the prompt back. A generous time stands for "at once" on a busy machine."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.fault_server import FaultServer
+from tests.support.ptys import Terminal
+from tests.support.world import World
+
+SOON = 10.0
+"""Seconds; a flood that cannot be stopped goes on for minutes."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FaultServer]:
+    with FaultServer() as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("fault", "shown"), [("endless", "word"), ("large-list", "word"), ("large-line", "word"), ("large-code", "word")]
+)
+def test_ctrl_c_stops_a_flood_and_the_prompt_is_back(world: World, server: FaultServer, fault: str, shown: str) -> None:
+    world.note("Sleep.md", "Adults need seven hours of sleep.\n")
+    world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    terminal = Terminal(world, "--model", f"ollama:{fault}")
+    try:
+        terminal.wait_for_prompt()
+        terminal.type("How long?\r")
+        terminal.wait_until(lambda: terminal.text.count("word") > 20, "an answer")
+        terminal.type("\x03")
+        terminal.wait_for("(Stopped. What came is kept.)", seconds=SOON)
+        terminal.type("And now")
+        terminal.wait_for("you › And now", seconds=SOON)
+    finally:
+        terminal.close()
