@@ -234,13 +234,13 @@ class Interactive:
             painted=self._painted,
         )
         prompt.accepted = self._keep
+        prompt.history.session = lambda: self._visit.session_id
         prompt.buffer.on_text_changed += lambda _: self._visit.opened.library.look_ahead()
         return prompt
 
     def _keep(self, typed: str) -> None:
         """Store a message as it leaves the prompt; commands are none."""
-        text = typed.strip()
-        if text and not text.startswith("/"):
+        if (text := typed.strip()) and not text.startswith("/"):
             with first_in_line():
                 self._visit.opened.conversation.keep(text)
 

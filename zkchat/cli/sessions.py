@@ -166,8 +166,10 @@ def rename(
 def delete(
     session: SessionArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
 ) -> None:
-    """Delete a session with all its messages, for good."""
+    """Delete a session with all its messages, for good: from copies, damaged files and what the prompt offers too."""
     from zkchat.errors import UsageError
+    from zkchat.model.session import messages_of
+    from zkchat.repl.history import forget_typed
 
     here = process()
     with _open_search(here, vault) as (store, conversations):
@@ -177,8 +179,10 @@ def delete(
             raise UsageError(
                 f"Nothing was deleted: {name} is still there.", hint="To delete without being asked: --yes"
             )
+        typed = [message.text.strip() for message in messages_of(store.entries(found.id)).values()]
         conversations.forget(found.id)
         store.delete(found.id)
+        forget_typed(here.environment.data_dir / "history", found.id, {*typed} - {""})
     if json_output:
         here.json({"deleted": found})
     else:

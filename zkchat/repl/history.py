@@ -2,14 +2,16 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from prompt_toolkit.history import FileHistory
 
 from zkchat.export.secrets import holds_secret
+from zkchat.files import write_atomically
 from zkchat.repl.paste import Pastes
 
 _NAMED_SECRET: Final = re.compile(
@@ -17,6 +19,9 @@ _NAMED_SECRET: Final = re.compile(
     re.IGNORECASE,
 )
 """A password told in words, or one in an address. A line too many that is not kept does no harm."""
+
+
+_SESSION: Final = "# session "
 
 
 def looks_secret(text: str, keys: Iterable[str] = ()) -> bool:
@@ -28,6 +33,8 @@ class SharedHistory(FileHistory):
 
     def __init__(self, file: Path, pastes: Pastes, *, keys: Collection[str] = ()) -> None:
         super().__init__(str(file))
+        self.session: Callable[[], str] = lambda: ""
+        """The id of the session that a line is typed in, by which it is found when that is deleted."""
         self._pastes = pastes
         self._keys = keys
 
@@ -45,4 +52,34 @@ class SharedHistory(FileHistory):
         with suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             file.touch(mode=0o600)
-            super().store_string(self._pastes.whole(string))
+            typed = "".join(f"+{line}\n" for line in self._pastes.whole(string).split("\n"))
+            with file.open("ab") as stream:
+                stream.write(f"\n# {datetime.now()}\n{_SESSION}{self.session()}\n{typed}".encode("utf-8", "replace"))
+
+
+def forget_typed(file: Path, session: str, texts: Collection[str]) -> None:
+    """Remove the lines that were typed in a session, and those that say the same as one of these texts."""
+    try:
+        lines = file.read_bytes().decode("utf-8", "replace").splitlines(keepends=True)
+    except FileNotFoundError:
+        return
+    kept = "".join(block for block in _blocks(lines) if not _is_of(block, session, texts))
+    write_atomically(file, kept, mode=0o600)
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[str]:
+    """Each message with the remarks before it."""
+    block, is_typed = "", False
+    for line in lines:
+        if is_typed and not line.startswith("+"):
+            yield block
+            block = ""
+        is_typed = line.startswith("+")
+        block += line
+    yield block
+
+
+def _is_of(block: str, session: str, texts: Collection[str]) -> bool:
+    lines = block.splitlines(keepends=True)
+    typed = "".join(line[1:] for line in lines if line.startswith("+")).strip()
+    return f"{_SESSION}{session}\n" in lines or typed in texts

@@ -56,10 +56,11 @@ class Prompt:
         """Told each message as Enter is pressed, before anything is drawn."""
         self._pastes = Pastes()
         self._bar = bar
+        self.history = SharedHistory(history_file, self._pastes, keys=keys)
         first = FirstOffer()
         self._session: PromptSession[str] = PromptSession(
             [("class:prompt", PROMPT)],
-            history=SharedHistory(history_file, self._pastes, keys=keys),
+            history=self.history,
             completer=completer,
             complete_while_typing=True,
             complete_in_thread=True,

@@ -65,6 +65,13 @@ class CacheFile:
             with transaction(database):
                 yield database
 
+    def leave_no_trace(self) -> None:
+        """Write the file anew, so that nothing is left of what was deleted or changed, in the log neither."""
+        with self._guarded():
+            database = self._connection()
+            database.execute("VACUUM")
+            database.execute("PRAGMA wal_checkpoint (TRUNCATE)")
+
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         try:

@@ -174,6 +174,17 @@ def backups_of(path: Path) -> list[Path]:
     return sorted((path.parent / "backups").glob(f"{path.stem}-*Z.db"), reverse=True)
 
 
+def copies_of(path: Path) -> list[Path]:
+    """All the copies of a database, the newest first."""
+    copies = (copy for copy in (path.parent / "backups").glob(f"{path.stem}*.db") if copy.is_file())
+    return sorted(copies, key=lambda copy: copy.stat().st_mtime, reverse=True)
+
+
+def damaged_copies_of(path: Path) -> list[Path]:
+    """Every file that was set aside because this database was damaged, with its log."""
+    return sorted(path.parent.glob(f"{path.name}.damaged-*"))
+
+
 def back_up_daily(path: Path, *, at: datetime) -> None:
     """Copy a database unless that was done within a day; keep the three newest copies.
 

@@ -2,14 +2,14 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from zkchat.errors import StorageError, UsageError
+from zkchat.errors import UsageError
 from zkchat.model.memory import Fact, FactSource
-from zkchat.storage.faults import damaged, guarded
+from zkchat.storage.faults import damaged
 from zkchat.storage.precious_file import PreciousFile
 from zkchat.storage.sessions import stamp
 
@@ -82,14 +82,7 @@ class SqliteMemories(PreciousFile):
 
     def forget(self, fact_id: str) -> None:
         """Remove a fact and those that it took the place of for good, from the copies too."""
-        with self._writing() as connection:
-            _erase(connection, fact_id)
-        with self._reading() as connection:
-            connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
-        for copy in (self._path.parent / "backups").glob(f"{self._path.stem}*.db"):
-            with suppress(StorageError), guarded(copy), closing(sqlite3.connect(copy)) as connection, connection:
-                connection.execute("PRAGMA secure_delete = ON")
-                _erase(connection, fact_id)
+        self._erase_for_good(lambda connection: _erase(connection, fact_id))
 
     def find(self, name: str) -> Fact:
         """By id or the beginning of one. Raises `UsageError` if there is none, or more than one."""

@@ -74,9 +74,9 @@ class SqliteMessageIndex:
 
     def forget(self, session: str) -> None:
         with self._file.writing() as database:
-            database.execute("PRAGMA secure_delete = ON")  # forgotten is forgotten
             database.execute("DELETE FROM messages WHERE session = ?", (session,))
             database.execute("DELETE FROM sessions WHERE id = ?", (session,))
+        self._file.leave_no_trace()
 
 
 def _row(message: IndexedMessage) -> _Row:

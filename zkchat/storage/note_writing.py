@@ -2,7 +2,10 @@
 
 import errno
 import os
+import re
 import secrets
+import stat
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +20,10 @@ _FOLDER_FLAGS: Final = (
 _NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 _LINK_MET: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+
+
+_TEMPORARY: Final = re.compile(r"\.zkchat-[0-9a-f]{12}\.tmp")
+_ABANDONED_SECONDS: Final = 600
 
 
 class NewNotes(VaultFiles):
@@ -44,6 +51,7 @@ class NewNotes(VaultFiles):
         try:
             with self._folder(folders, path) as (folder, descriptor):
                 _add(folder, descriptor, name, text.encode("utf-8", "replace"))
+                _sweep(folder, descriptor)
         except FileExistsError as error:
             raise VaultError(f"{path} is there already, and was left as it is.", hint="Choose another name.") from error
         except OSError as error:
@@ -108,6 +116,16 @@ def _add(folder: Path, descriptor: int | None, name: str, content: bytes) -> Non
     if descriptor is not None:
         with suppress(OSError):  # the note is there; not every system can sync a folder
             os.fsync(descriptor)
+
+
+def _sweep(folder: Path, descriptor: int | None) -> None:
+    """Remove what writers that were killed left in a folder; those at work are younger."""
+    with suppress(OSError):
+        names = os.listdir(folder if descriptor is None else descriptor)  # noqa: PTH208 (of a folder that is held open)
+        for file in map(folder.joinpath, filter(_TEMPORARY.fullmatch, names)):
+            status = os.stat(file, dir_fd=descriptor, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and time.time() - status.st_mtime > _ABANDONED_SECONDS:
+                os.unlink(file, dir_fd=descriptor)
 
 
 def _name(temporary: Path, final: Path, descriptor: int | None) -> None:

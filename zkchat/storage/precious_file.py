@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
@@ -12,6 +12,8 @@ from zkchat.errors import StorageDamaged, StorageError
 from zkchat.storage.database import (
     Step,
     back_up_daily,
+    copies_of,
+    damaged_copies_of,
     has_schema,
     migrate,
     open_database,
@@ -85,6 +87,31 @@ class PreciousFile:
             self._written = True
             if _identity_of(self._path) != self._identity:
                 raise damaged(self._path)  # what was just written is in a file that was set aside, or deleted
+
+    def _erase_for_good(self, erase: Callable[[sqlite3.Connection], None]) -> None:
+        """Run a deletion here and in every copy. Torn copies and damaged files cannot be changed: they are deleted."""
+        with self._writing() as connection:
+            erase(connection)
+        with self._reading() as connection:
+            connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
+        for copy in copies_of(self._path):
+            try:
+                with guarded(copy), closing(sqlite3.connect(copy)) as connection, connection:
+                    connection.execute("PRAGMA secure_delete = ON")
+                    erase(connection)
+            except StorageError:
+                _remove(copy)
+        torn = (self._path.parent / "backups").glob(f"{self._path.stem}*.part-*")
+        for file in (*torn, *damaged_copies_of(self._path)):
+            _remove(file)
+
+
+def _remove(file: Path) -> None:
+    with guarded(file):
+        if file.is_dir() and not file.is_symlink():
+            file.rmdir()
+        else:
+            file.unlink(missing_ok=True)
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:

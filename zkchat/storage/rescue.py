@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from zkchat.errors import StorageDamaged
 from zkchat.files import locked
-from zkchat.storage.database import Step, is_sound
+from zkchat.storage.database import Step, copies_of, is_sound
 from zkchat.storage.faults import COMPANIONS, beside, guarded, require_regular_files
 from zkchat.storage.precious_file import PreciousFile, suspicion_of
 
@@ -72,12 +72,6 @@ def _restore_missing(path: Path, kind: Rescuable[Store]) -> bool:
         return False
     _build(path, kind, copies)
     return True
-
-
-def copies_of(path: Path) -> list[Path]:
-    """All the copies of a database, the newest first."""
-    copies = (copy for copy in (path.parent / "backups").glob(f"{path.stem}*.db") if copy.is_file())
-    return sorted(copies, key=lambda copy: copy.stat().st_mtime, reverse=True)
 
 
 def _undamaged(path: Path, kind: Rescuable[Store]) -> Store | None:
@@ -149,11 +143,6 @@ def _move(database: Path, target: Path, suffixes: Sequence[str]) -> None:
 def _names_for_damaged(path: Path, at: datetime) -> Iterator[Path]:
     name = f".damaged-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     return chain([beside(path, name)], (beside(path, f"{name}-{number}") for number in count(2)))
-
-
-def damaged_copies_of(path: Path) -> list[Path]:
-    """Every file that was set aside because this database was damaged, with its log."""
-    return sorted(path.parent.glob(f"{path.name}.damaged-*"))
 
 
 def counted(number: int, thing: str) -> str:

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar, assert_never
@@ -11,7 +10,7 @@ from typing import Final, NamedTuple, TypeVar, assert_never
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
-from zkchat.errors import SessionNotFound, StorageError, StorageFull
+from zkchat.errors import SessionNotFound, StorageFull
 from zkchat.model.context import BRIEFLY
 from zkchat.model.session import (
     AgentEntry,
@@ -30,7 +29,6 @@ from zkchat.model.session import (
     UnknownEntry,
     sessions_called,
 )
-from zkchat.storage.faults import guarded
 from zkchat.storage.precious_file import PreciousFile, UnreadableRow
 from zkchat.storage.reserve import give_up_reserve, keep_reserve
 
@@ -198,17 +196,9 @@ class SqliteSessions(PreciousFile):
         return called[0]
 
     def delete(self, session_id: str) -> None:
-        """Remove a session for good, from the copies too."""
+        """Remove a session for good, from the copies too, and with it every damaged file that was set aside."""
         self.get(session_id)
-        with self._writing() as connection:
-            _erase(connection, session_id, stamp(self._now()))
-        with self._reading() as connection:
-            connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
-        for copy in (self._path.parent / "backups").glob("*.db"):
-            # A copy that cannot be opened is no reason to keep the session.
-            with suppress(StorageError), guarded(copy), closing(sqlite3.connect(copy)) as connection, connection:
-                connection.execute("PRAGMA secure_delete = ON")
-                _erase(connection, session_id, stamp(self._now()))
+        self._erase_for_good(lambda connection: _erase(connection, session_id, stamp(self._now())))
 
 
 def stamp(at: datetime) -> str:

@@ -194,3 +194,13 @@ def test_where_folders_cannot_be_held_open_the_path_is_checked(
     with pytest.raises(OutsideVault):
         notes.create("linked/Sleep.md", "x")
     assert files(world) == ["a/Sleep.md"]
+
+
+def test_what_a_killed_writer_left_is_removed_and_nothing_else(world: World, notes: NewNotes) -> None:
+    left, at_work, other = ".zkchat-0123456789ab.tmp", ".zkchat-ba9876543210.tmp", ".zkchat-mine.tmp"
+    for name in (left, at_work, other):
+        world.note(f"Ideas/{name}", "half a no")
+    for name in (left, other):
+        os.utime(world.vault / "Ideas" / name, (0, 0))
+    notes.create("Ideas/Sleep.md", "Seven hours.\n")
+    assert files(world) == [f"Ideas/{at_work}", f"Ideas/{other}", "Ideas/Sleep.md"]
