@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.hostile_vaults import files_that_run
 from zkchat.addresses import Addresses
 from zkchat.model.reference import DocumentReference
 
@@ -70,3 +71,10 @@ def test_a_note_that_is_marked_as_a_program_is_asked_about(tmp_path: Path) -> No
     assert Addresses(tmp_path).risk(reference("Note.md")) == "It is marked as a program."
     (tmp_path / ".obsidian").mkdir()  # which opens a note by its path and runs nothing
     assert Addresses(tmp_path).risk(reference("Note.md")) == ""
+
+
+def test_no_program_of_a_hostile_vault_can_be_clicked(addresses: Addresses) -> None:
+    files_that_run(addresses.vault, addresses.vault.parent / "witness")
+    names = ["run.sh", "x.desktop", "page.html", "drawing.svg", "Disguised.md"]
+    assert [name for name in names if addresses.clickable(reference(name))] == []
+    assert addresses.clickable(reference("Links to programs.md"))
