@@ -114,7 +114,6 @@ READING = (
     ["trust"],
     ["vault", "stats"],
     ["ask", "--help"],
-    ["ask", "Hello!", "--model", "nonsense:x"],
     ["ask", "Hello!", "--agent", "nobody", "--model", "quote"],
     ["ask", "Hello!", "--session", "none", "--model", "quote"],
     ["ask", "--no-such-flag"],
