@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from zkchat.model.profile import Agent, ProfileFile
     from zkchat.model.trust import TrustState, VaultItem
     from zkchat.ports import ModelProvider, Tokenizer
+    from zkchat.providers.keys import ServerKey
+    from zkchat.providers.registry import Sources
     from zkchat.storage.first_use import MemoriesOnFirstUse, SessionsOnFirstUse
     from zkchat.storage.locations import Locations
     from zkchat.storage.memories import SqliteMemories
@@ -63,28 +65,66 @@ def trust_states(environment: Environment, where: Paths) -> "list[tuple[VaultIte
     return VaultTrust(where).states(in_vault=in_vault)
 
 
-def guarded_provider(environment: Environment, loaded: "Loaded") -> tuple["ModelProvider", str]:
+def guarded_provider(
+    environment: Environment, loaded: "Loaded", tell: Callable[[str], None]
+) -> tuple["ModelProvider", str]:
     """As `create_provider`; where the vault's settings could not be read, one elsewhere is sent nothing."""
     from zkchat.providers.guarded import Guarded
 
-    provider, chosen = create_provider(environment, loaded.settings)
+    provider, chosen = create_provider(environment, loaded, tell)
     runs_here = provider.info.on_this_machine or provider.info.provider == "local"
     if not loaded.privacy_unknown or runs_here:
         return provider, chosen
     return Guarded(provider, loaded.privacy_unknown), chosen
 
 
-def create_provider(environment: Environment, settings: "Settings") -> tuple["ModelProvider", str]:
-    """The model that is set, or else the first that is there, with the sentence that says which and why."""
-    from zkchat.providers.declared import Declared, NamedModel
-    from zkchat.providers.registry import Sources, choose, create, named
+def key_for_ollama(environment: Environment, loaded: "Loaded") -> "ServerKey":
+    """The key for the server of the settings, where it may go there: a vault's choice of the server is not enough."""
+    from zkchat.providers.keys import OLLAMA_VARIABLE, ollama_key
 
+    is_users_choice = loaded.origins["ollama.host"].layer in {"user", "variable", "flag"}
+    key = environment.variables.get(OLLAMA_VARIABLE, "")
+    return ollama_key(key, loaded.settings.ollama.host, is_users_choice=is_users_choice)
+
+
+def create_provider(
+    environment: Environment, loaded: "Loaded", tell: Callable[[str], None]
+) -> tuple["ModelProvider", str]:
+    """The model that is set, or else the first that is there, with the sentence that says which and why.
+
+    `tell` hears what is to be known of the key that goes to its server.
+    """
+    from zkchat.providers.registry import choose, create, named
+
+    sources, keys = _sources(environment, loaded)
+    choice = None if loaded.settings.model else choose(sources)
+    name = choice.model if choice else loaded.settings.model
+    provider = named(name, sources).provider
+    if provider == "local":
+        let_idle_threads_sleep()
+    if provider in keys and keys[provider].warning:
+        tell(keys[provider].warning)
+    return create(name, sources), choice.sentence if choice else ""
+
+
+def _sources(environment: Environment, loaded: "Loaded") -> "tuple[Sources, dict[str, ServerKey]]":
+    """Where models come from, and the keys for those of servers."""
+    from zkchat.providers.declared import Declared, NamedModel
+    from zkchat.providers.keys import openai_key
+    from zkchat.providers.registry import Sources
+
+    settings = loaded.settings
+    variable = settings.openai.api_key_env
+    keys = {
+        "ollama": key_for_ollama(environment, loaded),
+        "openai": openai_key(environment.variables.get(variable, ""), settings.openai.base_url, variable),
+    }
     sources = Sources(
         ollama_host=settings.ollama.host,
-        ollama_key=environment.variables.get("OLLAMA_API_KEY", ""),
+        ollama_key=keys["ollama"].value,
         openai_base_url=settings.openai.base_url,
-        openai_key=environment.variables.get(settings.openai.api_key_env, ""),
-        openai_key_variable=settings.openai.api_key_env,
+        openai_key=keys["openai"].value,
+        openai_key_variable=variable,
         remote=frozenset(
             name
             for name, is_remote in (("ollama", settings.ollama.remote), ("openai", settings.openai.remote))
@@ -109,11 +149,7 @@ def create_provider(environment: Environment, settings: "Settings") -> tuple["Mo
             for name, model in settings.models.items()
         },
     )
-    choice = None if settings.model else choose(sources)
-    name = choice.model if choice else settings.model
-    if named(name, sources).provider == "local":
-        let_idle_threads_sleep()
-    return create(name, sources), choice.sentence if choice else ""
+    return sources, keys
 
 
 def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:

@@ -160,8 +160,8 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         asked = journal.ask(options.question, environment.new_id(), choices) if options.question else None
         wanted = _as_agent_wants(environment, where, options, agent) if agent else None
         loaded, unmet = wanted or (loaded, _unapproved_agent(profiles, journal))
-        provider, chosen = guarded_provider(environment, loaded)
         told: list[str] = []
+        provider, chosen = guarded_provider(environment, loaded, told.append)
         library = stack.enter_context(opened_library(environment, where, loaded.settings, told.append))
         refresh = _refresher(library, provider, options, local_folders_of(environment, where, loaded.settings))
         parts = Parts(

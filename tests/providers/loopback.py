@@ -245,7 +245,7 @@ class Loopback:
             entries = [{"id": name, "object": "model", "max_model_len": 8192} for name in self.plays]
             return await connection.reply(200, {"object": "list", "data": entries})
         wire = WIRES.get(request.path)
-        model = request.body.get("model", "")
+        model = (request.body or {}).get("model", "")
         if model not in self.plays:
             return await connection.reply(404, (wire or WIRES["/api/chat"]).error(f"model '{model}' not found"))
         if wire is None:

@@ -85,6 +85,8 @@ class Recorder(Loopback):
         wire = WIRES.get(request.path)
         if request.path == "/v1/models":
             return await connection.reply(200, {"object": "list", "data": []})
+        if request.body is None:
+            return await connection.reply(404, {"error": "not found"})
         if wire is None:
             tools = [] if request.body["model"].startswith("plain") else ["tools"]
             remote = {"remote_host": "https://ollama.com:443"} if request.body["model"] == "alias" else {}

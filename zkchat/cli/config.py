@@ -10,6 +10,7 @@ import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, process
 from zkchat.cli.trust import trust
+from zkchat.model.secrets import without_password
 
 if TYPE_CHECKING:
     from zkchat.config.load import Loaded
@@ -61,7 +62,7 @@ def get(key: KeyArgument, vault: VaultOption = None, json_output: JsonOption = F
         here.json({"key": key, **_described(loaded, key)})
         return
     value = value_of(loaded.settings, key)
-    here.out(value if isinstance(value, str) else _shown(loaded, key))
+    here.out(without_password(value) if isinstance(value, str) else _shown(loaded, key))
     _tell_warnings(here, loaded)
 
 
@@ -162,14 +163,16 @@ def _described(loaded: "Loaded", key: str) -> dict[str, object]:
     from zkchat.config.schema import value_of
 
     origin = loaded.origins[key]
-    return {"value": value_of(loaded.settings, key), "layer": origin.layer, "where": origin.where}
+    value = value_of(loaded.settings, key)
+    shown = without_password(value) if isinstance(value, str) else value
+    return {"value": shown, "layer": origin.layer, "where": origin.where}
 
 
 def _shown(loaded: "Loaded", key: str) -> str:
     from zkchat.config.schema import value_of
 
     value = value_of(loaded.settings, key)
-    return "(unset)" if value is None else _as_json(value)
+    return "(unset)" if value is None else without_password(_as_json(value))
 
 
 def _as_json(value: object) -> str:

@@ -11,7 +11,7 @@ from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
 
 if TYPE_CHECKING:
-    from zkchat.config.schema import Settings
+    from zkchat.config.load import Loaded
 
 PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "python-frontmatter", "pyyaml",
@@ -159,14 +159,17 @@ def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]
         yield Finding("sessions", "ok", f"{len(store.sessions()):,} kept")
 
 
-def _model(environment: Environment, settings: "Settings") -> Iterator[Finding]:
+def _model(environment: Environment, loaded: "Loaded") -> Iterator[Finding]:
     """The model in use. A server is asked for it: a name alone says nothing."""
     import asyncio
 
     from zkchat import adapters
     from zkchat.errors import ProviderError
 
-    provider, _ = adapters.create_provider(environment, settings)
+    told: list[str] = []
+    settings = loaded.settings
+    provider, _ = adapters.create_provider(environment, loaded, told.append)
+    yield from (Finding("model", "warning", warning) for warning in told)
     variable = settings.openai.api_key_env
     match provider.info.provider:
         case "quote":
@@ -185,16 +188,18 @@ def _model(environment: Environment, settings: "Settings") -> Iterator[Finding]:
 
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
     from zkchat import adapters
+    from zkchat.model.secrets import without_password
     from zkchat.places import paths
     from zkchat.providers.reach import answers
 
-    settings = adapters.load_settings(environment, paths(environment, vault), model=model).settings
-    yield from _guarded("model", lambda: _model(environment, settings))
+    loaded = adapters.load_settings(environment, paths(environment, vault), model=model)
+    settings = loaded.settings
+    yield from _guarded("model", lambda: _model(environment, loaded))
     there = answers(settings.ollama.host)
     yield Finding(
         "Ollama",
         "ok" if there else "absent",
-        f"{'answers' if there else 'does not answer'} at {settings.ollama.host}",
+        f"{'answers' if there else 'does not answer'} at {without_password(settings.ollama.host)}",
     )
     key = bool(environment.variables.get(settings.openai.api_key_env))
     yield Finding(

@@ -66,7 +66,7 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
 
     here = process()
     loaded = adapters.load_settings(here.environment, paths(here.environment, vault))
-    places = _places(here.environment, loaded.settings)
+    places = _places(here.environment, loaded)
     named = _named(loaded.settings, places)
     chosen, why = _chosen(here.environment, loaded, places)
     if json_output:
@@ -112,28 +112,32 @@ def pull(
     here.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
 
 
-def _places(environment: "Environment", settings: "Settings") -> dict[Provider, Place]:
+def _places(environment: "Environment", loaded: "Loaded") -> dict[Provider, Place]:
     import asyncio
 
     async def servers() -> tuple[Place, Place]:
-        return await asyncio.gather(_ollama(environment, settings), _openai(environment, settings))
+        return await asyncio.gather(_ollama(environment, loaded), _openai(environment, loaded.settings))
 
     ollama, openai = asyncio.run(servers())
     return {"ollama": ollama, "openai": openai, "local": _files(environment)}
 
 
-async def _ollama(environment: "Environment", settings: "Settings") -> Place:
+async def _ollama(environment: "Environment", loaded: "Loaded") -> Place:
+    from zkchat import adapters
+    from zkchat.model.secrets import without_password
     from zkchat.providers.offers import of_ollama
 
-    host, key = settings.ollama.host, environment.variables.get("OLLAMA_API_KEY", "")
-    return await _asked(f"Ollama at {host}", of_ollama(host, api_key=key, remote=settings.ollama.remote))
+    host, key = loaded.settings.ollama.host, adapters.key_for_ollama(environment, loaded).value
+    offered = of_ollama(host, api_key=key, remote=loaded.settings.ollama.remote)
+    return await _asked(f"Ollama at {without_password(host)}", offered)
 
 
 async def _openai(environment: "Environment", settings: "Settings") -> Place:
+    from zkchat.model.secrets import without_password
     from zkchat.providers.offers import of_openai
 
     base_url, variable = settings.openai.base_url, settings.openai.api_key_env
-    name, key = base_url or "OpenAI", environment.variables.get(variable, "")
+    name, key = without_password(base_url) or "OpenAI", environment.variables.get(variable, "")
     if not base_url and not key:
         return Place(name=name, trouble=f"There is no key in the variable {variable}.")
     offered = of_openai(base_url, api_key=key, key_variable=variable, remote=settings.openai.remote)

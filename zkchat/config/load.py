@@ -14,6 +14,7 @@ from typing import Final, Literal, get_origin
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from zkchat.config.foreign import foreign_settings
 from zkchat.config.schema import (
     FIELDS,
     Settings,
@@ -28,6 +29,7 @@ from zkchat.config.toml_file import read_table
 from zkchat.config.vault_file import read_vault_file
 from zkchat.config.words import expected
 from zkchat.errors import ConfigError
+from zkchat.model.secrets import without_password
 from zkchat.model.trust import HOW_TO_APPROVE, VaultItem
 
 Layer = Literal["default", "user", "vault", "variable", "flag"]
@@ -96,6 +98,7 @@ def load(
     unapproved: list[str] = []
     unreadable: list[str] = []
     layers = (
+        _from_foreign(variables),
         _from_file(Origin("user", str(user_file)), user_file) if user_file else (),
         _from_vault(vault_file, trusted, unreadable, warnings, unapproved) if vault_file else (),
         _from_variables(variables, warnings),
@@ -180,6 +183,11 @@ def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found
             raise unknown(key, origin)
         elif close := get_close_matches(key, [key for key in FIELDS if "." not in key], n=1):
             warnings.append(f"The variable {name} is no setting. Did you mean {PREFIX}{close[0].upper()}?")
+
+
+def _from_foreign(variables: Mapping[str, str]) -> _Found:
+    for key, value, name in foreign_settings(variables):
+        yield key, value, Origin("variable", name)
 
 
 def _from_flags(flags: Mapping[str, FlagValue]) -> _Found:
@@ -291,7 +299,7 @@ def _incomplete(key: str, origins: Mapping[str, Origin]) -> ConfigError:
 def _in_words(value: object) -> str:
     match value:
         case str():
-            return f'the text "{value}"'
+            return f'the text "{without_password(value)}"'
         case bool():
             return str(value).lower()
         case list():

@@ -28,3 +28,11 @@ NAMED_KEY: Final = re.compile(
 )
 """What is called a key or a password, after its name, where it is of letters and digits; a secret told in words is
 none."""
+
+
+_USERINFO: Final = re.compile(r"(?<=://)[^/?#\s\"']{1,500}@")
+
+
+def without_password(text: str) -> str:
+    """A text without the names and passwords that stand in its addresses: `http://me:secret@host`."""
+    return _USERINFO.sub("…@", text)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from zkchat.model.secrets import without_password
+
 Server = Literal["ollama", "openai"]
 
 OPENAI_MODEL = "gpt-5-mini"
@@ -41,9 +43,9 @@ def detect(around: Surroundings, *, reach: Callable[[str], bool], offered: Calla
     """The model to use. `reach` says within `SECONDS` whether a server is there; only then its models are asked for."""
     there = _reached([address for address in (around.ollama_host, around.openai_base_url) if address], reach)
     if around.ollama_host in there and (names := offered("ollama")):
-        return Choice(model=f"ollama:{names[0]}", why=f"Ollama answers at {around.ollama_host}")
+        return Choice(model=f"ollama:{names[0]}", why=f"Ollama answers at {without_password(around.ollama_host)}")
     if around.openai_base_url in there and (names := offered("openai")):
-        return Choice(model=f"openai:{names[0]}", why=f"a server answers at {around.openai_base_url}")
+        return Choice(model=f"openai:{names[0]}", why=f"a server answers at {without_password(around.openai_base_url)}")
     if around.openai_key and not around.openai_base_url:
         return Choice(model=f"openai:{OPENAI_MODEL}", why="there is a key for OpenAI, to whom your notes are sent")
     if around.local:

@@ -1,0 +1,37 @@
+"""Variables of other programs that say where a server is: what users of those programs expect to count."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+_EVERY_INTERFACE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - an address to ask, none to serve on
+_PORT: Final = 11434
+
+
+def foreign_settings(variables: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Settings by dotted key, each with its value and the variable it comes from. An empty variable is none."""
+    if base_url := _plain(variables.get("OPENAI_BASE_URL", "")):
+        yield "openai.base_url", base_url, "OPENAI_BASE_URL"
+    if host := _plain(variables.get("OLLAMA_HOST", "")):
+        yield "ollama.host", ollama_address(host), "OLLAMA_HOST"
+
+
+def ollama_address(host: str) -> str:
+    """The address that Ollama's own programs understand by this: a scheme and a port may be missing.
+
+    A server that listens on every interface of this machine is asked on this machine.
+    """
+    scheme, marked, rest = host.rpartition("://")
+    place, slash, path = rest.partition("/")
+    found = re.fullmatch(r"(?P<user>.*@)?(?P<name>\[[^\]]*\]|[^:]*)(?::(?P<port>\d*))?", place)
+    if found is None:  # such as ::1, which is a name without its brackets
+        name, port, user = f"[{place}]", "", ""
+    else:
+        name, port, user = found["name"], found["port"] or "", found["user"] or ""
+    name = _EVERY_INTERFACE.get(name or "127.0.0.1", name or "127.0.0.1")
+    usual = "" if marked else f":{_PORT}"
+    return f"{scheme or 'http'}://{user}{name}{f':{port}' if port else usual}{slash}{path}".rstrip("/")
+
+
+def _plain(value: str) -> str:
+    return value.strip().strip("\"'").strip()
