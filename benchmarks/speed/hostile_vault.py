@@ -2,6 +2,10 @@
 
 Run it with: python -m benchmarks.speed.hostile_vault --notes 5000
 Some kinds cannot be used as they are: each of those has to be reported. The others are only hard to read.
+
+A second table sets large odd notes beside plain text of the same size, each in a vault of its own: the time of the
+processor to index it, and to search it, quote it, list its links and those to it, check the vault, look for mentions
+and put it into a request, all together. `--size` bytes each; 0 leaves the table out.
 """
 
 import argparse
@@ -13,17 +17,26 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.generate import write_vault
+from tests.support.odd_notes import ODD_NOTES, plain
+from zkchat.chat.linked import embedded, links_in
+from zkchat.chat.summaries import Summaries
+from zkchat.context.documents import include
+from zkchat.context.tokens import Estimate
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault import graph
+from zkchat.vault.evidence import evidence_for
 from zkchat.vault.library import Library
 
 LARGEST = 10_000_000
 """As `vault.max_note_bytes` is unless it is set."""
 RUNS = 3
+AIM = 3
 
 UNUSABLE_TEXTS: dict[str, bytes] = {
     "binary": bytes(range(256)) * 4_000,
@@ -109,10 +122,69 @@ def indexed(vault: Path) -> tuple[float, int]:
         return time.process_time() - started, len({warning.path for warning in warnings})
 
 
+def seconds(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def odd_note_costs(text: str) -> tuple[float, float]:
+    """Seconds of the processor to index a note, and to do with it all that commands and turns do."""
+    with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
+        vault = Path(folder) / "vault"
+        vault.mkdir()
+        (vault / "Target.md").write_text("# Target\n\nA garden with water.\n")
+        (vault / "Odd.md").write_bytes(text.encode(errors="surrogatepass"))
+        library = Library(VaultFiles(vault, exclude=(), max_note_bytes=LARGEST), index)
+        return seconds(library.refresh), seconds(lambda: use(library))
+
+
+def use(library: Library) -> None:
+    library.search("garden water target", limit=10)
+    evidence_for(library, "What does the garden say of water?", [("Odd.md", "")])
+    evidence_for(library, "Odd?", [])
+    graph.links(library, "Odd.md")
+    graph.backlinks(library, "Target.md")
+    graph.doubts(library)
+    graph.orphans(library)
+    graph.copies(library)
+    graph.mentions(library, "Target.md")
+    references = Summaries(library).added_to(links_in(library, "What do [[Odd]] and [[Target]] say?"))
+    include(
+        references,
+        lambda each: library.section(each.relative_path or ""),
+        Estimate(),
+        6_000,
+        partial(embedded, library),
+    )
+
+
+def odd_notes(size: int) -> None:
+    odd_note_costs(plain(10_000))  # loads what all need
+    base = min((odd_note_costs(plain(size)) for _ in range(RUNS)), key=sum)
+    print(f"\n{'a note of':34} {size:,} bytes: index, use; both beside plain text (aim: 3)")
+    print(f"{'plain text':34} {base[0]:7.2f} {base[1]:7.2f}     1.0 x")
+    over = 0
+    for kind, make in ODD_NOTES.items():
+        cost = odd_note_costs(make(size))
+        times = sum(cost) / sum(base)
+        over += times > AIM
+        print(f"{kind:34} {cost[0]:7.2f} {cost[1]:7.2f} {times:7.1f} x{' <' if times > AIM else ''}", flush=True)
+    print(f"{len(ODD_NOTES) - over} of {len(ODD_NOTES)} kinds take at most {AIM} times as long as plain text")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--notes", type=int, default=5_000)
-    notes = parser.parse_args().notes
+    parser.add_argument("--size", type=int, default=4_000_000)
+    arguments = parser.parse_args()
+    if arguments.notes:
+        whole_vaults(arguments.notes)
+    if arguments.size:
+        odd_notes(arguments.size)
+
+
+def whole_vaults(notes: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         plain, hostile = Path(folder) / "plain", Path(folder) / "hostile"
         write_vault(plain, notes)
