@@ -309,6 +309,10 @@ class SessionStore(Protocol):
 
     def delete(self, session_id: str) -> None: ...
 
+    def enter(self, session_id: str) -> bool:
+        """Say that a session is open here, until the store is closed. False if another process has it open."""
+        ...
+
 
 class MessageIndex(Protocol):
     """What was said in sessions: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps."""

@@ -14,6 +14,8 @@ class SessionsInMemory:
         self.rows: dict[str, list[Entry]] = {}
         self.full = False
         """When set, every write is refused as a full disk would."""
+        self.open_elsewhere: set[str] = set()
+        """The ids of sessions that another terminal has open."""
 
     def create(self, title: str = "") -> Session:
         self._check_room()
@@ -49,6 +51,9 @@ class SessionsInMemory:
 
     def delete(self, session_id: str) -> None:
         del self.rows[session_id]
+
+    def enter(self, session_id: str) -> bool:
+        return session_id not in self.open_elsewhere
 
     def _check_room(self) -> None:
         if self.full:

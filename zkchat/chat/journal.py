@@ -73,6 +73,8 @@ class Journal:
         """
         self._is_told = False
         warnings = [self._catch_up(), self.begin()]
+        if self.session:
+            self.store.enter(self.session.id)
         last = self.history.last
         message = ChatMessage(
             id=message_id,
@@ -187,8 +189,12 @@ class Journal:
     def close_what_a_crash_left_open(self, new_id: Callable[[], str]) -> list[Warned]:
         """Half answers become unfinished messages, tool calls without a result get a failed one. Nothing is edited.
 
-        A question that was never answered stays as it is, and the user hears of it.
+        A question that was never answered stays as it is, and the user hears of it. A session that another terminal
+        has open is left to it: what looks open there may be under way.
         """
+        if self.session and not self.store.enter(self.session.id):
+            text = "Another terminal has this session open, and both can go on with it."
+            return [Warned(text=text, hint="What is said there comes in with your next message.")]
         bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in orphans_of(self.history.entries)]
         last = self.history.last
         if last and (closing := self._closing(last, new_id)):

@@ -63,6 +63,10 @@ class SessionsOnFirstUse(_OnFirstUse[SqliteSessions]):
     def delete(self, session_id: str) -> None:
         self._of(session_id).delete(session_id)
 
+    def enter(self, session_id: str) -> bool:
+        store = self._existing()
+        return store.enter(session_id) if store else True
+
     def _of(self, session: str) -> SqliteSessions:
         store = self._existing()
         if store is None:

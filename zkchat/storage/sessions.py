@@ -30,6 +30,7 @@ from zkchat.model.session import (
     sessions_called,
 )
 from zkchat.storage.precious_file import PreciousFile, UnreadableRow
+from zkchat.storage.presence import Presence
 from zkchat.storage.reserve import give_up_reserve, keep_reserve
 
 STEPS: Final = (
@@ -117,6 +118,15 @@ class SqliteSessions(PreciousFile):
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
         super().__init__(path, STEPS, now=now)
         self._new_id = new_id
+        self._presence = Presence(path)
+
+    def close(self) -> None:
+        self._presence.leave()
+        super().close()
+
+    def enter(self, session_id: str) -> bool:
+        """Say that a session is open here, until the store is closed. False if another process has it open."""
+        return self._presence.enter(session_id)
 
     def create(self, title: str = "") -> Session:
         created = self._despite_a_full_disk(lambda: self._create(title))

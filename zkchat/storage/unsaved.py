@@ -39,6 +39,9 @@ class UnsavedSessions:
     def delete(self, session_id: str) -> None:
         self._store().delete(session_id)
 
+    def enter(self, session_id: str) -> bool:
+        return self._opened.enter(session_id) if self._opened else True
+
     def _store(self) -> SessionStore:
         if self._opened is None:
             if not isinstance(self._reason, StorageFull):

@@ -221,3 +221,14 @@ def test_on_resume_a_question_without_an_answer_is_told() -> None:
     (warning,) = resumed.close_what_a_crash_left_open(lambda: "new")
     assert warning.text.startswith("The last question of this session has no answer")
     assert [message.text for message in resumed.history.thread] == ["one"]
+
+
+def test_who_opens_a_session_that_another_terminal_has_open_is_told_and_closes_nothing_of_it() -> None:
+    store = SessionsInMemory()
+    first = journal(store)
+    first.append(DraftEntry(message_id="a1", text="half"))
+    store.open_elsewhere.add(first.session_id)
+    second = Journal(store, first.session, lambda: NOON)
+    (warning,) = second.close_what_a_crash_left_open(lambda: "new")
+    assert warning.text == "Another terminal has this session open, and both can go on with it."
+    assert len(store.rows[first.session_id]) == 1
