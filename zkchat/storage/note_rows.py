@@ -5,6 +5,7 @@ import struct
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, assert_never
 
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
@@ -211,6 +212,7 @@ def _unpacked(packed: str) -> list[Any]:
     return json.loads(packed) if packed else []
 
 
+@lru_cache(maxsize=256)
 def names_of(packed: str) -> tuple[str, ...]:
     names = tuple(_unpacked(packed))
     require_texts(names)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, time
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -151,6 +152,12 @@ def _filter(query: Query, within: Collection[str] | None) -> NoteFilter:
     )
 
 
+@lru_cache(maxsize=64)
+def _names_spelled(names: tuple[str, ...]) -> str:
+    """Of a note that is met again with each of its sections."""
+    return "\n".join(map(spelled, names))
+
+
 def _text_filter(query: Query) -> Callable[[StoredSection], bool]:
     """Whether the phrases stand in a section, word for word, and the unwanted ones do not."""
     wanted = [spelled(phrase) for phrase in query.phrases]
@@ -159,8 +166,8 @@ def _text_filter(query: Query) -> Callable[[StoredSection], bool]:
         return lambda _section: True
 
     def fits(section: StoredSection) -> bool:
-        texts = (section.title, *section.aliases, *section.heading_path, section.text)
-        said = "\n".join(spelled(text) for text in texts)
+        texts = (*section.heading_path, section.text)
+        said = "\n".join([_names_spelled((section.title, *section.aliases)), *map(spelled, texts)])
         return all(phrase in said for phrase in wanted) and not any(phrase in said for phrase in unwanted)
 
     return fits
