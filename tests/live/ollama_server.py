@@ -28,8 +28,8 @@ VERSION = "0.9.3"
 FOLDER = CACHE / "ollama"
 SERVER = "bigdl-core-cpp==2.7.0b20260110"
 SERVER_DIGEST = "0e99cb840d69c53add9a9500feba14b68f45c51ca2544845788de7a110653d73"
-RUNTIME = ("dpcpp-cpp-rt==2025.0.5", "onednn==2025.0.1", "mkl-dpcpp==2025.0.1", "intel-opencl-rt==2025.0.5")
-"""What the server is linked with, though it uses no graphics card here."""
+RUNTIME = Path(__file__).with_name("ollama.lock")
+"""What the server is linked with, though it uses no graphics card here: packages with their digests."""
 INSIDE = "bigdl/cpp/libs/ollama"
 PROGRAM = ("ollama-lib", "libggml-cpu-haswell.so")
 """Beside the program only the library for the least of today's processors: it would pick one that is too new."""
@@ -93,13 +93,12 @@ def _install_runtime() -> None:
     folder = FOLDER / "runtime"
     if not (folder / "bin" / "python").exists():
         venv.create(folder, with_pip=True)
-    _pip(str(folder / "bin" / "python"), "install", *RUNTIME)
+    _pip(str(folder / "bin" / "python"), "install", "--require-hashes", f"--requirement={RUNTIME}")
     (folder / "complete").touch()
 
 
 def _pip(python: str, *arguments: str) -> None:
-    packages = ", ".join(argument for argument in arguments if "==" in argument)
-    sys.stderr.write(f"Fetching {packages} …\n")
+    sys.stderr.write(f"Fetching {arguments[-1].removeprefix('--requirement=')} …\n")
     # Wheels only: nothing of a package runs while it is installed. `-P`: nor does what lies in the working folder.
     pip = [python, "-P", "-m", "pip", "--quiet", "--disable-pip-version-check"]
     command = [*pip, arguments[0], "--only-binary=:all:", *arguments[1:]]
