@@ -1,6 +1,8 @@
-"""Kill chats from 10 ms after Enter on, while nothing answers yet, and look for the question on disk.
+"""Kill chats after Enter, while nothing answers yet, and look for the question on disk.
 
-    python -m tests.faults.questions_under_fire FOLDER KILLS SEED [SCENARIO…]
+    python -m tests.faults.questions_under_fire FOLDER KILLS SEED EARLIEST [SCENARIO…]
+
+EARLIEST is in milliseconds after Enter. A quarter of the kills come then, the others within the following 400 ms.
 
 Enter is the moment at which the newline was written to the terminal of a prompt that shows the typed question. Each
 scenario is killed so many times: `dead` (a server that accepts and never answers, or does not even accept), `index`
@@ -31,8 +33,8 @@ PROMPT = "you ›".encode()
 READS_KEYS = b"\x1b[?2004h"
 """What a prompt writes when it begins to read, so that pastes are told from keys."""
 ASKS_FOR_CURSOR = b"\x1b[6n"
-EARLIEST, LATEST = 0.010, 0.400
-"""Seconds after Enter."""
+SPAN = 0.4
+"""Seconds after the earliest kill until the latest."""
 PATIENCE = 60.0
 
 
@@ -116,11 +118,11 @@ def kill_after_enter(scene: Scene, question: str, moment: float, number: int) ->
         scene.after_kill()
 
 
-def fire(scene: Scene, kills: int, chance: random.Random) -> Report:
+def fire(scene: Scene, kills: int, earliest: float, chance: random.Random) -> Report:
     report = Report()
     for number in range(kills):
         question = f"Question {number} q{chance.randrange(10**12):012}"
-        moment = EARLIEST if number % 4 == 0 else chance.uniform(EARLIEST, LATEST)
+        moment = earliest + (chance.uniform(0, SPAN) if number % 4 else 0)
         kill_after_enter(scene, question, moment, number)
         report.kills += 1
         (database,) = scene.world.home.rglob("sessions.db")
@@ -236,14 +238,14 @@ SCENARIOS: dict[str, tuple[Callable[[Path], "contextmanager[Scene]"], ...]] = { 
 }
 
 
-def run_scenario(name: str, folder: Path, kills: int, chance: random.Random) -> Report:
+def run_scenario(name: str, folder: Path, kills: int, earliest: float, chance: random.Random) -> Report:
     total = Report()
     variants = SCENARIOS[name]
     for place, variant in enumerate(variants):
         share = kills // len(variants) + (place < kills % len(variants))
         try:
             with variant(folder / variant.__name__) as scene:  # type: ignore[attr-defined]
-                report = fire(scene, share, chance)
+                report = fire(scene, share, earliest, chance)
         except subprocess.CalledProcessError as error:
             return Report(unavailable=error.stderr.decode().strip())
         total.kills += report.kills
@@ -262,8 +264,9 @@ def main() -> None:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     os.close(terminal)
-    names = sys.argv[4:] or list(SCENARIOS)
-    reports = {name: asdict(run_scenario(name, folder, kills, chance)) for name in names}
+    names = sys.argv[5:] or list(SCENARIOS)
+    earliest = float(sys.argv[4]) / 1000
+    reports = {name: asdict(run_scenario(name, folder, kills, earliest, chance)) for name in names}
     sys.stdout.write(json.dumps(reports, indent=1) + "\n")
 
 

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar, assert_never
@@ -10,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar, assert_never
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
-from zkchat.errors import SessionNotFound, StorageFull
+from zkchat.errors import SessionNotFound, StorageError, StorageFull
 from zkchat.model.context import BRIEFLY
 from zkchat.model.session import (
     AgentEntry,
@@ -29,6 +30,7 @@ from zkchat.model.session import (
     UnknownEntry,
     sessions_called,
 )
+from zkchat.storage.faults import beside
 from zkchat.storage.precious_file import PreciousFile, UnreadableRow
 from zkchat.storage.presence import Presence
 from zkchat.storage.reserve import give_up_reserve, keep_reserve
@@ -126,7 +128,16 @@ class SqliteSessions(PreciousFile):
 
     def enter(self, session_id: str) -> bool:
         """Say that a session is open here, until the store is closed. False if another process has it open."""
+        with suppress(StorageError):
+            self._begin_log()
         return self._presence.enter(session_id)
+
+    def _begin_log(self) -> None:
+        """Have a log on disk before the first message comes, which would otherwise wait for that."""
+        log = beside(self._path, "-wal")
+        if not log.exists() or not log.stat().st_size:
+            with self._writing() as connection:
+                connection.execute(f"PRAGMA user_version = {len(STEPS)}")
 
     def create(self, title: str = "") -> Session:
         created = self._despite_a_full_disk(lambda: self._create(title))
