@@ -14,6 +14,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from zkchat.storage.cache_file import Opened
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault import reading
@@ -31,10 +32,10 @@ class Doomed(SqliteNoteIndex):
         self.statements = 0
         connect = self._file._connected
 
-        def connected() -> sqlite3.Connection:
-            connection = connect()
-            connection.set_trace_callback(lambda _statement: self._count(last))
-            return connection
+        def connected() -> Opened:
+            opened = connect()
+            opened.database.set_trace_callback(lambda _statement: self._count(last))
+            return opened
 
         self._file._connected = connected  # type: ignore[method-assign]
 

@@ -99,7 +99,8 @@ def test_a_full_disk_is_said_and_what_was_there_stays(tmp_path: Path) -> None:
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
         with index._file.writing() as database:
             pages = database.execute("PRAGMA page_count").fetchone()[0]
-        index._file._connection().execute(f"PRAGMA max_page_count = {pages + 5}")
+        with index._file._connection() as database:
+            database.execute(f"PRAGMA max_page_count = {pages + 5}")
         library = Library(files, index)
         with pytest.raises(StorageFull, match=r"index\.db"):
             library.refresh()
@@ -265,7 +266,8 @@ def test_an_index_that_another_program_holds_can_be_read_and_says_why_it_cannot_
 ) -> None:
     library = Library(garden(2), index)
     library.refresh()
-    index._file._connection().execute("PRAGMA busy_timeout = 50")
+    with index._file._connection() as database:
+        database.execute("PRAGMA busy_timeout = 50")
     with closing(sqlite3.connect(tmp_path / "index.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert len(library.search("garden")) > 0

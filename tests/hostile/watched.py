@@ -21,7 +21,7 @@ def main() -> None:
             os.write(written, f"connect {values[1]!r}\n".encode())
         elif event in _STARTS:
             os.write(written, f"start {values[0]!r}\n".encode())
-        elif event in _CHANGES or (event == "open" and isinstance(values[2], int) and values[2] & _WRITES):
+        elif event in _CHANGES or (event == "open" and isinstance(values[0], str | bytes) and values[2] & _WRITES):
             os.write(written, f"change {os.fspath(values[0])!r}\n".encode("utf-8", "replace"))
 
     from zkchat.cli.main import run

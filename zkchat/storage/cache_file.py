@@ -3,8 +3,9 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock, local
+from threading import RLock, local
 
 from zkchat.errors import StorageDamaged
 from zkchat.storage.database import open_database, transaction
@@ -13,6 +14,21 @@ from zkchat.storage.faults import COMPANIONS, beside, guarded
 _PAGE_CACHE_KIB = 16_384
 _LOGGED_PAGES = 4_000
 """In the write-ahead log before they are copied into the file: 16 MB, so that many writes of a page become one."""
+
+
+@dataclass(eq=False)
+class Opened:
+    """The connection of one thread. SQLite crashes if another closes it in the middle of a statement."""
+
+    database: sqlite3.Connection
+    in_use: RLock = field(default_factory=RLock)
+    is_closed: bool = False
+
+    def close(self) -> None:
+        """Wait until its thread does not use it, and close it."""
+        with self.in_use:
+            self.is_closed = True
+            self.database.close()
 
 
 class CacheFile:
@@ -26,28 +42,26 @@ class CacheFile:
         self._schema = schema
         self._version = version
         self._of_thread = local()
-        self._connections: list[sqlite3.Connection] = []
-        self._opening = Lock()
+        self._connections: list[Opened] = []
+        self._opening = RLock()
 
     def close(self) -> None:
         with self._opening:
-            for connection in self._connections:
-                connection.close()
+            for opened in self._connections:
+                opened.close()
             self._connections.clear()
-            self._of_thread = local()
 
     def reset(self) -> None:
         """Throw everything away."""
-        self.close()
-        with guarded(self._path):
+        with self._opening, guarded(self._path):
+            self.close()
             for suffix in COMPANIONS:
                 _remove(beside(self._path, suffix))
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One state of the database, whatever others write meanwhile. Rows are to be understood within."""
-        with self._guarded():
-            database = self._connection()
+        with self._guarded(), self._connection() as database:
             database.execute("BEGIN")
             try:
                 yield database
@@ -60,15 +74,12 @@ class CacheFile:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A change that takes effect whole or not at all."""
-        with self._guarded():
-            database = self._connection()
-            with transaction(database):
-                yield database
+        with self._guarded(), self._connection() as database, transaction(database):
+            yield database
 
     def leave_no_trace(self) -> None:
         """Write the file anew, so that nothing is left of what was deleted or changed, in the log neither."""
-        with self._guarded():
-            database = self._connection()
+        with self._guarded(), self._connection() as database:
             database.execute("VACUUM")
             database.execute("PRAGMA wal_checkpoint (TRUNCATE)")
 
@@ -80,32 +91,41 @@ class CacheFile:
         except StorageDamaged as error:
             raise self._damaged() from error
 
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
-        if connection is None:
-            connection = self._of_thread.connection = self._opened()
-        return connection
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """The connection of this thread, which stays open meanwhile."""
+        while True:
+            opened = self._opened()
+            with opened.in_use:
+                if not opened.is_closed:
+                    yield opened.database
+                    return
 
-    def _opened(self) -> sqlite3.Connection:
-        try:
-            return self._connected()
-        except StorageDamaged:
-            self.reset()
-            return self._connected()
-
-    def _connected(self) -> sqlite3.Connection:
-        with self._guarded():
-            connection = open_database(self._path, synchronous="NORMAL")
+    def _opened(self) -> Opened:
+        opened: Opened | None = getattr(self._of_thread, "opened", None)
+        if opened is None or opened.is_closed:
             with self._opening:
-                self._connections.append(connection)
+                try:
+                    opened = self._connected()
+                except StorageDamaged:
+                    self.reset()
+                    opened = self._connected()
+                self._of_thread.opened = opened
+        return opened
+
+    def _connected(self) -> Opened:
+        with self._guarded():
+            database = open_database(self._path, synchronous="NORMAL")
+            opened = Opened(database)
+            self._connections.append(opened)
             try:
-                connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
-                connection.execute(f"PRAGMA wal_autocheckpoint = {_LOGGED_PAGES}")
-                if _version(connection) != self._version:
-                    self._begin(connection)
+                database.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
+                database.execute(f"PRAGMA wal_autocheckpoint = {_LOGGED_PAGES}")
+                if _version(database) != self._version:
+                    self._begin(database)
             except (ValueError, TypeError, sqlite3.ProgrammingError) as error:  # a schema that is no text
                 raise self._damaged() from error
-        return connection
+        return opened
 
     def _begin(self, database: sqlite3.Connection) -> None:
         """Put our empty tables in the place of whatever is there, under the eyes of others who have the file open."""
