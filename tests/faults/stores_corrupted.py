@@ -4,7 +4,7 @@
 
 One corruption: one to three databases are changed (bytes, ranges, header fields, names in the schema, whole pages,
 a cut, other kinds of files in their place), then five commands run on them, one after the other. Prints
-one JSON object; `troubles` names each corruption that did not start, so that its number repeats it.
+one JSON object; `troubles` and `not_kept` name corruptions by the number that repeats them.
 """
 
 import json
@@ -37,6 +37,8 @@ class Report:
     starts: int = 0
     rescues: int = 0
     originals_kept: int = 0
+    not_kept: list[int] = field(default_factory=list)
+    """The corruptions of which an original was not kept as it was."""
     troubles: list[str] = field(default_factory=list)
 
 
@@ -176,6 +178,7 @@ def try_one(folder: Path, number: int, seed: int, report: Report) -> None:
     report.starts += not troubles
     report.rescues += told
     report.originals_kept += is_kept
+    report.not_kept += [] if is_kept else [number]
 
 
 def _contents(world: World) -> list[bytes | None]:
