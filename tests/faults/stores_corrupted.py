@@ -182,8 +182,9 @@ def try_one(folder: Path, number: int, seed: int, report: Report) -> None:
 
 
 def _contents(world: World) -> list[bytes | None]:
-    files = (file for name in PRECIOUS for file in world.home.rglob(name))
-    return [_content(file) for file in files]
+    """Of whatever has the name of a database, also of a link that leads to itself."""
+    found = ((parent, name) for parent, folders, files in os.walk(world.home) for name in (*folders, *files))
+    return [_content(Path(parent, name)) for parent, name in found if name in PRECIOUS]
 
 
 def _logs(world: World) -> list[Path]:
@@ -192,7 +193,7 @@ def _logs(world: World) -> list[Path]:
 
 
 def _content(file: Path) -> bytes | None:
-    return file.read_bytes() if file.is_file() else None
+    return file.read_bytes() if file.is_file() and not file.is_symlink() else None
 
 
 def _set_aside(world: World) -> set[Path]:

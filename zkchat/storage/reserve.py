@@ -11,6 +11,7 @@ from zkchat.storage.faults import beside
 RESERVE_BYTES: Final = 1 << 20
 _LEFT_FOR_OTHERS: Final = 32 * RESERVE_BYTES
 """A disk with less room than this has none for a reserve."""
+_FOR_A_MESSAGE: Final = 64 * 1024
 
 
 def keep_reserve(path: Path) -> None:
@@ -24,6 +25,14 @@ def keep_reserve(path: Path) -> None:
             os.write(descriptor, os.urandom(RESERVE_BYTES))  # zeros may take no space
         finally:
             os.close(descriptor)
+
+
+def is_full(path: Path) -> bool:
+    """Whether there is too little room for a message beside a database: asking takes less time than trying in vain."""
+    try:
+        return shutil.disk_usage(path.parent).free < _FOR_A_MESSAGE
+    except OSError:
+        return False
 
 
 def give_up_reserve(path: Path) -> bool:

@@ -33,7 +33,7 @@ from zkchat.model.session import (
 from zkchat.storage.faults import beside
 from zkchat.storage.precious_file import PreciousFile, UnreadableRow
 from zkchat.storage.presence import Presence
-from zkchat.storage.reserve import give_up_reserve, keep_reserve
+from zkchat.storage.reserve import give_up_reserve, is_full, keep_reserve
 
 STEPS: Final = (
     (
@@ -157,6 +157,8 @@ class SqliteSessions(PreciousFile):
         return self._despite_a_full_disk(lambda: self._append(session_id, bodies))
 
     def _despite_a_full_disk(self, write: Callable[[], Written]) -> Written:
+        if is_full(self._path):
+            give_up_reserve(self._path)
         try:
             return write()
         except StorageFull:
