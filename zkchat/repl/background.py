@@ -1,12 +1,17 @@
 """Work that nobody waits for: it goes on, one thing after the other, while the user types."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from types import TracebackType
+from typing import Final
 
 from zkchat.errors import ZkchatError
+
+SWITCH_INTERVAL: Final = 0.0005
+"""Seconds for which the work may keep the interpreter while the prompt waits for it to store a message."""
 
 
 class _Stopped(Exception):
@@ -20,11 +25,13 @@ class Background:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="zkchat-background")
         self._work: list[Future[None]] = []
         self._is_closing = False
+        self._earlier_interval = sys.getswitchinterval()
         self.doing = ""
         self.changed: Callable[[], None] = lambda: None
         """Called, from the other thread, when `doing` says something else."""
 
     def __enter__(self) -> "Background":
+        sys.setswitchinterval(SWITCH_INTERVAL)
         return self
 
     def __exit__(
@@ -32,6 +39,7 @@ class Background:
     ) -> None:
         self._is_closing = True
         self._thread.shutdown(cancel_futures=True)
+        sys.setswitchinterval(self._earlier_interval)
 
     def soon(self, work: Callable[[], object]) -> None:
         """Do it when what was asked for before is done. What goes wrong is told by the turn that needs it."""

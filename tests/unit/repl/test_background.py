@@ -1,12 +1,13 @@
 """Work that goes on while the user types."""
 
 import asyncio
+import sys
 from threading import Event
 
 import pytest
 
 from zkchat.errors import StorageError
-from zkchat.repl.background import Background
+from zkchat.repl.background import SWITCH_INTERVAL, Background
 
 
 def test_work_is_done_in_the_order_in_which_it_was_asked_for() -> None:
@@ -75,3 +76,10 @@ def test_whoever_waits_may_give_up_and_the_work_goes_on() -> None:
         background.soon(lambda: done.append(True))
         asyncio.run(give_up())
         assert done == [True, True]
+
+
+def test_the_work_does_not_keep_the_prompt_waiting_for_the_interpreter() -> None:
+    before = sys.getswitchinterval()
+    with Background():
+        assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL)
+    assert sys.getswitchinterval() == pytest.approx(before)
