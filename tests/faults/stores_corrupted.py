@@ -15,6 +15,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.support.odd_files import put_in_place
 from tests.support.world import Result, World
 from zkchat.errors import ExitCode
 
@@ -123,7 +124,7 @@ def _corrupt_file(file: Path, chance: random.Random) -> None:
             one, two = (PAGE * chance.randrange(max(1, len(data) // PAGE)) for _ in range(2))
             data[one : one + PAGE], data[two : two + PAGE] = data[two : two + PAGE], data[one : one + PAGE]
         case kind:
-            _replace(file, kind)
+            put_in_place(file, kind)
             return
     file.write_bytes(data)
 
@@ -139,21 +140,6 @@ def _place_in_schema(data: bytearray, chance: random.Random) -> int:
     start = data.find(b"CREATE")
     end = min(PAGE, len(data))
     return chance.randrange(max(0, min(start, end - 1)), end)
-
-
-def _replace(file: Path, kind: str) -> None:
-    file.unlink()
-    match kind:
-        case "pipe":
-            os.mkfifo(file)
-        case "folder":
-            file.mkdir()
-        case "loop":
-            file.symlink_to(file)
-        case "device":
-            file.symlink_to("/dev/zero")
-        case _:
-            file.write_text("Not a database.\n" * 300)
 
 
 def try_one(folder: Path, number: int, seed: int, report: Report) -> None:

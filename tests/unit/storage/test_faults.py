@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.odd_files import KINDS, put_in_place
 from zkchat.errors import StorageDamaged, StorageError, StorageFull
 from zkchat.storage.cache_file import CacheFile
 from zkchat.storage.database import open_database
@@ -77,18 +78,10 @@ def test_a_file_system_without_locks_is_named_at_once(tmp_path: Path, monkeypatc
     assert "XDG_DATA_HOME" in caught.value.hint
 
 
-@pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_cache_begins_anew_in_the_place_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "cache.db"
-    match kind:
-        case "pipe":
-            os.mkfifo(file)
-        case "folder":
-            file.mkdir()
-        case "loop":
-            file.symlink_to(file.name)
-        case "device":
-            file.symlink_to("/dev/zero")
+    put_in_place(file, kind)
     cache = CacheFile(file, schema=["CREATE TABLE words (word TEXT)"], version=1)
     with cache.writing() as database:
         database.execute("INSERT INTO words VALUES ('first')")

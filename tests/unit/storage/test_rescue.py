@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.odd_files import KINDS, put_in_place
 from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry, TitleEntry, messages_of
@@ -370,19 +371,10 @@ def test_a_schema_that_is_no_text_is_damage_like_any_other(path: Path, name: byt
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
-@pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_file_is_moved_aside_and_nobody_waits_for_it(path: Path, kind: str, suffix: str) -> None:
     file = path.with_name(path.name + suffix)
-    file.unlink(missing_ok=True)
-    match kind:
-        case "pipe":
-            os.mkfifo(file)
-        case "folder":
-            file.mkdir()
-        case "loop":
-            file.symlink_to(file.name)
-        case "device":
-            file.symlink_to("/dev/zero")
+    put_in_place(file, kind)
     with open_at(path).store as store:
         store.create("It works")
         assert texts(store).keys() == ({"It works"} if not suffix else {"It works", *ALL})
