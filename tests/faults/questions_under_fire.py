@@ -4,13 +4,14 @@
 
 EARLIEST is in milliseconds after Enter. A quarter of the kills come then, the others within the following 400 ms.
 
-Enter is the moment at which the newline was written to the terminal of a prompt that shows the typed question. Each
-scenario is killed so many times: `dead` (a server that accepts and never answers, or does not even accept), `index`
-(some thousand new notes are being indexed), `full` (the disk has no byte left; needs the right to mount a file system
-in memory) and `compaction` (the model takes its time for a summary). Chats are forked from a process that has
-everything loaded. Prints one JSON object.
+Enter is the moment at which zkchat has read the key from the terminal of a prompt that shows the typed question: what
+still waits in the terminal has not reached it. Each scenario is killed so many times: `dead` (a server that accepts and
+never answers, or does not even accept), `index` (some thousand new notes are being indexed), `full` (the disk has no
+byte left; needs the right to mount a file system in memory) and `compaction` (the model takes its time for a summary).
+Chats are forked from a process that has everything loaded. Prints one JSON object.
 """
 
+import fcntl
 import json
 import os
 import pty
@@ -21,6 +22,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -102,6 +104,20 @@ def is_at_prompt(seen: bytes) -> bool:
     return PROMPT in seen.partition(READS_KEYS)[2]
 
 
+def press_enter(child: int, terminal: int) -> None:
+    """Press the key, and wait until the child has read it."""
+    end = time.monotonic() + PATIENCE
+    other_side = os.open(f"/proc/{child}/fd/0", os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    try:
+        os.write(terminal, b"\r")
+        while int.from_bytes(fcntl.ioctl(other_side, termios.FIONREAD, bytes(4)), sys.byteorder):
+            if time.monotonic() > end:
+                raise TimeoutError("Enter was never read.")
+            time.sleep(0.0002)
+    finally:
+        os.close(other_side)
+
+
 def kill_after_enter(scene: Scene, question: str, moment: float, number: int) -> None:
     child, terminal = chat(scene)
     try:
@@ -109,7 +125,7 @@ def kill_after_enter(scene: Scene, question: str, moment: float, number: int) ->
         os.write(terminal, question.encode())
         read_until(terminal, lambda seen: question.rsplit(maxsplit=1)[-1].encode() in seen)
         scene.before_enter(number)
-        os.write(terminal, b"\r")
+        press_enter(child, terminal)
         time.sleep(moment)
     finally:
         os.kill(child, signal.SIGKILL)
