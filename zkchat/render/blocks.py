@@ -290,6 +290,9 @@ class Blocks:
         still_open: _Fence | _Rest | None = None
         groups = _groups(lines, rest)
         for group in groups:
+            if group.kind == "fence" and not closing and self._may_be_table(group):
+                start = group.first
+                continue
             if group.kind == "fence":
                 code, still_open = self._code(group)
                 pieces += code
@@ -308,6 +311,10 @@ class Blocks:
         fence = _Fence(token.info, token.markup, indent=_indent(opening))
         pieces, _ = fence.consume(lines)
         return pieces, None if fence.ended else fence
+
+    def _may_be_table(self, group: _Group) -> bool:
+        """Whether the next line may make the opening line of a fence the head of a table, which goes first."""
+        return group.first == len(self._lines) - 1 and "|" in self._lines[-1]
 
     def _is_whole(self, group: _Group) -> bool:
         """Whether the block, which is the last one so far, can no longer grow."""

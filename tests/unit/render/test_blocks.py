@@ -37,6 +37,15 @@ def test_a_line_below_a_paragraph_may_still_make_it_a_heading() -> None:
     assert heading.tokens[0].type == "heading_open"
 
 
+def test_a_line_below_the_opening_of_a_fence_may_still_make_it_a_table() -> None:
+    blocks = Blocks()
+    blocks.add("```a|\n")
+    assert blocks.settled() == []
+    blocks.add("---\nb\n\n")
+    (table,) = blocks.settled()
+    assert table.tokens[0].type == "table_open"
+
+
 def test_an_item_is_settled_by_the_next_one_and_goes_on_the_list() -> None:
     blocks = Blocks()
     blocks.add("1. one\n1. two\n   more\n1. thr")
