@@ -290,7 +290,7 @@ class Blocks:
         still_open: _Fence | _Rest | None = None
         groups = _groups(lines, rest)
         for group in groups:
-            if group.kind == "fence" and not closing and self._may_be_table(group):
+            if not closing and self._may_be_table(group):
                 start = group.first
                 continue
             if group.kind == "fence":
@@ -313,8 +313,8 @@ class Blocks:
         return pieces, None if fence.ended else fence
 
     def _may_be_table(self, group: _Group) -> bool:
-        """Whether the next line may make the opening line of a fence the head of a table, which goes first."""
-        return group.first == len(self._lines) - 1 and "|" in self._lines[-1]
+        """Whether the next line may make the last one the head of a table, which goes before fences and headings."""
+        return group.rest is None and group.first == len(self._lines) - 1 and "|" in self._lines[-1]
 
     def _is_whole(self, group: _Group) -> bool:
         """Whether the block, which is the last one so far, can no longer grow."""

@@ -1,5 +1,7 @@
 """Where an arriving text is cut."""
 
+import pytest
+
 from zkchat.render.blocks import FENCE_STRETCH, TABLE_STRETCH, Blocks, Piece
 
 
@@ -37,11 +39,12 @@ def test_a_line_below_a_paragraph_may_still_make_it_a_heading() -> None:
     assert heading.tokens[0].type == "heading_open"
 
 
-def test_a_line_below_the_opening_of_a_fence_may_still_make_it_a_table() -> None:
+@pytest.mark.parametrize(("head", "below"), [("```a|", "---"), ("# a | b |", "|---|---|"), ("- a | b", "---|---")])
+def test_a_line_below_another_block_may_still_make_it_a_table(head: str, below: str) -> None:
     blocks = Blocks()
-    blocks.add("```a|\n")
+    blocks.add(f"{head}\n")
     assert blocks.settled() == []
-    blocks.add("---\nb\n\n")
+    blocks.add(f"{below}\nc\n\n")
     (table,) = blocks.settled()
     assert table.tokens[0].type == "table_open"
 
