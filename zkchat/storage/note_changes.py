@@ -21,7 +21,7 @@ _FORGET_NOTE = (
 
 def state(database: sqlite3.Connection, name: str) -> int:
     row: tuple[int] | None = database.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
-    if row is None:
+    if row is None or not isinstance(row[0], int):
         raise StorageDamaged("The note index is damaged.", hint="It is only a cache: delete it, and it comes back.")
     return row[0]
 

@@ -59,6 +59,7 @@ from zkchat.storage.note_rows import (
     require_texts,
     resolution_row,
     section_of,
+    typed,
 )
 from zkchat.storage.vectors import SqliteVectors
 
@@ -118,11 +119,12 @@ class SqliteNoteIndex:
 
     def private(self) -> dict[str, PrivacyClass]:
         with self._reading() as database:
-            return dict(database.execute("SELECT path, privacy FROM notes WHERE privacy <> 'open'").fetchall())
+            rows = database.execute("SELECT path, privacy FROM notes WHERE privacy <> 'open'")
+            return dict(typed(rows, str, str))
 
     def copies(self) -> list[list[str]]:
         with self._reading() as database:
-            groups = groupby(database.execute(COPIES), key=itemgetter(0))
+            groups = groupby(typed(database.execute(COPIES), bytes, str), key=itemgetter(0))
             return [[path for _, path in group] for _, group in groups]
 
     def attachments(self) -> set[str]:
@@ -145,7 +147,7 @@ class SqliteNoteIndex:
     def warnings(self) -> list[NoteWarning]:
         query = "SELECT path, text FROM warnings JOIN notes ON notes.id = note ORDER BY path"
         with self._reading() as database:
-            return [NoteWarning(path=path, text=text) for path, text in database.execute(query)]
+            return [NoteWarning(path=path, text=text) for path, text in typed(database.execute(query), str, str)]
 
     # --- changing it ---
 
@@ -186,11 +188,12 @@ class SqliteNoteIndex:
 
     def notes_to_resolve(self, limit: int) -> list[str]:
         with self._reading() as database:
-            return [path for (path,) in database.execute(NOTES_TO_RESOLVE, (limit,))]
+            return [path for (path,) in typed(database.execute(NOTES_TO_RESOLVE, (limit,)), str)]
 
     def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
         with self._reading() as database:
-            return [*map(LinkToResolve._make, database.execute(LINKS_TO_RESOLVE, (json.dumps(paths),)))]
+            rows = typed(database.execute(LINKS_TO_RESOLVE, (json.dumps(paths),)), int, str, str, str, int)
+            return [*map(LinkToResolve._make, rows)]
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
         with self._reading() as database:
@@ -207,8 +210,8 @@ class SqliteNoteIndex:
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
         with self._reading() as database:
             if touching is None:
-                return database.execute(EDGES).fetchall()
-            return database.execute(EDGES_TOUCHING, {"paths": json.dumps([*touching])}).fetchall()
+                return typed(database.execute(EDGES), str, str)
+            return typed(database.execute(EDGES_TOUCHING, {"paths": json.dumps([*touching])}), str, str)
 
     def store_resolutions(
         self, generation: int, sources: Sequence[str], resolutions: Iterable[tuple[int, Resolution]]
@@ -252,13 +255,13 @@ class SqliteNoteIndex:
             query += " AND path IN (SELECT value FROM json_each(?))"
             values.append(json.dumps([*wanted.within]))
         with self._reading() as database:
-            rows = database.execute(query + " ORDER BY modified_ns DESC, path", values).fetchall()
+            rows = typed(database.execute(query + " ORDER BY modified_ns DESC, path", values), str, int, int)
         pieces = [piece.casefold() for piece in wanted.paths]
         return [(first, count) for path, first, count in rows if all(piece in path.casefold() for piece in pieces)]
 
     def segment_sizes(self) -> dict[int, int]:
         with self._reading() as database:
-            return dict(database.execute("SELECT id, slots FROM segments").fetchall())
+            return dict(typed(database.execute("SELECT id, slots FROM segments"), int, int))
 
     def segment_heads(self) -> list[SegmentHead]:
         with self._reading() as database:
@@ -299,11 +302,10 @@ def _nanoseconds(at: datetime) -> int:
 
 
 def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
+    rows = database.execute("SELECT id, slots, sections, lengths, names FROM segments ORDER BY id")
     return [
         SegmentHead(id=number, slots=slots, sections=sections, lengths=lengths, names=names)
-        for number, slots, sections, lengths, names in database.execute(
-            "SELECT id, slots, sections, lengths, names FROM segments ORDER BY id"
-        )
+        for number, slots, sections, lengths, names in typed(rows, int, int, bytes, bytes, bytes)
     ]
 
 
@@ -312,4 +314,4 @@ def _postings(database: sqlite3.Connection, segment: int) -> list[TermPostings]:
 
 
 def _dead_sections(database: sqlite3.Connection) -> list[int]:
-    return [section for (section,) in database.execute("SELECT section FROM dead ORDER BY section")]
+    return [section for (section,) in typed(database.execute("SELECT section FROM dead ORDER BY section"), int)]

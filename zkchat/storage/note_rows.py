@@ -151,9 +151,17 @@ def require_texts(values: Iterable[object]) -> None:
         raise TypeError("not every value of the column is a text")
 
 
+def typed(rows: Iterable[tuple[Any, ...]], *kinds: type) -> list[tuple[Any, ...]]:
+    """The rows, each with a value of these kinds in each column; `TypeError` if damage has put another there."""
+    found = [*rows]
+    if any(tuple(map(type, row)) != kinds for row in found):
+        raise TypeError("a column holds a value of another kind")
+    return found
+
+
 def section_of(row: SectionRow) -> StoredSection:
     number, path, title, aliases, heading_path, first_line, last_line, text = row
-    require_texts((path, title, heading_path, text))
+    typed([row], int, str, str, str, str, int, int, str)
     return StoredSection(
         id=number,
         path=path,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from zkchat.model.index import StoredSection
 from zkchat.storage.cache_file import CacheFile
-from zkchat.storage.note_rows import section_of
+from zkchat.storage.note_rows import section_of, typed
 
 _MISSING = """SELECT sections.id, path, title, aliases, heading_path, first_line, last_line, text
     FROM sections JOIN notes ON notes.id = note LEFT JOIN vectors ON vectors.section = sections.id
@@ -45,8 +45,8 @@ class SqliteVectors:
 
     def after(self, method: str, section: int, limit: int) -> list[tuple[int, bytes]]:
         with self._file.reading() as database:
-            return database.execute(_AFTER, (section, method, limit)).fetchall()
+            return typed(database.execute(_AFTER, (section, method, limit)), int, bytes)
 
     def of(self, method: str, sections: Sequence[int]) -> list[tuple[int, bytes]]:
         with self._file.reading() as database:
-            return database.execute(_SOME, (json.dumps(sections), method)).fetchall()
+            return typed(database.execute(_SOME, (json.dumps(sections), method)), int, bytes)

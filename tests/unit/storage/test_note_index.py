@@ -334,12 +334,19 @@ def test_values_that_are_no_values_of_ours_are_damage(path: Path, index: SqliteN
         ("UPDATE sections SET text = x'00'", lambda index: index.sections([1])),
         ("UPDATE links SET target = x'00'", lambda index: index.links_from(["a.md"])),
         ("INSERT INTO attachments VALUES (x'00')", lambda index: index.attachments()),
+        ("UPDATE notes SET path = x'00'", lambda index: index.notes_to_resolve(9)),
+        ("UPDATE notes SET first_section = x'00'", lambda index: index.section_ranges(NoteFilter())),
+        ("UPDATE links SET anchor = x'00'", lambda index: index.links_to_resolve(["a.md"])),
+        ("UPDATE segments SET slots = 'many'", lambda index: index.segment_sizes()),
+        ("UPDATE segments SET lengths = 7", lambda index: index.segment_heads()),
+        ("UPDATE sections SET first_line = 'one'", lambda index: index.sections([1])),
+        ("UPDATE state SET value = 'new'", lambda index: index.generation()),
     ],
 )
-def test_a_value_of_another_kind_in_a_column_of_texts_is_damage(
+def test_a_value_of_another_kind_in_a_column_is_damage(
     path: Path, index: SqliteNoteIndex, statement: str, ask: Callable[[SqliteNoteIndex], object]
 ) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE, sections=1)], added_files=["p.png"]))
+    index.apply(IndexBatch(notes=[stored(NOTE, sections=1)], added_files=["p.png"], segment=segment("text")))
     assert ask(index)
     with closing(sqlite3.connect(path)) as database:
         database.execute(statement)
