@@ -3,7 +3,7 @@
 import os
 import sys
 
-from zkchat.safe_start import leave_working_folder
+from zkchat.subprocesses import leave_working_folder
 
 
 def main() -> None:

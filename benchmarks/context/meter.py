@@ -21,8 +21,8 @@ from pathlib import Path
 
 from tests.providers import llama_cpp_server
 from tests.providers.weights import smollm2
-from zkchat import app
 from zkchat.chat.conversation import Conversation
+from zkchat.compose import conversation
 from zkchat.context.assembly import request_from
 from zkchat.context.language import language_of
 from zkchat.environment import Environment
@@ -77,8 +77,8 @@ Row = tuple[int, int, int, int]
 
 def measured(environment: Environment, asked: list[str]) -> Iterator[Row]:
     """Of each request after the third turn. A question that zkchat answers without the model makes none."""
-    options = app.ConversationOptions(vault=VAULT)
-    with app.open_conversation(environment, options) as opened, asyncio.Runner() as loop:
+    options = conversation.ConversationOptions(vault=VAULT)
+    with conversation.open_conversation(environment, options) as opened, asyncio.Runner() as loop:
         talk = opened.conversation
         for turn, question in enumerate(asked, start=1):
             print(f"\r  turn {turn} of {len(asked)}", end="", file=sys.stderr, flush=True)

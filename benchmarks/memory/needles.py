@@ -25,10 +25,10 @@ from tests.support.libraries import library_of
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
 from zkchat.chat.recalling import Recollection
-from zkchat.context.bringing_back import recall
 from zkchat.context.coverage import content
 from zkchat.context.extractive import summarise
-from zkchat.context.recall import ConversationSearch
+from zkchat.context.recall.search import ConversationSearch
+from zkchat.context.recall.selection import recall
 from zkchat.context.tokens import Remembering, tokenizer_for
 from zkchat.errors import ProviderError
 from zkchat.model.events import Event

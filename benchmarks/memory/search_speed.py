@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.memory.facts import FACTS, SUBJECTS
 from benchmarks.memory.needles import conversation, stored
-from zkchat.context.recall import ConversationSearch
+from zkchat.context.recall.search import ConversationSearch
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import MessageEntry
 from zkchat.storage.message_index import SqliteMessageIndex

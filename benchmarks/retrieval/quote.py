@@ -19,7 +19,7 @@ from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.evidence import MOST, evidence_for
 from zkchat.vault.library import Library
-from zkchat.vault.sentences import sentences
+from zkchat.vault.notes.sentences import sentences
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 ELSEWHERE = Path(__file__).parent / "queries" / "elsewhere.json"

@@ -27,10 +27,10 @@ from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
-from zkchat.vault.meaning import Meaning
-from zkchat.vault.ranking import MEANING_WEIGHT, TextIndex
-from zkchat.vault.similarity import Sections, common_direction, packed, unpacked
-from zkchat.vault.terms import asked_terms
+from zkchat.vault.search.ranking import MEANING_WEIGHT, TextIndex
+from zkchat.vault.search.similarity import Sections, common_direction, packed, unpacked
+from zkchat.vault.search.terms import asked_terms
+from zkchat.vault.search.vectors import Meaning
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUERIES = Path(__file__).parent / "queries" / "garden.json"

@@ -14,8 +14,8 @@ from prompt_toolkit.document import Document
 
 from benchmarks.generate import ENDINGS, SEED, SYLLABLES
 from zkchat.repl.completion import MenuCompleter, Offers
+from zkchat.repl.name_cache import Shelf
 from zkchat.repl.note_names import NamedNote, NoteNames
-from zkchat.repl.shelf import Shelf
 from zkchat.vault.library import Library
 
 AIMS = {10_000: 16.0, 100_000: 50.0}

@@ -26,8 +26,8 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.generate import Generator, write_vault
-from zkchat import app
 from zkchat.chat.conversation import Conversation
+from zkchat.compose import conversation
 from zkchat.environment import Environment
 from zkchat.model.events import TurnFinished
 
@@ -67,7 +67,7 @@ def one_turn(conversation: Conversation, question: str) -> None:
     asyncio.run(run())
 
 
-def typed(opened: app.Opened) -> Milliseconds:
+def typed(opened: conversation.Opened) -> Milliseconds:
     """A look at the files, as it goes on while somebody types."""
 
     def look() -> None:
@@ -77,7 +77,7 @@ def typed(opened: app.Opened) -> Milliseconds:
     return milliseconds(look)
 
 
-def chat(opened: app.Opened, questions: list[str]) -> tuple[list[Milliseconds], list[Milliseconds]]:
+def chat(opened: conversation.Opened, questions: list[str]) -> tuple[list[Milliseconds], list[Milliseconds]]:
     """The looks while the user typed, and the turns that came after them."""
     looks, turns = [typed(opened)], []
     for question in questions:
@@ -87,7 +87,7 @@ def chat(opened: app.Opened, questions: list[str]) -> tuple[list[Milliseconds], 
     return looks[1:], turns
 
 
-def ask(opened: app.Opened, questions: list[str]) -> list[Milliseconds]:
+def ask(opened: conversation.Opened, questions: list[str]) -> list[Milliseconds]:
     return [milliseconds(partial(one_turn, opened.conversation, question)) for question in questions]
 
 
@@ -136,13 +136,13 @@ def main() -> None:
             cwd=folder,
             home=folder,
         )
-        options = app.ConversationOptions(vault=vault, model="scripted:play.json")
+        options = conversation.ConversationOptions(vault=vault, model="scripted:play.json")
         questions = [f"{query}? See [[{query}]]." for query in queries]
-        with app.open_conversation(environment, options) as opened:
+        with conversation.open_conversation(environment, options) as opened:
             opened.refresh()
             opened.library.embed()
             asked = ask(opened, questions)[1:]
-        with app.open_conversation(environment, replace(options, in_a_hurry=True)) as opened:
+        with conversation.open_conversation(environment, replace(options, in_a_hurry=True)) as opened:
             looks, turns = chat(opened, questions)
         every_file, commits = floors(folder, vault)
     title = f"{wanted.notes:,} notes, {wanted.turns} turns"

@@ -29,10 +29,10 @@ from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.processes import ProcessWorkers
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.catalog import LiveCatalog
 from zkchat.vault.graph import backlinks
 from zkchat.vault.library import Library
-from zkchat.vault.meaning import Meaning
+from zkchat.vault.links.catalog import LiveCatalog
+from zkchat.vault.search.vectors import Meaning
 
 QUERIES = 300
 PROCESSES = min(4, os.cpu_count() or 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "zkchat"
-ALLOWED = "safe_start.py"
+ALLOWED = "subprocesses.py"
 MODULES = {"concurrent.futures.process", "multiprocessing", "pty", "runpy", "webbrowser"}
 NAMES = {
     "ProcessPoolExecutor", "create_subprocess_exec", "create_subprocess_shell", "fork", "forkpty", "launch_app",
@@ -15,7 +15,7 @@ NAMES = {
     "system", "which",
 }  # fmt: skip
 HARMLESS = {"DEVNULL", "PIPE", "Popen", "TimeoutExpired"}
-"""What may be taken from `subprocess`: names for what `safe_start` is given and gives back."""
+"""What may be taken from `subprocess`: names for what `subprocesses` is given and gives back."""
 
 
 def starts_of_programs(code: str) -> Iterator[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import GARDEN, World
-from zkchat import app
 from zkchat.chat.conversation import Conversation
+from zkchat.compose import conversation
 from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage
 
@@ -64,9 +64,9 @@ def second_answer(world: World, **scripted: object) -> ChatMessage:
     """Of a chat that comes back to a long document after a while at the prompt."""
     answers = [READS, FOUNDED, [{"text": SENTENCE}], READS, FOUNDED]
     (world.root / "play.json").write_text(json.dumps({"answers": answers, **scripted}))
-    options = app.ConversationOptions(vault=world.vault, model=f"scripted:{world.root / 'play.json'}")
+    options = conversation.ConversationOptions(vault=world.vault, model=f"scripted:{world.root / 'play.json'}")
 
-    async def chat(opened: app.Opened) -> ChatMessage:
+    async def chat(opened: conversation.Opened) -> ChatMessage:
         async for _ in opened.conversation.say(QUESTION):
             pass
         opened.conversation.describe_soon()
@@ -76,7 +76,7 @@ def second_answer(world: World, **scripted: object) -> ChatMessage:
             pass
         return opened.conversation.messages[-1]
 
-    with app.open_conversation(world.environment(), options) as opened:
+    with conversation.open_conversation(world.environment(), options) as opened:
         return asyncio.run(chat(opened))
 
 
@@ -92,7 +92,7 @@ def test_what_the_user_does_next_waits_for_no_sentence(
     world: World, goes_on: Callable[[Conversation], AsyncGenerator[Event, None]]
 ) -> None:
     world.variables["ZKCHAT_REFERENCES__MODEL_SUMMARIES"] = "always"
-    options = app.ConversationOptions(
+    options = conversation.ConversationOptions(
         vault=world.vault, model=world.script(READS, FOUNDED, [{"delay": 60}, {"text": SENTENCE}], READS, FOUNDED)
     )
 
@@ -107,7 +107,7 @@ def test_what_the_user_does_next_waits_for_no_sentence(
         await asyncio.sleep(0)
         assert len(asyncio.all_tasks()) == 1
 
-    with app.open_conversation(world.environment(), options) as opened:
+    with conversation.open_conversation(world.environment(), options) as opened:
         asyncio.run(chat(opened.conversation))
         assert opened.conversation.messages[-1].text == FOUNDED[0]["text"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.sessions import NOON
 from tests.support.world import World
-from zkchat import app
+from zkchat.compose import conversation
 from zkchat.errors import ExitCode
 from zkchat.model.message import ChatMessage
 from zkchat.model.reference import DocumentReference
@@ -15,7 +15,7 @@ from zkchat.model.session import MessageEntry
 
 
 def talk(world: World, title: str, *turns: list[str]) -> str:
-    with app.open_sessions(world.environment(), world.vault) as store:
+    with conversation.open_sessions(world.environment(), world.vault) as store:
         session = store.create(title)
         for number, paths in enumerate(turns):
             references = tuple(DocumentReference(wikilink=f"[[{path}]]", relative_path=path) for path in paths)

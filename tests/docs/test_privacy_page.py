@@ -7,7 +7,7 @@ import pytest
 from tests.support.frontmatter_forms import FORMS, renewed
 from tests.support.pages import DOCS, comparable, examples_of, run
 from tests.support.world import World
-from zkchat.vault.privacy import privacy_of_text
+from zkchat.vault.privacy.classes import privacy_of_text
 
 ROWS = re.findall(
     r"^\| (?:`([^`]+)`)? ?\| `([^`]+\.md)` \| (?:`([^`]+)`)? ?\| `(\w+)` \|$",

@@ -14,14 +14,14 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from zkchat.storage.cache_file import Opened
+from zkchat.storage.cache_database import Opened
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault import reading
+from zkchat.vault.indexing import reader
 from zkchat.vault.library import Library
 
 NOTES = 12
-reading.PART_NOTES = 4
+reader.PART_NOTES = 4
 
 
 class Doomed(SqliteNoteIndex):

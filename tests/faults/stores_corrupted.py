@@ -62,10 +62,10 @@ def prepare(folder: Path) -> None:
 
 def _talk_without_an_end(world: World, copy: Path) -> None:
     """In a child: what is on disk while sessions and facts are open is copied, logs included."""
-    from zkchat import app
+    from zkchat.compose import conversation
 
-    options = app.ConversationOptions(vault=world.vault, model=_model(world))
-    with app.open_conversation(world.environment(), options) as opened:
+    options = conversation.ConversationOptions(vault=world.vault, model=_model(world))
+    with conversation.open_conversation(world.environment(), options) as opened:
         session = opened.store.create("Cut off")
         opened.conversation.remember(f"I was cut off in {session.id}.")
         shutil.copytree(world.root, copy)

@@ -18,7 +18,7 @@ from zkchat.errors import StorageError, StorageFull
 from zkchat.model.note import Link, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault import reading
+from zkchat.vault.indexing import reader
 from zkchat.vault.library import Library
 
 KILLS = 40
@@ -54,7 +54,7 @@ class Stopped(BaseException):
 
 
 def test_a_refresh_that_is_stopped_anywhere_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "PART_NOTES", 3)
+    monkeypatch.setattr(reader, "PART_NOTES", 3)
     files = garden(10)
     wanted = fresh(files, tmp_path / "fresh.db")
     for last in range(1, 11):

@@ -30,9 +30,9 @@ from tests.support.doors import (
     furnished,
     told,
 )
-from zkchat import app
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.discretion import WITHHELD
+from zkchat.chat.privacy import WITHHELD
+from zkchat.compose import conversation
 from zkchat.context.assembly import request_from
 from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.context import RequestItem
@@ -41,7 +41,7 @@ from zkchat.model.history import History
 from zkchat.model.message import ToolCallPart
 from zkchat.model.session import DraftEntry
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.indexer import Refreshed
+from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
 
 
@@ -82,12 +82,12 @@ def visitors(
     """A model that is elsewhere, and one that is here."""
     world = furnished(tmp_path_factory.mktemp("doors"), server).world
 
-    def options(model: str) -> app.ConversationOptions:
-        return app.ConversationOptions(vault=world.vault, model=model)
+    def options(model: str) -> conversation.ConversationOptions:
+        return conversation.ConversationOptions(vault=world.vault, model=model)
 
     with (
-        app.open_conversation(world.environment(), options(request.param.elsewhere)) as elsewhere,
-        app.open_conversation(world.environment(), options(request.param.here)) as here,
+        conversation.open_conversation(world.environment(), options(request.param.elsewhere)) as elsewhere,
+        conversation.open_conversation(world.environment(), options(request.param.here)) as here,
     ):
         yield Visitor(elsewhere.conversation, server), Visitor(here.conversation, server)
 
@@ -370,7 +370,7 @@ def test_a_question_with_local_notes_is_not_asked_again_elsewhere(scene: Scene) 
 
 def test_half_an_answer_that_a_crash_left_stays_here(scene: Scene) -> None:
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
-    with app.open_sessions(scene.world.environment(), scene.world.vault) as store:
+    with conversation.open_sessions(scene.world.environment(), scene.world.vault) as store:
         session = store.sessions()[0]
         head = History(store.entries(session.id)).last
         assert head

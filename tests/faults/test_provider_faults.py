@@ -17,7 +17,7 @@ from zkchat.model.prompt import Finish, ModelChunk, ThinkingChunk
 from zkchat.ports import ModelProvider
 from zkchat.providers.ollama import Ollama
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.wire import Patience
+from zkchat.providers.transport import Patience
 
 PATIENT = Patience(backoff=0.001)
 Ask = Callable[[str], ModelProvider]

@@ -17,7 +17,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from zkchat import app
+from zkchat.compose import conversation
 from zkchat.environment import Environment
 from zkchat.model.events import PromptReady, TextDelta, TurnFinished
 from zkchat.model.session import messages_of
@@ -39,13 +39,15 @@ def environment(folder: Path) -> Environment:
     )
 
 
-def options(folder: Path) -> app.ConversationOptions:
-    return app.ConversationOptions(vault=folder / "vault", model=f"scripted:{folder / 'play.json'}", continue_last=True)
+def options(folder: Path) -> conversation.ConversationOptions:
+    return conversation.ConversationOptions(
+        vault=folder / "vault", model=f"scripted:{folder / 'play.json'}", continue_last=True
+    )
 
 
 def talk(folder: Path, turns: int, acknowledge: int) -> None:
     """Take turns, and say on the pipe what was shown to the user, as soon as it was shown."""
-    with app.open_conversation(environment(folder), options(folder)) as opened:
+    with conversation.open_conversation(environment(folder), options(folder)) as opened:
 
         async def turn() -> None:
             async for event in opened.conversation.say("How long do people sleep? [[Sleep]]"):
@@ -108,7 +110,7 @@ def main() -> None:
             continue
         with closing(sqlite3.connect(database)) as connection:
             report["unsound"] += connection.execute("PRAGMA integrity_check").fetchone() != ("ok",)
-        with app.open_sessions(environment(folder), folder / "vault") as store:
+        with conversation.open_sessions(environment(folder), folder / "vault") as store:
             stored = {id_ for session in store.sessions() for id_ in messages_of(store.entries(session.id))}
         report["lost"] += len(shown - stored)
         read, write = os.pipe()
@@ -116,7 +118,7 @@ def main() -> None:
         os.close(write)
         with os.fdopen(read) as resumed:
             report["not_resumed"] += "done" not in resumed.read()
-    with app.open_sessions(environment(folder), folder / "vault") as store:
+    with conversation.open_sessions(environment(folder), folder / "vault") as store:
         report["sessions"] = len(store.sessions())
         for session in store.sessions():
             messages = messages_of(store.entries(session.id)).values()

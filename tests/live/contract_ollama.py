@@ -12,11 +12,11 @@ from tests.providers.weights import NoWeights
 from tests.support.world import World
 from zkchat.errors import ExitCode, ProviderError
 from zkchat.model.prompt import ModelRequest
-from zkchat.providers import sobriety
+from zkchat.providers import small_models
 from zkchat.providers.declared import Declared
-from zkchat.providers.offers import of_ollama
+from zkchat.providers.listing import of_ollama
 from zkchat.providers.ollama import Ollama
-from zkchat.providers.wire import least_tokens
+from zkchat.providers.transport import least_tokens
 
 OPTIONS = Declared(options={"num_thread": 1, "repeat_penalty": 1.0})
 TRAINED_FOR = 8192
@@ -69,7 +69,7 @@ def test_window_and_size_are_learnt_from_the_server(model: Ollama) -> None:
 def test_whether_its_template_knows_tools_is_learnt_where_a_small_model_may_use_them(
     host: str, name: str, tools: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sobriety, "SMALL", 0)
+    monkeypatch.setattr(small_models, "SMALL", 0)
     model = Ollama(name, host=host)
     asyncio.run(model.connect())
     assert model.info.calls_tools == tools

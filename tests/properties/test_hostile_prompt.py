@@ -21,12 +21,12 @@ from tests.support.libraries import library_of
 from tests.support.screens import a_usage, what_acts_on_a_terminal
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session
-from zkchat.render.door import shown, shown_in_place
+from zkchat.render.sanitize import shown, shown_in_place
 from zkchat.repl.completion import MenuCompleter, Offers
 from zkchat.repl.greeting import greeting
+from zkchat.repl.name_cache import Shelf
 from zkchat.repl.note_names import NamedNote, NoteNames
 from zkchat.repl.prompt import Prompt
-from zkchat.repl.shelf import Shelf
 from zkchat.repl.status import Status, status_line
 from zkchat.vault.library import Library
 

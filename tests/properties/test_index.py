@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.memory_files import MemoryFiles
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault import reading
+from zkchat.vault.indexing import reader
 from zkchat.vault.library import Library
 
 NAMES = ("a", "B", "sub/a", "sub/c", "202401011200 d", "deep/er/e")
@@ -89,8 +89,8 @@ def test_changes_and_refreshes_in_any_order_end_in_the_index_of_a_rebuild(
     changes: list[tuple[str, str, str]], batch: int
 ) -> None:
     files = MemoryFiles()
-    usual = reading.PART_NOTES
-    reading.PART_NOTES = batch
+    usual = reader.PART_NOTES
+    reader.PART_NOTES = batch
     try:
         with TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "lived.db")) as lived:
             library = Library(files, lived)
@@ -105,4 +105,4 @@ def test_changes_and_refreshes_in_any_order_end_in_the_index_of_a_rebuild(
                 rebuilt.refresh()
                 assert contents(library, lived) == contents(rebuilt, fresh)
     finally:
-        reading.PART_NOTES = usual
+        reader.PART_NOTES = usual

@@ -6,12 +6,12 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.chunker import LARGEST, sections_of
-from zkchat.vault.frontmatter import read_plain, read_yaml
-from zkchat.vault.markdown import flatten, outline, plain
-from zkchat.vault.parse import parse_note
-from zkchat.vault.resolver import section_lines
-from zkchat.vault.wikilink import scan, wikilink_spans
+from zkchat.vault.links.resolver import section_lines
+from zkchat.vault.notes.chunker import LARGEST, sections_of
+from zkchat.vault.notes.frontmatter import read_plain, read_yaml
+from zkchat.vault.notes.markdown import flatten, outline, plain
+from zkchat.vault.notes.parse import parse_note
+from zkchat.vault.notes.wikilink import scan, wikilink_spans
 
 SETTINGS = settings(max_examples=300, deadline=None)
 

@@ -35,9 +35,9 @@ from zkchat.model.events import (
 )
 from zkchat.model.message import CompactionPart
 from zkchat.model.reference import DocumentReference
-from zkchat.render.door import error_lines, shown
 from zkchat.render.panels import references_panel
 from zkchat.render.presenter import JsonPresenter, PlainPresenter, Presenter
+from zkchat.render.sanitize import error_lines, shown
 from zkchat.render.screen import RichPresenter
 
 

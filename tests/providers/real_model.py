@@ -19,7 +19,7 @@ from tests.providers.contract import (
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelChunk, PromptMessage, TextChunk
 from zkchat.ports import ModelProvider
-from zkchat.providers.wire import least_tokens
+from zkchat.providers.transport import least_tokens
 
 
 class RealModel:

@@ -17,7 +17,7 @@ from tests.providers.loopback import KEY
 from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights, smollm2, with_tools
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.wire import Patience
+from zkchat.providers.transport import Patience
 
 SECONDS_TO_START = 60
 PATIENT = Patience(backoff=0.01)

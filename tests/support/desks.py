@@ -13,7 +13,7 @@ from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.reference import DocumentReference
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry, PinEntry, RestoreEntry, Session
-from zkchat.repl.desk import Desk
+from zkchat.repl.command_context import Desk
 
 
 class SessionsWithCounts(SessionsInMemory):

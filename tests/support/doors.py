@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from tests.providers.loopback import WIRES, Connection, Loopback, Request
 from tests.support.world import World
-from zkchat import app
 from zkchat.chat.conversation import Conversation
+from zkchat.compose import conversation
 from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import Event, TurnFailed, Warned
 from zkchat.model.history import History
@@ -135,10 +135,10 @@ class Scene:
         self, model: str, act: Callable[[Conversation], AsyncGenerator[Event, None]], *, go_on: bool = False
     ) -> str:
         """What the server got while that was done in a new conversation, or in the last one."""
-        options = app.ConversationOptions(
+        options = conversation.ConversationOptions(
             vault=self.world.vault, model=model, continue_last=go_on, may_remember=lambda _: True
         )
-        with app.open_conversation(self.world.environment(), options) as opened:
+        with conversation.open_conversation(self.world.environment(), options) as opened:
 
             async def run() -> None:
                 async for event in act(opened.conversation):
@@ -161,7 +161,7 @@ class Scene:
         return received
 
     def history(self) -> History:
-        with app.open_sessions(self.world.environment(), self.world.vault) as store:
+        with conversation.open_sessions(self.world.environment(), self.world.vault) as store:
             return History(store.entries(store.sessions()[0].id))
 
 

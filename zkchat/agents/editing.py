@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from zkchat.agents.reading import AGENT_KEYS, agent_of, unix_lines
 from zkchat.errors import ConfigError, UsageError
 from zkchat.model.profile import ProfileFile, ProfileProblem
-from zkchat.vault.frontmatter import cut
+from zkchat.vault.notes.frontmatter import cut
 
 if TYPE_CHECKING:
     import yaml

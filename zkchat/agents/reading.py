@@ -7,7 +7,7 @@ from typing import Final, TypeVar, get_args
 
 from zkchat.model.context import Include
 from zkchat.model.profile import Agent, ProfileFile, ProfileProblem, Rule, Scalar
-from zkchat.vault.frontmatter import Frontmatter, cut, properties_at
+from zkchat.vault.notes.frontmatter import Frontmatter, cut, properties_at
 
 AGENT_KEYS: Final = ("description", "model", "context", "rules", "references", "tools", "servers")
 RULE_KEYS: Final = ("description", "include")

@@ -9,10 +9,10 @@ from zkchat.errors import StorageError, VaultError
 from zkchat.model.context import RequestContext
 from zkchat.model.message import ChatMessage
 from zkchat.model.reference import DocumentReference
-from zkchat.vault import wikilink
 from zkchat.vault.library import Library
-from zkchat.vault.names import name_key
-from zkchat.vault.terms import UNSPACED_SCRIPTS
+from zkchat.vault.links.names import name_key
+from zkchat.vault.notes import wikilink
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS
 
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from zkchat.agents.profiles import Profiles
 from zkchat.chat.describing import Describing
-from zkchat.chat.discretion import stays_here
 from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
+from zkchat.chat.privacy import stays_here
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
 from zkchat.chat.unused import unused_items

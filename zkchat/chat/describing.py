@@ -14,8 +14,8 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
 from zkchat.ports import ModelProvider
 from zkchat.vault.library import Library
-from zkchat.vault.sentences import sentences
-from zkchat.vault.terms import asked_terms, terms
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.terms import asked_terms, terms
 
 MOST_PER_TURN = 3
 """Documents that are described after an answer: it costs tokens, or the time of the user's own machine."""

@@ -7,8 +7,8 @@ from typing import Final
 from zkchat.context.cues import DECIDED, OWN, TOLD_WITHOUT_SPACES
 from zkchat.memory.statements import placing
 from zkchat.model.memory import Fact
-from zkchat.vault.sentences import sentences
-from zkchat.vault.terms import words
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.terms import words
 
 MOST: Final = 3
 """Proposed at one time: more would be a nuisance."""

@@ -7,10 +7,10 @@ from zkchat.chat.ledger import Ledger
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
 from zkchat.model.reference import DocumentReference
-from zkchat.vault import wikilink
 from zkchat.vault.library import Library
-from zkchat.vault.parse import parse_note
-from zkchat.vault.resolver import is_note
+from zkchat.vault.links.resolver import is_note
+from zkchat.vault.notes import wikilink
+from zkchat.vault.notes.parse import parse_note
 
 WITHHELD: Final = "withheld"
 """How a note was found that may not be sent to the model at hand: no more of it is known than the link."""

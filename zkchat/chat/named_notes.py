@@ -1,8 +1,8 @@
 """Notes that somebody named: by path, by title, or by a link with a place in it."""
 
 from zkchat.model.note import Ambiguous, Link, Resolved
-from zkchat.vault import wikilink
 from zkchat.vault.library import Library
+from zkchat.vault.notes import wikilink
 
 
 def place_of(library: Library, name: str) -> tuple[str, str] | None:

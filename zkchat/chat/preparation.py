@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from zkchat.chat.compaction import Compactor
-from zkchat.chat.discretion import Shown, everything
+from zkchat.chat.privacy import Shown, everything
 from zkchat.context.assembly import Assembled, Assembler, Ingredients, Piece, piece
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
 from zkchat.context.calibration import Calibration, calibrate

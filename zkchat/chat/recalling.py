@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from zkchat.chat.journal import Journal
 from zkchat.context.assembly import Piece, piece
-from zkchat.context.bringing_back import Recalled, recall
-from zkchat.context.recall import ConversationSearch, Found
+from zkchat.context.recall.search import ConversationSearch, Found
+from zkchat.context.recall.selection import Recalled, recall
 from zkchat.model.message import ChatMessage
 from zkchat.ports import Tokenizer
 

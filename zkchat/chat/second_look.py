@@ -19,7 +19,7 @@ from zkchat.model.reference import DocumentReference, Evidence
 from zkchat.model.session import HeadEntry
 from zkchat.vault.evidence import evidence_for
 from zkchat.vault.library import Library
-from zkchat.vault.terms import terms
+from zkchat.vault.search.terms import terms
 
 MOST_FOR_A_MODEL = 3
 """Sentences of evidence that a model is handed: it is led astray by more than it needs."""

@@ -8,12 +8,12 @@ from typing import NamedTuple, Protocol
 
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.reference import DocumentReference
-from zkchat.vault import wikilink
 from zkchat.vault.library import Library
-from zkchat.vault.markdown import blank, flatten, plain
-from zkchat.vault.parse import prose_of
-from zkchat.vault.sentences import sentences
-from zkchat.vault.terms import terms
+from zkchat.vault.notes import wikilink
+from zkchat.vault.notes.markdown import blank, flatten, plain
+from zkchat.vault.notes.parse import prose_of
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.terms import terms
 
 MOST = 20
 """References that get a summary: nobody reads more of them, and for each a note is read."""

@@ -10,11 +10,11 @@ from functools import partial
 from zkchat.agents.profiles import DEFAULT, came_with_vault, split_address
 from zkchat.chat.bounds import DEFAULT_LIMITS, AnswerLimits
 from zkchat.chat.citations import cite, given_before, given_with
-from zkchat.chat.discretion import withheld_texts
 from zkchat.chat.journal import Asked, Journal
 from zkchat.chat.ledger import Ledger
 from zkchat.chat.linked import embedded, links_in
 from zkchat.chat.preparation import Preparation, Wanted
+from zkchat.chat.privacy import withheld_texts
 from zkchat.chat.second_look import MOST_FOR_A_MODEL, SecondLook, as_reference, evidence_on
 from zkchat.chat.summaries import Summaries
 from zkchat.chat.tool_loop import Exchange, ToolLoop, new_draft
@@ -40,7 +40,7 @@ from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.registry import Toolbox
-from zkchat.vault.indexer import Refreshed
+from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
 
 

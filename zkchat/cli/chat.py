@@ -16,10 +16,10 @@ from zkchat.cli.trust import settle
 from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from zkchat.app import Opened
+    from zkchat.compose.conversation import Opened
     from zkchat.model.events import Event
     from zkchat.render.presenter import Presenter
-    from zkchat.vault.indexer import Progress
+    from zkchat.vault.indexing.indexer import Progress
 
 PATIENCE = 2.0
 """Seconds of silence on a pipe after which the user is told what is waited for."""
@@ -72,11 +72,11 @@ def ask(
     """
     import asyncio
 
-    from zkchat import app
+    from zkchat.compose import conversation
 
     here = process()
     settle(here, vault, may_ask=not json_output)
-    options = app.ConversationOptions(
+    options = conversation.ConversationOptions(
         vault=vault,
         model=model,
         session=session,
@@ -89,7 +89,7 @@ def ask(
         strict=strict,
         question=_question(here, question or [], vault),
     )
-    with app.open_conversation(here.environment, options) as opened:
+    with conversation.open_conversation(here.environment, options) as opened:
         tell_choice(here, opened)
         presenter = presenter_for(here.environment, opened, json_output=json_output, plain=plain, panels=panels)
         try:
@@ -114,8 +114,8 @@ def _piped(here: Process, vault: Path | None) -> str:
     """All of standard input, up to its bound. Who waits for nothing is told what zkchat waits for."""
     from threading import Timer
 
-    from zkchat.adapters import load_settings
-    from zkchat.places import paths
+    from zkchat.compose.adapters import load_settings
+    from zkchat.compose.paths import paths
 
     most = load_settings(here.environment, paths(here.environment, vault)).settings.limits.max_input_bytes
     told = Timer(
@@ -175,13 +175,13 @@ def chat(
     """
     if sum((session is not None, continue_last, new)) > 1:
         raise UsageError("A chat cannot go on in several sessions.", hint="Choose: --continue, --session or --new.")
-    from zkchat import app
     from zkchat.cli.chat_needs import AtThePrompt
     from zkchat.cli.interactive import Interactive
+    from zkchat.compose import conversation
 
     here = AtThePrompt(process().environment)
     settle(here, vault, may_ask=True)
-    options = app.ConversationOptions(
+    options = conversation.ConversationOptions(
         vault=vault,
         model=model,
         session=session,

@@ -8,17 +8,17 @@ from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
-from zkchat import app
 from zkchat.cli.common import Process, known_keys
+from zkchat.compose import conversation
 from zkchat.errors import StorageError
 from zkchat.providers.libraries import load
 from zkchat.repl.keyboard import keys_seen
-from zkchat.safe_start import program, run_program
+from zkchat.subprocesses import program, run_program
 
 if TYPE_CHECKING:
+    from zkchat.compose.paths import Paths
     from zkchat.environment import Environment
     from zkchat.model.session import Session
-    from zkchat.places import Paths
     from zkchat.ports import SessionStore
 
 
@@ -39,7 +39,7 @@ class AtThePrompt(Process):
 def edit_page(here: Process, where: "Paths", page: str, is_new: bool) -> bool:
     """Let the user edit the vault's page, which approves it unless it holds what was there unapproved before."""
     from zkchat.cli.opening import edit
-    from zkchat.vault_trust import VaultTrust, page_item, page_text
+    from zkchat.compose.trust import VaultTrust, page_item, page_text
 
     before = None if is_new else page_text(where.vault, page)
     with keys_seen(here.environment.stdin):
@@ -77,7 +77,7 @@ def last_session(store: "SessionStore") -> "Session | None":
         return None
 
 
-def keys_of(environment: "Environment", opened: app.Opened) -> tuple[str, ...]:
+def keys_of(environment: "Environment", opened: conversation.Opened) -> tuple[str, ...]:
     """The keys of this user, also the one in a variable of the user's own choice."""
     return known_keys(environment, opened.settings.openai.api_key_env)
 

@@ -71,7 +71,7 @@ class Process:
 
     @staticmethod
     def _write_line(stream: Any, text: str) -> None:
-        from zkchat.render.door import never_fail_to_encode, shown
+        from zkchat.render.sanitize import never_fail_to_encode, shown
 
         never_fail_to_encode(stream)
         stream.write(shown(text) + "\n")

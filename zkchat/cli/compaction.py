@@ -13,7 +13,7 @@ from zkchat.cli.transfer import SessionArgument
 from zkchat.errors import ExitCode
 
 if TYPE_CHECKING:
-    from zkchat.app import Opened
+    from zkchat.compose.conversation import Opened
     from zkchat.context.strategies import StrategyName
     from zkchat.model.events import Event
 

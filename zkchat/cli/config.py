@@ -13,8 +13,8 @@ from zkchat.cli.trust import trust
 from zkchat.model.secrets import without_password
 
 if TYPE_CHECKING:
+    from zkchat.compose.paths import Paths
     from zkchat.config.load import Loaded
-    from zkchat.places import Paths
 
 app = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
@@ -117,7 +117,7 @@ app.command(name="trust", hidden=True)(trust)  # the name of `zkchat trust` in e
 
 
 def _paths(here: Process, vault: Path | None) -> "Paths":
-    from zkchat.places import paths
+    from zkchat.compose.paths import paths
 
     return paths(here.environment, vault)
 
@@ -136,10 +136,10 @@ def _file(paths: "Paths", scope: Scope) -> tuple[Path, Path | None]:
 def _changing(here: Process, paths: "Paths", scope: Scope) -> Iterator[dict[str, object]]:
     """While a settings file is changed, nobody else changes one. What the vault's file then asks for is approved by
     the user's own command, unless it asked for something unapproved before."""
+    from zkchat.compose.trust import VaultTrust
     from zkchat.config.schema import needs_trust
     from zkchat.config.vault_file import read_vault_file, settings_item
     from zkchat.files import locked
-    from zkchat.vault_trust import VaultTrust
 
     with locked(paths.settings_lock, seconds=_LOCK_SECONDS):
         before = read_vault_file(paths.vault_config).requests if scope is Scope.VAULT else {}
@@ -154,7 +154,7 @@ def _changing(here: Process, paths: "Paths", scope: Scope) -> Iterator[dict[str,
 
 
 def _loaded(here: Process, paths: "Paths") -> "Loaded":
-    from zkchat.adapters import load_settings
+    from zkchat.compose.adapters import load_settings
 
     return load_settings(here.environment, paths)
 

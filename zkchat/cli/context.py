@@ -84,9 +84,9 @@ def _lines(history: "History", *, archived: bool) -> Iterator[str]:
 
 def _tell_changes(here: Process, vault: "Path | None", answer: "ChatMessage") -> None:
     """Which rules, notes and agents are not what they were then, beside the result."""
-    from zkchat import app as composition
     from zkchat.chat.staleness import changed_items
     from zkchat.cli.opening import profiles
+    from zkchat.compose import conversation as composition
 
     assert answer.request_context is not None
     with composition.open_library(here.environment, vault, tell=here.note) as (_, library):

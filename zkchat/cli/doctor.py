@@ -109,8 +109,8 @@ def _terminal(environment: Environment) -> Finding:
 
 
 def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat import adapters
-    from zkchat.places import paths
+    from zkchat.compose import adapters
+    from zkchat.compose.paths import paths
 
     loaded = adapters.load_settings(environment, paths(environment, vault))
     changed = sum(origin.layer != "default" for origin in loaded.origins.values())
@@ -121,9 +121,9 @@ def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]
 
 def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     """What comes with the vault and is not used."""
-    from zkchat.adapters import trust_states
+    from zkchat.compose.adapters import trust_states
+    from zkchat.compose.paths import paths
     from zkchat.model.trust import HOW_TO_APPROVE
-    from zkchat.places import paths
 
     states = trust_states(environment, paths(environment, vault))
     left_out = [f"{item.kind} {item.name}" for item, state in states if state != "approved"]
@@ -133,10 +133,10 @@ def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
 
 
 def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat import adapters, app
-    from zkchat.vault.local_folders import unmatched
+    from zkchat.compose import adapters, conversation
+    from zkchat.vault.privacy.local_folders import unmatched
 
-    with app.open_library(environment, vault) as (where, library):
+    with conversation.open_library(environment, vault) as (where, library):
         library.refresh()
         count, odd = library.note_count(), library.warnings()
         folders = adapters.local_folders_of(environment, where, adapters.load_settings(environment, where).settings)
@@ -153,9 +153,9 @@ def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
 
 
 def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat import app
+    from zkchat.compose import conversation
 
-    with app.open_sessions(environment, vault) as store:
+    with conversation.open_sessions(environment, vault) as store:
         yield Finding("sessions", "ok", f"{len(store.sessions()):,} kept")
 
 
@@ -163,7 +163,7 @@ def _model(environment: Environment, loaded: "Loaded") -> Iterator[Finding]:
     """The model in use. A server is asked for it: a name alone says nothing."""
     import asyncio
 
-    from zkchat import adapters
+    from zkchat.compose import adapters
     from zkchat.errors import ProviderError
 
     told: list[str] = []
@@ -187,9 +187,9 @@ def _model(environment: Environment, loaded: "Loaded") -> Iterator[Finding]:
 
 
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
-    from zkchat import adapters
+    from zkchat.compose import adapters
+    from zkchat.compose.paths import paths
     from zkchat.model.secrets import without_password
-    from zkchat.places import paths
     from zkchat.providers.reach import answers
 
     loaded = adapters.load_settings(environment, paths(environment, vault), model=model)

@@ -9,34 +9,34 @@ from functools import partial
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from zkchat import app
 from zkchat.cli.chat_needs import can_edit, edit_page, first_in_line, keys_of, last_session, launch, load_libraries
 from zkchat.cli.common import Process
 from zkchat.cli.presenters import consoles, presenter_for, tell_choice
 from zkchat.cli.progress import progress
 from zkchat.cli.remembering import LearningPoints
+from zkchat.compose import conversation
 from zkchat.errors import SessionError, StorageError, VaultError, ZkchatError
-from zkchat.render.door import shown
+from zkchat.render.sanitize import shown
 from zkchat.repl.background import Background
-from zkchat.repl.desk import Desk, Leave, Switch
+from zkchat.repl.command_context import Desk, Leave, Switch
 from zkchat.repl.greeting import greeting, last_exchange
 from zkchat.repl.keyboard import keys_unseen
 from zkchat.repl.loop import Room, converse
-from zkchat.repl.shelf import Shelf
+from zkchat.repl.name_cache import Shelf
 
 if TYPE_CHECKING:
     from zkchat.model.note import NoteWarning
     from zkchat.model.session import Session
-    from zkchat.repl.desk import Surface
+    from zkchat.repl.command_context import Surface
     from zkchat.repl.prompt import Prompt
-    from zkchat.vault.indexer import Progress
+    from zkchat.vault.indexing.indexer import Progress
 
 
 @dataclass(kw_only=True)
 class _Visit:
     """A conversation that is open, with what belongs to it alone."""
 
-    opened: app.Opened
+    opened: conversation.Opened
     background: Background
     resources: ExitStack
     learning: LearningPoints
@@ -62,7 +62,7 @@ class _Visit:
 class Interactive:
     """One `zkchat chat`, from the greeting to the end."""
 
-    def __init__(self, here: Process, options: app.ConversationOptions, *, plain: bool) -> None:
+    def __init__(self, here: Process, options: conversation.ConversationOptions, *, plain: bool) -> None:
         self._here = here
         self._environment = here.environment
         self._options = replace(options, progress=self._progress)
@@ -94,9 +94,9 @@ class Interactive:
                 return
             self._switch(end)
 
-    def _enter(self, options: app.ConversationOptions) -> _Visit:
+    def _enter(self, options: conversation.ConversationOptions) -> _Visit:
         with ExitStack() as stack:
-            opened = stack.enter_context(app.open_conversation(self._environment, options))
+            opened = stack.enter_context(conversation.open_conversation(self._environment, options))
             background = stack.enter_context(Background())
             wants_to_learn = opened.settings.memory.learn == "ask"
             visit = _Visit(
@@ -203,7 +203,7 @@ class Interactive:
             is_saved=lambda: opened.conversation.is_saved,
         )
 
-    def _surface(self, opened: app.Opened) -> "Surface":
+    def _surface(self, opened: conversation.Opened) -> "Surface":
         from zkchat.repl.surface import DrawnSurface, PlainSurface
 
         open_outside = partial(launch, self._environment)

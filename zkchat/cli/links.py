@@ -81,8 +81,8 @@ def resolve(
 
     zkchat resolve "[[Compost]]" --from "Daily/2026-03-07.md"
     """
-    from zkchat.vault.explain import explain
     from zkchat.vault.graph import Followed
+    from zkchat.vault.links.explain import explain
 
     here = process()
     asked = written_link(link)
@@ -138,7 +138,7 @@ def _backlink_record(followed: "Followed") -> dict[str, object]:
 def _end(followed: "Followed") -> dict[str, object]:
     """Where a link leads."""
     from zkchat.model.note import Ambiguous, External, Missing, Resolved
-    from zkchat.vault.resolver import is_attachment, is_note
+    from zkchat.vault.links.resolver import is_attachment, is_note
 
     found = followed.found
     nowhere = {"path": None, "via": None, "anchor_found": True, "candidates": ()}

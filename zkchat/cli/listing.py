@@ -7,7 +7,7 @@ from zkchat.cli.common import Process
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from zkchat.places import Paths
+    from zkchat.compose.paths import Paths
 
 
 def console_of(here: Process, where: "Paths") -> "Console | None":
@@ -15,7 +15,7 @@ def console_of(here: Process, where: "Paths") -> "Console | None":
     environment = here.environment
     if not environment.stdout_is_tty:
         return None
-    from zkchat import adapters
+    from zkchat.compose import adapters
     from zkchat.render.terminal import console_for
 
     color = adapters.load_settings(environment, where).settings.ui.color
@@ -44,6 +44,6 @@ class Listing:
         from rich.padding import Padding
         from rich.text import Text
 
-        from zkchat.render.door import shown
+        from zkchat.render.sanitize import shown
 
         self._console.print(Padding(Text(shown(text), style=style), (0, 0, 0, indent)))

@@ -97,7 +97,7 @@ def relevance(
     json_output: JsonOption = False,
 ) -> None:
     """Show which facts a conversation calls for, and the notes used most."""
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
     from zkchat.errors import SessionNotFound
     from zkchat.memory.documents import Tally
     from zkchat.model.session import thread_of
@@ -189,10 +189,10 @@ def import_(
 
 def _text_of(here: Process, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":
     """What the file says, and its class, by its place in the vault too where it lies there."""
-    from zkchat import adapters
-    from zkchat.places import paths
+    from zkchat.compose import adapters
+    from zkchat.compose.paths import paths
     from zkchat.storage.vault_files import VaultFiles
-    from zkchat.vault.current_class import CurrentClasses
+    from zkchat.vault.privacy.current_class import CurrentClasses
 
     where = paths(here.environment, vault)
     settings = adapters.load_settings(here.environment, where).settings

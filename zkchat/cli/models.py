@@ -61,8 +61,8 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
     """Show the model in use and the others there are, with their windows and whether they can use tools."""
     if context.invoked_subcommand:
         return
-    from zkchat import adapters
-    from zkchat.places import paths
+    from zkchat.compose import adapters
+    from zkchat.compose.paths import paths
 
     here = process()
     loaded = adapters.load_settings(here.environment, paths(here.environment, vault))
@@ -123,9 +123,9 @@ def _places(environment: "Environment", loaded: "Loaded") -> dict[Provider, Plac
 
 
 async def _ollama(environment: "Environment", loaded: "Loaded") -> Place:
-    from zkchat import adapters
+    from zkchat.compose import adapters
     from zkchat.model.secrets import without_password
-    from zkchat.providers.offers import of_ollama
+    from zkchat.providers.listing import of_ollama
 
     host, key = loaded.settings.ollama.host, adapters.key_for_ollama(environment, loaded).value
     offered = of_ollama(host, api_key=key, remote=loaded.settings.ollama.remote)
@@ -134,7 +134,7 @@ async def _ollama(environment: "Environment", loaded: "Loaded") -> Place:
 
 async def _openai(environment: "Environment", settings: "Settings") -> Place:
     from zkchat.model.secrets import without_password
-    from zkchat.providers.offers import of_openai
+    from zkchat.providers.listing import of_openai
 
     base_url, variable = settings.openai.base_url, settings.openai.api_key_env
     name, key = without_password(base_url) or "OpenAI", environment.variables.get(variable, "")
@@ -153,8 +153,8 @@ async def _asked(name: str, offered: Awaitable[list["ModelInfo"]]) -> Place:
 
 def _files(environment: "Environment") -> Place:
     from zkchat.providers.gguf import models_folder
+    from zkchat.providers.listing import of_folder
     from zkchat.providers.llama_engine import is_installed
-    from zkchat.providers.offers import of_folder
 
     name, found = f"Files in {models_folder(environment.cache_dir)}", of_folder(environment.cache_dir)
     if found and not is_installed():

@@ -13,8 +13,8 @@ from zkchat.cli.progress import progress
 from zkchat.errors import NoteNotFound, StorageError, UsageError
 
 if TYPE_CHECKING:
+    from zkchat.compose.paths import Paths
     from zkchat.model.note import Link, NoteWarning
-    from zkchat.places import Paths
     from zkchat.vault.library import Library
 
 NoteArgument = Annotated[
@@ -29,7 +29,7 @@ def open_notes(here: Process, vault: Path | None, *, warn: bool = True) -> Itera
 
     With `warn`, what is wrong with notes that changed is told.
     """
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
 
     with composition.open_library(here.environment, vault, tell=here.note) as (where, library):
         news = _bring_up_to_date(here, library)
@@ -97,7 +97,7 @@ def _paths_of(here: Process, where: "Paths", name: str) -> Iterator[str]:
 
 def written_link(text: str) -> "Link":
     """The one link of a text, or the text itself as the name of a note."""
-    from zkchat.vault.wikilink import scan
+    from zkchat.vault.notes.wikilink import scan
 
     links = scan(text) or scan(f"[[{text}]]")
     if len(links) != 1:

@@ -10,7 +10,7 @@ from zkchat.cli.reviewing import reviewer_for
 from zkchat.cli.transfer import session_or_last
 
 if TYPE_CHECKING:
-    from zkchat.app import Opened
+    from zkchat.compose.conversation import Opened
     from zkchat.model.history import History
     from zkchat.model.message import ChatMessage
     from zkchat.model.session import Session
@@ -26,7 +26,7 @@ def first_line(message: "ChatMessage") -> str:
 
 @contextmanager
 def history_of(here: Process, vault: Path | None, session: str | None) -> "Iterator[tuple[Session, History]]":
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
     from zkchat.model.history import History
 
     with composition.open_sessions(here.environment, vault, tell=here.note) as store:
@@ -36,7 +36,7 @@ def history_of(here: Process, vault: Path | None, session: str | None) -> "Itera
 
 @contextmanager
 def conversation_of(here: Process, vault: Path | None, session: str | None, model: str | None) -> "Iterator[Opened]":
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
 
     with composition.open_sessions(here.environment, vault, tell=here.note) as store:
         found = session_or_last(store, session)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from zkchat.agents.profiles import Profiles
+    from zkchat.compose.trust import VaultTrust
     from zkchat.memory.facts import Memory
     from zkchat.model.memory import DocumentUse
     from zkchat.model.profile import Agent, ProfileFile, ProfileKind, Rule
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
     from zkchat.storage.first_use import MemoriesOnFirstUse
     from zkchat.storage.memories import SqliteMemories
     from zkchat.storage.profile_files import ProfileFolders
-    from zkchat.vault_trust import VaultTrust
 
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or the vault's.")]
 
 
 def folders(here: Process, vault: "Path | None") -> "ProfileFolders":
-    from zkchat.places import paths
+    from zkchat.compose.paths import paths
     from zkchat.storage.profile_files import ProfileFolders
 
     where = paths(here.environment, vault)
@@ -42,8 +42,8 @@ def profiles(here: Process, vault: "Path | None") -> "Profiles":
 
 
 def _of_vault(here: Process, vault: "Path | None") -> "VaultTrust":
-    from zkchat.places import paths
-    from zkchat.vault_trust import VaultTrust
+    from zkchat.compose.paths import paths
+    from zkchat.compose.trust import VaultTrust
 
     return VaultTrust(paths(here.environment, vault))
 
@@ -85,7 +85,7 @@ def save(here: Process, vault: "Path | None", file: "ProfileFile", text: str, be
 
 def approve_own(here: Process, vault: "Path | None", after: "ProfileFile", before: "ProfileFile | None") -> bool:
     """Approve a file of the vault that the user just wrote, on the same condition."""
-    from zkchat.vault_trust import profile_item
+    from zkchat.compose.trust import profile_item
 
     if after.origin != "vault":
         return True
@@ -135,7 +135,7 @@ def edit(here: Process, path: str) -> None:
     """Open a file in the user's editor and wait until it is closed."""
     import shlex
 
-    from zkchat.safe_start import program, run_program
+    from zkchat.subprocesses import program, run_program
 
     variables = here.environment.variables
     editor = variables.get("VISUAL") or variables.get("EDITOR")
@@ -164,8 +164,8 @@ def open_memories(
     here: Process, vault: "Path | None"
 ) -> "Iterator[tuple[SqliteMemories | MemoriesOnFirstUse, Memory]]":
     """The facts of a vault, and the memory over them."""
-    from zkchat import adapters
-    from zkchat.places import paths
+    from zkchat.compose import adapters
+    from zkchat.compose.paths import paths
 
     where = paths(here.environment, vault)
     loaded = adapters.load_settings(here.environment, where)

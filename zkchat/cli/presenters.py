@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from zkchat.app import Opened
     from zkchat.cli.common import Process
+    from zkchat.compose.conversation import Opened
     from zkchat.environment import Environment
     from zkchat.render.presenter import Presenter
 

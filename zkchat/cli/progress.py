@@ -41,7 +41,7 @@ class _Line:
             return
         self._due = now + _PAUSE
         if not self._is_there:
-            from zkchat.render.door import never_fail_to_encode
+            from zkchat.render.sanitize import never_fail_to_encode
 
             never_fail_to_encode(self._environment.stderr)
             self._is_there = True

@@ -51,7 +51,7 @@ def refs(
 
 
 def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: bool) -> None:
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
 
     with open_notes(here, vault, warn=False) as (where, library):
         try:
@@ -88,8 +88,8 @@ def _show_top(here: Process, vault: Path | None, most: str | None, *, json_outpu
 
 
 def _draw(here: Process, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
+    from zkchat.compose.paths import paths
     from zkchat.files import write_atomically
-    from zkchat.places import paths
     from zkchat.render.graph_page import graph_page
 
     target = here.environment.cwd / file
@@ -115,7 +115,7 @@ def _check_target(target: Path, *, yes: bool) -> None:
 
 
 def _tally(here: Process, vault: Path | None) -> "Tally":
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
     from zkchat.memory.documents import Tally
 
     tally = Tally()

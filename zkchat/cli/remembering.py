@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.cli.common import Process
 from zkchat.errors import ZkchatError
-from zkchat.render.door import shown_in_line
+from zkchat.render.sanitize import shown_in_line
 
 if TYPE_CHECKING:
     from zkchat.chat.conversation import Conversation

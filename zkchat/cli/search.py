@@ -10,8 +10,8 @@ from zkchat.cli.notes import open_notes
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
+    from zkchat.compose.paths import Paths
     from zkchat.model.note import Passage
-    from zkchat.places import Paths
     from zkchat.vault.library import Library
 
 _EMBEDDED_AT_ONCE = 2048
@@ -78,7 +78,7 @@ def _hit(passage: "Passage") -> dict[str, object]:
 
 def _print(here: Process, where: "Paths", query: str, hits: list["Passage"]) -> None:
     from zkchat.render.passages import drawn_passage, passage_lines
-    from zkchat.vault.snippet import matches
+    from zkchat.vault.search.snippet import matches
 
     console = console_of(here, where)
     for number, hit in enumerate(hits, start=1):

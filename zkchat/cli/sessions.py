@@ -12,7 +12,7 @@ import typer
 from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
 
 if TYPE_CHECKING:
-    from zkchat.context.recall import ConversationSearch
+    from zkchat.context.recall.search import ConversationSearch
     from zkchat.model.message import ChatMessage, Part
     from zkchat.ports import SessionStore
 
@@ -34,7 +34,7 @@ SessionArgument = Annotated[
 @app.command(name="list")
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the sessions of the vault, the last used first."""
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
 
     here = process()
     with composition.open_sessions(here.environment, vault, tell=here.note) as store:
@@ -66,7 +66,7 @@ def show(
     json_output: JsonOption = False,
 ) -> None:
     """Show the messages of a session, or some of them."""
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
     from zkchat.model.session import EntryFilter, messages_of
 
     here = process()
@@ -144,7 +144,7 @@ def rename(
     json_output: JsonOption = False,
 ) -> None:
     """Give a session another title."""
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
     from zkchat.errors import UsageError
     from zkchat.model.session import TitleEntry
 
@@ -192,9 +192,9 @@ def delete(
 @contextmanager
 def _open_search(here: Process, vault: Path | None) -> Iterator[tuple["SessionStore", "ConversationSearch"]]:
     """The sessions of a vault, and the search over what was said in them."""
-    from zkchat import app as composition
-    from zkchat.adapters import load_settings, opened_message_search
-    from zkchat.places import paths
+    from zkchat.compose import conversation as composition
+    from zkchat.compose.adapters import load_settings, opened_message_search
+    from zkchat.compose.paths import paths
 
     where = paths(here.environment, vault)
     settings = load_settings(here.environment, where).settings

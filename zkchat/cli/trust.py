@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from zkchat.compose.trust import VaultTrust
     from zkchat.model.trust import TrustState, VaultItem
-    from zkchat.vault_trust import VaultTrust
 
     States = Sequence[tuple[VaultItem, TrustState]]
 
@@ -32,8 +32,8 @@ def trust(
     Settings beyond the harmless, agents, rules, ZKCHAT.md or AGENTS.md, and databases of a vault are used only after
     your approval. It holds for their present content: what changes is asked about again.
     """
-    from zkchat.adapters import trust_states
-    from zkchat.vault_trust import about
+    from zkchat.compose.adapters import trust_states
+    from zkchat.compose.trust import about
 
     here = process()
     if yes and revoke:
@@ -59,7 +59,7 @@ def trust(
 
 def settle(here: Process, vault: "Path | None", *, may_ask: bool) -> None:
     """Ask about what is new in the vault, where somebody is there to be asked; else say that it is left out."""
-    from zkchat.adapters import trust_states
+    from zkchat.compose.adapters import trust_states
 
     of_vault = _of(here, vault)
     states = trust_states(here.environment, of_vault.where)
@@ -76,8 +76,8 @@ def settle(here: Process, vault: "Path | None", *, may_ask: bool) -> None:
 
 
 def _of(here: Process, vault: "Path | None") -> "VaultTrust":
-    from zkchat.places import paths
-    from zkchat.vault_trust import VaultTrust
+    from zkchat.compose.paths import paths
+    from zkchat.compose.trust import VaultTrust
 
     return VaultTrust(paths(here.environment, vault))
 
@@ -114,7 +114,7 @@ def _decide(here: Process, of_vault: "VaultTrust", states: "States") -> None:
 
 
 def _lines(states: "States") -> "Iterator[str]":
-    from zkchat.vault_trust import about
+    from zkchat.compose.trust import about
 
     for item, state in states:
         yield f"  {item.kind} {item.name}  ({_WORDS[state]})"

@@ -13,8 +13,8 @@ from zkchat.cli.notes import NoteArgument, about, named_note, open_notes, tell
 from zkchat.cli.progress import progress
 
 if TYPE_CHECKING:
+    from zkchat.compose.paths import Paths
     from zkchat.model.index import IndexCounts
-    from zkchat.places import Paths
     from zkchat.vault.graph import Followed
     from zkchat.vault.library import Library
 
@@ -34,7 +34,7 @@ def index(
     json_output: JsonOption = False,
 ) -> None:
     """Bring the index up to date. Other commands do so by themselves; here you see what it finds."""
-    from zkchat import app as composition
+    from zkchat.compose import conversation as composition
 
     here = process()
     started = here.environment.now()

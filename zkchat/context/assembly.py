@@ -13,7 +13,7 @@ from typing import Final
 
 from zkchat.context.budget import Budget, Counts, usage_of
 from zkchat.context.calibration import Calibration, Counted
-from zkchat.context.traits import Traits, all_in_all, traits_of
+from zkchat.context.token_features import Traits, all_in_all, traits_of
 from zkchat.context.wording import as_prompt, summary_text
 from zkchat.model.context import ContextUsage, Include, ItemType, LeftOut, RequestContext, RequestItem
 from zkchat.model.history import Window

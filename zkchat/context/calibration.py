@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from zkchat.context.traits import DIGITS, FOREIGN, MESSAGES, SCRIPTS, Traits
+from zkchat.context.token_features import DIGITS, FOREIGN, MESSAGES, SCRIPTS, Traits
 from zkchat.model.message import ChatMessage
 
 _SAMPLES = 30

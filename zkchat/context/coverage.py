@@ -9,8 +9,8 @@ from math import pow as power
 from typing import NamedTuple
 
 from zkchat.context import cues
+from zkchat.vault.search.terms import asked_words, stem, words
 from zkchat.vault.stop_words import STOP_WORDS
-from zkchat.vault.terms import asked_words, stem, words
 
 _WORTH = (1.0, 0.15)
 """Of a word: said for the first time, for the second. After that it adds nothing."""

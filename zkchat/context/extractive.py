@@ -9,8 +9,8 @@ from zkchat.context.coverage import Candidate, candidate, chosen, content, is_qu
 from zkchat.context.cues import DISPENSABLE
 from zkchat.context.language import language_of
 from zkchat.model.message import ChatMessage
-from zkchat.vault.sentences import sentences
-from zkchat.vault.terms import terms
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.terms import terms
 
 Count = Callable[[str], int]
 

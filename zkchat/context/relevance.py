@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError, StorageError
 from zkchat.ports import Embedder, VectorCache
-from zkchat.vault.terms import asked_terms
+from zkchat.vault.search.terms import asked_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +78,7 @@ class Relevance:
             return None
         import numpy as np
 
-        from zkchat.vault.similarity import unpacked
+        from zkchat.vault.search.similarity import unpacked
 
         name, size = self._embedder.name, self._embedder.dimensions
         digests = [_digest(text) for text in texts]
@@ -91,7 +91,7 @@ class Relevance:
 
     def _make_missing(self, texts: dict[str, str], method: str, size: int) -> bool:
         """Have a vector for each text, by digest; whether that is so now."""
-        from zkchat.vault.similarity import packed
+        from zkchat.vault.search.similarity import packed
 
         if self._kept is not None and (missing := [digest for digest in texts if digest not in self._vectors]):
             with suppress(StorageError):  # what was not kept is made again

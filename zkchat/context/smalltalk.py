@@ -3,8 +3,8 @@
 from functools import cache
 
 from zkchat.context.cues import GREETING
+from zkchat.vault.search.terms import asked_terms, asked_words, stem, words
 from zkchat.vault.stop_words import STOP_WORDS
-from zkchat.vault.terms import asked_terms, asked_words, stem, words
 
 _ABOUT_THE_ANSWER = """
     lot much help helps helped helpful perfect good fine well done right wrong true understood got see interesting yes

@@ -3,14 +3,14 @@
 import re
 from typing import Final
 
-from zkchat.vault.markdown import blank, flatten, outline
+from zkchat.vault.notes.markdown import blank, flatten, outline
 
 _ITEM: Final = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$", re.MULTILINE)
 
 
 def list_items(text: str) -> list[str]:
     """What the items say, in order, each on one line; code and frontmatter are no lists."""
-    from zkchat.vault.frontmatter import cut
+    from zkchat.vault.notes.frontmatter import cut
 
     flat = flatten(text)
     prose = blank(flat, sorted(outline(flat).code)).replace("\0", " ")

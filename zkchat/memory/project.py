@@ -12,7 +12,7 @@ from zkchat.context.selection import Selected
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.context import LeftOut, RequestItem
 from zkchat.ports import Tokenizer
-from zkchat.vault.markdown import blank, flatten, outline
+from zkchat.vault.notes.markdown import blank, flatten, outline
 
 FILES: Final = ("ZKCHAT.md", "AGENTS.md")
 """The first of them that is there counts."""

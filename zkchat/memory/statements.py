@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from zkchat.model.memory import Fact
-from zkchat.vault.terms import stem, words
+from zkchat.vault.search.terms import stem, words
 
 _FILLERS: Final = "a an the that please remember der die das ein eine dass bitte le la les un une que el los las una"
 _CONNECTOR: Final = re.compile(

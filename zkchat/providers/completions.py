@@ -19,9 +19,9 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
+from zkchat.providers.errors import Endpoint
 from zkchat.providers.thinking import ThinkingSplitter, ending
-from zkchat.providers.trouble import Endpoint
-from zkchat.providers.wire import arguments_of, sendable, truncation
+from zkchat.providers.transport import arguments_of, sendable, truncation
 
 if TYPE_CHECKING:
     from openai.types import CompletionUsage

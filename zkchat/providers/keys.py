@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from zkchat.providers.locality import is_loopback
-from zkchat.providers.wire import shown
+from zkchat.providers.transport import shown
 
 OLLAMA_VARIABLE: Final = "OLLAMA_API_KEY"
 _OLLAMA: Final = "ollama.com"

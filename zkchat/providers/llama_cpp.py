@@ -14,10 +14,10 @@ from zkchat.errors import ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, PromptMessage, TextChunk
 from zkchat.providers.completions import Answer, message_param, tool_param
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.errors import Endpoint, Reply, explain
 from zkchat.providers.llama_engine import Engine
-from zkchat.providers.sobriety import SMALL, measure
-from zkchat.providers.trouble import Endpoint, Reply, explain
-from zkchat.providers.wire import sendable
+from zkchat.providers.small_models import SMALL, measure
+from zkchat.providers.transport import sendable
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk

@@ -21,13 +21,13 @@ from zkchat.model.prompt import (
     ToolSpec,
 )
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.errors import Endpoint, Reply
 from zkchat.providers.libraries import load
 from zkchat.providers.locality import is_forwarded, may_run_here
 from zkchat.providers.response_bounds import LINES, PLAIN, bounded
-from zkchat.providers.sobriety import sized
+from zkchat.providers.small_models import sized
 from zkchat.providers.thinking import ThinkingSplitter, ending
-from zkchat.providers.trouble import Endpoint, Reply
-from zkchat.providers.wire import (
+from zkchat.providers.transport import (
     DEFAULT_PATIENCE,
     Patience,
     ServerModel,

@@ -11,11 +11,11 @@ from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.completions import Answer, message_param, tool_param
 from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.errors import Endpoint, Reply
 from zkchat.providers.locality import is_forwarded, may_run_here, ollama_address
 from zkchat.providers.response_bounds import BLANK_LINES, PLAIN, bounded
-from zkchat.providers.sobriety import sized
-from zkchat.providers.trouble import Endpoint, Reply
-from zkchat.providers.wire import (
+from zkchat.providers.small_models import sized
+from zkchat.providers.transport import (
     DEFAULT_PATIENCE,
     Patience,
     ServerModel,

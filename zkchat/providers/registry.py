@@ -71,7 +71,7 @@ def _usable(files: list[str]) -> list[str]:
 
 
 def _offered(server: Server, sources: Sources) -> Sequence[str]:
-    from zkchat.providers.offers import names_of_ollama, of_openai
+    from zkchat.providers.listing import names_of_ollama, of_openai
 
     async def names() -> list[str]:
         if server == "ollama":

@@ -16,7 +16,7 @@ from subprocess import DEVNULL, Popen, TimeoutExpired
 
 from zkchat.errors import ProviderError, StorageError, StorageFull
 from zkchat.providers.gguf import models_folder
-from zkchat.safe_start import start_python
+from zkchat.subprocesses import start_python
 
 ATTEMPTS = 2
 """How often a download that breaks, or arrives broken, is begun; pip itself tries more patiently to reach the index."""

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from zkchat.render import phrases
-from zkchat.render.door import shown
 from zkchat.render.live import LiveTail, Pace, Row, rows_of
+from zkchat.render.sanitize import shown
 
 _FOLDED_ROWS: Final = 3
 _ENOUGH_FOR_THEM: Final = 2_000

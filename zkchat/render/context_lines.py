@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Final, get_args
 
 from zkchat.model.context import Include, ItemType, RequestContext, RequestItem
-from zkchat.render.door import shown_in_line
+from zkchat.render.sanitize import shown_in_line
 
 _GROUPS: Final[dict[ItemType, str]] = {
     "system": "Instructions",

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from zkchat.render.door import shown
+from zkchat.render.sanitize import shown
 from zkchat.render.wikilinks import wikilinks, with_bars, with_hidden_bars
 
 _LINE_BREAK: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)

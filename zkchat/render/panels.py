@@ -15,7 +15,7 @@ from rich.text import Text
 from zkchat.model.context import ContextUsage
 from zkchat.model.reference import DocumentReference
 from zkchat.render import phrases
-from zkchat.render.door import shown_in_line
+from zkchat.render.sanitize import shown_in_line
 
 LinkFor = Callable[[DocumentReference], str | None]
 

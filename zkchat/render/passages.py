@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from zkchat.model.note import Passage
-from zkchat.render.door import shown_in_line
+from zkchat.render.sanitize import shown_in_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

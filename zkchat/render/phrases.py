@@ -7,7 +7,7 @@ from typing import Final
 from zkchat.model.context import ContextUsage
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.reference import DocumentReference
-from zkchat.render.door import shown, shown_in_line
+from zkchat.render.sanitize import shown, shown_in_line
 
 _LONGEST_ARGUMENTS: Final = 60
 _LONGEST_EXCERPT: Final = 160

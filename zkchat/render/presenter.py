@@ -26,7 +26,7 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.reference import DocumentReference
 from zkchat.model.value import Value
 from zkchat.render import phrases
-from zkchat.render.door import error_lines, never_fail_to_encode, shown
+from zkchat.render.sanitize import error_lines, never_fail_to_encode, shown
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 

@@ -25,8 +25,8 @@ from zkchat.model.events import (
 )
 from zkchat.render import phrases
 from zkchat.render.activity import Silence, Thinking, ToolCalls
-from zkchat.render.door import error_lines
 from zkchat.render.panels import LinkFor, context_bar, no_link, references_panel
+from zkchat.render.sanitize import error_lines
 from zkchat.render.stream import MarkdownStream
 
 ThinkingView = Literal["shown", "folded", "hidden"]

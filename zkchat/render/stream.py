@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from zkchat.render.door import shown
 from zkchat.render.live import BLANK, LiveTail, Pace, Row
+from zkchat.render.sanitize import shown
 
 if TYPE_CHECKING:
     from zkchat.render.blocks import Piece

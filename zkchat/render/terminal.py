@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.theme import Theme
 
 from zkchat.render.abilities import can_move_cursor, uses_color
-from zkchat.render.door import never_fail_to_encode
+from zkchat.render.sanitize import never_fail_to_encode
 
 _THEME: Final = Theme(
     {

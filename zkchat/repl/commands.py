@@ -9,9 +9,9 @@ from zkchat.repl import commands_answer as answer
 from zkchat.repl import commands_context as context
 from zkchat.repl import commands_history as history
 from zkchat.repl import commands_session as session
+from zkchat.repl.arguments import numbers_of_messages, numbers_of_references
+from zkchat.repl.command_context import NOTHING, Command, Desk, Leave, Outcome, Send
 from zkchat.repl.commands_why import why
-from zkchat.repl.desk import NOTHING, Command, Desk, Leave, Outcome, Send
-from zkchat.repl.numbers import numbers_of_messages, numbers_of_references
 
 _TWO_COLUMNS: Final = 80
 _INTRODUCTION: Final = "Write a question; [[wikilinks]] name your notes. Ctrl-C stops an answer."

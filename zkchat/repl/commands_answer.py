@@ -8,13 +8,13 @@ from zkchat.export.session_file import as_json
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import thread_of
 from zkchat.render import phrases
-from zkchat.repl.desk import NOTHING, Desk, Outcome
-from zkchat.repl.numbers import (
+from zkchat.repl.arguments import (
     last_answer,
     message_numbered,
     reference_numbered,
     references_of_last_answer,
 )
+from zkchat.repl.command_context import NOTHING, Desk, Outcome
 
 
 async def refs(desk: Desk, argument: str) -> Outcome:

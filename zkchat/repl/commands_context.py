@@ -3,8 +3,8 @@
 from zkchat.errors import UsageError
 from zkchat.model.history import compaction_of
 from zkchat.render.context_lines import context_lines
-from zkchat.repl.desk import NOTHING, Desk, Outcome, Play, Switch
-from zkchat.repl.numbers import last_answer, message_numbered
+from zkchat.repl.arguments import last_answer, message_numbered
+from zkchat.repl.command_context import NOTHING, Desk, Outcome, Play, Switch
 
 
 async def stats(desk: Desk, _argument: str) -> Outcome:

@@ -9,9 +9,9 @@ from zkchat.model.history import compaction_of
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.model.session import Session, messages_of
 from zkchat.render import phrases
-from zkchat.render.door import shown_in_line
-from zkchat.repl.desk import NOTHING, Desk, Edit, Outcome, Play, Switch
-from zkchat.repl.numbers import is_answer, last_answer, last_question, message_numbered, number_in, number_of
+from zkchat.render.sanitize import shown_in_line
+from zkchat.repl.arguments import is_answer, last_answer, last_question, message_numbered, number_in, number_of
+from zkchat.repl.command_context import NOTHING, Desk, Edit, Outcome, Play, Switch
 
 ARCHIVED: Final = "--archived"
 _LISTED_SESSIONS: Final = 15

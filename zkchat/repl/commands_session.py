@@ -8,7 +8,7 @@ from zkchat.chat.session_kit import Kind
 from zkchat.context.selection import added_items
 from zkchat.errors import UsageError
 from zkchat.memory.project import FILES
-from zkchat.repl.desk import NOTHING, Desk, Outcome, Switch
+from zkchat.repl.command_context import NOTHING, Desk, Outcome, Switch
 
 _PAGE: Final = "What everybody who works with this vault should know.\n"
 _HOW: Final = "Name a note, a rule or a tool: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME."

@@ -10,9 +10,9 @@ from zkchat.model.context import LeftOut, RequestItem
 from zkchat.model.message import ChatMessage
 from zkchat.model.reference import DocumentReference
 from zkchat.render import phrases
+from zkchat.repl.arguments import is_answer, last_answer, number_of
+from zkchat.repl.command_context import NOTHING, Desk, Outcome
 from zkchat.repl.commands_session import meant
-from zkchat.repl.desk import NOTHING, Desk, Outcome
-from zkchat.repl.numbers import is_answer, last_answer, number_of
 
 _OF_NOTES: Final = {"reference", "evidence", "memory"}
 

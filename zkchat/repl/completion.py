@@ -10,12 +10,12 @@ from prompt_toolkit.document import Document
 
 from zkchat.errors import ZkchatError
 from zkchat.model.note import Ambiguous, Link, Resolved
-from zkchat.render.door import shown_in_line
+from zkchat.render.sanitize import shown_in_line
 from zkchat.repl.note_names import Fitting, folded
 from zkchat.repl.status import cut
 
 if TYPE_CHECKING:
-    from zkchat.repl.shelf import Shelf
+    from zkchat.repl.name_cache import Shelf
     from zkchat.vault.library import Library
 
 _OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")

@@ -10,7 +10,7 @@ from zkchat.model.history import compaction_of
 from zkchat.model.message import ChatMessage
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session
-from zkchat.render.door import shown_in_line
+from zkchat.render.sanitize import shown_in_line
 
 _HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."
 _LONGEST_TITLE: Final = 40

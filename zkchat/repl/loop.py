@@ -9,7 +9,7 @@ from typing import assert_never
 
 from zkchat.model.events import Event
 from zkchat.render.presenter import Presenter
-from zkchat.repl.desk import NOTHING, Desk, Edit, Leave, Nothing, Outcome, Play, Send, Switch
+from zkchat.repl.command_context import NOTHING, Desk, Edit, Leave, Nothing, Outcome, Play, Send, Switch
 from zkchat.repl.patience import ticking
 
 Read = Callable[[str], Awaitable[str]]

@@ -12,7 +12,7 @@ from prompt_toolkit.layout.processors import Processor, Transformation, Transfor
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from zkchat.render.door import shown_in_place
+from zkchat.render.sanitize import shown_in_place
 from zkchat.repl.history import SharedHistory
 from zkchat.repl.keys import FirstOffer, bindings
 from zkchat.repl.paste import Pastes

@@ -6,7 +6,7 @@ from typing import Final
 from prompt_toolkit.utils import get_cwidth
 
 from zkchat.model.context import ContextUsage
-from zkchat.render.door import shown_in_line
+from zkchat.render.sanitize import shown_in_line
 
 _SEPARATOR: Final = " · "
 _LONGEST_TITLE: Final = 30

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from zkchat.model.context import ContextUsage
 from zkchat.model.reference import DocumentReference
 from zkchat.render import phrases
-from zkchat.render.door import never_fail_to_encode, shown
+from zkchat.render.sanitize import never_fail_to_encode, shown
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,8 @@ from typing import Final
 
 from zkchat.errors import UsageError
 from zkchat.model.memory import Fact, FactSource
+from zkchat.storage.durable_database import PreciousFile
 from zkchat.storage.faults import damaged
-from zkchat.storage.precious_file import PreciousFile
 from zkchat.storage.sessions import stamp
 
 STEPS: Final = (

@@ -7,7 +7,7 @@ from typing import Final
 
 from zkchat.model.message import Role
 from zkchat.model.message_index import IndexedMessage, IndexedUpTo
-from zkchat.storage.cache_file import CacheFile
+from zkchat.storage.cache_database import CacheFile
 from zkchat.storage.sessions import stamp
 
 VERSION: Final = 2

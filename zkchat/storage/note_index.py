@@ -24,7 +24,7 @@ from zkchat.model.index import (
     TextLookup,
 )
 from zkchat.model.note import NoteWarning, PrivacyClass, Resolution
-from zkchat.storage.cache_file import CacheFile
+from zkchat.storage.cache_database import CacheFile
 from zkchat.storage.database import last_written
 from zkchat.storage.note_changes import (
     add_notes,

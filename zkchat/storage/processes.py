@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from subprocess import DEVNULL, PIPE
 from typing import IO, Any, Generic, TypeVar
 
-from zkchat.safe_start import start_python
+from zkchat.subprocesses import start_python
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")

@@ -16,8 +16,8 @@ from typing import Generic, TypeVar
 from zkchat.errors import StorageDamaged
 from zkchat.files import locked
 from zkchat.storage.database import Step, copies_of, is_sound
+from zkchat.storage.durable_database import PreciousFile, suspicion_of
 from zkchat.storage.faults import COMPANIONS, beside, guarded, require_regular_files
-from zkchat.storage.precious_file import PreciousFile, suspicion_of
 
 _PATIENCE_SECONDS = 60.0
 """How long to wait for another process that is rescuing the same file."""

@@ -30,8 +30,8 @@ from zkchat.model.session import (
     UnknownEntry,
     sessions_called,
 )
+from zkchat.storage.durable_database import PreciousFile, UnreadableRow
 from zkchat.storage.faults import beside
-from zkchat.storage.precious_file import PreciousFile, UnreadableRow
 from zkchat.storage.presence import Presence
 from zkchat.storage.reserve import give_up_reserve, is_full, keep_reserve
 

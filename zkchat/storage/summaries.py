@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from zkchat.storage.cache_file import CacheFile
+from zkchat.storage.cache_database import CacheFile
 
 VERSION: Final = 1
 SCHEMA: Final = (

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from zkchat.model.index import StoredSection
-from zkchat.storage.cache_file import CacheFile
+from zkchat.storage.cache_database import CacheFile
 from zkchat.storage.note_rows import section_of, typed
 
 _MISSING = """SELECT sections.id, path, title, aliases, heading_path, first_line, last_line, text

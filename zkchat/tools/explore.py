@@ -14,8 +14,9 @@ from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved
 from zkchat.model.reference import DocumentReference, LineRange
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool
-from zkchat.vault import graph, wikilink
+from zkchat.vault import graph
 from zkchat.vault.library import Library
+from zkchat.vault.notes import wikilink
 
 PAGE = 8000
 """Characters of a document given at once."""

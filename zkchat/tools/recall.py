@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AliasChoices, Field
 
 from zkchat.context.extractive import condense
-from zkchat.context.recall import Found, quoted
+from zkchat.context.recall.search import Found, quoted
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool
 

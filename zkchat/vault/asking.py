@@ -2,8 +2,8 @@
 
 from functools import cache
 
+from zkchat.vault.search.terms import LONGEST_QUESTION, asked_terms, placed_terms, terms
 from zkchat.vault.stop_words import STOP_WORDS
-from zkchat.vault.terms import LONGEST_QUESTION, asked_terms, placed_terms, terms
 
 _WORDS = """
     note notes noted say says tell mention mentions mentioned know knew known anything everything something explain

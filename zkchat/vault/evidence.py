@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from zkchat.errors import VaultError
 from zkchat.model.note import Ambiguous, Link, Passage, Resolved
 from zkchat.model.reference import Evidence, LineRange
-from zkchat.vault import wikilink
 from zkchat.vault.asking import asking_terms, topics
+from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
-from zkchat.vault.parse import frontmatter_of
-from zkchat.vault.reading import is_source
-from zkchat.vault.resolver import is_note
-from zkchat.vault.sentences import sentences
-from zkchat.vault.terms import LONGEST_QUESTION, asked_terms, terms
+from zkchat.vault.links.resolver import is_note
+from zkchat.vault.notes import wikilink
+from zkchat.vault.notes.parse import frontmatter_of
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.terms import LONGEST_QUESTION, asked_terms, terms
 
 PASSAGES = 12
 MOST = 5

@@ -11,11 +11,11 @@ from zkchat.errors import VaultError
 from zkchat.model.index import StoredLink
 from zkchat.model.note import Ambiguous, Link, Missing, Resolution, Resolved
 from zkchat.vault.library import Library
-from zkchat.vault.markdown import Lines, Span, flatten
-from zkchat.vault.names import name_key
-from zkchat.vault.parse import file_title, prose_of
-from zkchat.vault.snippet import snippet
-from zkchat.vault.terms import UNSPACED_SCRIPTS, terms
+from zkchat.vault.links.names import name_key
+from zkchat.vault.notes.markdown import Lines, Span, flatten
+from zkchat.vault.notes.parse import file_title, prose_of
+from zkchat.vault.search.snippet import snippet
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS, terms
 
 _LINE_END = re.compile(r"\n")
 LONG_LINE = 2_000

@@ -10,16 +10,16 @@ from zkchat.errors import NoteNotFound, StorageDamaged, ZkchatError
 from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink
 from zkchat.model.note import Link, Missing, NoteWarning, Passage, Resolution, Resolved
 from zkchat.ports import NoteFiles, NoteIndex, Workers
-from zkchat.vault.bounded import BoundedRefresh
-from zkchat.vault.catalog import LiveCatalog
-from zkchat.vault.indexer import Indexer, Progress, Refreshed
-from zkchat.vault.meaning import Meaning
-from zkchat.vault.parse import comments_of, file_title, parse_note
-from zkchat.vault.resolver import is_note, section_lines
-from zkchat.vault.search import Search
+from zkchat.vault.indexing.background import BoundedRefresh
+from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
+from zkchat.vault.links.catalog import LiveCatalog
+from zkchat.vault.links.resolver import is_note, section_lines
+from zkchat.vault.notes.parse import comments_of, file_title, parse_note
+from zkchat.vault.search.passages import Search
+from zkchat.vault.search.vectors import Meaning
 
 if TYPE_CHECKING:
-    from zkchat.vault.shared import SharedLibrary
+    from zkchat.vault.guarded import SharedLibrary
 
 Answer = TypeVar("Answer")
 
@@ -59,7 +59,7 @@ class Library:
 
     def shared_with(self, on_this_machine: Callable[[], bool]) -> "SharedLibrary":
         """The library as a model gets it that is on this machine or is not, which is asked anew each time."""
-        from zkchat.vault.shared import SharedLibrary
+        from zkchat.vault.guarded import SharedLibrary
 
         return SharedLibrary(
             self,

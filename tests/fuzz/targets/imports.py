@@ -7,7 +7,7 @@ from typing import Any
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.fuzz.worlds import FuzzWorld, Worlds
-from zkchat.render.door import shown_in_line
+from zkchat.render.sanitize import shown_in_line
 
 TYPED = "/history\n/refs\n/context\n/stats\n/compact\n/uncompact\n/why\n/expand 1\n/branch 1\n/retry\n/pin 1\nhello\n"
 ROLES = ("user", "assistant", "system", "tool", "human", "ai", "king", "", 7)

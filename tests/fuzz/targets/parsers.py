@@ -29,17 +29,18 @@ from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.note import PrivacyClass
 from zkchat.model.profile import ProfileFile
 from zkchat.providers.gguf import read_head
-from zkchat.vault import frontmatter, query, wikilink
 from zkchat.vault.asking import topics
-from zkchat.vault.chunker import sections_of
-from zkchat.vault.markdown import flatten, outline, plain
-from zkchat.vault.parse import parse_note, prose_of
-from zkchat.vault.privacy import privacy_of_text
-from zkchat.vault.resolver import section_lines
-from zkchat.vault.sentences import sentences
-from zkchat.vault.snippet import matches, snippet
-from zkchat.vault.terms import asked_terms, pieces, placed_terms, spelled, terms
-from zkchat.vault.vocabulary import Vocabulary
+from zkchat.vault.links.resolver import section_lines
+from zkchat.vault.notes import frontmatter, wikilink
+from zkchat.vault.notes.chunker import sections_of
+from zkchat.vault.notes.markdown import flatten, outline, plain
+from zkchat.vault.notes.parse import parse_note, prose_of
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.privacy.classes import privacy_of_text
+from zkchat.vault.search import query
+from zkchat.vault.search.snippet import matches, snippet
+from zkchat.vault.search.terms import asked_terms, pieces, placed_terms, spelled, terms
+from zkchat.vault.search.vocabulary import Vocabulary
 
 Parser = Callable[[str, Random], None]
 

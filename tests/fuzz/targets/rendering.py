@@ -6,7 +6,7 @@ from tests.support.screens import on_screen, streamed, what_acts_on_a_terminal
 from zkchat.model.prompt import TextChunk
 from zkchat.providers.thinking import ThinkingSplitter
 from zkchat.render.blocks import Blocks
-from zkchat.render.door import shown, shown_in_line, shown_in_place
+from zkchat.render.sanitize import shown, shown_in_line, shown_in_place
 
 LONGEST_DRAWN = 1_500
 """Characters: a screen in memory is slow, and draws each piece again."""

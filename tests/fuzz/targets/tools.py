@@ -13,7 +13,7 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
-from zkchat.context.recall import Found
+from zkchat.context.recall.search import Found
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
 from zkchat.model.message import ToolCallPart

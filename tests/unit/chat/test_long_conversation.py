@@ -16,7 +16,7 @@ from tests.support.sessions import NOON
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
 from zkchat.chat.recalling import Recollection
-from zkchat.context.recall import ConversationSearch
+from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.tokens import Encoding, Remembering
 from zkchat.model.events import Compacted, TurnFinished
 from zkchat.model.history import compaction_of

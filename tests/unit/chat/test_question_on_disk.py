@@ -17,7 +17,7 @@ from zkchat.model.message import ChatMessage, FilePart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
 from zkchat.model.session import AgentEntry, Entry, ItemsEntry, MessageEntry, messages_of
 from zkchat.providers.quote import Quote
-from zkchat.vault.indexer import Refreshed
+from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
 
 QUESTION = "How long is [[Sleep]]?"

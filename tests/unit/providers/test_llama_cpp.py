@@ -28,7 +28,7 @@ from zkchat.errors import ConfigError, ProviderError
 from zkchat.model.prompt import ModelRequest, PromptMessage
 from zkchat.providers.declared import Declared
 from zkchat.providers.llama_cpp import LlamaCpp, repeats
-from zkchat.providers.sobriety import LONGEST_ANSWER
+from zkchat.providers.small_models import LONGEST_ANSWER
 
 Piece = dict[str, object]
 

@@ -16,7 +16,7 @@ from zkchat.providers.locality import is_cloud_name, is_loopback
 from zkchat.providers.ollama import Ollama
 from zkchat.providers.openai import OpenAI
 from zkchat.providers.registry import Sources, create
-from zkchat.providers.wire import Patience
+from zkchat.providers.transport import Patience
 
 QUICK = Patience(connect=4, first=5, backoff=0.001, retries=0)
 

@@ -8,10 +8,10 @@ import pytest
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelRequest
+from zkchat.providers.errors import Endpoint, explain
 from zkchat.providers.ollama import Ollama
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.trouble import Endpoint, explain
-from zkchat.providers.wire import Patience
+from zkchat.providers.transport import Patience
 
 ELSEWHERE = "http://192.0.2.1:9"
 QUICK = Patience(connect=2, first=2, retries=0)

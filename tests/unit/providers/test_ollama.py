@@ -15,7 +15,7 @@ from zkchat.model.message import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk, ToolSpec
 from zkchat.providers.declared import Declared
 from zkchat.providers.ollama import Ollama
-from zkchat.providers.wire import Patience
+from zkchat.providers.transport import Patience
 
 QUICK = Patience(connect=2, first=5, backoff=0.001)
 

@@ -14,7 +14,7 @@ from zkchat.model.message import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
 from zkchat.providers.declared import Declared
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.wire import Patience
+from zkchat.providers.transport import Patience
 
 QUICK = Patience(connect=2, first=5, between=5, backoff=0.001)
 

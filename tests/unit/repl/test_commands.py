@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.desks import Workplace
+from zkchat.repl.command_context import Leave, Nothing, Outcome, Send
 from zkchat.repl.commands import COMMANDS, completions, run
-from zkchat.repl.desk import Leave, Nothing, Outcome, Send
 
 NAMES = [command.name for command in COMMANDS]
 

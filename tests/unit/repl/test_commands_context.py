@@ -15,8 +15,8 @@ from zkchat.model.context import LeftOut, RequestContext, RequestItem
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import CompactionPart
 from zkchat.render.context_lines import context_lines
+from zkchat.repl.command_context import Nothing, Outcome, Play, Switch
 from zkchat.repl.commands import completions, run
-from zkchat.repl.desk import Nothing, Outcome, Play, Switch
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 from tests.support.desks import Workplace
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import CompactionPart, ToolCallPart, ToolResultPart
+from zkchat.repl.command_context import Edit, Nothing, Outcome, Play, Switch
 from zkchat.repl.commands import completions, run
-from zkchat.repl.desk import Edit, Nothing, Outcome, Play, Switch
 
 
 @pytest.fixture

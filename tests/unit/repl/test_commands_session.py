@@ -20,8 +20,8 @@ from zkchat.model.context import LeftOut, RequestContext, RequestItem
 from zkchat.model.profile import ProfileFile
 from zkchat.model.reference import DocumentReference
 from zkchat.model.session import ItemsEntry
+from zkchat.repl.command_context import Desk, Nothing, Outcome, Switch
 from zkchat.repl.commands import completions, run
-from zkchat.repl.desk import Desk, Nothing, Outcome, Switch
 from zkchat.vault.library import Library
 
 NOTES = {

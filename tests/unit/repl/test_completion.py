@@ -13,7 +13,7 @@ from tests.support.screens import an_answer
 from zkchat.errors import StorageError
 from zkchat.model.reference import DocumentReference
 from zkchat.repl.completion import MenuCompleter, Offers
-from zkchat.repl.shelf import Shelf
+from zkchat.repl.name_cache import Shelf
 from zkchat.vault.library import Library
 
 NOTES = {

@@ -14,7 +14,7 @@ from tests.support.sessions import SessionsInMemory
 from zkchat.chat.session_kit import SessionKit
 from zkchat.model.events import Event, TextDelta
 from zkchat.repl import commands
-from zkchat.repl.desk import Command, Desk, Edit, Leave, NoteMaker, Outcome, Play, Send, Switch, Talk
+from zkchat.repl.command_context import Command, Desk, Edit, Leave, NoteMaker, Outcome, Play, Send, Switch, Talk
 from zkchat.repl.loop import Room, converse
 from zkchat.repl.surface import PlainSurface
 

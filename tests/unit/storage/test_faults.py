@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.odd_files import KINDS, put_in_place
 from zkchat.errors import StorageDamaged, StorageError, StorageFull
-from zkchat.storage.cache_file import CacheFile
+from zkchat.storage.cache_database import CacheFile
 from zkchat.storage.database import open_database
 from zkchat.storage.faults import guarded
 

@@ -21,7 +21,7 @@ from zkchat.errors import NoteNotFound
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.processes import ProcessWorkers
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault import reading
+from zkchat.vault.indexing import reader
 from zkchat.vault.library import Library
 
 
@@ -78,7 +78,7 @@ def test_who_wants_no_more_results_waits_for_nobody() -> None:
 
 
 def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "PART_NOTES", 5)
+    monkeypatch.setattr(reader, "PART_NOTES", 5)
     vault = tmp_path / "vault"
     vault.mkdir()
     for number in range(23):

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from zkchat.context.recall import Found
+from zkchat.context.recall.search import Found
 from zkchat.model.message_index import IndexedMessage
 from zkchat.ports import ToolOutcome
 from zkchat.tools.recall import PAGE, recall_tools

@@ -9,12 +9,12 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.odd_notes import ODD_NOTES, plain
 from zkchat.vault import graph
-from zkchat.vault.chunker import sections_of
-from zkchat.vault.markdown import LONGEST_TITLE, MOST
-from zkchat.vault.parse import parse_note
-from zkchat.vault.postings import SegmentBuilder
-from zkchat.vault.sentences import sentences
-from zkchat.vault.snippet import snippet
+from zkchat.vault.notes.chunker import sections_of
+from zkchat.vault.notes.markdown import LONGEST_TITLE, MOST
+from zkchat.vault.notes.parse import parse_note
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.postings import SegmentBuilder
+from zkchat.vault.search.snippet import snippet
 
 SIZE = 30_000
 TIMES = 4

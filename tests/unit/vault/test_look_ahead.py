@@ -16,8 +16,8 @@ from tests.support.memory_files import MemoryFiles
 from zkchat.errors import VaultError
 from zkchat.model.note import FileStamp, NoteWarning
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.bounded import FRESH, BoundedRefresh
-from zkchat.vault.indexer import Progress, Refreshed
+from zkchat.vault.indexing.background import FRESH, BoundedRefresh
+from zkchat.vault.indexing.indexer import Progress, Refreshed
 from zkchat.vault.library import Library
 
 NO_TIME = 0.0

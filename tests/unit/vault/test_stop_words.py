@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.vault.terms import asked_words
+from zkchat.vault.search.terms import asked_words
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,193 @@
+"""What of a conversation a model may see."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import library_of
+from tests.support.sessions import NOON
+from zkchat.chat.privacy import WITHHELD, Discretion, withheld_texts
+from zkchat.errors import StorageFull
+from zkchat.model.context import LeftOut, RequestContext, RequestItem
+from zkchat.model.history import History
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    Condensed,
+    EvidencePart,
+    FilePart,
+    ImagePart,
+    Part,
+    Role,
+    TextPart,
+)
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.reference import DocumentReference, Evidence, LineRange
+from zkchat.model.session import Entry, MessageEntry
+from zkchat.vault.guarded import SharedLibrary
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Secret.md": "---\nzkchat: local\n---\nHush.\n",
+    "Never.md": "---\nzkchat: never\n---\nNo.\n",
+    "Open.md": "Yes.\n",
+}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+def said(role: Role, *parts: Part, local: bool = False, **more: object) -> ChatMessage:
+    fields = {"id": "", "role": role, "parts": parts or (TextPart(text=role),), "created_at": NOON, "local": local}
+    return ChatMessage.model_validate({**fields, **more})
+
+
+def talk(*messages: ChatMessage) -> History:
+    """Messages with their numbers for ids, one after the other."""
+    history = History()
+    for number, message in enumerate(messages, start=1):
+        placed = message.model_copy(update={"id": str(number), "parent_id": str(number - 1) if number > 1 else None})
+        history.extend([Entry(session_id="s", sequence=number, at=NOON, body=MessageEntry(message=placed))])
+    return history
+
+
+def discretion(history: History, library: Library, *, here: bool = False) -> Discretion:
+    return Discretion(history=lambda: history, library=library.shared_with(lambda: here), on_this_machine=lambda: here)
+
+
+def reference(path: str) -> DocumentReference:
+    return DocumentReference(wikilink="[[x]]", relative_path=path)
+
+
+EVIDENCE = Evidence(
+    sentence="Hush.", relative_path="Secret.md", title="", wikilink="", lines=LineRange(first=1, last=1), score=1.0
+)
+GIVEN = {
+    "marked": said("assistant", local=True),
+    "linked": said("assistant", references=(reference("Secret.md"),)),
+    "file": said("assistant", FilePart(name="Secret.md#Door", text="Hush.")),
+    "evidence": said("assistant", EvidencePart(evidence=(EVIDENCE,))),
+    "recorded": said(
+        "assistant",
+        request_context=RequestContext(items=(RequestItem(type="reference", name="Secret.md#Door"),)),
+    ),
+}
+
+
+@pytest.mark.parametrize("answer", GIVEN.values(), ids=GIVEN.keys())
+def test_a_turn_that_was_given_a_local_note_is_hidden_from_a_model_elsewhere(
+    library: Library, answer: ChatMessage
+) -> None:
+    history = talk(said("user"), said("assistant"), said("user"), said("tool"), answer, said("user"))
+    assert discretion(history, library).hidden() == {"3", "4", "5"}
+    assert discretion(history, library, here=True).hidden() == frozenset()
+
+
+def test_what_is_never_to_be_read_by_now_is_hidden_from_every_model(library: Library) -> None:
+    history = talk(said("user", references=(reference("Never.md"),)), said("assistant"))
+    assert discretion(history, library, here=True).hidden() == {"1", "2"}
+
+
+def test_a_hidden_stretch_is_one_short_word(library: Library) -> None:
+    history = talk(
+        said("user"), said("assistant", local=True), said("user", local=True), said("assistant"), said("user")
+    )
+    shown = discretion(history, library).shown(history)
+    assert [message.id for message in shown.window.live] == ["1", "5"]
+    assert shown.window.condensed == {("1", ""): WITHHELD}
+    assert [(left.item.name, left.why) for left in shown.left_out] == [(id_, "private") for id_ in "1234"]
+
+
+def test_the_short_word_counts_more_than_an_earlier_short_form(library: Library) -> None:
+    part = CompactionPart(number=1, summary="", condensed=(Condensed(message_id="1", text="Hush."),))
+    history = talk(said("user", local=True), said("system", part, context_type="summary"))
+    assert discretion(history, library).shown(history).window.condensed == {("1", ""): WITHHELD}
+
+
+@pytest.mark.parametrize(
+    "first", [said("assistant", local=True), said("user", ImagePart(name="x", media_type="y", data="z"), local=True)]
+)
+def test_what_cannot_be_said_in_a_word_is_left_out(library: Library, first: ChatMessage) -> None:
+    history = talk(first, said("user"))
+    assert [message.id for message in discretion(history, library).shown(history).window.live] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("marker", "is_hidden"),
+    [
+        (said("system", CompactionPart(number=1, summary="It was."), local=True), True),
+        (said("system", CompactionPart(number=1, summary="It was.", references=(reference("Secret.md"),))), True),
+        (said("system", CompactionPart(number=1, summary="It was.", references=(reference("Open.md"),))), False),
+    ],
+)
+def test_a_summary_of_local_turns_is_hidden(library: Library, marker: ChatMessage, is_hidden: bool) -> None:
+    history = talk(said("user"), said("assistant"), marker, said("user"))
+    shown = discretion(history, library).shown(history)
+    assert shown.window.summary
+    assert (shown.window.summary.summary, bool(shown.window.summary.references)) == (
+        ("", False) if is_hidden else ("It was.", bool(history.window.summary and history.window.summary.references))
+    )
+    assert [message.id for message in shown.window.live] == ["1", "2", "4"]
+
+
+def test_without_an_index_whatever_had_to_do_with_notes_is_hidden(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: SharedLibrary) -> frozenset[str]:
+        raise StorageFull("No room for the index.")
+
+    monkeypatch.setattr(SharedLibrary, "hidden", full)
+    history = talk(said("user", references=(reference("Open.md"),)), said("user"))
+    assert discretion(history, library).hidden() == {"1"}
+    assert discretion(history, library, here=True).hidden() == frozenset()
+
+
+def test_a_message_that_is_stored_again_is_looked_at_again(library: Library) -> None:
+    history = talk(said("user"))
+    asked = discretion(history, library)
+    assert asked.hidden() == frozenset()
+    again = said("user", id="1", references=(reference("Secret.md"),))
+    history.extend([Entry(session_id="s", sequence=2, at=NOON, body=MessageEntry(message=again))])
+    assert asked.hidden() == {"1"}
+
+
+def test_what_is_written_is_bound_to_this_machine_once_something_was_lent(library: Library) -> None:
+    here = discretion(talk(said("user")), library, here=True)
+    assert not here.binds()
+    here.library.read("Secret.md")
+    assert here.binds()
+    here.begin()
+    assert not here.binds()
+    here.lend()
+    assert here.binds()
+
+
+def test_what_follows_a_local_turn_is_bound_too_and_only_here(library: Library) -> None:
+    history = talk(said("user", local=True), said("user"))
+    assert discretion(history, library, here=True).binds()
+    assert not discretion(history, library).binds()
+
+
+def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:
+    def left(name: str, why: str, reason: str = "", kind: str = "reference") -> LeftOut:
+        return LeftOut.model_validate({"item": {"type": kind, "name": name, "reason": reason}, "why": why})
+
+    context = RequestContext(
+        left_out=(
+            left("[[A]]", "private", "is local"),
+            left("[[A]]", "private", "is local"),
+            left("B.md", "private", "is never to be read"),
+            left("C", "budget"),
+            left("1", "private", kind="message"),
+            left("2", "private", kind="message"),
+        )
+    )
+    assert withheld_texts(context, ModelInfo(provider="openai", id="x")) == [
+        "withheld: [[A]] is local and openai:x is not on this machine",
+        "withheld: B.md is never to be read",
+        "withheld: what was said before with local notes, for openai:x is not on this machine",
+    ]

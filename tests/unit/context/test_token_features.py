@@ -1,0 +1,48 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat.context.token_features import all_in_all, traits_of
+
+
+def test_english_text_is_a_message_and_its_digits() -> None:
+    assert traits_of("Luhmann wrote 90000 cards, and he linked them.") == {"messages": 1, "digits": 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "script", "more"),
+    [
+        ("naïve", "latin", 1),
+        ("Привет", "greek and cyrillic", 6),
+        ("שלום", "hebrew and arabic", 4),
+        ("नमस्ते", "south asia", 12),
+        ("ภาษา", "south-east asia", 8),
+        ("a → b", "symbols", 2),
+        ("卡片盒", "east asia", 6),
+        ("한글", "korean", 4),
+        ("🌱", "emoji", 3),
+    ],
+)
+def test_letters_beyond_ascii_count_with_their_script(text: str, script: str, more: int) -> None:
+    assert traits_of(text)[script] == more
+
+
+def test_lines_in_another_language_are_foreign_and_those_around_them_are_not() -> None:
+    german = "Der Zettelkasten ist nicht nur ein Archiv"
+    assert traits_of(f"This is what the note says:\n{german}\nand that is all of it")["foreign"] == len(german)
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_every_byte_beyond_ascii_is_counted_once_at_most(text: str) -> None:
+    traits = traits_of(text)
+    scripts = {name: much for name, much in traits.items() if name not in {"messages", "digits", "foreign"}}
+    assert sum(scripts.values()) <= len(text.encode()) - len(text)
+
+
+def test_half_a_character_does_no_harm() -> None:
+    assert traits_of("\ud83d \uac00")["korean"] == 2
+
+
+def test_messages_together_have_the_traits_of_each() -> None:
+    both = all_in_all([traits_of("1 2"), traits_of("naïve 3")])
+    assert both == {"messages": 2, "digits": 3, "latin": 1}

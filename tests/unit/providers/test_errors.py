@@ -1,0 +1,141 @@
+import json
+import ssl
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from types import ModuleType
+
+import httpx
+import httpx2
+import ollama
+import openai
+import pytest
+
+from zkchat.providers import ollama as ollama_adapter
+from zkchat.providers import openai as openai_adapter
+from zkchat.providers.errors import Endpoint, Reply, Trouble, explain
+
+ENDPOINT = Endpoint(
+    server="http://example.org/v1",
+    model="m-1",
+    if_unreachable="Start it.",
+    if_key_refused="Set KEY.",
+    if_model_missing="Pull it.",
+    key="sk-canary",
+)
+REQUEST = httpx2.Request("POST", "http://example.org/v1")
+
+
+def exceptions_of(*modules: ModuleType) -> list[type[Exception]]:
+    """Every exception that a library shows, and every one of that library derived from those."""
+    shown = [kind for module in modules for kind in list(vars(module).values())]
+    waiting = [kind for kind in shown if type(kind) is type and issubclass(kind, Exception)]
+    libraries = {module.__name__ for module in modules}
+    found: set[type[Exception]] = set()
+    while waiting:
+        kind = waiting.pop()
+        if kind in found or kind.__module__.partition(".")[0] not in libraries or issubclass(kind, Warning):
+            continue
+        found.add(kind)
+        waiting.extend(kind.__subclasses__())
+    return sorted(found, key=lambda kind: f"{kind.__module__}.{kind.__qualname__}")
+
+
+def made(kind: type[Exception]) -> Exception:
+    """An exception of that class, with what its library puts into it."""
+    error = kind.__new__(kind)
+    if isinstance(error, openai.APIStatusError):
+        response = httpx2.Response(getattr(kind, "status_code", 500), request=REQUEST)
+        openai.APIStatusError.__init__(error, "no", response=response, body=None)
+    elif isinstance(error, openai.APIError):
+        openai.APIError.__init__(error, "no", REQUEST, body=None)
+    elif isinstance(error, ollama.ResponseError):
+        ollama.ResponseError.__init__(error, "no", 500)
+    return error
+
+
+WALKED = exceptions_of(httpx, httpx2, openai, ollama, json)
+
+
+def explained(error: Exception) -> Trouble:
+    reply = ollama_adapter.Ollama.reply_of(error) or openai_adapter.OpenAI.reply_of(error)
+    return explain(error, reply, ENDPOINT)
+
+
+def test_the_walk_reaches_the_client_libraries() -> None:
+    names = {kind.__name__ for kind in WALKED}
+    assert {"ConnectTimeout", "RemoteProtocolError", "RateLimitError", "ResponseError", "JSONDecodeError"} <= names
+    assert len(WALKED) > 70
+
+
+@pytest.mark.parametrize("kind", WALKED, ids=lambda kind: f"{kind.__module__}.{kind.__qualname__}")
+def test_every_exception_of_the_clients_has_its_sentence(kind: type[Exception]) -> None:
+    trouble = explained(made(kind))
+    assert kind.__name__ not in trouble.text
+    assert "\n" not in trouble.text
+    assert ENDPOINT.server in trouble.text
+    assert trouble.hint
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"{", b"[]", b"null"])
+def test_bytes_that_are_no_answer_are_called_so(data: bytes) -> None:
+    with pytest.raises((ValueError, TypeError, AttributeError)) as caught:
+        json.loads(data.decode()).get("message")
+    assert "no answer" in explained(caught.value).text
+
+
+def test_an_exception_that_nobody_has_seen_yet_is_a_sentence_too() -> None:
+    class Strange(Exception):
+        pass
+
+    trouble = explained(Strange("sk-canary"))
+    assert trouble.text == "The request to http://example.org/v1 (m-1) failed."
+
+
+def test_what_lies_behind_an_exception_counts() -> None:
+    error = httpx.ConnectError("no")
+    error.__cause__ = ssl.SSLCertVerificationError("self-signed")
+    assert "certificate" in explained(error).text
+
+
+@pytest.mark.parametrize(
+    ("status", "passing"), [(400, False), (401, False), (404, False), (429, True), (500, True), (503, True), (0, False)]
+)
+def test_only_some_refusals_may_pass(status: int, passing: bool) -> None:
+    assert explain(Exception(), Reply(status=status, text="no"), ENDPOINT).passing is passing
+
+
+def test_a_key_that_a_server_repeats_is_not_repeated() -> None:
+    trouble = explain(Exception(), Reply(status=500, text="bad\nkey  sk-canary!"), ENDPOINT)
+    assert trouble.text == "http://example.org/v1 (m-1) failed (500): bad key …!"
+    assert "sk-canary" not in repr(ENDPOINT)
+
+
+def test_the_words_of_a_server_are_quoted_in_part() -> None:
+    trouble = explain(Exception(), Reply(status=500, text="x" * 10_000), ENDPOINT)
+    assert len(trouble.text) < 400
+
+
+def test_a_server_that_gives_no_reason_is_not_quoted() -> None:
+    assert explain(Exception(), Reply(status=500, text=" "), ENDPOINT).text.endswith("it gave no reason.")
+
+
+@pytest.mark.parametrize("text", ["exceeds the available context size", "maximum context length is 8192"])
+def test_a_prompt_that_is_too_long_is_called_so_whatever_the_status(text: str) -> None:
+    for status in (400, 413, 500, 0):
+        trouble = explain(Exception(), Reply(status=status, text=text), ENDPOINT)
+        assert trouble.text.startswith("The prompt is longer")
+        assert not trouble.passing
+
+
+@pytest.mark.parametrize(
+    ("header", "wait"), [("7", 7.0), ("0", 0.0), ("", None), ("soon", None), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)]
+)
+def test_retry_after_is_read(header: str, wait: float | None) -> None:
+    assert explain(Exception(), Reply(status=429, text="", retry_after=header), ENDPOINT).wait == wait
+
+
+def test_retry_after_may_be_a_date() -> None:
+    later = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+    trouble = explain(Exception(), Reply(status=503, text="", retry_after=later), ENDPOINT)
+    assert trouble.wait is not None
+    assert 3000 < trouble.wait <= 3600

@@ -1,0 +1,130 @@
+"""Small models are asked soberly, whoever runs them: seen at the wire."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.providers.contract import PLAYS, answer
+from tests.providers.loopback import KEY, Connection, Loopback, Request
+from zkchat.model.prompt import ModelRequest, PromptMessage
+from zkchat.providers.declared import Declared
+from zkchat.providers.ollama import Ollama
+from zkchat.providers.openai import OpenAI
+from zkchat.providers.small_models import LONGEST_ANSWER
+from zkchat.providers.transport import Patience, ServerModel
+
+QUICK = Patience(connect=2, first=5, backoff=0.001)
+QUESTION = ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048)
+TINY, LARGE = 134_515_008, 8_190_735_360
+
+
+@dataclass
+class Server(Loopback):
+    """Both wires, with a model of some size."""
+
+    size: object = LARGE
+    can: list[str] = field(default_factory=lambda: ["completion", "tools"])
+
+    def shown(self) -> object:
+        facts = {"general.parameter_count": self.size, "llama.context_length": 32768}
+        return {"capabilities": self.can, "details": {}, "model_info": facts}
+
+    async def serve(self, request: Request, connection: Connection) -> None:
+        if request.path != "/v1/models":
+            return await super().serve(request, connection)
+        entry = {"id": "tells", "object": "model", "meta": {"n_params": self.size, "n_ctx": 32768}}
+        return await connection.reply(200, {"object": "list", "data": [entry]})
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server(PLAYS) as server:
+        yield server
+
+
+def asked(server: Server, wire: str, declared: Declared, request: ModelRequest = QUESTION) -> dict[str, Any]:
+    """Temperature and length that reach the server, by the names they have there."""
+    model = connected(server, wire, declared)
+    answer(model, request)
+    body = server.requests[-1].body
+    wanted = body["options"] if wire == "ollama" else body
+    names = {"temperature", "num_predict", "max_tokens", "max_completion_tokens"}
+    return {name: value for name, value in wanted.items() if name in names}
+
+
+def connected(server: Server, wire: str, declared: Declared) -> ServerModel[Any]:
+    model: ServerModel[Any] = (
+        Ollama("tells", host=server.address, declared=declared, patience=QUICK)
+        if wire == "ollama"
+        else OpenAI("tells", base_url=f"{server.address}/v1", api_key=KEY, declared=declared, patience=QUICK)
+    )
+    asyncio.run(model.connect())
+    return model
+
+
+WIRES = pytest.mark.parametrize(("wire", "limit"), [("ollama", "num_predict"), ("openai", "max_tokens")])
+
+
+@WIRES
+def test_a_tiny_model_takes_the_likeliest_words_and_not_too_many(server: Server, wire: str, limit: str) -> None:
+    server.size = TINY
+    assert asked(server, wire, Declared()) == {"temperature": 0.0, limit: LONGEST_ANSWER}
+
+
+@WIRES
+def test_a_large_model_without_tools_says_as_much_as_it_likes(server: Server, wire: str, limit: str) -> None:
+    assert asked(server, wire, Declared(calls_tools=False)) == {}
+
+
+@WIRES
+def test_a_tiny_model_is_handed_evidence_whatever_its_server_says_of_tools(
+    server: Server, wire: str, limit: str
+) -> None:
+    server.size = TINY
+    info = connected(server, wire, Declared()).info
+    assert (info.calls_tools, info.needs_evidence) == (False, True)
+
+
+@WIRES
+def test_what_a_request_asks_for_counts_for_more(server: Server, wire: str, limit: str) -> None:
+    server.size = TINY
+    request = QUESTION.model_copy(update={"temperature": 0.7, "max_answer_tokens": 1000})
+    assert asked(server, wire, Declared(), request) == {"temperature": 0.7, limit: 1000}
+
+
+@WIRES
+def test_what_the_settings_say_counts_for_more(server: Server, wire: str, limit: str) -> None:
+    server.size = TINY
+    warm = Declared(temperature=0.4, options={limit: 2000})
+    assert asked(server, wire, warm) == {"temperature": 0.4, limit: 2000}
+    optional = Declared(options={"temperature": 1.0})
+    assert asked(server, wire, optional) == {"temperature": 1.0, limit: LONGEST_ANSWER}
+
+
+@WIRES
+def test_a_tiny_model_that_is_said_to_use_tools_decides_for_itself(server: Server, wire: str, limit: str) -> None:
+    server.size = TINY
+    assert asked(server, wire, Declared(calls_tools=True)) == {}
+    assert not connected(server, wire, Declared(calls_tools=True)).info.needs_evidence
+
+
+@WIRES
+@pytest.mark.parametrize("size", [LARGE, None, "135M", 0])
+def test_other_models_decide_for_themselves(server: Server, wire: str, limit: str, size: object) -> None:
+    server.size = size
+    assert asked(server, wire, Declared()) == {}
+    assert not connected(server, wire, Declared()).info.needs_evidence
+
+
+def test_a_model_that_thinks_is_left_the_room_for_it(server: Server) -> None:
+    server.size = TINY
+    server.can = ["completion", "thinking"]
+    assert asked(server, "ollama", Declared()) == {}
+
+
+def test_a_model_of_which_nothing_is_known_yet_is_not_taken_for_small(server: Server) -> None:
+    answer(Ollama("tells", host=server.address, patience=QUICK), QUESTION)
+    assert server.requests[-1].body["options"] == {"num_ctx": 2048}

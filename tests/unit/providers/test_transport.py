@@ -1,0 +1,225 @@
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncGenerator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.context.tokens import tokenizer_for
+from zkchat.errors import ProviderError
+from zkchat.model.context import TokenUsage
+from zkchat.model.message import ToolCallPart
+from zkchat.model.prompt import ModelRequest, PromptMessage
+from zkchat.providers.errors import Endpoint, Trouble
+from zkchat.providers.transport import (
+    Patience,
+    arguments_of,
+    client_settings,
+    least_tokens,
+    patiently,
+    sendable,
+    shown,
+    truncation,
+)
+
+ENDPOINT = Endpoint(server="Server", model="m", if_unreachable="a", if_key_refused="b", if_model_missing="c")
+QUICK = Patience(first=0.05, between=0.05, backoff=0.001)
+
+
+class Plays:
+    """A server that does, at each attempt, what the next of these says: words, a failure, or a long silence."""
+
+    def __init__(self, *attempts: list[str | Exception | None]) -> None:
+        self._attempts = iter(attempts)
+        self.asked = 0
+        self.closed = 0
+
+    async def ask(self) -> AsyncGenerator[str, None]:
+        self.asked += 1
+        try:
+            for step in next(self._attempts):
+                if isinstance(step, Exception):
+                    raise step
+                if step is None:
+                    await asyncio.sleep(60)
+                else:
+                    yield step
+        finally:
+            self.closed += 1
+
+
+def listen(plays: Plays, patience: Patience = QUICK) -> tuple[list[str], ProviderError | None]:
+    """What was heard, and how it failed."""
+    heard: list[str] = []
+
+    async def run() -> None:
+        async for word in patiently(plays.ask, endpoint=ENDPOINT, reply_of=lambda _: None, patience=patience):
+            heard.append(word)  # noqa: PERF401  # a comprehension would lose what came before the failure
+
+    try:
+        asyncio.run(run())
+    except ProviderError as error:
+        return heard, error
+    return heard, None
+
+
+def test_an_answer_that_comes_at_the_third_attempt_is_an_answer() -> None:
+    plays = Plays([OSError("no")], [OSError("no")], ["a", "b"])
+    assert listen(plays) == (["a", "b"], None)
+    assert plays.closed == plays.asked == 3
+
+
+def test_nothing_is_asked_again_once_a_word_has_come() -> None:
+    plays = Plays(["a", OSError("no")], ["b"])
+    heard, error = listen(plays)
+    assert heard == ["a"]
+    assert error
+    assert plays.asked == 1
+
+
+def test_attempts_end_after_the_last_retry() -> None:
+    plays = Plays([OSError("no")], [OSError("no")], [OSError("no")], [OSError("no")], ["too late"])
+    _, error = listen(plays)
+    assert error
+    assert "broke off" in error.message
+    assert plays.asked == 4
+
+
+@pytest.mark.parametrize("words", [[], ["a"]])
+def test_silence_ends_with_a_sentence_and_is_not_tried_again(words: list[str]) -> None:
+    plays = Plays([*words, None], ["b"])
+    heard, error = listen(plays)
+    assert heard == words
+    assert error
+    assert error.message == "Server (m) sent nothing for 0.05 seconds."
+    assert plays.asked == plays.closed == 1
+
+
+def test_the_foreign_exception_is_not_carried_along() -> None:
+    _, error = listen(Plays([ValueError("holds the key")]))
+    assert error
+    assert error.__cause__ is None
+    assert error.__context__ is None
+
+
+def test_what_the_adapter_itself_raises_passes_as_it_is() -> None:
+    own = ProviderError("No key.", hint="Set it.")
+    assert listen(Plays([own])) == ([], own)
+
+
+def test_a_stream_with_nothing_in_it_is_no_answer() -> None:
+    _, error = listen(Plays([]))
+    assert error
+    assert "no answer" in error.message
+
+
+def test_pauses_grow_and_are_never_the_same_for_all() -> None:
+    patience = Patience(backoff=1.0)
+    passing = Trouble(text="", hint="", passing=True)
+    for attempt, most in enumerate([1.0, 2.0, 4.0]):
+        pauses = {patience.pause(attempt, passing) for _ in range(20)}
+        assert len(pauses) > 1
+        assert all(pause is not None and most / 2 <= pause <= most for pause in pauses)
+    assert patience.pause(3, passing) is None
+
+
+def test_a_pause_is_as_long_as_the_server_wishes_but_not_longer_than_patience_lasts() -> None:
+    patience = Patience(longest_pause=30)
+    assert patience.pause(0, Trouble(text="", hint="", passing=True, wait=29.0)) == 29.0
+    assert patience.pause(0, Trouble(text="", hint="", passing=True, wait=31.0)) is None
+
+
+@pytest.mark.parametrize(
+    "address", ["http://localhost:1/v1", "http://127.0.0.1", "http://127.9.9.9:2", "http://[::1]:3"]
+)
+def test_no_proxy_stands_before_a_server_on_this_machine(address: str) -> None:
+    assert client_settings(address)["trust_env"] is False
+
+
+@pytest.mark.parametrize(
+    "address", ["http://example.org", "https://10.0.0.1", "http://localhost.example.org", "http://"]
+)
+def test_a_proxy_may_stand_before_a_server_elsewhere(address: str) -> None:
+    assert client_settings(address)["trust_env"] is True
+
+
+def test_certificates_are_always_checked() -> None:
+    assert client_settings("https://example.org")["verify"] is True
+    plain = client_settings("http://example.org")["verify"]
+    assert isinstance(plain, ssl.SSLContext)
+    assert plain.verify_mode == ssl.CERT_REQUIRED
+    assert plain.get_ca_certs() == []
+
+
+def test_a_password_in_an_address_is_not_shown() -> None:
+    assert shown("https://me:secret@example.org:8443/v1/?key=secret") == "https://example.org:8443/v1"
+
+
+def test_lone_surrogates_can_be_sent() -> None:
+    assert sendable("a\ud800b眠") == "a?b眠"
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("", {}),
+        ('{"a": ', {"not_json": '{"a": '}),
+        ("[1]", {"not_json": "[1]"}),
+        ("null", {"not_json": "null"}),
+        ('{"a": NaN}', {"a": "NaN"}),
+        (r'{"a": "\ud800"}', {"a": "?"}),
+        ("[" * 100_000, {"not_json": "[" * 100_000}),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_arguments_go_back_to_a_server_as_an_object(written: str, sent: dict[str, object]) -> None:
+    assert arguments_of(ToolCallPart(call_id="1", name="find", arguments=written)) == sent
+
+
+@given(st.text())
+@settings(max_examples=80, deadline=None)
+def test_any_arguments_can_be_sent(written: str) -> None:
+    arguments = arguments_of(ToolCallPart(call_id="1", name="find", arguments=written))
+    assert json.dumps(arguments, ensure_ascii=False).encode()
+
+
+def request_of(*texts: str) -> ModelRequest:
+    return ModelRequest(messages=tuple(PromptMessage(role="user", text=text) for text in texts), window=4096)
+
+
+PROSE = "It was a bright cold day in April, and the clocks were striking thirteen; `x = [[1, 2], 3]` | a | b |\n\n"
+CHINESE = "当你老了,头发白了,睡意昏沉,炉火旁打盹,请取下这部诗歌,慢慢读。"
+THAI = "ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอนหรือวรรณยุกต์เช่นเดียวกับภาษาจีน"
+
+
+@pytest.mark.parametrize("text", [PROSE * 30, CHINESE * 30, THAI * 10, "    deeply    indented\n" * 50])
+def test_no_tokenizer_makes_fewer_tokens_than_the_least(text: str) -> None:
+    assert 0 < least_tokens(request_of(text)) <= tokenizer_for("o200k_base").count(text)
+
+
+@given(st.lists(st.text(max_size=200), max_size=4))
+@settings(max_examples=80, deadline=None)
+def test_no_text_has_fewer_tokens_than_the_least(texts: list[str]) -> None:
+    count = tokenizer_for("o200k_base").count
+    assert least_tokens(request_of(*texts)) <= sum(count(text) for text in texts)
+
+
+@pytest.mark.parametrize("repeats", range(10, 110, 5))
+def test_half_a_prompt_is_noticed_and_a_whole_one_is_not(repeats: int) -> None:
+    request = request_of(PROSE * repeats)
+    sent = tokenizer_for("o200k_base").count(PROSE * repeats)
+    assert "did not see everything" in truncation(request, TokenUsage(prompt_tokens=sent // 2), ENDPOINT)
+    assert truncation(request, TokenUsage(prompt_tokens=sent), ENDPOINT) == ""
+
+
+def test_what_came_from_the_cache_was_read_too() -> None:
+    usage = TokenUsage(prompt_tokens=10, cached_tokens=5_000)
+    assert truncation(request_of(PROSE * 50), usage, ENDPOINT) == ""
+
+
+@pytest.mark.parametrize("usage", [None, TokenUsage()])
+def test_a_server_that_reports_nothing_raises_no_alarm(usage: TokenUsage | None) -> None:
+    assert truncation(request_of(PROSE * 50), usage, ENDPOINT) == ""

@@ -1,0 +1,170 @@
+"""A refresh for which nobody waits longer than they want to."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Event, Thread
+from threading import enumerate as all_threads
+from time import sleep
+
+import pytest
+
+from tests.support.memory_files import MemoryFiles
+from zkchat.errors import VaultError
+from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.indexing.background import BoundedRefresh
+from zkchat.vault.indexing.indexer import Progress, Refreshed
+from zkchat.vault.library import Library
+
+NO_TIME = 0.0
+PLENTY = 30.0
+"""Seconds; far more than two notes take on any machine."""
+
+
+class SlowFiles(MemoryFiles):
+    """The disk answers when it is told to."""
+
+    def __init__(self, **notes: str) -> None:
+        super().__init__(**notes)
+        self.answers = Event()
+        self.answers.set()
+        self.asked = Event()
+        self.looks = self.at_once = self.most_at_once = 0
+        self.trouble: VaultError | None = None
+
+    def scan(self) -> Iterator[FileStamp | NoteWarning]:
+        self.looks += 1
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        found = [*super().scan()]
+        self._wait()
+        self.at_once -= 1
+        if self.trouble:
+            raise self.trouble
+        yield from found
+
+    def read_whole(self, path: str) -> tuple[str, bool]:
+        self._wait()
+        return super().read_whole(path)
+
+    def _wait(self) -> None:
+        self.asked.set()
+        assert self.answers.wait(PLENTY)
+
+
+@pytest.fixture
+def files() -> SlowFiles:
+    return SlowFiles(old="An oak.")
+
+
+@pytest.fixture
+def library(tmp_path: Path, files: SlowFiles) -> Iterator[Library]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index, closing(Library(files, index)) as opened:
+        yield opened
+        files.answers.set()
+
+
+def found(library: Library, words: str) -> list[str]:
+    return [passage.path for passage in library.search(words)]
+
+
+def test_a_note_saved_a_moment_ago_is_found_where_there_is_time(library: Library, files: SlowFiles) -> None:
+    assert library.refresh_within(PLENTY) is not None
+    files.write("new.md", "A birch.")
+    refreshed = library.refresh_within(PLENTY)
+    assert refreshed is not None
+    assert (refreshed.notes, refreshed.changed) == (2, 1)
+    assert found(library, "birch") == ["new.md"]
+
+
+def test_where_there_is_no_time_the_vault_answers_as_it_was(library: Library, files: SlowFiles) -> None:
+    library.refresh()
+    files.write("new.md", "A birch.")
+    files.answers.clear()
+    assert library.refresh_within(NO_TIME) is None
+    assert found(library, "birch") == []
+    assert found(library, "oak") == ["old.md"]
+
+
+def test_what_went_on_in_the_background_is_told_by_the_next_call(library: Library, files: SlowFiles) -> None:
+    files.unlisted = [NoteWarning(path="pipe", text="no file")]
+    files.answers.clear()
+    assert library.refresh_within(NO_TIME) is None
+    files.answers.set()
+    refreshed = library.refresh_within(PLENTY)
+    assert refreshed is not None
+    assert (refreshed.notes, refreshed.changed) == (1, 1)
+    assert [warning.path for warning in refreshed.warnings] == ["pipe"]
+    again = library.refresh_within(PLENTY)
+    assert again is not None
+    assert (again.changed, again.warnings) == (0, ())
+
+
+def test_a_note_saved_while_an_older_look_goes_on_is_found_too(library: Library, files: SlowFiles) -> None:
+    files.answers.clear()
+    files.asked.clear()
+    assert library.refresh_within(NO_TIME) is None
+    assert files.asked.wait(PLENTY)
+    files.write("new.md", "A birch.")
+    files.answers.set()
+    assert library.refresh_within(PLENTY) is not None
+    assert found(library, "birch") == ["new.md"]
+
+
+def test_impatient_calls_do_not_pile_up(library: Library, files: SlowFiles) -> None:
+    files.answers.clear()
+    files.asked.clear()
+    assert library.refresh_within(NO_TIME) is None
+    assert files.asked.wait(PLENTY)
+    assert [library.refresh_within(NO_TIME) for _ in range(5)] == [None] * 5
+    files.answers.set()
+    assert library.refresh_within(PLENTY) is not None
+    assert (files.looks, files.most_at_once) == (2, 1)
+
+
+def test_what_goes_wrong_in_the_background_is_raised_once(library: Library, files: SlowFiles) -> None:
+    files.answers.clear()
+    files.trouble = VaultError("The disk is gone.")
+    files.asked.clear()
+    assert library.refresh_within(NO_TIME) is None
+    assert files.asked.wait(PLENTY)
+    files.answers.set()
+    with pytest.raises(VaultError, match="The disk is gone"):
+        library.refresh_within(PLENTY)
+    files.trouble = None
+    assert library.refresh_within(PLENTY) is not None
+
+
+def test_closing_waits_for_what_goes_on_in_the_background(library: Library, files: SlowFiles) -> None:
+    files.answers.clear()
+    assert library.refresh_within(NO_TIME) is None
+    closer = Thread(target=library.close)
+    closer.start()
+    closer.join(0.05)
+    assert closer.is_alive()
+    files.answers.set()
+    closer.join(PLENTY)
+    assert not [thread for thread in all_threads() if thread.name.startswith("zkchat-refresh")]
+
+
+def test_closing_stops_what_goes_on_between_two_notes() -> None:
+    finished = Event()
+
+    def refresh(progress: Progress) -> Refreshed:
+        for note in range(5_000):
+            progress(note, 5_000)
+            sleep(0.001)
+        finished.set()
+        return Refreshed()
+
+    bounded = BoundedRefresh(refresh)
+    assert bounded.within(NO_TIME) is None
+    bounded.close()
+    assert not finished.is_set()
+
+
+def test_a_library_that_was_never_asked_in_this_way_starts_no_thread(library: Library) -> None:
+    library.refresh()
+    library.close()
+    assert not [thread for thread in all_threads() if thread.name.startswith("zkchat-refresh")]

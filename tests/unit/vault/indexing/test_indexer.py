@@ -1,0 +1,433 @@
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.memory_files import MemoryFiles
+from zkchat.errors import NoteUnreadable
+from zkchat.model.index import IndexBatch
+from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved, Section
+from zkchat.ports import Done, NoteIndex, Task
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.indexing import indexer, reader
+from zkchat.vault.indexing.indexer import Indexer, Refreshed
+from zkchat.vault.links.catalog import LiveCatalog
+from zkchat.vault.notes.chunker import sections_of
+from zkchat.vault.notes.parse import parse_note
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[NoteIndex]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as opened:
+        yield opened
+
+
+class Vault:
+    """Files and the index of them."""
+
+    def __init__(self, index: NoteIndex, **notes: str) -> None:
+        self.files = MemoryFiles(**notes)
+        self.index = index
+        self._indexer = Indexer(self.files, index, LiveCatalog(index))
+        self.progress: list[tuple[int, int]] = []
+
+    def refresh(self) -> Refreshed:
+        self.files.reads.clear()
+        return self._indexer.refresh(lambda done, total: self.progress.append((done, total)))
+
+    def target(self, source: str, number: int = 0) -> Resolution | None:
+        return self.index.links_from([source])[number].resolution
+
+    def unlisted(self) -> list[NoteWarning]:
+        return [*self._indexer.unlisted]
+
+
+def test_a_first_refresh_reads_every_note(index: NoteIndex) -> None:
+    vault = Vault(index, a="see [[b]]", b="# B\n\ntext")
+    assert vault.refresh() == Refreshed(notes=2, changed=2, links=1)
+    assert sorted(vault.files.reads) == ["a.md", "b.md"]
+    assert vault.progress[-1] == (2, 2)
+    assert index.is_complete()
+
+
+def test_a_second_refresh_reads_nothing(index: NoteIndex) -> None:
+    vault = Vault(index, a="see [[b]]", b="# B")
+    vault.refresh()
+    generation = index.generation()
+    assert vault.refresh() == Refreshed(notes=2)
+    assert vault.files.reads == []
+    assert index.generation() == generation
+
+
+def test_only_what_changed_is_read_again(index: NoteIndex) -> None:
+    vault = Vault(index, a="one", b="two", c="three")
+    vault.refresh()
+    vault.files.write("b.md", "# Two\n\nanew")
+    assert vault.refresh() == Refreshed(notes=3, changed=1)
+    assert vault.files.reads == ["b.md"]
+    known = index.known("b.md")
+    assert known is not None
+    assert known.title == "Two"
+
+
+def test_a_touched_note_is_read_but_not_indexed_again(index: NoteIndex) -> None:
+    vault = Vault(index, a="one")
+    vault.refresh()
+    vault.files.write("a.md", "one")
+    assert vault.refresh() == Refreshed(notes=1, changed=0)
+    vault.refresh()
+    assert vault.files.reads == []
+
+
+def test_a_change_within_one_tick_of_the_clock_is_seen(index: NoteIndex) -> None:
+    vault = Vault(index, a="# one")
+    vault.files.settled = False
+    vault.refresh()
+    vault.files.write_unseen("a.md", "# two")
+    assert vault.refresh().changed == 1
+    known = index.known("a.md")
+    assert known is not None
+    assert known.title == "two"
+
+
+def test_a_note_of_which_the_clock_has_moved_on_is_trusted(index: NoteIndex) -> None:
+    vault = Vault(index, a="# one")
+    vault.files.settled = False
+    vault.refresh()
+    vault.files.settled = True
+    vault.refresh()
+    vault.refresh()
+    assert vault.files.reads == []
+
+
+class LoadedOnce(SqliteNoteIndex):
+    """Counts how often all the stamps are loaded, which takes as long as to list the vault."""
+
+    loads = 0
+
+    def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        self.loads += 1
+        return super().stamps()
+
+
+def test_who_changed_the_index_itself_need_not_load_it_again(tmp_path: Path) -> None:
+    with closing(LoadedOnce(tmp_path / "index.db")) as ours, closing(SqliteNoteIndex(tmp_path / "index.db")) as theirs:
+        vault = Vault(ours, a="[[b]]", b="x", c="x")
+        vault.refresh()
+        vault.files.write("a.md", "[[c]]")
+        vault.files.remove("b.md")
+        assert vault.refresh() == Refreshed(notes=2, changed=1, removed=1, links=1)
+        vault.files.write("b.md", "y")
+        assert vault.refresh().changed == 1
+        assert (vault.refresh(), ours.loads) == (Refreshed(notes=3), 1)
+        theirs.apply(IndexBatch(removed=["c.md"]))
+        assert vault.refresh().changed == 1
+        assert ours.loads == 2
+
+
+def test_removed_notes_are_gone(index: NoteIndex) -> None:
+    vault = Vault(index, a="see [[b]]", b="two")
+    vault.refresh()
+    vault.files.remove("b.md")
+    assert vault.refresh() == Refreshed(notes=1, removed=1, links=1)
+    assert index.known("b.md") is None
+    assert vault.target("a.md") == Missing(target="b")
+    assert index.counts().sections == 1
+
+
+def test_a_renamed_note_takes_its_links_along(index: NoteIndex) -> None:
+    vault = Vault(index, a="see [[b]] and [[c]]", b="two")
+    vault.refresh()
+    vault.files.rename("b.md", "c.md")
+    vault.refresh()
+    assert vault.target("a.md", 0) == Missing(target="b")
+    assert vault.target("a.md", 1) == Resolved(path="c.md", via="name")
+
+
+def test_links_are_resolved_again_when_a_target_appears(index: NoteIndex) -> None:
+    vault = Vault(index, a="see [[b]], [[Sub/b]], [[x^b1]]")
+    vault.refresh()
+    assert vault.target("a.md", 0) == Missing(target="b")
+    vault.files.write("sub/b.md", "two")
+    vault.files.write("x.md", "para ^b1")
+    vault.refresh()
+    assert vault.target("a.md", 0) == Resolved(path="sub/b.md", via="name")
+    assert vault.target("a.md", 1) == Resolved(path="sub/b.md", via="path")
+    assert vault.target("a.md", 2) == Resolved(path="x.md", via="name", line=1)
+    vault.files.write("b.md", "another")
+    vault.refresh()
+    assert vault.target("a.md", 0) == Ambiguous(path="b.md", via="name", others=("sub/b.md",))
+
+
+@pytest.mark.parametrize(
+    ("text", "link", "via"),
+    [
+        ("---\naliases: [Nickname]\n---\n", "nickname", "alias"),
+        ("---\naliases: [TCP/IP]\n---\n", "TCP/IP", "alias"),
+        ("# The title", "The Title", "title"),
+    ],
+)
+def test_links_follow_aliases_and_titles_as_they_come_and_go(index: NoteIndex, text: str, link: str, via: str) -> None:
+    vault = Vault(index, a=f"[[{link}]]", b="nothing")
+    vault.refresh()
+    assert vault.target("a.md") == Missing(target=link)
+    vault.files.write("b.md", text)
+    vault.refresh()
+    assert vault.target("a.md") == Resolved(path="b.md", via=via)  # type: ignore[arg-type]
+    vault.files.write("b.md", "nothing")
+    vault.refresh()
+    assert vault.target("a.md") == Missing(target=link)
+
+
+def test_a_link_by_id_is_lost_when_the_id_is_no_longer_unique(index: NoteIndex) -> None:
+    vault = Vault(index, a="[[202401011200]]")
+    vault.files.write("202401011200 Idea.md", "x")
+    vault.refresh()
+    assert vault.target("a.md") == Resolved(path="202401011200 Idea.md", via="id")
+    vault.files.write("202401011200 Other.md", "x")
+    vault.refresh()
+    assert vault.target("a.md") == Missing(target="202401011200")
+
+
+def test_a_link_to_a_heading_follows_the_heading(index: NoteIndex) -> None:
+    vault = Vault(index, a="[[b#Part]]", b="# Part\n")
+    vault.refresh()
+    vault.files.write("b.md", "intro\n\n# Part\n")
+    vault.refresh()
+    assert vault.target("a.md") == Resolved(path="b.md", via="name", line=3)
+    vault.files.write("b.md", "intro\n")
+    vault.refresh()
+    assert vault.target("a.md") == Resolved(path="b.md", via="name", anchor_found=False)
+
+
+def test_links_whose_targets_stay_are_not_resolved_again(index: NoteIndex) -> None:
+    vault = Vault(index, a="[[b]] [[c]] https://x.y", b="# B\n\ntext", c="x")
+    vault.refresh()
+    vault.files.write("b.md", "# B\n\nother text")
+    assert vault.refresh().links == 0
+
+
+def test_attachments_are_found_and_lost_by_name(index: NoteIndex) -> None:
+    vault = Vault(index, a="![[picture.png]] and [x](https://x.y/z)")
+    vault.refresh()
+    assert vault.target("a.md") == Missing(target="picture.png")
+    vault.files.write("media/picture.png", "")
+    assert vault.refresh().links == 2
+    assert vault.files.reads == []
+    assert vault.target("a.md") == Resolved(path="media/picture.png", via="name")
+    assert vault.target("a.md", 1) == External(address="https://x.y/z")
+    vault.files.remove("media/picture.png")
+    vault.refresh()
+    assert vault.target("a.md") == Missing(target="picture.png")
+
+
+def test_a_note_that_cannot_be_read_is_reported_and_still_found_by_its_name(index: NoteIndex) -> None:
+    vault = Vault(index, a="see [[locked]]", locked="secret")
+    vault.files.fail("locked.md", NoteUnreadable("locked.md cannot be read: permission denied."))
+    warning = NoteWarning(path="locked.md", text="locked.md cannot be read: permission denied.")
+    assert vault.refresh().warnings == (warning,)
+    assert index.warnings() == [warning]
+    assert vault.target("a.md") == Resolved(path="locked.md", via="name")
+    assert vault.refresh() == Refreshed(notes=2)
+
+
+def test_a_note_that_becomes_readable_is_read_though_its_stamp_stays(index: NoteIndex) -> None:
+    vault = Vault(index, locked="# Secret")
+    vault.files.fail("locked.md", NoteUnreadable("locked.md cannot be read."))
+    vault.refresh()
+    vault.files.fail("locked.md", None)
+    assert vault.refresh() == Refreshed(notes=1, changed=1)
+    assert index.warnings() == []
+
+
+def test_a_note_that_breaks_the_parser_does_not_stop_the_rest(
+    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = Vault(index, bad="boom", good="fine")
+
+    def parse(path: str, text: str) -> Note:
+        if text == "boom":
+            raise RecursionError
+        return parse_note(path, text)
+
+    monkeypatch.setattr(reader, "parse_note", parse)
+    refreshed = vault.refresh()
+    assert refreshed.changed == 2
+    assert [warning.path for warning in refreshed.warnings] == ["bad.md"]
+    assert "RecursionError" in refreshed.warnings[0].text
+
+
+def test_a_note_that_cannot_be_cut_into_sections_is_found_by_its_name_and_stays_on_this_machine(
+    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(note: Note, text: str) -> list[Section]:
+        if text == "boom":
+            raise ValueError
+        return sections_of(note, text)
+
+    monkeypatch.setattr(reader, "sections_of", cut)
+    refreshed = Vault(index, bad="boom", good="fine").refresh()
+    assert [(warning.path, "ValueError" in warning.text) for warning in refreshed.warnings] == [("bad.md", True)]
+    assert index.private() == {"bad.md": "local"}
+    assert index.counts().sections == 2
+
+
+def test_what_the_parser_and_the_decoder_complain_of_is_reported(index: NoteIndex) -> None:
+    vault = Vault(index, yaml="---\na: [\n---\ntext", latin="caf\ufffd", genuine="the sign \ufffd")
+    vault.files.garble("latin.md")
+    assert {warning.path for warning in vault.refresh().warnings} == {"yaml.md", "latin.md"}
+
+
+def test_what_cannot_be_listed_is_reported_once(index: NoteIndex) -> None:
+    vault = Vault(index, a="x")
+    vault.files.unlisted = [NoteWarning(path="folder", text="The folder cannot be listed: permission denied.")]
+    assert vault.refresh().warnings == tuple(vault.files.unlisted)
+    assert vault.refresh().warnings == ()
+    assert vault.unlisted() == vault.files.unlisted
+
+
+def test_a_note_that_vanishes_between_listing_and_reading_is_gone(index: NoteIndex) -> None:
+    vault = Vault(index, a="[[b]]", b="x")
+    vault.refresh()
+    vault.files.write("b.md", "changed")
+    vault.files.write("c.md", "new")
+    vault.files.vanish("b.md")
+    vault.files.vanish("c.md")
+    assert vault.refresh().changed == 0
+    assert index.known("b.md") is index.known("c.md") is None
+    assert vault.target("a.md") == Missing(target="b")
+
+
+def test_batches_together_hold_every_note(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "PART_NOTES", 3)
+    vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
+    assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
+    assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
+    assert len(index.segment_sizes()) == 4
+
+
+def test_a_part_holds_every_note_however_many_are_read_at_once(
+    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_AT_ONCE", 3)
+    vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
+    assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
+    assert vault.progress == [(number, 10) for number in range(11)]
+    assert {row.path for row in index.catalog()} == {f"n{number}.md" for number in range(10)}
+    assert len(index.segment_sizes()) == 1
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_collected_after_a_refresh_as_it_was_before(index: NoteIndex, *, enabled: bool) -> None:
+    if not enabled:
+        gc.disable()
+    try:
+        Vault(index, a="[[b]]").refresh()
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
+
+
+class Neighbours:
+    """Implements `ports.Workers` without other processes."""
+
+    def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
+        return map(work, tasks)
+
+
+def test_many_parts_are_shared_and_few_are_not(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "PART_NOTES", 3)
+    vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
+    shared = Indexer(vault.files, index, LiveCatalog(index), Neighbours())
+    heard: list[tuple[int, int]] = []
+    refreshed = shared.refresh(lambda done, total: heard.append((done, total)))
+    assert refreshed == Refreshed(notes=10, changed=10, links=10)
+    assert heard == [(0, 10), (3, 10), (6, 10), (9, 10), (10, 10)]
+    vault.files.write("n9.md", "x")
+    vault.files.write("n11.md", "x")
+    heard.clear()
+    assert shared.refresh(lambda done, total: heard.append((done, total))).changed == 2
+    assert heard == [(0, 2), (1, 2), (2, 2)]
+    assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
+
+
+def test_the_first_notes_are_shared_in_small_parts_so_that_something_is_soon_told(
+    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "PART_NOTES", 4)
+    monkeypatch.setattr(indexer, "_FIRST_SHARED", 2)
+    vault = Vault(index, **{f"n{number}": "x" for number in range(10)})
+    heard: list[tuple[int, int]] = []
+    Indexer(vault.files, index, LiveCatalog(index), Neighbours()).refresh(lambda *done: heard.append(done))
+    assert heard == [(0, 10), (2, 10), (4, 10), (8, 10), (10, 10)]
+
+
+def test_the_last_notes_are_shared_in_small_parts_so_that_all_are_done_at_about_one_time(
+    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "PART_NOTES", 4)
+    monkeypatch.setattr(indexer, "_LAST_SHARED", 3)
+    vault = Vault(index, **{f"n{number}": "x" for number in range(12)})
+    heard: list[tuple[int, int]] = []
+    Indexer(vault.files, index, LiveCatalog(index), Neighbours()).refresh(lambda *done: heard.append(done))
+    assert heard == [(0, 12), (4, 12), (8, 12), (11, 12), (12, 12)]
+
+
+def test_where_nothing_changed_there_is_no_progress_to_tell(index: NoteIndex) -> None:
+    vault = Vault(index, a="x")
+    vault.refresh()
+    vault.progress.clear()
+    vault.refresh()
+    assert vault.progress == []
+
+
+def test_large_notes_are_parts_of_their_own(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "PART_BYTES", 100)
+    Vault(index, a="x" * 60, b="x" * 60, c="x" * 500, d="x").refresh()
+    assert len(index.segment_sizes()) == 4
+
+
+def test_another_process_that_adds_a_note_is_not_overlooked(tmp_path: Path) -> None:
+    with (
+        closing(SqliteNoteIndex(tmp_path / "index.db")) as ours,
+        closing(SqliteNoteIndex(tmp_path / "index.db")) as theirs,
+    ):
+        here = Vault(ours, a="[[b]] [[c]]")
+        there = Vault(theirs)
+        there.files = here.files
+        there._indexer = Indexer(here.files, theirs, LiveCatalog(theirs))
+        here.refresh()
+        here.files.write("b.md", "x")
+        there.refresh()
+        here.files.write("c.md", "x")
+        here.refresh()
+        assert here.target("a.md", 0) == Resolved(path="b.md", via="name")
+        assert here.target("a.md", 1) == Resolved(path="c.md", via="name")
+        assert there.target("a.md", 1) == Resolved(path="c.md", via="name")
+
+
+def test_resolutions_that_a_change_overtook_are_made_again(index: NoteIndex) -> None:
+    vault = Vault(index, a="[[b]]")
+    overtaken = _OvertakenOnce(index, vault.files)
+    Indexer(vault.files, overtaken, LiveCatalog(overtaken)).refresh(lambda _done, _total: None)
+    assert vault.target("a.md") == Resolved(path="b.md", via="name")
+
+
+class _OvertakenOnce(SqliteNoteIndex):
+    """Just before the first resolutions are stored, somebody else indexes another note."""
+
+    def __init__(self, real: NoteIndex, files: MemoryFiles) -> None:
+        assert isinstance(real, SqliteNoteIndex)
+        self.__dict__ = real.__dict__
+        self._files = files
+        self._done = False
+
+    def store_resolutions(self, *arguments: Any) -> bool:
+        if not self._done:
+            self._done = True
+            self._files.write("b.md", "x")
+            Indexer(self._files, self, LiveCatalog(self)).refresh(lambda _done, _total: None)
+        return super().store_resolutions(*arguments)

@@ -1,0 +1,82 @@
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import library_of
+from zkchat.vault.links.explain import explain
+from zkchat.vault.notes.wikilink import scan
+
+NOTES = {
+    "Naming.md": "# Naming\n\nA block ^first\n",
+    "people/Ada.md": "---\naliases: [Countess, Shared]\n---\n",
+    "people/Bob.md": "---\naliases: [Shared]\n---\n",
+    "202401151230 Zettel.md": "",
+    "Titled.md": "# A title of its own\n",
+    "b/Note.md": "",
+    "a/b/Note.md": "",
+    "inbox/Note.md": "",
+    "x/Same.md": "",
+    "y/Same.md": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("link", "source", "expected"),
+    [
+        ("[[Naming]]", None, "It is the only file of that name."),
+        ("[[people/Ada]]", None, "It is the only file whose path ends like that."),
+        ("[[/Naming]]", None, "It is the file at that path."),
+        ("[[../Naming]]", "b/Note.md", "It is the file at that path."),
+        ("[[Countess]]", None, "No file has that name; it is the only note with that alias."),
+        ("[[202401151230]]", None, "No file has that name; it is the only note with that id."),
+        ("[[A title of its own]]", None, "No file has that name; it is the only note with that title."),
+        ("[[#Naming]]", "Naming.md", "It leads into the note that it stands in."),
+        (
+            "[[Note]]",
+            None,
+            "3 files have that name; this one wins because its path is the shortest.",
+        ),
+        (
+            "[[Note]]",
+            "inbox/other.md",
+            "3 files have that name; this one wins because it is in the same folder as inbox/other.md.",
+        ),
+        ("[[b/Note]]", None, "The paths of 2 files end like that; this one wins because its path is exactly that."),
+        (
+            "[[B/NOTE]]",
+            None,
+            "The paths of 2 files end like that; this one wins because its path is that, but for upper and lower case.",
+        ),
+        ("[[Same]]", None, "2 files have that name; this one wins because its path comes first in the alphabet."),
+        (
+            "[[Shared]]",
+            None,
+            "No file has that name; 2 notes have that alias; this one wins because "
+            "its path comes first in the alphabet.",
+        ),
+        (
+            "[[Naming#Nope]]",
+            None,
+            "It is the only file of that name. There is no such heading in it, so the link leads to its beginning.",
+        ),
+        (
+            "[[Naming^nope]]",
+            None,
+            "It is the only file of that name. There is no such block in it, so the link leads to its beginning.",
+        ),
+        (
+            "[[Note#Nope]]",
+            None,
+            "3 files have that name; this one wins because its path is the shortest."
+            " There is no such heading in it, so the link leads to its beginning.",
+        ),
+        ("[[Nobody]]", None, "No file has that name, no note that alias, and no single note that id or title."),
+        ("[[../Naming]]", "Naming.md", "There is no file at that path."),
+        ("[[#Naming]]", None, "It leads into the note that it stands in, and no note was named."),
+        ("[[https://example.org]]", None, "It is an address outside the vault."),
+    ],
+)
+def test_the_rule_that_decided_is_named(tmp_path: Path, link: str, source: str | None, expected: str) -> None:
+    with library_of(tmp_path, NOTES) as library:
+        (asked,) = scan(link)
+        assert explain(asked, library.resolve(asked, source), source) == expected

@@ -1,0 +1,438 @@
+import json
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import assert_never
+
+import pytest
+
+from zkchat.model.note import Ambiguous, External, Link, Missing, Note, Resolution, Resolved
+from zkchat.vault.links.resolver import (
+    Anchors,
+    Catalog,
+    CatalogEntry,
+    heading_key,
+    is_attachment,
+    resolve,
+    section_lines,
+)
+from zkchat.vault.notes.parse import parse_note
+from zkchat.vault.notes.wikilink import scan
+
+FIXTURE = Path(__file__).parents[3] / "vault-fixtures" / "links"
+
+
+def catalog_of(notes: Iterable[Note], attachments: Iterable[str] = ()) -> Catalog:
+    by_path = {note.path: note for note in notes}
+    entries = [CatalogEntry(note.path, note.title, note.aliases) for note in by_path.values()]
+    return Catalog(
+        [*entries, *map(CatalogEntry, attachments)],
+        lambda path: Anchors(by_path[path].headings, by_path[path].blocks),
+    )
+
+
+def files(*paths: str) -> Catalog:
+    return Catalog(map(CatalogEntry, paths), lambda path: Anchors())
+
+
+def entry(path: str, title: str = "", *aliases: str) -> CatalogEntry:
+    return CatalogEntry(path, title, aliases)
+
+
+def entries(*given: CatalogEntry) -> Catalog:
+    return Catalog(given, lambda path: Anchors())
+
+
+def look_up(catalog: Catalog, text: str, source: str | None = None) -> Resolution:
+    (link,) = scan(text)
+    return resolve(catalog, link, source)
+
+
+def path_of(catalog: Catalog, text: str, source: str | None = None) -> str | None:
+    match look_up(catalog, text, source):
+        case Resolved(path=path) | Ambiguous(path=path):
+            return path
+        case _:
+            return None
+
+
+def test_a_link_without_a_target_leads_to_the_note_it_stands_in() -> None:
+    assert look_up(files("a/N.md"), "[[#H]]", "a/N.md") == Resolved(path="a/N.md", via="self", anchor_found=False)
+
+
+def test_a_link_without_a_target_leads_nowhere_from_outside_the_vault() -> None:
+    assert look_up(files("N.md"), "[[#H]]") == Missing(target="")
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "path"),
+    [
+        ("[[./N]]", "a/S.md", "a/N.md"),
+        ("[[../N]]", "a/b/S.md", "a/N.md"),
+        ("[[../../N]]", "a/b/S.md", "N.md"),
+        ("[[../b/./N]]", "a/S.md", "b/N.md"),
+        ("[[./N.md]]", "S.md", "N.md"),
+        ("[[./N]]", None, "N.md"),
+        ("[[./N]]", "c/S.md", None),
+        ("[[../../N]]", "a/S.md", None),
+        ("[[/N]]", "a/S.md", "N.md"),
+        ("[[/a/N]]", "b/S.md", "a/N.md"),
+        ("[[/etc/N]]", "a/S.md", None),
+        ("[[/]]", "a/S.md", None),
+        ("[[../../../../etc/passwd]]", "a/S.md", None),
+    ],
+)
+def test_relative_and_rooted_targets_are_exact_paths_in_the_vault(
+    text: str, source: str | None, path: str | None
+) -> None:
+    assert path_of(files("N.md", "a/N.md", "b/N.md"), text, source) == path
+
+
+def test_a_relative_target_is_found_by_path_alone() -> None:
+    assert look_up(files("N.md", "a/N.md"), "[[./n]]", "a/S.md") == Resolved(path="a/N.md", via="path")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Note.md", "[[note]]"),
+        ("Note.md", "[[NOTE.MD]]"),
+        ("Note.MD", "[[note]]"),
+        ("My note.md", "[[my\u00a0note]]"),
+        ("My\u00a0note.md", "[[my note]]"),
+        ("My note.md", "[x](my%20note.md)"),
+        (unicodedata.normalize("NFD", "Élan.md"), "[[élan]]"),
+        ("Élan.md", f"[[{unicodedata.normalize('NFD', 'élan')}]]"),
+        ("ΟΔΟΣ.md", "[[οδος]]"),
+        ("Straße.md", "[[STRASSE]]"),
+        ("Заметка.md", "[[заметка]]"),
+        ("笔记.md", "[[笔记]]"),
+    ],
+)
+def test_case_normal_form_ending_and_kind_of_space_do_not_matter(name: str, text: str) -> None:
+    assert look_up(files(f"a/{name}"), text) == Resolved(path=f"a/{name}", via="name")
+
+
+@pytest.mark.parametrize(
+    ("paths", "text", "path"),
+    [
+        (["v1.2.md", "v1.2"], "[[v1.2]]", "v1.2.md"),
+        (["v1.2"], "[[v1.2]]", "v1.2"),
+        (["p.png", "p.png.md"], "[[p.png]]", "p.png"),
+        (["p.png.md"], "[[p.png]]", "p.png.md"),
+        (["N.md.md"], "[[N.md]]", "N.md.md"),
+        (["N.md", "N.md.md"], "[[N.md]]", "N.md"),
+        (["p.png"], "[[p]]", None),
+        (["data.csv"], "[[data.csv]]", "data.csv"),
+        (["folder/N.md"], "[[folder]]", None),
+    ],
+)
+def test_endings_other_than_md_must_be_written(paths: list[str], text: str, path: str | None) -> None:
+    assert path_of(files(*paths), text) == path
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("[[b/Note]]", "a/b/Note.md"),
+        ("[[B/NOTE]]", "a/b/Note.md"),
+        ("[[a/b/Note]]", "a/b/Note.md"),
+        ("[[x/a/b/Note]]", None),
+        ("[[ab/Note]]", None),
+        ("[[/Note]]", None),
+    ],
+)
+def test_a_folder_part_must_end_the_path_by_whole_names(text: str, path: str | None) -> None:
+    assert path_of(files("a/b/Note.md"), text) == path
+
+
+def test_a_folder_part_may_have_any_length() -> None:
+    assert look_up(files("x/a/b/N.md", "y/a/b/N.md", "a/c/N.md"), "[[x/a/b/N]]") == Resolved(
+        path="x/a/b/N.md", via="path"
+    )
+    assert look_up(files("x/a/b/N.md", "c/b/N.md"), "[[a/b/N]]") == Resolved(path="x/a/b/N.md", via="path")
+
+
+@pytest.mark.parametrize(
+    ("paths", "text", "source", "path", "others"),
+    [
+        (["N.md", "a/N.md"], "[[N]]", "a/S.md", "N.md", ("a/N.md",)),
+        (["b/N.md", "a/b/N.md"], "[[b/N]]", "a/b/S.md", "b/N.md", ("a/b/N.md",)),
+        (["x/N.md", "long/N.md"], "[[N]]", "long/S.md", "long/N.md", ("x/N.md",)),
+        (["x/N.md", "long/N.md"], "[[N]]", "long/er/S.md", "x/N.md", ("long/N.md",)),
+        (["x/N.md", "long/N.md"], "[[N]]", None, "x/N.md", ("long/N.md",)),
+        (["ccc/N.md", "a/b/N.md", "bb/N.md"], "[[N]]", "S.md", "bb/N.md", ("a/b/N.md", "ccc/N.md")),
+        (["b/N.md", "a/N.md"], "[[N]]", "S.md", "a/N.md", ("b/N.md",)),
+        (["note.md", "Note.md"], "[[note]]", None, "note.md", ("Note.md",)),
+        (["note.md", "Note.md"], "[[NOTE]]", None, "Note.md", ("note.md",)),
+    ],
+)
+def test_of_several_the_exact_path_wins_then_the_own_folder_then_the_shortest_then_the_alphabet(
+    paths: list[str], text: str, source: str | None, path: str, others: tuple[str, ...]
+) -> None:
+    answer = look_up(files(*paths), text, source)
+
+    assert isinstance(answer, Ambiguous)
+    assert (answer.path, answer.others) == (path, others)
+
+
+def test_an_alias_is_used_when_no_file_has_the_name() -> None:
+    catalog = entries(entry("Ada.md", "Ada", "The Countess", "AC/DC"), entry("b.md", "B"))
+
+    assert look_up(catalog, "[[the countess]]") == Resolved(path="Ada.md", via="alias")
+    assert look_up(catalog, "[[AC/DC]]") == Resolved(path="Ada.md", via="alias")
+
+
+def test_a_file_name_goes_before_an_alias() -> None:
+    catalog = entries(entry("Ada.md", "", "Countess"), entry("Countess.md"))
+
+    assert look_up(catalog, "[[Countess]]") == Resolved(path="Countess.md", via="name")
+
+
+def test_an_alias_of_two_notes_is_ambiguous() -> None:
+    catalog = entries(entry("aa/Ada.md", "", "C"), entry("b/Bea.md", "", "C"))
+
+    assert look_up(catalog, "[[C]]", "aa/S.md") == Ambiguous(path="aa/Ada.md", via="alias", others=("b/Bea.md",))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("202401151230 Title.md", "[[202401151230]]"),
+        ("Title 202401151230.md", "[[202401151230]]"),
+        ("202401151230 Title.md", "[[202401151230 Former title]]"),
+        ("a/20240115T1230-title.md", "[[20240115T1230]]"),
+        ("20240115.md", "[[Journal 20240115.md]]"),
+        ("12345678901234567 x.md", "[[zk/12345678901234567]]"),
+    ],
+)
+def test_an_id_at_either_end_of_the_name_is_enough(path: str, text: str) -> None:
+    assert look_up(files(path), text) == Resolved(path=path, via="id")
+
+
+@pytest.mark.parametrize("text", ["[[1234567]]", "[[123456789012345678]]", "[[x 202401151230 y]]", "[[2024011512300]]"])
+def test_this_is_no_id_of_a_note(text: str) -> None:
+    catalog = files("1234567 x.md", "123456789012345678 x.md", "202401151230 x.md", "a 20240115123 b.md")
+
+    assert isinstance(look_up(catalog, text), Missing)
+
+
+def test_an_id_of_two_notes_leads_to_none() -> None:
+    assert isinstance(look_up(files("202401151230 a.md", "202401151230 b.md"), "[[202401151230]]"), Missing)
+
+
+def test_a_title_is_used_when_it_is_the_only_one() -> None:
+    catalog = entries(entry("a.md", "One title"), entry("b.md", "Two"), entry("c.md", "Two"))
+
+    assert look_up(catalog, "[[one Title]]") == Resolved(path="a.md", via="title")
+    assert isinstance(look_up(catalog, "[[Two]]"), Missing)
+
+
+def test_a_caret_in_the_name_is_a_block_when_there_is_no_such_name() -> None:
+    catalog = catalog_of([parse_note("N.md", "Text. ^id"), parse_note("a^b.md", "")])
+
+    assert look_up(catalog, "[[N^id]]") == Resolved(path="N.md", via="name", line=1)
+    assert look_up(catalog, "[[a^b]]") == Resolved(path="a^b.md", via="name")
+    assert isinstance(look_up(catalog, "[[M^id]]"), Missing)
+    assert isinstance(look_up(catalog, "[[^id]]"), Missing)
+
+
+def test_a_missing_note_has_the_closest_names_as_suggestions() -> None:
+    catalog = entries(
+        entry("Evergreen notes.md", "Evergreen Notes"),
+        entry("Naming things.md"),
+        entry("x.md", "Entirely other"),
+        entry("y.md", "", "Evergreen note taking"),
+        entry("picture.png"),
+    )
+
+    assert look_up(catalog, "[[Evergren notes]]") == Missing(
+        target="Evergren notes", suggestions=("Evergreen Notes", "Evergreen note taking")
+    )
+    assert look_up(catalog, "[[a/naming]]") == Missing(target="a/naming", suggestions=("Naming things",))
+    assert look_up(catalog, "![[pictures.png]]") == Missing(target="pictures.png", suggestions=("picture.png",))
+    assert look_up(catalog, "[[qqq]]") == Missing(target="qqq")
+
+
+def test_no_suggestions_are_made_when_none_are_asked_for() -> None:
+    (link,) = scan("[[Evergren]]")
+
+    assert resolve(files("Evergreen.md"), link, None, suggestions=0) == Missing(target="Evergren")
+
+
+def test_suggestions_stay_good_when_every_name_looks_alike() -> None:
+    catalog = files(*(f"Note {number}.md" for number in range(5_000)))
+
+    answer = look_up(catalog, "[[Note 4711x]]")
+
+    assert isinstance(answer, Missing)
+    assert answer.suggestions[0] == "Note 4711"
+
+
+def test_a_name_without_end_is_missing_like_any_other() -> None:
+    catalog = entries(entry("a.md", "y" * 100_000), entry("Evergreen.md"))
+
+    answer = look_up(catalog, f"[[{'xy ' * 100_000}]]")
+
+    assert isinstance(answer, Missing)
+    assert answer.suggestions == ()
+
+
+def test_an_address_is_external() -> None:
+    assert look_up(files("N.md"), "[[https://example.org]]") == External(address="https://example.org")
+
+
+def test_a_replaced_entry_is_found_by_its_new_names_only() -> None:
+    catalog = entries(entry("a.md", "Old title", "Old alias"), entry("Oldest.md"))
+    assert isinstance(look_up(catalog, "[[Older]]"), Missing)
+
+    catalog.replace(entry("a.md", "New title", "New alias"))
+
+    assert path_of(catalog, "[[New alias]]") == "a.md"
+    assert path_of(catalog, "[[New title]]") == "a.md"
+    assert look_up(catalog, "[[Old alias]]") == Missing(target="Old alias", suggestions=("New alias",))
+    assert path_of(catalog, "[[Old title]]") is None
+
+
+def test_a_removed_entry_is_found_no_more() -> None:
+    catalog = files("a/Name.md", "b/Name.md", "Names.md")
+    assert look_up(catalog, "[[Nam]]") == Missing(target="Nam", suggestions=("Name", "Names"))
+
+    catalog.remove("b/Name.md")
+    catalog.remove("never there.md")
+
+    assert look_up(catalog, "[[Name]]") == Resolved(path="a/Name.md", via="name")
+    assert path_of(catalog, "[[b/Name]]") is None
+    catalog.remove("a/Name.md")
+    assert look_up(catalog, "[[Name]]") == Missing(target="Name", suggestions=("Names",))
+
+
+NOTE = parse_note(
+    "N.md",
+    "# Top\n\n## A\n\none\n\n### Sub\n\ntwo\n\n## B\n\nthree ^Blk\n\n### Sub\n\nfour\n\n"
+    "## C# & *more*: it's\n\n> quote\n\n^quote\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("anchor", "line"),
+    [
+        ("A", 3),
+        ("a", 3),
+        ("Sub", 7),
+        ("A#Sub", 7),
+        ("B#Sub", 15),
+        ("Top#B#Sub", 15),
+        ("Top#Sub", 7),
+        ("B#A", None),
+        ("Sub#B", None),
+        ("#A", 3),
+        ("C# & more: it's", 19),
+        ("C more it's", 19),
+        ("No", None),
+        ("!", None),
+        ("^blk", 13),
+        ("^BLK", 13),
+        ("B#^blk", 13),
+        ("^no", None),
+    ],
+)
+def test_a_heading_is_found_by_its_words_and_a_block_by_its_id(anchor: str, line: int | None) -> None:
+    link = Link(text="", target="N", anchor=anchor)
+
+    answer = resolve(catalog_of([NOTE]), link, None)
+
+    assert answer == Resolved(path="N.md", via="name", anchor_found=line is not None, line=line)
+
+
+@pytest.mark.parametrize(
+    ("anchor", "lines"),
+    [
+        ("Top", (1, 24)),
+        ("A", (3, 10)),
+        ("A#Sub", (7, 10)),
+        ("B", (11, 18)),
+        ("^blk", (13, 13)),
+        ("^quote", (21, 21)),
+        ("No", None),
+    ],
+)
+def test_the_lines_of_a_section_end_where_the_next_of_its_level_begins(
+    anchor: str, lines: tuple[int, int] | None
+) -> None:
+    assert section_lines(NOTE, anchor) == lines
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("A heading: with [[Note|marks]] & more!", "a HEADING with note marks more"),
+        ("**Bold** `code`", "Bold code"),
+        ("Café", unicodedata.normalize("NFD", "CAFÉ")),
+        ("  a\t b  ", "a b"),
+    ],
+)
+def test_headings_that_read_the_same_have_the_same_key(one: str, other: str) -> None:
+    assert heading_key(one) == heading_key(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("a-b", "a b"), ("it's", "its"), ("a_b", "a b"), ("1", "2")])
+def test_headings_that_read_differently_have_different_keys(one: str, other: str) -> None:
+    assert heading_key(one) != heading_key(other)
+
+
+def test_an_anchor_in_an_attachment_is_taken_as_found() -> None:
+    catalog = catalog_of([], ["f.pdf"])
+
+    assert look_up(catalog, "![[f.pdf#page=2]]") == Resolved(path="f.pdf", via="name")
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [("a.PNG", True), ("b/c.pdf", True), ("N", False), ("N.md", False), ("v1.2", False), ("png", False)],
+)
+def test_a_known_ending_tells_an_attachment(target: str, expected: bool) -> None:
+    assert is_attachment(target) is expected
+
+
+def fixture_records() -> list[dict[str, object]]:
+    paths = sorted(path.relative_to(FIXTURE).as_posix() for path in FIXTURE.rglob("*") if path.is_file())
+    notes = [parse_note(path, (FIXTURE / path).read_text()) for path in paths if path.endswith(".md")]
+    catalog = catalog_of(notes, [path for path in paths if not path.endswith(".md")])
+    return [
+        {"source": note.path, "line": link.line, "text": link.text, "target": link.target}
+        | _outcome(link, resolve(catalog, link, note.path))
+        | {
+            name: getattr(link, name)
+            for name in ("display", "size", "embed", "in_frontmatter", "in_comment")
+            if getattr(link, name)
+        }
+        | ({"syntax": "markdown"} if link.syntax == "markdown" else {})
+        for note in notes
+        for link in note.links
+    ]
+
+
+def _outcome(link: Link, answer: Resolution) -> dict[str, object]:
+    anchor: dict[str, object] = {}
+    if link.anchor and isinstance(answer, Resolved | Ambiguous):
+        anchor = {"anchor": link.anchor, "anchor_found": answer.anchor_found}
+    match answer:
+        case Resolved():
+            return {"status": "resolved", "path": answer.path, "via": answer.via} | anchor
+        case Ambiguous():
+            found = {"status": "ambiguous", "path": answer.path, "via": answer.via}
+            return found | anchor | {"candidates": list(answer.others)}
+        case Missing():
+            return {"status": "missing", "candidates": list(answer.suggestions)}
+        case External():
+            return {"status": "external"}
+        case _:
+            assert_never(answer)
+
+
+def test_every_link_of_the_links_vault_leads_where_it_should() -> None:
+    expected = json.loads((FIXTURE / "expected.json").read_text())
+
+    assert fixture_records() == expected
+    assert {record["source"] for record in expected}.isdisjoint({"Not links.md", "README.md"})

@@ -1,0 +1,341 @@
+from datetime import date
+
+import pytest
+
+from zkchat.model.note import Block, Heading
+from zkchat.vault.notes.frontmatter import DEEPEST, LARGEST, read_plain, read_yaml
+from zkchat.vault.notes.markdown import plain
+from zkchat.vault.notes.parse import file_title, parse_note
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("---\ntitle: From the frontmatter\n---\n# From the heading", "From the frontmatter"),
+        ("---\ntitle:\n---\n# From the heading", "From the heading"),
+        ("---\nTitle: >\n  Folded\n  over lines\n---\n", "Folded over lines"),
+        ("---\ntitle: 007\n---\n", "007"),
+        ("## Second level\n\n# From the heading\n\n# Another", "From the heading"),
+        ("From the heading\n===\n", "From the heading"),
+        ("# A *strong* [[Note|word]], `code` &amp; [link](x.md) #", "A strong word, code & link"),
+        ("# [[Note]] and [[#Part]]", "Note and Part"),
+        ("# 1. First", "1. First"),
+        ("# $a$\\\n", "a\\"),
+        ("# \n\n# Second", "Second"),
+        ("> # In a quote\n\n- # In a list\n", "File name"),
+        ("%%\n# In a comment\n%%", "File name"),
+        ("", "File name"),
+    ],
+)
+def test_the_title_is_that_of_the_frontmatter_or_the_first_heading_or_the_file(text: str, title: str) -> None:
+    assert parse_note("folder/File name.md", text).title == title
+
+
+def test_markdown_over_several_lines_reads_as_one() -> None:
+    assert plain("*One*\\\n`two`\nthree $x$ [four](n.md)") == "One two three x four"
+
+
+@pytest.mark.parametrize(
+    ("path", "title"), [("a/b.md", "b"), ("B.MD", "B"), ("picture.png", "picture.png"), (".md", "")]
+)
+def test_the_title_of_a_file_is_its_name_without_the_ending(path: str, title: str) -> None:
+    assert file_title(path) == title
+
+
+@pytest.mark.parametrize(
+    ("yaml", "aliases"),
+    [
+        ("aliases: [One, Two]", ("One", "Two")),
+        ("aliases:\n  - One, and a comma\n  - Two", ("One, and a comma", "Two")),
+        ("aliases: One", ("One",)),
+        ("alias: One, Two", ("One", "Two")),
+        ("alias: One\naliases: [Two]", ("Two", "One")),
+        ("Aliases: [One, one, ' One ', '', null, ~]", ("One",)),
+        ("aliases: [007, yes, 2024-01-01]", ("007", "yes", "2024-01-01")),
+        ("aliases:", ()),
+        ("aliases: {a: b}", ()),
+        ("aliases: [[a], b]", ("b",)),
+    ],
+)
+def test_aliases_are_a_list_or_a_text_with_commas_as_they_are_written(yaml: str, aliases: tuple[str, ...]) -> None:
+    assert parse_note("n.md", f"---\n{yaml}\n---\n").aliases == aliases
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("---\ntags: [one, '#two', three/four]\n---\n", ("one", "two", "three/four")),
+        ("---\ntags: one, two three\n---\n", ("one", "two", "three")),
+        ("---\ntag: one\n---\n#two #One", ("one", "two")),
+        (
+            "#one, (#no) x#no #two/sub. #three-3 #vier_4\n#fünf #六。七 #🎉",
+            ("one", "two/sub", "three-3", "vier_4", "fünf", "六", "🎉"),
+        ),
+        ("#2024 #12 #2024a #a/ ##no # no", ("2024a", "a")),
+        ("`#no` $#no$ [[N #no]] [x #no](y.md) <b title='#no'> \\#no https://x.y/ #yes", ("yes",)),
+        ("```\n#no\n```\n#yes", ("yes",)),
+        ("# Heading #yes\n- #item", ("yes", "item")),
+    ],
+)
+def test_tags_stand_in_the_frontmatter_and_in_the_text(text: str, tags: tuple[str, ...]) -> None:
+    assert parse_note("n.md", text).tags == tags
+
+
+def test_headings_have_their_written_text_and_their_place() -> None:
+    text = "---\na: b\n---\n# One *two* ##\r\n\r\n  ## `x` #3\ntext\n\nOver\ntwo lines\n---\n> # No\n\n- # No\n\n#\n"
+
+    headings = parse_note("n.md", text).headings
+
+    assert headings == (
+        Heading(text="One *two*", level=1, line=4, start=text.index("# One")),
+        Heading(text="`x` #3", level=2, line=6, start=text.index("## `x`")),
+        Heading(text="Over two lines", level=2, line=9, start=text.index("Over")),
+        Heading(text="", level=1, line=16, start=text.rindex("#")),
+    )
+
+
+def test_a_heading_in_a_comment_is_none() -> None:
+    assert [heading.text for heading in parse_note("n.md", "# a\n%%\n# b\n%%\n# c").headings] == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        ("One\ntwo ^id\n\nthree", Block(id="id", line=2, first_line=1, last_line=2)),
+        ("- a\n- b ^id\n  - c\n- d", Block(id="id", line=2, first_line=2, last_line=3)),
+        ("- a\n- b\n\n^id\n", Block(id="id", line=4, first_line=1, last_line=2)),
+        ("| a |\n|---|\n| b |\n\n^id", Block(id="id", line=5, first_line=1, last_line=3)),
+        ("| a |\n|---|\n| b |\n^id", Block(id="id", line=4, first_line=1, last_line=4)),
+        ("x\n\n> a\n> b\n\n^id", Block(id="id", line=6, first_line=3, last_line=4)),
+        ("```\ncode\n```\n^id", Block(id="id", line=4, first_line=1, last_line=3)),
+        ("> a\n>\n> b ^id\n\nc", Block(id="id", line=3, first_line=3, last_line=3)),
+        ("## Heading ^id\n\nText", Block(id="id", line=1, first_line=1, last_line=1)),
+        ("^id\n\nText", Block(id="id", line=1, first_line=1, last_line=1)),
+        ("Text\n\n[x]: y.md ^id\n", Block(id="id", line=3, first_line=3, last_line=3)),
+        ("Text ^a-B-9   \n", Block(id="a-B-9", line=1, first_line=1, last_line=1)),
+    ],
+)
+def test_a_block_with_an_id_knows_its_lines(text: str, block: Block) -> None:
+    assert parse_note("n.md", text).blocks == (block,)
+
+
+@pytest.mark.parametrize("text", ["x^2", "x ^2 y", "`x ^a`", "$x ^a$", "[[N ^a]]", "```\n^a\n```", "^a_b", "\\^a"])
+def test_this_is_no_block_id(text: str) -> None:
+    assert parse_note("n.md", text).blocks == ()
+
+
+def test_links_in_the_frontmatter_have_the_name_of_their_property() -> None:
+    text = (
+        "---\n"
+        'up: "[[A]]"\n'
+        "related:\n"
+        "  - '[[B#H|b]]'\n"
+        "  - [[C]]\n"
+        "'quoted key': [[D]] # [[no]]\n"
+        "# commented: [[no]]\n"
+        "deep: {x: '[[E]] # [[F]]'}\n"
+        "---\n"
+        "[[G]]\n"
+    )
+
+    links = parse_note("n.md", text).links
+
+    assert [(link.target, link.in_frontmatter, link.line) for link in links] == [
+        ("A", "up", 2),
+        ("B", "related", 4),
+        ("C", "related", 5),
+        ("D", "quoted key", 6),
+        ("E", "deep", 8),
+        ("F", "deep", 8),
+        ("G", "", 10),
+    ]
+    assert all(text[link.start : link.end] == link.text for link in links)
+
+
+def test_a_link_in_a_list_that_should_be_properties_has_no_property() -> None:
+    (link,) = parse_note("n.md", "---\n- [[A]]: {\n---\n").links
+
+    assert (link.target, link.in_frontmatter) == ("A", "")
+
+
+def test_what_most_frontmatters_hold_is_read_without_yaml() -> None:
+    source = "title: It's plain\nTags: [a, b c/d]\naliases:\n  - Größe \n  - x.y\ncreated: 2024-01-15\nup:\n"
+    assert read_plain(source) == read_yaml(source)
+    assert read_plain(source) == (
+        {
+            "title": "It's plain",
+            "Tags": ["a", "b c/d"],
+            "aliases": ["Größe", "x.y"],
+            "created": date(2024, 1, 15),
+            "up": None,
+        },
+        {
+            "title": "It's plain",
+            "tags": ["a", "b c/d"],
+            "aliases": ["Größe", "x.y"],
+            "created": "2024-01-15",
+            "up": [],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a: Yes\n",
+        "a: [x, no]\n",
+        "a: 2024-02-30\n",
+        "a: 7\n",
+        "a: b: c\n",
+        "a: b #c\n",
+        "a: x\n  y\n",
+        "a:\n - x\n  - y\n",
+    ],
+)
+def test_what_may_mean_something_else_is_left_to_yaml(source: str) -> None:
+    assert read_plain(source) is None
+
+
+def test_an_empty_link_in_the_frontmatter_is_none() -> None:
+    assert parse_note("n.md", "---\na: '[[|x]]'\n---\n").links == ()
+
+
+def test_the_frontmatter_is_given_as_plain_values_with_texts_for_keys() -> None:
+    text = "---\ncreated: 2024-01-15\ncount: 3\n2024: {1: [yes, null, text]}\n---\nBody"
+
+    note = parse_note("n.md", text)
+
+    assert note.frontmatter == {"created": date(2024, 1, 15), "count": 3, "2024": {"1": [True, None, "text"]}}
+    assert text[note.body_start :] == "Body"
+    assert note.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ---\na: b\n---\n",
+        "\n---\na: b\n---\n",
+        "---\na: b\n",
+        "----\na: b\n----\n",
+        "---\nText between two rules.\n---\n",
+        "---\n- a\n- b\n---\n",
+        "---",
+    ],
+)
+def test_this_is_no_frontmatter(text: str) -> None:
+    note = parse_note("n.md", text)
+
+    assert (note.frontmatter, note.body_start, note.warnings) == ({}, 0, ())
+
+
+@pytest.mark.parametrize("text", ["---\n---\n", "---\n# nothing\n---\n", "---  \n \n--- \n"])
+def test_an_empty_frontmatter_is_fine(text: str) -> None:
+    note = parse_note("n.md", text)
+
+    assert (note.frontmatter, note.body_start, note.warnings) == ({}, len(text), ())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_byte_order_mark_and_any_line_end_are_understood(end: str) -> None:
+    text = end.join(["\ufeff---", "title: T", "tags: [a]", "---", "# H", "", "[[N]] ^id", ""])
+
+    note = parse_note("n.md", text)
+
+    assert (note.title, note.tags, note.line_count) == ("T", ("a",), 8)
+    assert [(heading.text, heading.line) for heading in note.headings] == [("H", 5)]
+    assert [(text[link.start : link.end], link.line) for link in note.links] == [("[[N]]", 7)]
+    assert [(block.id, block.line) for block in note.blocks] == [("id", 7)]
+
+
+def test_a_byte_order_mark_hides_no_heading() -> None:
+    assert parse_note("n.md", "\ufeff# Title").title == "Title"
+
+
+@pytest.mark.parametrize(
+    ("yaml", "reason"),
+    [
+        ("title: a: b", "is not valid YAML (mapping values are not allowed in this context in line 2)"),
+        ("a: b\n\tc: d", "is not valid YAML"),
+        ("title: {{title}}", "has a mapping where a name should be"),
+        ("? [a]\n: b", "has a sequence where a name should be"),
+        ("created: 2024-13-45", "holds a value that cannot be read (month must be in 1..12)"),
+        ("a: !!timestamp x", "holds a value that cannot be read"),
+        ("a: !!bool x", "holds a value that cannot be read"),
+        ("a: !!float ''", "holds a value that cannot be read"),
+        ("a: !!python/object/apply:os.system [x]\nb: !!python/name:x y", "is not valid YAML"),
+        ("a: \0", "holds a value that cannot be read"),
+        ("a: 0x" + "f" * 1_000, "holds a number that is too long"),
+        ("a: &x [1]\nb: *x", "uses YAML aliases"),
+        ("a: &x [*x]", "uses YAML aliases"),
+        ("a: " + "[" * 200 + "]" * 200, f"is nested more than {DEEPEST} levels deep"),
+        ("a: " + "[" * 40_000, f"is nested more than {DEEPEST} levels deep"),
+        ("- " * 20_000, f"is nested more than {DEEPEST} levels deep"),
+        ("? " * 20_000, f"is nested more than {DEEPEST} levels deep"),
+        ("\n".join(" " * level + "a:" for level in range(200)), f"is nested more than {DEEPEST} levels deep"),
+        ("a: " + "x" * LARGEST, f"is longer than {LARGEST:,} characters"),
+    ],
+)
+def test_a_frontmatter_that_cannot_be_read_is_a_warning(yaml: str, reason: str) -> None:
+    text = f"---\n{yaml}\n---\n# Heading\n[[N]]"
+
+    note = parse_note("n.md", text)
+
+    (warning,) = note.warnings
+    assert warning.startswith(f"The frontmatter {reason}")
+    assert "\n" not in warning
+    assert (note.title, note.frontmatter) == ("Heading", {})
+    assert text[note.body_start :] == "# Heading\n[[N]]"
+    assert [link.target for link in note.links] == ["N"]
+
+
+def test_the_links_of_a_broken_frontmatter_are_kept() -> None:
+    note = parse_note("n.md", "---\nup: '[[A]]\nrelated: [[B]]\n---\n[[C]]")
+
+    assert [(link.target, link.in_frontmatter) for link in note.links] == [("A", "up"), ("B", "related"), ("C", "")]
+    assert len(note.warnings) == 1
+
+
+def test_a_long_list_in_the_frontmatter_is_no_attack() -> None:
+    names = "".join(f"  - Name {number}\n" for number in range(500))
+
+    note = parse_note("n.md", f"---\naliases:\n{names}---\n")
+
+    assert (len(note.aliases), note.warnings) == (500, ())
+
+
+def test_comments_are_remembered_by_their_place() -> None:
+    text = "a %%b%% `%%` c\n%%\nd `%%`\n%%\n100%%"
+
+    assert [text[start:end] for start, end in parse_note("n.md", text).comments] == ["%%b%%", "%%\nd `%%`\n%%"]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[[",
+        "]]",
+        "[[a",
+        "[",
+        "![",
+        "[a](",
+        "`",
+        "`a ``b ",
+        "$",
+        "$a ",
+        "%%",
+        "%",
+        "> ",
+        "- ",
+        "*a ",
+        "<",
+        "<!--",
+        "\\",
+        "#a ",
+    ],
+)
+def test_a_long_run_of_anything_is_read_without_trouble(piece: str) -> None:
+    text = piece * (100_000 // len(piece)) + "\n\n[[N]]\n"
+
+    note = parse_note("n.md", text)
+
+    assert all(text[link.start : link.end] == link.text for link in note.links)

@@ -1,0 +1,41 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat.vault.notes.sentences import sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("Ask e.g. Dr. Who vs. Prof. Xu. Then go.", ["Ask e.g. Dr. Who vs. Prof. Xu.", "Then go."]),
+        ("It cost 3.50 euros. and more", ["It cost 3.50 euros. and more"]),
+        ('He said "Stop." Then he left.', ['He said "Stop."', "Then he left."]),
+        ("A sentence over\ntwo lines. Next.", ["A sentence over\ntwo lines.", "Next."]),
+        ("一句话。第二句！第三句", ["一句话。", "第二句！", "第三句"]),
+        ("यह पहला है। यह दूसरा है।", ["यह पहला है।", "यह दूसरा है।"]),
+        ("# Heading\nText.\n\n## Sub\nMore.", ["Text.", "More."]),
+        ("- one\n- [x] two\n  goes on\n1. three", ["one", "two\n  goes on", "three"]),
+        ("> [!note] Mind this.\n", ["Mind this."]),
+        ("Claim. ^block-id\n", ["Claim."]),
+        ("^lonely\n\nText.", ["Text."]),
+        ("| a | b |\n|---|---|\n| c. D | e |", ["| a | b |", "| c. D | e |"]),
+        ("Before.\n```sh\nrsync -a x. Y\n```\nAfter.", ["Before.", "```sh\nrsync -a x. Y\n```", "After."]),
+        ("```\n" + "line\n" * 20 + "```\nAfter.", ["After."]),
+        ("```\nnever closed", []),
+        ("---\n***\n", []),
+        ("", []),
+    ],
+)
+def test_a_passage_is_cut_into_what_can_be_quoted(text: str, found: list[str]) -> None:
+    assert sentences(text) == found
+
+
+@given(st.text(alphabet="ab .!?。\n#-*>|`~^[]1", max_size=200))
+def test_every_sentence_stands_in_the_text_word_for_word_and_in_order(text: str) -> None:
+    place = 0
+    for sentence in sentences("\n".join(text.splitlines())):
+        place = text.find(sentence, place)
+        assert place >= 0
+        place += len(sentence)

@@ -1,0 +1,143 @@
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.frontmatter_forms import FORMS, Form
+from zkchat.model.note import PrivacyClass
+from zkchat.vault.privacy.classes import privacy_of_text
+from zkchat.vault.privacy.declarations import STRICTNESS, class_of, written_class
+
+BODY = "\nThe body of the note.\n"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=[form.what for form in FORMS])
+def test_a_note_gets_the_class_that_could_have_been_meant(form: Form) -> None:
+    assert written_class(form.text + BODY).privacy == form.privacy
+
+
+def test_there_are_forms_enough_and_each_once() -> None:
+    assert len({form.text for form in FORMS}) == len(FORMS) >= 80
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "open"),
+        ("", "open"),
+        ("open", "open"),
+        (" Local ", "local"),
+        ("never", "never"),
+        ("locale", "never"),
+        (True, "never"),
+        (False, "never"),
+        (["local"], "never"),
+        ({"class": "open"}, "never"),
+    ],
+)
+def test_the_class_that_a_value_names(value: object, expected: PrivacyClass) -> None:
+    assert class_of(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("zkchat", "path", "local_only", "expected"),
+    [
+        # Folders.
+        ("", "Journal/2026/A.md", ("Journal",), "local"),
+        ("", "Journal/A.md", ("Journal/",), "local"),
+        ("", "Journal/A.md", ("/Journal",), "local"),
+        ("", "Journal/A.md", ("./Journal/**",), "local"),
+        ("", "journal/A.md", ("Journal",), "local"),
+        ("", "Work/Clients/A.md", ("Work/Clients",), "local"),
+        ("", "Work\\Clients\\A.md", ("Work/Clients",), "local"),
+        ("", "Work/A.md", ("Work/Clients",), "open"),
+        ("", "Journals/A.md", ("Journal",), "open"),
+        ("", "My/Journal/A.md", ("Journal",), "open"),
+        ("", "A.md", ("",), "open"),
+        ("", "A.md", ("A.md",), "local"),
+        ("", "STRASSE/A.md", ("Straße",), "local"),
+        # The stricter of the two.
+        ("open", "Journal/A.md", ("Journal",), "local"),
+        ("never", "Journal/A.md", ("Journal",), "never"),
+        ("local", "Open/A.md", ("Journal",), "local"),
+    ],
+)
+def test_the_class_of_a_note(zkchat: str, path: str, local_only: tuple[str, ...], expected: PrivacyClass) -> None:
+    assert privacy_of_text(f"---\nzkchat: {zkchat}\n---\n", path, local_only) == expected
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_folder_is_the_same_in_both_unicode_forms(form: str) -> None:
+    written = unicodedata.normalize("NFC", "Tagebücher")
+    path = unicodedata.normalize(form, "Tagebücher/A.md")  # type: ignore[arg-type]
+    assert privacy_of_text("", path, (written,)) == "local"
+
+
+@given(
+    st.one_of(st.text(), st.sampled_from(["open", "local", "never"])),
+    st.text(),
+    st.lists(st.text(), max_size=3),
+    st.text(),
+)
+@settings(max_examples=200, deadline=None)
+def test_one_more_folder_never_makes_a_note_more_open(value: str, path: str, folders: list[str], more: str) -> None:
+    text = f"---\nzkchat: {value}\n---\n"
+    before, after = privacy_of_text(text, path, folders), privacy_of_text(text, path, [*folders, more])
+    assert STRICTNESS[after] >= STRICTNESS[before]
+
+
+@pytest.mark.parametrize(
+    ("path", "glob", "expected"),
+    [
+        ("Journal/2026/A.md", "Journal/*", "local"),
+        ("Journal/2026/A.md", "Journal/**/A.md", "local"),
+        ("Work/Private/A.md", "**/Private", "local"),
+        ("Private/A.md", "**/**/private/**", "local"),
+        ("Work/Privates/A.md", "**/Private", "open"),
+        ("Work/A.secret.md", "**/*.secret.md", "local"),
+        ("Work/A.md", "**/*.secret.md", "open"),
+        ("A.md", "*", "local"),
+        ("Work/A.md", "**", "local"),
+        ("Journal [old]/A.md", "Journal [old]", "local"),
+        ("Journal/A.md", "Journal/2026", "open"),
+    ],
+)
+def test_a_folder_may_be_a_glob(path: str, glob: str, expected: PrivacyClass) -> None:
+    assert privacy_of_text("", path, (glob,)) == expected
+
+
+_NOISE = st.text(alphabet=" \t\n\r-+.;:{}[]\"'#&*!|>zkchatlocneverp\u00a0\u200b\ufeff", max_size=60)
+
+
+@given(st.sampled_from([form for form in FORMS if form.privacy != "open"]), _NOISE)
+@settings(max_examples=300, deadline=None)
+def test_nothing_below_it_makes_a_private_note_open(form: Form, noise: str) -> None:
+    assert STRICTNESS[written_class(f"{form.text}\n{noise}").privacy] >= STRICTNESS["local"]
+
+
+@given(_NOISE, _NOISE)
+@settings(max_examples=300, deadline=None)
+def test_no_text_makes_the_reading_fail(before: str, after: str) -> None:
+    assert written_class(f"{before}zkchat: local{after}").privacy in STRICTNESS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n" + "zkchat " * 300_000,
+        "---\n" + "{" * 2_000_000,
+        "{" + " " * 2_000_000,
+        "---\n" + " " * 2_000_000 + "x\n---\n",
+        " " * 2_000_000 + "x",
+        "---\n" + "-" * 2_000_000 + "x",
+        "---\n" + "zkchat: local\n" * 100_000 + "---\n",
+        "zkchat" + "." * 2_000_000,
+        "---\nzkchat" + " " * 2_000_000 + ": local\n---\n",
+        "---\n" + "}\n" * 500_000,
+        "<!--" + "-" * 2_000_000,
+    ],
+    ids=range(11),
+)
+def test_long_odd_beginnings_are_read_in_time_that_grows_with_their_length(text: str) -> None:
+    assert written_class(text).privacy in STRICTNESS

@@ -1,0 +1,68 @@
+"""`privacy.local_only` as people write it."""
+
+import pytest
+
+from zkchat.vault.privacy.classes import is_inside
+from zkchat.vault.privacy.local_folders import local_folders, unmatched
+
+ROOTS = ("/home/me/Vault", "/data/notes")
+PATHS = ["Journal/2026/May.md", "Work/Clients/A.md", "Plans.md"]
+
+
+def matched(entry: str) -> list[str]:
+    (folder,) = local_folders([entry], ROOTS, "/home/me")
+    return [path for path in PATHS if is_inside(path, folder.globs)]
+
+
+def warned(entry: str) -> list[str]:
+    return [warning.text for warning in unmatched(local_folders([entry], ROOTS, "/home/me"), PATHS)]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Journal",
+        "Journal/",
+        " Journal ",
+        "journal",
+        "./Journal",
+        "/Journal",
+        "Journal\\",
+        "Journal\\2026",
+        "/home/me/Vault/Journal",
+        "/home/me/vault/JOURNAL/",
+        "/data/notes/Journal",
+        "~/Vault/Journal",
+        "~/Vault/./Journal/../Journal",
+        "../Vault/Journal",
+        "Work/../Journal",
+        "**/2026",
+        "~/Vault/**/2026",
+        "Journal/2026/May.md",
+        "Journal/2026/May",
+    ],
+)
+def test_a_folder_is_known_by_each_of_its_names(entry: str) -> None:
+    assert matched(entry) == ["Journal/2026/May.md"]
+    assert warned(entry) == []
+
+
+@pytest.mark.parametrize("entry", [".", "/", "./", "~/Vault", "/home/me/Vault/", "/data/notes", "**", "../Vault"])
+def test_the_vault_itself_means_all_of_it(entry: str) -> None:
+    assert matched(entry) == PATHS
+
+
+@pytest.mark.parametrize("entry", ["~/Other", "/etc/passwd", "..", "../Other", "~", "C:\\Users\\me", ""])
+def test_what_leads_out_of_the_vault_matches_nothing_and_is_warned_of(entry: str) -> None:
+    assert matched(entry) == []
+    (text,) = warned(entry)
+    assert text.startswith(f"'{entry}' ")
+    assert "keeps nothing on this machine" in text
+
+
+@pytest.mark.parametrize(
+    ("entry", "nearest"), [("Jurnal", "Journal"), ("Work/Client", "Work/Clients"), ("Vault/Journal", "Journal")]
+)
+def test_an_entry_that_matches_nothing_is_warned_of_with_the_nearest_folder(entry: str, nearest: str) -> None:
+    (text,) = warned(entry)
+    assert text == f"'{entry}' matches no note, so it keeps nothing on this machine. Did you mean '{nearest}'?"

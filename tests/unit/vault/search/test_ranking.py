@@ -1,0 +1,98 @@
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.memory_files import MemoryFiles
+from zkchat.model.index import NoteFilter
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.library import Library
+from zkchat.vault.search.ranking import NAMES_WEIGHT, TextIndex
+from zkchat.vault.search.terms import asked_terms
+
+
+class Notes:
+    """Notes of one section, each in a segment of its own."""
+
+    def __init__(self, index: SqliteNoteIndex) -> None:
+        self._index = index
+        self._files = MemoryFiles()
+        self._sections: dict[int, str] = {}
+        self._gone: list[int] = []
+
+    def hold(self, **texts: str) -> "Notes":
+        library = Library(self._files, self._index)
+        for name, text in texts.items():
+            self._files.write(f"{name}.md", text)
+            library.refresh()
+            ((first, _),) = self._index.section_ranges(NoteFilter(within=frozenset({f"{name}.md"})))
+            self._sections[first] = name
+        return self
+
+    def lose(self, name: str) -> "Notes":
+        """It is still in its segment."""
+        self._gone += [section for section, held in self._sections.items() if held == name]
+        return self
+
+    def scores(self, question: str) -> dict[str, float]:
+        asked = Counter(asked_terms(question))
+        lookup = self._index.look_up(set(asked), None)
+        index = TextIndex(lookup.segments or (), self._gone)
+        scores = index.scores(asked, lookup.postings)
+        return {self._sections[number]: score for number, score in zip(index.sections, scores.tolist(), strict=True)}
+
+    def said_by_names(self, question: str) -> dict[str, float]:
+        asked = Counter(asked_terms(question))
+        lookup = self._index.look_up(set(asked), None)
+        index = TextIndex(lookup.segments or (), self._gone)
+        slots, said = index.names(index.matches(asked, lookup.postings))
+        return {
+            self._sections[number]: share for number, share in zip(index.sections[slots], said.tolist(), strict=True)
+        }
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Iterator[Notes]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        yield Notes(index)
+
+
+def test_the_best_text_counts_one_and_the_others_a_share_of_it(notes: Notes) -> None:
+    notes.hold(a="blue", b="a red barn over the field", c="a red kite over the field")
+    scores = notes.scores("red kite")
+    assert scores["c"] == pytest.approx(1)
+    assert 0 < scores["b"] < 1
+    assert scores["a"] == 0
+
+
+def test_a_name_that_is_the_question_counts_beside_the_text(notes: Notes) -> None:
+    notes.hold(**{"a": "nothing", "b": "nothing either", "red kite": "a bird"})
+    assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NAMES_WEIGHT)}
+
+
+def test_a_name_says_the_less_the_more_of_it_was_not_asked_for(notes: Notes) -> None:
+    notes.hold(**{"b": "nothing", "kite": "one", "paper kite": "two", "tail of a paper kite": "three"})
+    said = notes.said_by_names("kite")
+    assert said == {"kite": 1, "paper kite": pytest.approx(1 / 8), "tail of a paper kite": pytest.approx(1 / 27)}
+
+
+def test_the_best_of_several_names_counts(notes: Notes) -> None:
+    notes.hold(a="nothing", b="---\naliases: [kite, paper kite, another kite]\n---\ntext")
+    assert notes.said_by_names("kite") == {"b": 1}
+
+
+def test_a_section_that_is_gone_has_no_score_by_its_text_or_by_its_name(notes: Notes) -> None:
+    notes.hold(kite="a kite", b="another kite", c="nothing")
+    assert notes.scores("kite")["kite"] > 1
+    assert notes.lose("kite").scores("kite") == {"kite": 0, "b": pytest.approx(1), "c": 0}
+
+
+def test_what_no_note_holds_scores_nowhere(notes: Notes) -> None:
+    assert notes.hold(a="one", b="two").scores("zebra") == {"a": 0, "b": 0}
+    assert notes.said_by_names("zebra") == {}
+
+
+def test_of_no_notes_there_are_no_scores() -> None:
+    assert TextIndex((), ()).scores(Counter(["kite"]), ()).tolist() == []

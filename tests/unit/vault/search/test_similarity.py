@@ -1,0 +1,196 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from zkchat.vault.search.similarity import (
+    Sections,
+    Sketches,
+    Vectors,
+    common_direction,
+    nearest,
+    packed,
+    relative,
+    signs,
+    unpacked,
+)
+
+DIMENSIONS = 32
+SHARED = np.eye(DIMENSIONS, dtype=np.float32)[0]
+NO_DIRECTION = np.zeros(DIMENSIONS, dtype=np.float32)
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def some_vectors(count: int, *, seed: int = 1, shared: float = 0) -> Vectors:
+    """Of length 1, in all directions; with a part that all of them share."""
+    vectors = np.random.default_rng(seed).standard_normal((count, DIMENSIONS)) + shared * SHARED
+    return unit(vectors)
+
+
+def unit(vectors: NDArray[np.floating]) -> Vectors:
+    of_length_one: Vectors = (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
+    return of_length_one
+
+
+def without(vectors: Vectors, common: Vectors) -> Vectors:
+    return unit(vectors - np.outer(vectors @ common, common))
+
+
+@settings(max_examples=50, deadline=None)
+@given(seeds)
+def test_packing_keeps_directions(seed: int) -> None:
+    vectors = some_vectors(20, seed=seed)
+    again = unpacked(packed(vectors), DIMENSIONS)
+    assert np.all(np.sum(unit(again) * vectors, axis=1) > 0.999)
+
+
+def test_a_packed_number_takes_one_byte() -> None:
+    assert len(packed(some_vectors(3))) == 3 * DIMENSIONS
+
+
+def test_packing_keeps_what_is_unknown_unknown() -> None:
+    assert not unpacked(packed(np.zeros((2, DIMENSIONS), dtype=np.float32)), DIMENSIONS).any()
+
+
+def test_nothing_can_be_packed_too() -> None:
+    nothing = np.zeros((0, DIMENSIONS), dtype=np.float32)
+    assert unpacked(packed(nothing), DIMENSIONS).shape == nothing.shape
+
+
+def test_what_all_sections_share_is_found() -> None:
+    assert abs(common_direction(some_vectors(3000, shared=5)) @ SHARED) > 0.99
+
+
+def test_the_common_direction_does_not_depend_on_lengths_or_on_unknown_sections() -> None:
+    vectors = some_vectors(200, shared=3)
+    longer = vectors * np.linspace(1, 100, len(vectors), dtype=np.float32)[:, None]
+    with_gaps = np.concatenate([np.zeros((50, DIMENSIONS), dtype=np.float32), longer])
+    assert abs(common_direction(with_gaps) @ common_direction(vectors)) > 0.9999
+
+
+def test_few_sections_have_nothing_in_common() -> None:
+    vectors = some_vectors(15, shared=5)
+    unknown = np.zeros((1000, DIMENSIONS), dtype=np.float32)
+    assert not common_direction(np.concatenate([vectors, unknown])).any()
+
+
+def test_no_sections_have_nothing_in_common() -> None:
+    assert not common_direction(np.zeros((0, DIMENSIONS), dtype=np.float32)).any()
+
+
+def test_the_sample_is_left_as_it_was() -> None:
+    vectors = some_vectors(100) * np.float32(7)
+    before = vectors.copy()
+    common_direction(vectors)
+    assert np.array_equal(vectors, before)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seeds, st.floats(0.5, 200))
+def test_scores_are_cosines_without_the_common_part_on_either_side(seed: int, length: float) -> None:
+    vectors = some_vectors(40, seed=seed, shared=2)
+    asked = some_vectors(1, seed=seed + 1, shared=2)[0]
+    common = common_direction(vectors)
+    scores = Sections(vectors * np.float32(length), common).scores(asked * np.float32(length))
+    expected = without(vectors, common) @ without(asked[None], common)[0]
+    assert scores.dtype == np.float32
+    assert np.allclose(scores, expected, atol=1e-4)
+
+
+def test_without_a_common_direction_scores_are_plain_cosines() -> None:
+    vectors = some_vectors(5)
+    assert np.allclose(Sections(vectors, NO_DIRECTION).scores(vectors[2]), vectors @ vectors[2], atol=1e-6)
+
+
+def test_the_common_part_no_longer_hides_what_a_section_is_about() -> None:
+    about = np.eye(DIMENSIONS, dtype=np.float32)
+    sections = unit(np.stack([10 * SHARED + about[1], 10 * SHARED + about[2], SHARED]))
+    asked = unit(10 * SHARED + about[2])
+    assert Sections(sections, SHARED).scores(asked) == pytest.approx([0, 1, 0], abs=1e-3)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seeds, st.sampled_from([0, 1, 127]))
+def test_where_a_section_or_a_question_has_nothing_of_its_own_the_score_is_zero(seed: int, length: int) -> None:
+    common, other = some_vectors(2, seed=seed)
+    nothing_own = common * np.float32(length)
+    assert Sections(np.stack([nothing_own, other]), common).scores(other) == pytest.approx([0, 1], abs=1e-5)
+    assert not Sections(np.stack([common, other]), common).scores(nothing_own).any()
+
+
+def test_relative_scores_run_from_zero_to_one() -> None:
+    assert relative(np.array([0.5, -0.5, 0.0, 0.25], dtype=np.float32)).tolist() == [1, 0, 0, 0.5]
+
+
+@pytest.mark.parametrize("scores", [[], [0.0], [-0.3, -0.1]])
+def test_where_nothing_is_near_nothing_stands_out(scores: list[float]) -> None:
+    assert relative(np.array(scores, dtype=np.float32)).tolist() == [0] * len(scores)
+
+
+def likely(vectors: Vectors, asked: Vectors, count: int, among: list[int] | None = None) -> list[int]:
+    allowed = np.ones(len(vectors), dtype=np.bool_)
+    if among is not None:
+        allowed[:] = False
+        allowed[among] = True
+    return sorted(Sketches(signs(vectors)).likely(asked, allowed, count).tolist())
+
+
+@settings(max_examples=50, deadline=None)
+@given(seeds)
+def test_the_signs_of_vectors_tell_which_are_likely_to_be_near(seed: int) -> None:
+    near, *far = some_vectors(200, seed=seed)
+    asked = unit(near + 0.2 * far[0])
+    assert 0 in likely(np.stack([near, *far]), asked, 20)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds)
+def test_of_as_many_signs_that_differ_those_that_weigh_least_differ_least(seed: int) -> None:
+    asked = some_vectors(1, seed=seed)[0]
+    lightest, heaviest = np.abs(asked).argmin(), np.abs(asked).argmax()
+    nearly, hardly = asked.copy(), asked.copy()
+    nearly[lightest] *= -1
+    hardly[heaviest] *= -1
+    assert likely(np.stack([hardly, nearly]), asked, 1) == [1]
+
+
+def test_what_is_near_is_likely_wherever_it_stands_among_many() -> None:
+    vectors = np.tile(some_vectors(1, seed=2), (70_000, 1))
+    asked, near = some_vectors(1, seed=3).repeat(2, axis=0)
+    near[0] *= -1
+    vectors[[0, 65_535, 65_536, 69_999]] = near
+    assert likely(vectors, asked, 4) == [0, 65_535, 65_536, 69_999]
+
+
+def test_the_signs_of_packed_vectors_are_those_of_the_vectors() -> None:
+    vectors = some_vectors(30)
+    again = unpacked(packed(vectors), DIMENSIONS)
+    assert (signs(again) == signs(np.where(again != 0, vectors, np.float32(0)))).all()
+
+
+def test_signs_take_one_bit_for_each_number() -> None:
+    assert signs(np.ones((5, 256), dtype=np.int8)).nbytes == 5 * 256 / 8
+    assert signs(np.ones((5, 3), dtype=np.int8)).shape == (5, 1)
+
+
+def test_only_those_that_are_allowed_and_known_are_likely() -> None:
+    vectors = some_vectors(10)
+    vectors[3] = 0
+    assert likely(vectors, vectors[5], 20) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert likely(vectors, vectors[5], 20, among=[2, 3, 7]) == [2, 7]
+    assert likely(vectors, vectors[5], 1) == [5]
+
+
+def test_nothing_is_near_a_question_of_which_nothing_is_known() -> None:
+    assert likely(some_vectors(10), NO_DIRECTION, 3) == []
+    assert likely(some_vectors(0), some_vectors(1)[0], 3) == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-3, 3), max_size=30), st.integers(0, 40))
+def test_the_nearest_are_the_highest_and_of_equals_the_first(values: list[int], count: int) -> None:
+    scores = np.array(values, dtype=np.float32)
+    expected = sorted(range(len(values)), key=lambda place: -values[place])[:count]
+    assert nearest(scores, count) == expected

@@ -1,0 +1,175 @@
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.vault.search.terms import (
+    END,
+    are_all_asked,
+    asked_terms,
+    asked_words,
+    pieces,
+    placed_terms,
+    spelled,
+    stem,
+    terms,
+    words,
+)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("running", "Runs"),
+        ("naming", "NAMED"),
+        ("кошками", "Кошка"),
+        ("किताबें", "किताब"),
+        ("İstanbul", "istanbul"),
+        ("schön", unicodedata.normalize("NFD", "Schön")),
+        ("שָׁלוֹם", "שלום"),
+        ("مُحَمَّد", "محمد"),
+    ],
+)
+def test_forms_of_a_word_are_one_term(one: str, other: str) -> None:
+    assert terms(one) == terms(other)
+
+
+def test_a_text_gives_its_words_in_order() -> None:
+    assert terms("Don't *name* the max_tokens in v2!") == ["don", "t", "name", "the", "max_tokens", "in", "v2"]
+
+
+def test_identifiers_and_numbers_are_not_stemmed() -> None:
+    assert terms("listings_2024 4711es") == ["listings_2024", "4711es"]
+
+
+def test_a_run_without_spaces_gives_letters_and_pairs() -> None:
+    assert terms("東京都") == ["東", "京", "都", "東京", "京都"]
+
+
+def test_scripts_are_parted_where_they_meet() -> None:
+    assert terms("Obsidianのノート") == ["obsidian", "の", "ノ", "ー", "ト", "のノ", "ノー", "ート"]
+
+
+@pytest.mark.parametrize("text", ["ภาษาไทย", "한국어는", "မြန်မာ", "ភាសាខ្មែរ", "東京"])
+def test_every_pair_asked_for_stands_in_the_text(text: str) -> None:
+    assert set(asked_terms(text[1:3])) <= set(terms(text))
+
+
+def test_a_single_letter_can_be_asked_for() -> None:
+    assert asked_terms("猫") == ["猫"]
+    assert "猫" in terms("黒猫が好き")
+
+
+def test_endless_words_are_cut() -> None:
+    assert terms("a" * 5000) == ["a" * 64]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("How do I name the notes?", ["name", "note"]),
+        ("What is it about?", ["what", "is", "it", "about"]),
+        ("hat making", ["hat", "make"]),
+        ("die hard", ["die", "hard"]),
+        ("was ist die beste Katze", ["best", "katz"]),
+        ("où est la bibliothèque", ["bibliothequ"]),
+        ("что это такое кошка", ["так", "кошк"]),
+        ("naming and naming", ["name", "name"]),
+    ],
+)
+def test_a_question_loses_the_stop_words_of_its_language_and_no_others(question: str, asked: list[str]) -> None:
+    assert asked_terms(question) == asked
+
+
+def test_nothing_asked_gives_nothing() -> None:
+    assert asked_terms(" … ") == terms("") == []
+
+
+def test_terms_are_found_where_they_stand() -> None:
+    assert [*placed_terms("A note, noted: 東京")] == [
+        (0, 1, "a"),
+        (2, 6, "note"),
+        (8, 13, "note"),
+        (15, 16, "東"),
+        (15, 17, "東京"),
+        (16, 17, "京"),
+        (16, 17, "京"),
+    ]
+
+
+def test_spelling_looks_past_markup_and_line_breaks_but_not_past_word_forms() -> None:
+    assert spelled("exact phrase") in spelled("an **exact**\nphrase, here")
+    assert spelled("exact phrase") not in spelled("exact phrases")
+    assert spelled("cat") not in spelled("category")
+    assert spelled("京都") in spelled("東京都は")
+
+
+def test_threads_do_not_spoil_each_others_stems() -> None:
+    vocabulary = [f"{beginning}{ending}" for beginning in ("walk", "nation", "hopp") for ending in ("ing", "s", "ally")]
+    expected = [stem.__wrapped__(word) for word in vocabulary]
+    with ThreadPoolExecutor(4) as threads:
+        for found in threads.map(lambda _: [stem.__wrapped__(word) for word in vocabulary], range(20)):
+            assert found == expected
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text())
+def test_any_text_has_terms_and_each_word_asked_for_is_one_of_them(text: str) -> None:
+    assert set(asked_terms(text)) <= set(terms(text))
+    assert len(words(text)) == len(terms(text))
+    assert all(terms(text))
+    assert spelled("") in spelled(text)
+
+
+# How a capital sigma is lowered depends on the letters around it, and a piece does not know them.
+without_sigma = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="Σ"))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(without_sigma, max_size=4))
+def test_the_words_of_pieces_are_those_of_the_texts(texts: list[str]) -> None:
+    read = pieces(texts).split()
+    assert read.count(END) == len(texts)
+    found: list[list[str]] = [[]]
+    for piece in read:
+        if piece == END:
+            found.append([])
+        else:
+            found[-1] += words(piece.decode())
+    assert found == [*map(words, texts), []]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(["garden", "the", "и", "笔记", "Straße", "die", "ab", "x"]) | without_sigma, max_size=5)
+)
+def test_words_are_all_asked_for_where_none_of_them_is_left_out_alone(parts: list[str]) -> None:
+    if all(are_all_asked(words(part)) for part in parts):
+        text = " ".join(parts)
+        assert asked_words(text) == words(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("¿Cuánto?", "cuanto"),
+        ("Köln", "koln"),
+        ("Việt", "viet"),
+        ("ça", "ca"),
+        ("u\u0308ber", "uber"),
+        ("İzmir", "izmir"),
+    ],
+)
+def test_latin_words_meet_whether_or_not_their_accents_are_typed(written: str, typed: str) -> None:
+    assert terms(written) == terms(typed)
+
+
+def test_accents_that_make_another_letter_elsewhere_stay() -> None:
+    assert terms("й") != terms("и")
+    assert terms("が") != terms("か")
+
+
+def test_stop_words_are_known_without_their_accents() -> None:
+    assert asked_terms("como esta tambien la biblioteca") == asked_terms("cómo está también la biblioteca")

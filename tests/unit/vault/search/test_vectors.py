@@ -1,0 +1,227 @@
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from threading import enumerate as enumerate_threads
+from time import sleep
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from zkchat.errors import StorageFull
+from zkchat.model.index import StoredSection
+from zkchat.providers.static_vectors import installed
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.library import Library
+from zkchat.vault.search.vectors import Meaning
+
+SUBJECTS = ("cat kitten", "car engine", "bread oven")
+
+
+class BySubject:
+    """An embedder that knows three subjects by their words, and nothing else."""
+
+    name = "by subject"
+    dimensions = 3
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.texts.extend(texts)
+        rows = [[float(any(word in text.lower() for word in each.split())) for each in SUBJECTS] for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(-1, 3)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "Pets.md").write_text("# Pets\n\nA kitten sleeps all day.\n")
+    (folder / "Garage.md").write_text("# Garage\n\nThe engine needs oil.\n")
+    return folder
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        yield index
+
+
+def library(vault: Path, index: SqliteNoteIndex, embedder: BySubject | None = None) -> Library:
+    files = VaultFiles(vault, exclude=(), max_note_bytes=1_000_000)
+    made = Library(files, index, Meaning(index.vectors, embedder or BySubject()))
+    made.refresh()
+    return made
+
+
+def found(made: Library, query: str) -> list[tuple[str, str]]:
+    return [(passage.path, passage.why) for passage in made.search(query)]
+
+
+def test_what_is_said_in_other_words_is_found_once_sections_have_vectors(vault: Path, index: SqliteNoteIndex) -> None:
+    made = library(vault, index)
+    assert found(made, "cat") == []
+    assert made.embed() == 2
+    assert found(made, "cat") == [("Pets.md", "meaning")]
+    assert made.search("cat", words_only=True) == []
+
+
+def test_vectors_are_made_once_and_only_for_what_is_new(vault: Path, index: SqliteNoteIndex) -> None:
+    embedder = BySubject()
+    made = library(vault, index, embedder)
+    made.embed()
+    (vault / "Kitchen.md").write_text("The oven is hot.")
+    made.refresh()
+    before = len(embedder.texts)
+    assert made.embed() == 1
+    assert embedder.texts[before:] == ["Kitchen\nThe oven is hot."]
+    assert found(made, "bread") == [("Kitchen.md", "meaning")]
+    assert made.embed() == 0
+
+
+def test_a_changed_note_is_found_by_what_it_says_now(vault: Path, index: SqliteNoteIndex) -> None:
+    made = library(vault, index)
+    made.embed()
+    (vault / "Pets.md").write_text("# Pets\n\nThey ate all of the bread from the oven, every crumb of it.\n")
+    made.refresh()
+    made.embed()
+    assert found(made, "cat") == []
+
+
+def test_another_process_uses_the_vectors_that_are_there(vault: Path, index: SqliteNoteIndex) -> None:
+    library(vault, index).embed()
+    assert found(library(vault, index), "cat") == [("Pets.md", "meaning")]
+
+
+def test_vectors_of_another_method_are_not_used_and_made_anew(vault: Path, index: SqliteNoteIndex) -> None:
+    library(vault, index).embed()
+
+    class Renamed(BySubject):
+        name = "another"
+
+    made = library(vault, index, Renamed())
+    assert found(made, "cat") == []
+    assert made.embed() == 2
+    assert found(made, "cat") == [("Pets.md", "meaning")]
+
+
+def test_embedding_stops_when_it_is_told_to(vault: Path, index: SqliteNoteIndex) -> None:
+    assert library(vault, index).embed(lambda _: False) == 0
+
+
+def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(
+    vault: Path, index: SqliteNoteIndex
+) -> None:
+    made = library(vault, index)
+    made.embed_soon()
+    made.embed_soon()
+    for _ in range(500):
+        if not index.vectors.missing(1):
+            break
+        sleep(0.01)
+    made.close()
+    assert found(made, "cat") == [("Pets.md", "meaning")]
+    assert "zkchat-vectors" not in {thread.name for thread in enumerate_threads()}
+
+
+def test_in_the_background_nothing_is_looked_at_again_until_a_note_changes(
+    vault: Path, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    missing = index.vectors.missing
+
+    def counted(limit: int) -> list[StoredSection]:
+        looks.append(limit)
+        return missing(limit)
+
+    monkeypatch.setattr(index.vectors, "missing", counted)
+    made = library(vault, index)
+
+    def soon() -> None:
+        made.embed_soon()
+        while "zkchat-vectors" in {thread.name for thread in enumerate_threads()}:
+            sleep(0.001)
+
+    soon()
+    before = len(looks)
+    soon()
+    assert len(looks) == before
+    (vault / "Kitchen.md").write_text("The oven is hot.")
+    made.refresh()
+    soon()
+    assert found(made, "bread") == [("Kitchen.md", "meaning")]
+
+
+def with_sections(heading: str, text: str, count: int) -> str:
+    return "\n\n".join(f"## {heading} {number}\n\n{text}" for number in range(count))
+
+
+def test_what_is_near_is_found_among_many_that_are_not(vault: Path, index: SqliteNoteIndex) -> None:
+    (vault / "Workshop.md").write_text(with_sections("Part", "An engine and an oven.", 600))
+    made = library(vault, index)
+    made.embed()
+    assert found(made, "cat") == [("Pets.md", "meaning")]
+
+
+def test_what_is_near_is_found_where_a_filter_keeps_all_else_out(vault: Path, index: SqliteNoteIndex) -> None:
+    for subject in ("kitten", "engine", "oven"):
+        (vault / f"All on {subject}.md").write_text(with_sections("Part", f"One more {subject}.", 300))
+    made = library(vault, index)
+    made.embed()
+    assert found(made, "cat path:Pets") == [("Pets.md", "meaning")]
+    assert found(made, "cat path:Garage") == []
+
+
+def test_the_nearest_counts_most_where_words_are_equal(vault: Path, index: SqliteNoteIndex) -> None:
+    (vault / "One.md").write_text("Notes on sleep and the kitten")
+    (vault / "Two.md").write_text("Notes on sleep and the engine")
+    made = library(vault, index)
+    made.embed()
+    assert [passage.path for passage in made.search("sleep cat")][:2] == ["One.md", "Pets.md"]
+
+
+def test_an_index_that_was_built_anew_is_searched_by_its_new_vectors(vault: Path, index: SqliteNoteIndex) -> None:
+    (vault / "Pets.md").write_text("Nothing to speak of.")
+    made = library(vault, index)
+    made.embed()
+    assert found(made, "bread") == []
+    (vault / "Pets.md").write_text("They sleep behind the oven.")
+    made.rebuild()
+    made.embed()
+    assert found(made, "bread") == [("Pets.md", "meaning")]
+
+
+def test_a_library_without_an_embedder_makes_no_vectors(vault: Path, index: SqliteNoteIndex) -> None:
+    assert Library(VaultFiles(vault, exclude=(), max_note_bytes=1000), index).embed() == 0
+
+
+def test_a_full_disk_stops_the_background_without_a_word(
+    vault: Path, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object) -> None:
+        raise StorageFull("No room.")
+
+    made = library(vault, index)
+    monkeypatch.setattr(index.vectors, "add", full)
+    made.embed_soon()
+    made.close()
+    assert found(made, "kitten") == [("Pets.md", "text")]
+
+
+def test_the_shipped_vectors_find_a_synonym(tmp_path: Path, index: SqliteNoteIndex) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for name, text in {
+        "Vehicles": "The automobile was parked outside the garage.",
+        "Cooking": "Boil the pasta in salted water.",
+        "Music": "She plays the violin in an orchestra.",
+    }.items():
+        (folder / f"{name}.md").write_text(text)
+    files = VaultFiles(folder, exclude=(), max_note_bytes=1_000_000)
+    made = Library(files, index, Meaning(index.vectors, installed()))
+    made.refresh()
+    made.embed()
+    assert made.search("driving cars")[0].path == "Vehicles.md"
+    assert made.search("zzzzqqq") == []

@@ -1,0 +1,347 @@
+"""The library as a model gets it."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from zkchat.errors import NoteNotFound
+from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.guarded import SharedLibrary
+from zkchat.vault.library import Library
+from zkchat.vault.search.terms import asked_terms
+
+NOTES = {
+    "Secret.md": "---\nzkchat: local\naliases: [Hush]\ntags: [whisper]\n---\n"
+    "# Secret\n\n## Door\n\nApples are crimson. [[Open]]\n",
+    "Never.md": "---\nzkchat: never\ntitle: Unsaid\ntags: [whisper]\n---\n# Unsaid\n\nApples are blue. [[Open]]\n",
+    "Open.md": "# Open\n\nApples are green. [[Secret]] and [[Never]] and [[Plan]]\n",
+    "Journal/Plan.md": "# Plan\n\n## Later\n\nApples in the journal.\n",
+    "Work/Plan.md": "# Plan\n\n## Soon\n\nPears at work.\n",
+    "Not.md": "---\nzkchat: never\ntitle: Unsaid\ntags: [whisper]\n---\n# Unsaid\n\nApples are blue. [[Open]]\n",
+    "Copy.md": "The same.\n",
+    "Journal/Copy.md": "The same.\n",
+    "Journal/photo.png": "",
+    "Doubt.md": "[[Nowhere]]\n",
+    "Journal/Doubt.md": "[[Nowhere]]\n",
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        yield index
+
+
+@pytest.fixture
+def whole(tmp_path: Path, index: SqliteNoteIndex) -> Library:
+    for path, text in NOTES.items():
+        file = tmp_path / "vault" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    files = VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=10_000)
+    library = Library(files, index, local_only=["Journal"])
+    library.refresh()
+    return library
+
+
+@pytest.fixture
+def elsewhere(whole: Library) -> SharedLibrary:
+    return whole.shared_with(lambda: False)
+
+
+@pytest.fixture
+def here(whole: Library) -> SharedLibrary:
+    return whole.shared_with(lambda: True)
+
+
+def link(target: str, anchor: str = "") -> Link:
+    return Link(text=f"[[{target}]]", target=target, anchor=anchor)
+
+
+def found(library: Library, query: str) -> set[str]:
+    return {passage.path for passage in library.search(query)} | {note.path for note in library.documents(query)}
+
+
+def test_of_a_note_that_is_never_read_nothing_but_the_path_is_known(whole: Library, index: SqliteNoteIndex) -> None:
+    assert index.private() == {"Never.md": "never", "Not.md": "never", "Secret.md": "local"}
+    known = index.known("Never.md")
+    assert known
+    assert (known.title, known.aliases, known.headings) == ("Never", (), ())
+    assert whole.links_from("Never.md") == []
+    assert "Never.md" not in found(whole, "apples blue unsaid never")
+    assert found(whole, "tag:whisper") == {"Secret.md"}
+    assert sorted(whole.copies()) == [["Copy.md", "Journal/Copy.md"], ["Doubt.md", "Journal/Doubt.md"]]
+    assert index.look_up({"unsaid", "blue"}, None).postings == []
+
+
+def test_a_model_elsewhere_finds_open_notes_only(elsewhere: SharedLibrary, here: SharedLibrary, whole: Library) -> None:
+    assert found(elsewhere, "apples") == {"Open.md"}
+    assert found(here, "apples") == found(whole, "apples") == {"Open.md", "Secret.md", "Journal/Plan.md"}
+    assert found(elsewhere, "tag:whisper") == set()
+    assert found(elsewhere, "path:Journal") == set()
+
+
+def test_a_limit_is_filled_with_open_notes(elsewhere: SharedLibrary) -> None:
+    assert [passage.path for passage in elsewhere.search("apples", limit=1)] == ["Open.md"]
+
+
+def test_the_rarity_of_words_does_not_tell_of_private_notes(elsewhere: SharedLibrary, here: SharedLibrary) -> None:
+    assert elsewhere.rarity({"crimson"}) == {}
+    assert here.rarity({"crimson"}) != {}
+    (apples,) = asked_terms("apples")
+    assert elsewhere.rarity({apples})[apples] > here.rarity({apples})[apples]
+
+
+def test_a_note_that_becomes_private_is_gone_from_a_search_that_was_made_before(
+    elsewhere: SharedLibrary, whole: Library, tmp_path: Path
+) -> None:
+    assert found(elsewhere, "apples") == {"Open.md"}
+    (tmp_path / "vault" / "Open.md").write_text("---\nzkchat: local\n---\nApples are green.\n")
+    whole.refresh()
+    assert found(elsewhere, "apples") == set()
+
+
+def test_the_model_is_asked_for_its_place_at_every_call(whole: Library) -> None:
+    places = [True]
+    library = whole.shared_with(lambda: places[-1])
+    assert "Secret.md" in found(library, "apples")
+    places.append(False)
+    assert "Secret.md" not in found(library, "apples")
+    with pytest.raises(NoteNotFound):
+        library.read("Secret.md")
+
+
+@pytest.mark.parametrize(
+    "path", ["Secret.md", "./Secret.md", "Work/../Secret.md", "Journal/Plan.md", "Work/../Journal/Plan.md", "Never.md"]
+)
+def test_a_private_note_cannot_be_read_elsewhere(elsewhere: SharedLibrary, path: str) -> None:
+    with pytest.raises(NoteNotFound) as caught:
+        elsewhere.read(path)
+    assert caught.value.message == f"There is no file {path} in the vault."
+    assert "Secret" not in caught.value.hint
+
+
+def test_a_note_is_asked_for_its_class_as_it_stands_in_the_file(elsewhere: SharedLibrary, tmp_path: Path) -> None:
+    assert "green" in elsewhere.section("Open.md")
+    (tmp_path / "vault" / "Open.md").write_text("---\nzkchat: local\n---\nApples are green.\n")
+    with pytest.raises(NoteNotFound):
+        elsewhere.section("Open.md")
+
+
+def test_on_this_machine_only_what_is_never_read_is_not_there(here: SharedLibrary) -> None:
+    assert "crimson" in here.read("Secret.md")
+    assert isinstance(here.resolve(link("Hush")), Resolved)
+    with pytest.raises(NoteNotFound):
+        here.read("Never.md")
+    assert isinstance(here.resolve(link("Never")), Missing)
+
+
+@pytest.mark.parametrize("target", ["Secret", "Hush", "secret.md", "/Secret", "Journal/Plan", "photo.png"])
+def test_a_link_to_a_private_note_leads_nowhere_elsewhere(elsewhere: SharedLibrary, target: str) -> None:
+    assert elsewhere.resolve(link(target)) == Missing(target=target)
+
+
+def test_a_link_to_the_web_leads_there(elsewhere: SharedLibrary) -> None:
+    address = "https://example.org"
+    assert elsewhere.resolve(Link(text=address, target=address, external=True)) == External(address=address)
+
+
+def test_of_several_notes_the_open_ones_answer(elsewhere: SharedLibrary, here: SharedLibrary) -> None:
+    assert isinstance(here.resolve(link("Plan")), Ambiguous)
+    assert elsewhere.resolve(link("Plan", "Soon")) == Resolved(path="Work/Plan.md", via="name", line=3)
+    assert elsewhere.resolve(link("Plan", "Later")) == Resolved(path="Work/Plan.md", via="name", anchor_found=False)
+
+
+def test_of_more_than_two_the_open_ones_stay_in_doubt(tmp_path: Path, whole: Library, elsewhere: SharedLibrary) -> None:
+    (tmp_path / "vault" / "Home").mkdir()
+    (tmp_path / "vault" / "Home" / "Plan.md").write_text("# Plan\n")
+    whole.refresh()
+    assert elsewhere.resolve(link("Plan")) == Ambiguous(path="Home/Plan.md", via="name", others=("Work/Plan.md",))
+
+
+def test_private_names_are_not_suggested_elsewhere(elsewhere: SharedLibrary, here: SharedLibrary) -> None:
+    suggested = here.resolve(link("Secrt"))
+    assert isinstance(suggested, Missing)
+    assert "Secret" in suggested.suggestions
+    kept = elsewhere.resolve(link("Secrt"))
+    assert isinstance(kept, Missing)
+    assert "Secret" not in kept.suggestions
+
+
+def test_why_a_link_is_withheld(elsewhere: SharedLibrary, here: SharedLibrary, whole: Library) -> None:
+    assert elsewhere.withheld(link("Secret")) == "is local"
+    assert elsewhere.withheld(link("Never")) == "is never to be read"
+    assert here.withheld(link("Never")) == "is never to be read"
+    assert here.withheld(link("Secret")) == elsewhere.withheld(link("Open")) == elsewhere.withheld(link("Xyz")) == ""
+    assert whole.withheld(link("Never")) == ""
+
+
+def test_a_links_other_end_is_not_told_of(elsewhere: SharedLibrary) -> None:
+    assert [stored.resolution is None for stored in elsewhere.links_from("Open.md")] == [True, True, True]
+    assert elsewhere.links_to("Open.md") == elsewhere.links_to("Secret.md") == elsewhere.links_from("Secret.md") == []
+
+
+ASKED: dict[str, Callable[[Library], object]] = {
+    "notes": lambda library: library.notes(),
+    "title": lambda library: library.title("Secret.md"),
+    "names": lambda library: library.names("Secret.md"),
+    "outline": lambda library: library.outline("Secret.md"),
+    "fingerprints": lambda library: library.fingerprints(["Secret.md", "Open.md"]),
+    "sources_of": lambda library: library.sources_of({"[[Hush]]", "[[Open]]"}, ["Open.md", "Secret.md"]),
+    "links_from": lambda library: library.links_from("Secret.md", "Journal/Doubt.md"),
+    "links_to": lambda library: library.links_to("Secret.md"),
+    "doubtful_links": lambda library: library.doubtful_links(),
+    "edges": lambda library: library.edges(),
+    "copies": lambda library: library.copies(),
+    "search": lambda library: library.search("crimson door secret apples"),
+    "documents": lambda library: library.documents("crimson door secret apples"),
+    "rarity": lambda library: sorted(library.rarity({"door", "journal", "crimson"})),
+    "stamps": lambda library: library.stamps(),
+    "warnings": lambda library: library.warnings(),
+    "resolve": lambda library: library.resolve(link("Hus")),
+    "withheld": lambda library: library.withheld(link("Hush")),
+    "confirmed": lambda library: library.confirmed(["Open.md", "Secret.md", "Never.md", "Journal/Plan.md"]),
+    "link_to": lambda library: library.link_to("Open.md"),
+    "counts": lambda library: library.counts().notes,
+    "note_count": lambda library: library.note_count(),
+    "generation": lambda library: library.generation(),
+}
+TOLD_IN_OTHER_TESTS = {"read", "section"}
+NOTHING_TOLD = {
+    *("refresh", "refresh_within", "look_ahead", "rebuild", "embed", "embed_soon", "close", "whole", "shared_with")
+}
+
+
+def test_every_question_to_a_library_is_one_that_is_asked_here() -> None:
+    public = {name for name, _ in inspect.getmembers(Library) if not name.startswith("_")}
+    assert public == ASKED.keys() | TOLD_IN_OTHER_TESTS | NOTHING_TOLD
+
+
+@pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED.keys())
+def test_no_answer_tells_of_a_private_note(
+    elsewhere: SharedLibrary, tmp_path: Path, whole: Library, ask: Callable[[Library], object]
+) -> None:
+    (tmp_path / "vault" / "Journal" / "Odd.md").write_bytes(b"\xff\xfe\xfa odd")
+    whole.refresh()
+    told = repr(ask(elsewhere))
+    assert not [word for word in ("Hush", "Door", "Journal", "whisper", "Unsaid", "crimson") if word in told]
+    assert "Secret.md" not in told
+
+
+def test_what_cannot_be_read_stays_here_with_its_name(elsewhere: SharedLibrary, tmp_path: Path, whole: Library) -> None:
+    (tmp_path / "vault" / "Large.md").write_text("---\nzkchat: local\n---\n" + "long " * 4000)
+    whole.refresh()
+    assert isinstance(elsewhere.resolve(link("Large")), Missing)
+    assert isinstance(whole.resolve(link("Large")), Resolved)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda library: library.read("Secret.md"),
+        lambda library: library.read("Journal/Plan.md"),
+        lambda library: library.names("Secret.md"),
+        lambda library: library.fingerprints(["Secret.md"]),
+        lambda library: library.resolve(link("Hush")),
+        lambda library: library.resolve(link("Secrt")),
+        lambda library: library.resolve(link("Plan")),
+    ],
+)
+def test_it_is_known_that_a_local_note_was_lent(here: SharedLibrary, ask: Callable[[Library], object]) -> None:
+    here.read("Open.md")
+    here.resolve(link("Open"))
+    here.resolve(link("Work/Plan"))
+    assert not here.lent
+    ask(here)
+    assert here.lent
+
+
+def test_nothing_is_lent_to_a_model_elsewhere(elsewhere: SharedLibrary) -> None:
+    elsewhere.resolve(link("Hush"))
+    elsewhere.names("Secret.md")
+    with pytest.raises(NoteNotFound):
+        elsewhere.read("Secret.md")
+    assert not elsewhere.lent
+
+
+def test_without_private_notes_the_whole_library_answers(tmp_path: Path, index: SqliteNoteIndex) -> None:
+    (tmp_path / "A.md").write_text("# A\n\nApples. [[B]]\n")
+    whole = Library(VaultFiles(tmp_path, exclude=(), max_note_bytes=10_000), index)
+    whole.refresh()
+    shared = whole.shared_with(lambda: False)
+    assert shared.hidden() == frozenset()
+    assert shared.search("apples") == whole.search("apples")
+    assert shared.documents("apples") == whole.documents("apples")
+    assert shared.rarity({"apples"}) == whole.rarity({"apples"})
+    assert shared.resolve(link("B")) == whole.resolve(link("B"))
+    assert shared.whole is whole
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "path"),
+    [
+        ("Mirror", "Journal", "Mirror/Plan.md"),
+        ("Aside.md", "Journal/Plan.md", "Aside.md"),
+        ("Work/Aside.md", "../Journal/Plan.md", "Work/Aside.md"),
+    ],
+)
+def test_no_link_leads_into_a_local_folder_by_another_name(
+    name: str, target: str, path: str, whole: Library, here: SharedLibrary, elsewhere: SharedLibrary, tmp_path: Path
+) -> None:
+    (tmp_path / "vault" / name).symlink_to(target)
+    with pytest.raises(NoteNotFound):  # before the index knows of it
+        elsewhere.read(path)
+    whole.refresh()
+    assert path in found(whole, "apples in the journal")
+    assert path in found(here, "apples in the journal")
+    assert path not in found(elsewhere, "apples in the journal")
+    assert path in elsewhere.hidden()
+    assert "journal" in here.read(path)
+    assert here.lent
+
+
+def link_into_journal(note: Path) -> None:
+    moved = note.rename(note.parent / "Journal" / note.name)
+    note.symlink_to(moved)
+
+
+BECAME_PRIVATE: dict[str, Callable[[Path], object]] = {
+    "marked local": lambda vault: (vault / "Open.md").write_text("---\nzkchat: local\n---\n" + NOTES["Open.md"]),
+    "marked never": lambda vault: (vault / "Open.md").write_text("---\nzkchat: never\n---\n" + NOTES["Open.md"]),
+    "marked so that it is not understood": lambda vault: (vault / "Open.md").write_text("---\nzkchat: local\n"),
+    "moved into a local folder": lambda vault: (vault / "Open.md").rename(vault / "Journal" / "Open.md"),
+    "linked into a local folder": lambda vault: link_into_journal(vault / "Open.md"),
+    "made unreadable": lambda vault: (vault / "Open.md").write_bytes(b"\0"),
+}
+NAMING: dict[str, Callable[[Library], object]] = {
+    "search": lambda library: [passage.path for passage in library.search("apples green")],
+    "documents": lambda library: [passage.path for passage in library.documents("apples green")],
+    "resolve": lambda library: library.resolve(link("Open")),
+    "resolve misspelled": lambda library: library.resolve(link("Opem")),
+    "link_to": lambda library: isinstance(library.resolve(link("Open")), Resolved) and library.link_to("Open.md"),
+    "outline": lambda library: library.outline("Open.md"),
+    "confirmed": lambda library: library.confirmed(["Open.md"]),
+}
+
+
+@pytest.mark.parametrize("ask", NAMING.values(), ids=NAMING.keys())
+@pytest.mark.parametrize("change", BECAME_PRIVATE.values(), ids=BECAME_PRIVATE.keys())
+def test_a_note_that_became_private_after_it_was_indexed_is_not_there(
+    tmp_path: Path, elsewhere: SharedLibrary, ask: Callable[[Library], object], change: Callable[[Path], object]
+) -> None:
+    assert "Open" in str(ask(elsewhere))
+    change(tmp_path / "vault")
+    assert "Open" not in str(ask(elsewhere)).replace("target='Open'", "").replace("target='Opem'", "")
+
+
+def test_a_note_that_became_local_is_lent_to_a_model_on_this_machine(tmp_path: Path, here: SharedLibrary) -> None:
+    here.search("apples green")
+    assert not here.lent
+    BECAME_PRIVATE["marked local"](tmp_path / "vault")
+    assert "Open.md" in here.confirmed(["Open.md"])
+    assert here.lent

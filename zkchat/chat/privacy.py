@@ -1,0 +1,203 @@
+"""What of a conversation a model may see: turns that were given notes which may not leave this machine stay here too.
+
+A turn is such a turn as a whole, from the question to the answer, because the answer quotes what it was given; and so
+is every later one that a model on this machine answers, because it was given the earlier ones.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
+
+from zkchat.errors import StorageError
+from zkchat.model.context import LeftOut, RequestContext, RequestItem
+from zkchat.model.history import History, Window, compaction_of
+from zkchat.model.message import ChatMessage, CompactionPart, Condensed, EvidencePart, FilePart, ImagePart
+from zkchat.model.prompt import ModelInfo
+from zkchat.vault.guarded import SharedLibrary
+from zkchat.vault.library import Library
+from zkchat.vault.links.resolver import is_note
+
+WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes that stay on the user's machine.]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A conversation as a model may see it."""
+
+    window: Window
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def everything(history: History) -> Shown:
+    return Shown(window=history.window)
+
+
+@dataclass(kw_only=True)
+class Discretion:
+    """For one conversation with one model."""
+
+    history: Callable[[], History]
+    library: SharedLibrary
+    on_this_machine: Callable[[], bool]
+    _lent: bool = False
+    _notes: dict[str, tuple[ChatMessage, frozenset[str]]] = field(default_factory=dict)
+    """By id, messages and the notes they have to do with, because a record is long and is asked for in every turn."""
+
+    def begin(self) -> None:
+        """A new turn, to which nothing was lent yet."""
+        self._lent = self.library.lent = False
+
+    def lend(self) -> None:
+        """The model at hand was shown something that is to stay on this machine."""
+        self._lent = True
+
+    def binds(self) -> bool:
+        """Whether what is written now is to stay on this machine."""
+        if not self.on_this_machine():
+            return False
+        return self._lent or self.library.lent or any(message.local for message in self.history().newest_first)
+
+    def hidden(self) -> frozenset[str]:
+        """The ids of the messages that the model at hand may not see."""
+        stays = not self.on_this_machine()
+        private = self._private()
+        if not stays and not private:
+            return frozenset()
+
+        def is_kept(message: ChatMessage) -> bool:
+            if stays and message.local:
+                return True
+            if private is None:
+                return bool(self._notes_of(message))
+            return bool(private) and not private.isdisjoint(self._notes_of(message))
+
+        turns = _turns(self.history().thread)
+        return frozenset(message.id for turn in turns if any(map(is_kept, turn)) for message in turn)
+
+    def _private(self) -> frozenset[str] | None:
+        """The notes that the model at hand may not see; None where the index does not say which they are."""
+        try:
+            if not self.on_this_machine():  # the index may not know yet what has become private
+                self.library.check(
+                    chain.from_iterable(map(self._notes_of, self.history().thread)), is_kept_when_gone=False
+                )
+            return self.library.hidden()
+        except StorageError:
+            return None if not self.on_this_machine() else frozenset()
+
+    def _notes_of(self, message: ChatMessage) -> frozenset[str]:
+        known, notes = self._notes.get(message.id, (None, frozenset()))
+        if known is not message:
+            notes = frozenset(_notes_of(message))
+            self._notes[message.id] = message, notes
+        return notes
+
+    def shown(self, history: History) -> Shown:
+        """What the window holds, with a short word in the place of what is withheld."""
+        window, hidden = history.window, self.hidden()
+        if not hidden:
+            return Shown(window=window)
+        withheld = [message for message in window.live if message.id in hidden]
+        stand_ins = frozenset(message.id for message in _first_of_each_run(window.live, hidden))
+        return Shown(
+            window=Window(
+                live=tuple(message for message in window.live if message.id not in hidden - stand_ins),
+                compactions=_compactions(window, hidden, stand_ins),
+                pinned=window.pinned,
+            ),
+            left_out=tuple(
+                LeftOut(item=RequestItem(type="message", name=message.id, reason="rests on local notes"), why="private")
+                for message in withheld
+            ),
+        )
+
+
+def stays_here(messages: Iterable[ChatMessage], library: Library) -> bool:
+    """Whether what is made of these messages is to stay on this machine: one is local, or has to do with a note that
+    is private by now."""
+    asked = [*messages]
+    if any(message.local for message in asked):
+        return True
+    notes = frozenset(chain.from_iterable(map(_notes_of, asked)))
+    shared = library.whole.shared_with(lambda: False)
+    try:
+        shared.check(notes, is_kept_when_gone=False)
+        return not shared.hidden().isdisjoint(notes)
+    except StorageError:  # the index does not say which notes are private
+        return bool(notes)
+
+
+def withheld_texts(context: RequestContext, info: ModelInfo) -> list[str]:
+    """What the user is told of that the model may not see, a sentence for each."""
+    items = [left.item for left in context.left_out if left.why == "private"]
+    elsewhere = (
+        f"{info.name} is not on this machine"
+        if info.is_located
+        else f"it is not known whether {info.name} runs on this machine"
+    )
+    texts = [
+        f"withheld: {item.name} {item.reason}" + (f" and {elsewhere}" if item.reason == "is local" else "")
+        for item in items
+        if item.type != "message"
+    ]
+    earlier = f"withheld: what was said before with local notes, for {elsewhere}"
+    return [*dict.fromkeys(texts), *([earlier] if any(item.type == "message" for item in items) else [])]
+
+
+def _turns(thread: Iterable[ChatMessage]) -> Iterator[list[ChatMessage]]:
+    """The messages from one question to the next. A compaction stands by itself: it tells of other turns."""
+    turn: list[ChatMessage] = []
+    for message in thread:
+        if compaction_of(message):
+            yield [message]
+            continue
+        if message.role == "user":
+            yield turn
+            turn = []
+        turn.append(message)
+    yield turn
+
+
+def _notes_of(message: ChatMessage) -> Iterator[str]:
+    """The paths of the notes that a message names, brings along, or was written with."""
+    part = compaction_of(message)
+    references = chain(message.references, part.references if part else ())
+    yield from (reference.relative_path for reference in references if reference.relative_path)
+    for each in message.parts:
+        if isinstance(each, FilePart):
+            yield each.name.partition("#")[0]
+        elif isinstance(each, EvidencePart):
+            yield from (found.relative_path for found in each.evidence)
+    if message.request_context:
+        named = (item.name.partition("#")[0] for item in message.request_context.items)
+        yield from filter(is_note, named)
+
+
+def _first_of_each_run(live: Iterable[ChatMessage], hidden: frozenset[str]) -> Iterator[ChatMessage]:
+    """The questions at which withheld stretches begin: each can stand in for its stretch, being nothing but text."""
+    was_hidden = False
+    for message in live:
+        is_hidden = message.id in hidden
+        is_text = message.role == "user" and not any(isinstance(part, ImagePart) for part in message.parts)
+        if is_hidden and not was_hidden and is_text:
+            yield message
+        was_hidden = is_hidden
+
+
+def _compactions(window: Window, hidden: frozenset[str], stand_ins: frozenset[str]) -> tuple[ChatMessage, ...]:
+    """Those in force, the last without a summary that is withheld, and with the short word for the stand-ins."""
+    short = tuple(Condensed(message_id=id_, text=WITHHELD) for id_ in stand_ins)
+    *earlier, last = window.compactions or (_marker(window),)
+    part = compaction_of(last)
+    assert part is not None
+    kept = part.model_copy(update={"summary": "", "references": ()}) if last.id in hidden else part
+    kept = kept.model_copy(update={"condensed": (*kept.condensed, *short)})
+    return (*earlier, last.model_copy(update={"parts": (kept,)}))
+
+
+def _marker(window: Window) -> ChatMessage:
+    """Of a compaction that archives nothing."""
+    return ChatMessage(
+        id="", role="system", parts=(CompactionPart(number=0, summary=""),), created_at=window.live[0].created_at
+    )

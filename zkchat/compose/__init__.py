@@ -1,0 +1,1 @@
+"""Composition: the only package that names concrete adapters. The command line and the tests both use it."""

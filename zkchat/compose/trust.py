@@ -1,0 +1,184 @@
+"""What comes with a vault and acts only after the user's approval: the one inventory, and what of it is approved."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zkchat.compose.paths import Paths
+from zkchat.model.trust import TrustState, VaultItem, database_item, vault_item
+
+if TYPE_CHECKING:
+    from zkchat.config.trust import TrustStore
+    from zkchat.model.profile import ProfileFile
+    from zkchat.storage.profile_files import ProfileFolders
+
+_SHOWN = 100
+"""Characters of a text that the user is asked about."""
+
+
+@dataclass(frozen=True)
+class VaultTrust:
+    """Approvals hold for one vault and for exactly the content that was seen."""
+
+    where: Paths
+
+    def states(self, *, in_vault: bool = False) -> list[tuple[VaultItem, TrustState]]:
+        """All that comes with the vault; with `in_vault`, or if the vault asks for it, the databases in it too."""
+        return self._store.states(self.where.vault_key, self._items(in_vault=in_vault))
+
+    def is_approved(self, item: VaultItem) -> bool:
+        return self._store.is_approved(self.where.vault_key, item)
+
+    def approve(self, items: Iterable[VaultItem]) -> None:
+        self._store.decide(self.where.vault_key, items, "approved")
+
+    def decline(self, items: Iterable[VaultItem]) -> None:
+        self._store.decide(self.where.vault_key, items, "declined")
+
+    def revoke(self) -> None:
+        self._store.revoke(self.where.vault_key)
+
+    def approve_own(self, before: VaultItem | None, after: VaultItem) -> bool:
+        """Approve what the user just wrote, unless it holds something that was there before and is not approved.
+
+        `before` is None where nothing was there. Tells whether it is approved now.
+        """
+        if before is not None and not self.is_approved(before):
+            return False
+        self.approve([after])
+        return True
+
+    def page_is_approved(self, name: str, text: str) -> bool:
+        return self.is_approved(page_item(name, text))
+
+    def profiles(self, folders: "ProfileFolders") -> "Iterator[ProfileFile]":
+        """The files of agents and rules; those of the vault say whether they are approved."""
+        files = list(folders.files())
+        items = {file.path: profile_item(file) for file in files if file.origin == "vault" and not file.trouble}
+        states = dict(self._store.states(self.where.vault_key, items.values()))
+        for file in files:
+            item = items.get(file.path)
+            yield file if item is None else file.model_copy(update={"is_approved": states[item] == "approved"})
+
+    @property
+    def _store(self) -> "TrustStore":
+        from zkchat.config.trust import TrustStore
+
+        return TrustStore(self.where.trust)
+
+    def _items(self, *, in_vault: bool) -> Iterator[VaultItem]:
+        from zkchat.config.vault_file import read_vault_file
+        from zkchat.errors import ConfigError
+        from zkchat.storage.profile_files import ProfileFolders
+
+        try:
+            requested = read_vault_file(self.where.vault_config)
+        except ConfigError:
+            requested = None  # its settings are left out, with a warning
+        if requested and requested.requests:
+            yield requested.item
+            in_vault = in_vault or requested.requests.get("storage.location") == "vault"
+        for file in ProfileFolders(vault=self.where.vault, config=self.where.user_config.parent).files():
+            if file.origin == "vault" and not file.trouble:
+                yield profile_item(file)
+        yield from self._pages()
+        if in_vault:
+            yield from _database_items(self.where.vault)
+
+    def _pages(self) -> Iterator[VaultItem]:
+        from zkchat.memory.project import FILES
+
+        for name in FILES:
+            text = page_text(self.where.vault, name)
+            if text is not None:
+                yield page_item(name, text)
+
+
+def page_text(vault: Path, name: str) -> str | None:
+    """As much of the vault's page as can ever be used; None where there is none that can be read."""
+    from zkchat.errors import VaultError
+    from zkchat.memory.project import LARGEST
+    from zkchat.storage.vault_files import VaultFiles
+
+    try:
+        return VaultFiles(vault, exclude=(), max_note_bytes=20 * LARGEST).read(name)[:LARGEST]
+    except VaultError:
+        return None
+
+
+def page_item(name: str, text: str) -> VaultItem:
+    return vault_item("page", name, text)
+
+
+def profile_item(file: "ProfileFile") -> VaultItem:
+    return vault_item(file.kind, file.name, file.text)
+
+
+def about(item: VaultItem) -> Iterator[str]:
+    """Lines that tell the user what it is before they decide."""
+    match item.kind:
+        case "settings":
+            for key, value in json.loads(item.content).items():
+                yield _shortened(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+        case "database":
+            yield f"{int(item.content):,} bytes"
+        case "agent":
+            yield _size(item.content)
+            yield from _about_agent(item)
+        case "page":
+            yield _size(item.content)
+            yield from _about_page(item.content)
+            yield _beginning(item.content)
+        case "rule":
+            yield _size(item.content)
+            yield _beginning(item.content)
+
+
+def _about_page(text: str) -> Iterator[str]:
+    from zkchat.memory.project import imports_of
+
+    if imported := imports_of(text):
+        yield _shortened(f"brings in {', '.join(imported)}")
+
+
+def _about_agent(item: VaultItem) -> Iterator[str]:
+    from zkchat.agents.profiles import BUILT_IN
+    from zkchat.agents.reading import agent_of
+    from zkchat.model.profile import ProfileFile, ProfileProblem
+
+    agent = agent_of(ProfileFile(kind="agent", name=item.name, origin="vault", path=item.name, text=item.content))
+    if isinstance(agent, ProfileProblem):
+        yield _beginning(item.content)
+        return
+    if agent.model:
+        yield _shortened(f"asks for the model {agent.model}")
+    for name, value in agent.context.items():
+        yield _shortened(f"context.{name} = {value}")
+    if item.name.casefold() in BUILT_IN:
+        yield "takes the place of the agent of this name that comes with zkchat"
+    yield _beginning(agent.text)
+
+
+def _database_items(vault: Path) -> Iterator[VaultItem]:
+    from zkchat.storage.locations import DATABASES
+
+    for name in DATABASES:
+        with suppress(OSError):
+            yield database_item(name, (vault / ".zkchat" / name).lstat().st_size)
+
+
+def _size(text: str) -> str:
+    count = len(text)
+    return f"{count:,} character{'s' * (count != 1)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 2 * _SHOWN else f"{text[: 2 * _SHOWN]}…"
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text[: 5 * _SHOWN].split())
+    return f"“{line[:_SHOWN]}{'…' * (len(line) > _SHOWN or len(text) > 5 * _SHOWN)}”"

@@ -1,0 +1,240 @@
+"""A turn, put together from its parts: what the model may be told, what it may call, what is kept of it."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from zkchat.chat.bounds import AnswerLimits
+from zkchat.chat.compaction import Compactor, Policy, Reviewer
+from zkchat.chat.describing import Describing
+from zkchat.chat.preparation import Preparation
+from zkchat.chat.privacy import Discretion
+from zkchat.chat.recalling import Recollection
+from zkchat.chat.second_look import SecondLook
+from zkchat.chat.summaries import Summaries
+from zkchat.chat.turn import Turn
+from zkchat.chat.wants import Wants
+from zkchat.compose.adapters import opened_memory, opened_message_search, opened_sentences, tokenizer_of
+from zkchat.compose.paths import Paths
+from zkchat.compose.trust import VaultTrust
+from zkchat.context.budget import Shares
+from zkchat.context.strategies import Keep
+from zkchat.errors import StorageError
+
+if TYPE_CHECKING:
+    from zkchat.agents.profiles import Profiles
+    from zkchat.chat.journal import Journal
+    from zkchat.config.schema import Settings
+    from zkchat.context.assembly import Piece
+    from zkchat.context.selection import Selector
+    from zkchat.environment import Environment
+    from zkchat.memory.facts import Memory
+    from zkchat.ports import ModelProvider, Tokenizer, Tool
+    from zkchat.tools.registry import Toolbox
+    from zkchat.vault.indexing.indexer import Refreshed
+    from zkchat.vault.library import Library
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What is open already when a turn is put together."""
+
+    environment: "Environment"
+    where: Paths
+    settings: "Settings"
+    journal: "Journal"
+    library: "Library"
+    provider: "ModelProvider"
+    profiles: "Profiles"
+    refresh: "Callable[[], Refreshed]"
+    reviewer: Reviewer | None
+    may_remember: Callable[[str], bool]
+    private: bool
+    strict: bool
+
+
+def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]:
+    """A turn, and what the user should know of the files it was made from."""
+    environment, journal, provider = parts.environment, parts.journal, parts.provider
+    tokenizer, prior = tokenizer_of(provider)
+    library = parts.library.shared_with(lambda: provider.info.on_this_machine)
+    discretion = Discretion(
+        history=lambda: journal.history, library=library, on_this_machine=lambda: provider.info.on_this_machine
+    )
+    journal.is_local = discretion.binds
+    memory, trouble = _memory(stack, parts, discretion)
+    recollection = _recollection(stack, parts, tokenizer, discretion)
+    preparation = _preparation(parts, discretion, tokenizer, prior)
+    tools, core = _tools(parts, library, recollection, memory)
+    wants = Wants(
+        info=lambda: provider.info,
+        budget=lambda: preparation.budget,
+        history=lambda: journal.history,
+        tokenizer=tokenizer,
+        library=library,
+        tools=tools,
+        core=core,
+        profiles=parts.profiles,
+        selector=_selector(stack, parts, tokenizer),
+        memory=memory,
+        recall=recollection if parts.settings.context.recall else _nothing_recalled,
+        page_is_approved=VaultTrust(parts.where).page_is_approved,
+        hidden=discretion.hidden,
+    )
+    turn = Turn(
+        journal=journal,
+        vault=str(parts.where.vault),
+        library=library,
+        refresh=parts.refresh,
+        provider=provider,
+        preparation=preparation,
+        summaries=_summaries(stack, parts, library),
+        second_look=SecondLook(library=library, is_wanted=parts.settings.references.look_again),
+        tokenizer=tokenizer,
+        tools=tools,
+        wants=wants,
+        limits=_limits(parts.settings),
+        strict=parts.strict,
+        begin=discretion.begin,
+        now=environment.now,
+        new_id=environment.new_id,
+    )
+    return turn, trouble
+
+
+def describing_for(turn: Turn, settings: "Settings") -> Describing:
+    """What goes on between the turns of a chat."""
+    provider = turn.provider
+
+    def is_wanted() -> bool:
+        info = provider.info
+        match settings.references.model_summaries:
+            case "always":
+                return True
+            case "local":  # a script would give away the answer to the next question
+                return info.on_this_machine and info.provider != "scripted"
+            case "never":
+                return False
+
+    return Describing(
+        summaries=turn.summaries,
+        library=turn.library,
+        provider=provider,
+        window=lambda: turn.preparation.budget.window,
+        is_wanted=is_wanted,
+    )
+
+
+def _summaries(stack: ExitStack, parts: Parts, library: "Library") -> Summaries:
+    if parts.provider.info.needs_notes or parts.settings.references.model_summaries == "never":
+        return Summaries(library)
+    return Summaries(library, stack.enter_context(opened_sentences(parts.environment, parts.where, parts.settings)))
+
+
+def _recollection(stack: ExitStack, parts: Parts, tokenizer: "Tokenizer", discretion: Discretion) -> Recollection:
+    search = opened_message_search(parts.environment, parts.where, parts.settings)
+    return Recollection(
+        journal=parts.journal, search=stack.enter_context(search), tokenizer=tokenizer, hidden=discretion.hidden
+    )
+
+
+def _preparation(parts: Parts, discretion: Discretion, tokenizer: "Tokenizer", prior: float) -> Preparation:
+    return Preparation(
+        history=discretion.history,
+        info=lambda: parts.provider.info,
+        tokenizer=tokenizer,
+        shares=_shares(parts.settings),
+        compactor=_compactor(parts, tokenizer, discretion),
+        prior=prior,
+        shown=discretion.shown,
+    )
+
+
+def _memory(stack: ExitStack, parts: Parts, discretion: Discretion) -> tuple["Memory | None", tuple[str, ...]]:
+    """What is remembered across sessions; a conversation goes on without it."""
+    if parts.provider.info.needs_notes:
+        return None, ()
+    try:
+        _, memory, notice = stack.enter_context(opened_memory(parts.environment, parts.where, parts.settings))
+    except StorageError as error:
+        return None, (f"Nothing is remembered now. {error.message}",)
+    from zkchat.memory.facts import Secrecy
+
+    secrecy = Secrecy(withholds=lambda: not discretion.on_this_machine(), binds=discretion.binds, lend=discretion.lend)
+    return memory.within(secrecy), (notice,) if notice else ()
+
+
+def _tools(
+    parts: Parts, library: "Library", recollection: Recollection, memory: "Memory | None"
+) -> tuple["Toolbox", frozenset[str]]:
+    """All there are, and the names of those without which the vault is out of reach."""
+    from zkchat.tools.explore import explore_tools
+    from zkchat.tools.memory import memory_tools
+    from zkchat.tools.recall import recall_tools
+    from zkchat.tools.registry import Toolbox
+
+    core = explore_tools(library, parts.environment.now)
+    tools: list[Tool] = [*core, *recall_tools(recollection.find)]
+    if memory:
+        may_remember = None if parts.private else parts.may_remember
+        tools += memory_tools(memory, may_remember, lambda: parts.journal.session_id)
+    return Toolbox(tools), frozenset(tool.spec.name for tool in core)
+
+
+def _selector(stack: ExitStack, parts: Parts, tokenizer: "Tokenizer") -> "Selector":
+    from zkchat.agents.profiles import DEFAULT
+    from zkchat.context.relevance import Relevance
+    from zkchat.context.selection import Selector
+    from zkchat.providers.static_vectors import installed
+
+    relevance = Relevance(installed())
+    agents = parts.profiles.agents
+    agent = agents.get(parts.journal.history.agent.casefold(), agents[DEFAULT])
+    modes = [*agent.references.values(), *(agent.rule_mode(rule) for rule in parts.profiles.rules.values())]
+    if "agent" in modes and not parts.provider.info.needs_notes:  # the first question will need it
+        stack.callback(relevance.warm_soon())
+    return Selector(relevance, tokenizer)
+
+
+def _compactor(parts: Parts, tokenizer: "Tokenizer", discretion: Discretion) -> Compactor:
+    context = parts.settings.context
+    return Compactor(
+        journal=parts.journal,
+        provider=parts.provider,
+        tokenizer=tokenizer,
+        policy=Policy(
+            auto=context.auto_compact,
+            strategy=context.strategy,
+            keep=Keep(recent=context.keep_recent, least=context.keep_min),
+            confirm=context.confirm_compaction,
+            review=context.review_summary,
+        ),
+        now=parts.environment.now,
+        new_id=parts.environment.new_id,
+        reviewer=parts.reviewer,
+        hidden=discretion.hidden,
+    )
+
+
+def _shares(settings: "Settings") -> Shares:
+    context = settings.context
+    return Shares(
+        max_tokens=context.max_tokens,
+        reserve=context.reserve_tokens,
+        system=context.system_share,
+        tools=context.tools_share,
+        messages=context.messages_share,
+        memory=context.memory_share,
+        threshold=context.threshold,
+    )
+
+
+def _limits(settings: "Settings") -> AnswerLimits:
+    limits = settings.limits
+    return AnswerLimits(characters=limits.max_answer_chars, time=timedelta(seconds=limits.max_answer_seconds))
+
+
+def _nothing_recalled(_text: str, _budget: int) -> "list[Piece]":
+    return []

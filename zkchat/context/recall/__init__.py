@@ -1,0 +1,1 @@
+"""Search over earlier messages, and which of them return into the prompt."""

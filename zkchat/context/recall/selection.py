@@ -1,0 +1,121 @@
+"""Which archived messages come back into the prompt, and what of each (SPEC 4.6)."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from zkchat.context.coverage import Candidate, chosen, content, rarities
+from zkchat.context.extractive import condense, excerpt
+from zkchat.context.recall.search import ConversationSearch, quoted
+from zkchat.model.message import ChatMessage
+
+# Chosen with benchmarks/memory and with public conversations that are not part of it.
+ENOUGH = 0.25
+"""The score from which a message is worth recalling without being asked for."""
+BESIDE_THE_BEST = 0.35
+"""The share of the best score that the others must reach."""
+BEST_SHARE = 0.5
+"""Of the budget, for the messages that score best; the rest is for those that tell most."""
+LARGEST_SHARE = 0.4
+"""Of the budget, for one recalled message; a longer one is condensed."""
+MOST_CONSIDERED = 200
+MOST_READ = 100_000
+"""Characters that are read to see what tells most, so that an archive of long messages costs no more time."""
+
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """An archived message that comes back into the prompt."""
+
+    message: ChatMessage
+    text: str
+    """What of it comes back: all, or the sentences on the question."""
+    score: float
+
+    @property
+    def quoted(self) -> str:
+        return quoted(self.message, self.text)
+
+
+def recall(
+    search: ConversationSearch,
+    query: str,
+    archived: Mapping[str, ChatMessage],
+    *,
+    session: str,
+    budget: int,
+    count: Count,
+    asked_in: str = "",
+) -> list[Recalled]:
+    """The archived messages that the user's text is about: quoted, in so many tokens; none that say too little.
+
+    First those that score best. Where many share a word with the question, scores tell little: the rest of the room
+    goes to those that say most beside that word, each with its sentences on the question alone.
+    """
+    ranked = search.ranked(query, session=session, limit=MOST_CONSIDERED, among=archived, asked_in=asked_in)
+    found = _distinct(
+        Recalled(archived[id_], archived[id_].text, score)
+        for _, id_, score in ranked
+        if score >= max(ENOUGH, BESIDE_THE_BEST * ranked[0].score)
+    )
+    best = [*_best(found, query, budget, count)]
+    left = budget - sum(count(each.quoted) for each in best)
+    return [*best, *_telling_most(found, best, query, left, count)]
+
+
+def _distinct(found: Iterable[Recalled]) -> list[Recalled]:
+    """Of those that say the same, the best."""
+    by_text: dict[str, Recalled] = {}
+    for each in found:
+        by_text.setdefault(each.text, each)
+    return [*by_text.values()]
+
+
+def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> Iterator[Recalled]:
+    """The first ones until their share is used up, each as much of it as one message may take."""
+    left = budget
+    for each in found:
+        if left <= (1 - BEST_SHARE) * budget:
+            return
+        room = min(int(LARGEST_SHARE * budget), left)
+        text = condense(each.text, room, _quoting(each.message, count), focus=query)
+        if text:
+            shorter = replace(each, text=text)
+            left -= count(shorter.quoted)
+            yield shorter
+
+
+def _quoting(message: ChatMessage, count: Count) -> Count:
+    return lambda text: count(quoted(message, text))
+
+
+def _telling_most(
+    found: Sequence[Recalled], best: Sequence[Recalled], query: str, budget: int, count: Count
+) -> list[Recalled]:
+    """Of those that are not among the best, what covers most that was not said yet, the nearer the better."""
+    asked = content(query)
+    known = {each.message.id for each in best}
+    readable = _readable(each for each in found if each.message.id not in known)
+    others = _distinct(replace(each, text=excerpt(each.text, asked)) for each in readable)
+    candidates = [Candidate(content(each.text), each.score**2, count(each.quoted)) for each in others]
+    left = budget
+
+    def fits(number: int) -> bool:
+        nonlocal left
+        if candidates[number].cost > left:
+            return False
+        left -= candidates[number].cost
+        return True
+
+    before = [content(each.text) for each in best]
+    return [others[number] for number in chosen(candidates, rarities(candidates), fits, before=before)]
+
+
+def _readable(found: Iterable[Recalled]) -> Iterator[Recalled]:
+    """The first ones, without those that would take the others' time."""
+    left = MOST_READ
+    for each in found:
+        if len(each.text) <= min(left, MOST_READ // 10):
+            left -= len(each.text)
+            yield each

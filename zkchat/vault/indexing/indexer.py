@@ -1,0 +1,207 @@
+"""Bringing the index up to what the vault's files say. Only what changed is read again.
+
+Changes go in batches, each of which takes effect whole or not at all, so that an interrupted refresh is simply gone on
+with by the next one.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from zkchat.model.index import IndexBatch
+from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.ports import NoteFiles, NoteIndex, Workers
+from zkchat.vault.indexing.reader import Listed, PartRead, keys_of_known, nothing_collected, parts_of, read_part
+from zkchat.vault.links.catalog import LiveCatalog, keys_of_file
+from zkchat.vault.links.resolver import CatalogEntry, is_note
+from zkchat.vault.search.segments import tidy
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many changed notes are done."""
+
+_RESOLVED_AT_ONCE = 2_000
+_WORTH_SHARING = 3
+"""Parts from which on other processes are asked to help: to start them costs about as much as to read one."""
+_FIRST_SHARED = 250
+"""Notes of a part while the first are shared: other processes tell nothing of a part until it is done."""
+_LAST_SHARED = 350
+"""Notes of a part while the last are shared, so that no process waits long for another to be done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshed:
+    """What a refresh found."""
+
+    notes: int = 0
+    """In the vault, all in all."""
+    changed: int = 0
+    """New, or with another text than before."""
+    removed: int = 0
+    links: int = 0
+    """Resolved, or resolved again."""
+    warnings: tuple[NoteWarning, ...] = ()
+    """About what changed, and what now cannot be listed; those of earlier refreshes are not repeated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Difference:
+    """What the files say that the index does not."""
+
+    notes: int
+    to_read: Sequence[Listed]
+    removed: Sequence[str]
+    added_files: Sequence[str]
+    removed_files: Sequence[str]
+    unlisted: Sequence[NoteWarning]
+
+
+class _KnownFiles:
+    """What the index says of the files. Loaded only when others changed it: most looks at a vault find nothing new."""
+
+    def __init__(self, index: NoteIndex) -> None:
+        self._index = index
+        self._generation: int | None = None
+        self.notes: dict[str, FileStamp] = {}
+        self.settled: set[FileStamp | NoteWarning] = set()
+        """The stamps of those notes that need not be read again while they are listed in just this way."""
+        self.attachments: set[str] = set()
+
+    def catch_up(self) -> None:
+        generation = self._index.generation()
+        if self._generation != generation:
+            self.notes = {path: FileStamp(path, *stamp) for path, stamp in self._index.stamps().items()}
+            self.settled = {stamp for stamp in self.notes.values() if stamp.settled}
+            self.attachments = self._index.attachments()
+            self._generation = generation
+
+    def follow(self, generation: int, *, stamps: Sequence[FileStamp] = (), gone: Sequence[str] = ()) -> None:
+        """Change as the index just did with these notes, unless others changed it too."""
+        if self._generation != generation - 1:
+            return
+        self._generation = generation
+        for path in (*gone, *[stamp.path for stamp in stamps]):
+            if before := self.notes.pop(path, None):
+                self.settled.discard(before)
+        self.notes |= {stamp.path: stamp for stamp in stamps}
+        self.settled |= {stamp for stamp in stamps if stamp.settled}
+
+
+class Indexer:
+    def __init__(
+        self, files: NoteFiles, index: NoteIndex, catalog: LiveCatalog, workers: Workers | None = None
+    ) -> None:
+        self._files = files
+        self._index = index
+        self._catalog = catalog
+        self._workers = workers
+        self._known = _KnownFiles(index)
+        self.unlisted: Sequence[NoteWarning] = ()
+        """What could not be listed at the last refresh."""
+
+    def refresh(self, progress: Progress) -> Refreshed:
+        difference = self._difference()
+        news = [warning for warning in difference.unlisted if warning not in self.unlisted]
+        self.unlisted = difference.unlisted
+        self._forget(difference)  # first, because it costs no reading
+        changed, warnings = self._read(difference.to_read, progress)
+        links = self._resolve_links()
+        if not self._index.is_complete():
+            tidy(self._index)
+            self._index.finish()
+        return Refreshed(
+            notes=difference.notes,
+            changed=changed,
+            removed=len(difference.removed),
+            links=links,
+            warnings=(*news, *warnings),
+        )
+
+    def _difference(self) -> _Difference:
+        known = self._known
+        known.catch_up()
+        found = [*self._files.scan()]
+        news = [each for each in found if each not in known.settled]
+        stamps = [each for each in news if isinstance(each, FileStamp)]
+        notes = [stamp for stamp in stamps if is_note(stamp.path)]
+        files = {stamp.path for stamp in stamps if not is_note(stamp.path)}
+        seen = len(found) - len(news) + sum(stamp.path in known.notes for stamp in notes)
+        return _Difference(
+            notes=len(found) - len(news) + len(notes),
+            to_read=[(stamp, stamp.path in known.notes) for stamp in notes],
+            removed=[]
+            if seen == len(known.notes)
+            else sorted(known.notes.keys() - {each.path for each in found if isinstance(each, FileStamp)}),
+            added_files=sorted(files - known.attachments),
+            removed_files=sorted(known.attachments - files),
+            unlisted=[each for each in news if isinstance(each, NoteWarning)],
+        )
+
+    def _forget(self, difference: _Difference) -> None:
+        """Drop what is gone, and take note of attachments, of which there is nothing to read."""
+        files = [*difference.added_files, *difference.removed_files]
+        touched = {key for path in files for key in keys_of_file(path)}
+        for path in difference.removed:
+            touched |= keys_of_known(path, self._index.known(path))
+        batch = IndexBatch(
+            removed=difference.removed,
+            added_files=difference.added_files,
+            removed_files=difference.removed_files,
+            touched_keys=frozenset(touched),
+        )
+        if not batch.is_empty:
+            self._catalog.catch_up()
+            generation = self._index.apply(batch)
+            self._catalog.follow(
+                generation,
+                entries=[CatalogEntry(path=path) for path in batch.added_files],
+                gone=[*batch.removed, *batch.removed_files],
+            )
+            if not files:
+                self._known.follow(generation, gone=batch.removed)
+
+    def _read(self, listed: Sequence[Listed], progress: Progress) -> tuple[int, list[NoteWarning]]:
+        if listed:
+            self._catalog.catch_up()
+        parts = [*self._parts_read(listed, progress)]
+        for part in sorted(parts, key=lambda part: part.generation):
+            self._catalog.follow(part.generation, entries=part.entries, gone=part.gone)
+            self._known.follow(part.generation, stamps=part.stamps, gone=part.gone)
+        warnings = [warning for part in parts for warning in part.warnings]
+        return sum(part.changed for part in parts), sorted(warnings, key=lambda warning: warning.path)
+
+    def _parts_read(self, listed: Sequence[Listed], progress: Progress) -> Iterator[PartRead]:
+        """Part after part, by other processes if there are many."""
+        parts = parts_of(listed)
+        done = 0
+        if listed:
+            progress(done, len(listed))
+        if self._workers and len(parts) >= _WORTH_SHARING:
+            first, *others, last = parts
+            shared = [*_cut(first, _FIRST_SHARED), *others, *_cut(last, _LAST_SHARED)]
+            for read in self._workers.map(partial(read_part, self._files, self._index), shared):
+                done += read.notes
+                progress(done, len(listed))
+                yield read
+            return
+
+        def count() -> None:
+            nonlocal done
+            done += 1
+            progress(done, len(listed))
+
+        for part in parts:
+            yield read_part(self._files, self._index, part, count)
+
+    @nothing_collected()
+    def _resolve_links(self) -> int:
+        resolved = 0
+        while sources := self._index.notes_to_resolve(_RESOLVED_AT_ONCE):
+            generation = self._catalog.catch_up()
+            found = self._catalog.resolve_all(self._index.links_to_resolve(sources))
+            if self._index.store_resolutions(generation, sources, found):
+                resolved += len(found)
+        return resolved
+
+
+def _cut(part: Sequence[Listed], notes: int) -> list[Sequence[Listed]]:
+    return [part[at : at + notes] for at in range(0, len(part), notes)]

@@ -1,0 +1,232 @@
+"""Reading notes for the index: some of them at a time, by this process or by others that help."""
+
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from zkchat.errors import NoteNotFound, VaultError
+from zkchat.model.index import IndexBatch, IndexedNote, KnownNote
+from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Section
+from zkchat.vault.links.catalog import keys_of_file, keys_of_links
+from zkchat.vault.links.resolver import CatalogEntry
+from zkchat.vault.notes.chunker import sections_of
+from zkchat.vault.notes.parse import file_title, parse_note
+from zkchat.vault.privacy.declarations import written_class
+
+if TYPE_CHECKING:  # what it brings along would take longer to load than a hundred notes to read, in each process
+    from zkchat.ports import NoteFiles, NoteIndex
+
+Listed = tuple[FileStamp, bool]
+"""A note that is to be read, and whether the index knows it."""
+
+
+PART_NOTES = 1_000
+PART_BYTES = 2_000_000
+"""What is read before it is written: it has to find room in memory."""
+_AT_ONCE = 100
+"""Notes that are read before they are parsed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRead:
+    """What came of a part."""
+
+    notes: int
+    """How many were to be read."""
+    changed: int
+    warnings: tuple[NoteWarning, ...]
+    generation: int
+    """Of the index, with this part in it."""
+    entries: tuple[CatalogEntry, ...]
+    stamps: tuple[FileStamp, ...]
+    gone: tuple[str, ...]
+
+
+def parts_of(listed: Sequence[Listed]) -> list[list[Listed]]:
+    """Notes in parts that are read, and written, together."""
+    parts: list[list[Listed]] = []
+    room = 0
+    for stamp, is_known in listed:
+        if not parts or room < stamp.size or len(parts[-1]) >= PART_NOTES:
+            parts.append([])
+            room = PART_BYTES
+        parts[-1].append((stamp, is_known))
+        room -= stamp.size
+    return parts
+
+
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """Many values and no cycles: to look through them for garbage again and again would find nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@nothing_collected()
+def read_part(
+    files: "NoteFiles", index: "NoteIndex", part: Sequence[Listed], after_each: Callable[[], None] = lambda: None
+) -> PartRead:
+    """Read some notes and store what is new of them, in one transaction."""
+    batch = _Batch(files, index)
+    for at in range(0, len(part), _AT_ONCE):
+        listed = part[at : at + _AT_ONCE]
+        batch.add(listed)
+        for _ in listed:
+            after_each()
+    change = batch.finished()
+    notes = [stored.note for stored in change.notes]
+    return PartRead(
+        notes=len(part),
+        changed=len(notes),
+        warnings=tuple(NoteWarning(path=note.path, text=text) for note in notes for text in note.warnings),
+        generation=index.apply(change),
+        entries=tuple(CatalogEntry(path=note.path, title=note.title, aliases=note.aliases) for note in notes),
+        stamps=(*[stored.stamp for stored in change.notes], *change.restamped),
+        gone=tuple(change.removed),
+    )
+
+
+class _Changed(NamedTuple):
+    """A file that does not say what the index knows of it."""
+
+    stamp: FileStamp
+    before: KnownNote | None
+    digest: bytes
+    text: str
+    intact: bool
+    trouble: str
+    """Why it cannot be read."""
+
+
+class _Parsed(NamedTuple):
+    note: Note
+    text: str | None
+    """That a search looks at; None if the note is not to be found by one at all."""
+    privacy: PrivacyClass
+
+
+class _Batch:
+    """Notes that were read, and what the index has to be told of them."""
+
+    def __init__(self, files: "NoteFiles", index: "NoteIndex") -> None:
+        self._files = files
+        self._index = index
+        self._notes: list[IndexedNote] = []
+        self._restamped: list[FileStamp] = []
+        self._vanished: list[str] = []
+        self._touched: set[str] = set()
+
+    def add(self, listed: Sequence[Listed]) -> None:
+        """Step by step: what a processor does many times in a row it does faster than in turn with other things."""
+        read = [self._read(stamp, self._index.known(stamp.path) if is_known else None) for stamp, is_known in listed]
+        changed = [each for each in read if each]
+        parsed = [_parsed(each) for each in changed]
+        in_sections = [_in_sections(each) for each in parsed]
+        for each, (note, sections, privacy) in zip(changed, in_sections, strict=True):
+            path = each.stamp.path
+            if each.before is None or _leads_elsewhere(each.before, note):
+                self._touched |= keys_of_known(path, each.before)
+                self._touched |= keys_of_file(path, note.title, note.aliases)
+            link_keys = keys_of_links(note.links)
+            self._notes.append(IndexedNote(each.stamp, each.digest, note, sections, link_keys, privacy))
+
+    def _read(self, stamp: FileStamp, before: KnownNote | None) -> _Changed | None:
+        text, intact, trouble = "", True, ""
+        try:
+            text, intact = self._files.read_whole(stamp.path)
+        except NoteNotFound:
+            self._vanished.append(stamp.path)
+            self._touched |= keys_of_known(stamp.path, before)
+            return None
+        except VaultError as error:
+            trouble = error.message
+            stamp = stamp._replace(settled=False)  # what stands in the way may go without a new stamp
+        digest = blake2b(f"{trouble}\0{intact}\0{text}".encode(), digest_size=16).digest()
+        if before and before.digest == digest:
+            self._restamped.append(stamp)
+            return None
+        return _Changed(stamp, before, digest, text, intact, trouble)
+
+    def finished(self) -> IndexBatch:
+        from zkchat.vault.search.postings import SegmentBuilder
+
+        builder = SegmentBuilder()
+        for each in self._notes:
+            if each.sections:
+                builder.add(each.note, each.sections)
+        return IndexBatch(
+            notes=self._notes,
+            restamped=self._restamped,
+            removed=self._vanished,
+            touched_keys=frozenset(self._touched),
+            segment=builder.build() if builder.slots else None,
+        )
+
+
+def _parsed(changed: _Changed) -> _Parsed:
+    path, text = changed.stamp.path, changed.text
+    if changed.trouble:
+        return _bare(path, changed.trouble)
+    try:
+        note = parse_note(path, text)
+        privacy, is_certain = written_class(text)
+    except Exception as error:  # noqa: BLE001 - whatever one note does to the parser, the rest of the vault is served
+        return _not_understood(path, error)
+    if not is_certain:
+        note = replace(note, warnings=(*note.warnings, f"{_MISPLACED}, so the note counts as {privacy}."))
+    if privacy == "never":
+        return _Parsed(Note(path=path, title=file_title(path), warnings=note.warnings), None, privacy)
+    if not changed.intact:
+        note = replace(note, warnings=(*note.warnings, "Some of its characters are not UTF-8 and are shown as \ufffd."))
+    return _Parsed(note, text if is_source(note.frontmatter) else None, privacy)
+
+
+def is_source(frontmatter: Mapping[str, object]) -> bool:
+    """Whether answers may rest on a note, without its reader's saying so. What a model said before is none."""
+    return frontmatter.get(WRITTEN_BY_US) not in {"answer", "conversation"}
+
+
+def _in_sections(parsed: _Parsed) -> tuple[Note, Sequence[Section], PrivacyClass]:
+    note, text, privacy = parsed
+    if text is None:
+        return note, (), privacy
+    try:
+        return note, sections_of(note, text) or (_NOTHING,), privacy
+    except Exception as error:  # noqa: BLE001 - see above
+        note, _, privacy = _not_understood(note.path, error)
+        return note, (_NOTHING,), privacy
+
+
+def _not_understood(path: str, error: Exception) -> _Parsed:
+    return _bare(path, f"It could not be understood ({type(error).__name__}) and is found by its name only.")
+
+
+def _bare(path: str, trouble: str) -> _Parsed:
+    """A note of which only the name is known. It may say anything of its privacy, so the name stays here."""
+    return _Parsed(Note(path=path, title=file_title(path), warnings=(trouble,)), "", "local")
+
+
+WRITTEN_BY_US = "zkchat-note"
+"""The property of notes that `/save` and `/export` write."""
+_MISPLACED = "`zkchat` is not written once, as a property between two lines of ---"
+_NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)
+"""The text of a note without any, so that it is still found by its title."""
+
+
+def _leads_elsewhere(before: KnownNote, now: Note) -> bool:
+    """Whether links to a note may find other names or places in it than before."""
+    return (before.title, before.aliases, before.headings, before.blocks) != (
+        now.title, now.aliases, now.headings, now.blocks,
+    )  # fmt: skip
+
+
+def keys_of_known(path: str, known: KnownNote | None) -> frozenset[str]:
+    return keys_of_file(path, known.title, known.aliases) if known else frozenset()

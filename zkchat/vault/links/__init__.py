@@ -1,0 +1,1 @@
+"""Which note a link means."""

@@ -1,0 +1,332 @@
+"""Which note a link means: Obsidian's rules, and after them fallbacks that say what they are."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from zkchat.model.index import LinkToResolve
+from zkchat.model.note import (
+    Ambiguous,
+    Block,
+    External,
+    Heading,
+    Link,
+    LinkVia,
+    Missing,
+    Note,
+    Resolution,
+    Resolved,
+)
+from zkchat.vault.links.names import SimilarNames, name_key
+
+_DOCUMENTS = ("md", "canvas", "base", "pdf")
+_IMAGES = ("avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp")
+_RECORDINGS = ("3gp", "flac", "m4a", "mp3", "ogg", "wav", "mkv", "mov", "mp4", "ogv", "webm")
+KNOWN_EXTENSIONS = frozenset((*_DOCUMENTS, *_IMAGES, *_RECORDINGS))
+"""Of the files that Obsidian shows. A target that ends in one of them is first looked for as it is written."""
+
+_ID_SHAPE = "(?:[0-9]{8}t[0-9]{4}|[0-9]{8,17})"
+_ID = re.compile(f"^{_ID_SHAPE}(?![0-9])|(?<![0-9]){_ID_SHAPE}$")
+_MOST_ALIKE = 100
+_DEEPEST = 20
+"""Headings that a link may name one below the other; there are six levels."""
+_NO_LETTERS = re.compile(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
+
+
+class CatalogEntry(NamedTuple):
+    """A file of the vault. An attachment has nothing but a path."""
+
+    path: str
+    title: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class Anchors:
+    """The places in a note that a link can lead to. What is looked up again and again takes no look through all."""
+
+    def __init__(self, headings: Sequence[Heading] = (), blocks: Sequence[Block] = ()) -> None:
+        self._headings = headings
+        self._blocks = blocks
+
+    def find(self, anchor: str) -> Heading | Block | None:
+        """What `Heading`, `Heading#Sub` or `^block` names."""
+        last = anchor.rpartition("#")[2].strip()
+        return self._block_by_id.get(last[1:].casefold()) if last.startswith("^") else self._heading(anchor)
+
+    def _heading(self, anchor: str) -> Heading | None:
+        """The first heading that is named last and stands below those named before it, or whose own text holds a `#`.
+
+        Of headings with the same text only the first ones are looked at.
+        """
+        parts = anchor.split("#") if anchor.count("#") < _DEEPEST else [anchor]
+        *above, name = [key for key in map(heading_key, parts) if key] or [""]
+        for heading, trail in self._headings_by_key.get(name, ()):
+            ancestors = iter(trail)
+            if all(wanted in ancestors for wanted in above):
+                return heading
+        for heading, _ in self._headings_by_key.get(heading_key(anchor), ()):
+            return heading
+        return None
+
+    @cached_property
+    def _block_by_id(self) -> dict[str, Block]:
+        return {block.id.casefold(): block for block in reversed(self._blocks)}
+
+    @cached_property
+    def _headings_by_key(self) -> dict[str, list[tuple[Heading, tuple[str, ...]]]]:
+        """Each with the headings that it stands below."""
+        found: dict[str, list[tuple[Heading, tuple[str, ...]]]] = {}
+        trail: list[tuple[int, str]] = []
+        for heading in self._headings:
+            key = heading_key(heading.text)
+            while trail and trail[-1][0] >= heading.level:
+                trail.pop()
+            alike = found.setdefault(key, [])
+            if len(alike) < _MOST_ALIKE:
+                alike.append((heading, tuple(above for _, above in trail)))
+            trail.append((heading.level, key))
+        return found
+
+
+class Catalog:
+    """Every file of the vault by the names that links use. `anchors` is asked about notes that a link leads into."""
+
+    def __init__(self, entries: Iterable[CatalogEntry], anchors: Callable[[str], Anchors]) -> None:
+        self.anchors = anchors
+        self._entries: dict[str, CatalogEntry] = {}
+        self._tails = _Shelf()
+        self._aliases = _Shelf()
+        self._ids = _Shelf()
+        self._titles = _Shelf()
+        self._similar: SimilarNames | None = None
+        for entry in entries:
+            self.replace(entry)
+
+    def replace(self, entry: CatalogEntry) -> None:
+        """Add an entry, in the place of the one with the same path."""
+        self.remove(entry.path)
+        self._entries[entry.path] = entry
+        for shelf, key in self._places(entry):
+            shelf.put(key, entry.path)
+        if self._similar:
+            for name in _names(entry):
+                self._similar.add(name)
+
+    def remove(self, path: str) -> None:
+        entry = self._entries.pop(path, None)
+        if not entry:
+            return
+        for shelf, key in self._places(entry):
+            shelf.take(key, path)
+        if self._similar:
+            for name in _names(entry):
+                self._similar.discard(name)
+
+    def ending_with(self, tail: str) -> list[str]:
+        """The paths whose last components have this key."""
+        if tail.count("/") <= 1:
+            return self._tails.get(tail)
+        paths = self._tails.get("/".join(tail.split("/")[-2:]))
+        return [path for path in paths if f"/{name_key(path)}".endswith(f"/{tail}")]
+
+    def at(self, key: str) -> list[str]:
+        """The paths with this key; two of them differ in case or normal form only."""
+        two = "/".join(f"/{key}".split("/")[-2:])
+        return [path for path in self._tails.get(two) if name_key(path) == key]
+
+    def called(self, name: str) -> list[str]:
+        return self._aliases.get(name_key(name))
+
+    def titled(self, name: str) -> list[str]:
+        return self._titles.get(name_key(name))
+
+    def with_id_of(self, target: str) -> list[str]:
+        stem = name_key(target).rpartition("/")[2].removesuffix(".md")
+        return sorted({path for id_ in _ids(stem) for path in self._ids.get(id_)})
+
+    def similar_to(self, name: str, limit: int) -> tuple[str, ...]:
+        """The names most like this one, each of which is a link that leads somewhere."""
+        if self._similar is None:
+            self._similar = SimilarNames(name for entry in self._entries.values() for name in _names(entry))
+        return self._similar.closest(name, limit)
+
+    def _places(self, entry: CatalogEntry) -> "Iterator[tuple[_Shelf, str]]":
+        components = f"/{name_key(entry.path)}".split("/")
+        yield self._tails, components[-1]
+        yield self._tails, "/".join(components[-2:])
+        if is_note(entry.path):
+            stem = components[-1][:-3]
+            for alias in {name_key(alias) for alias in entry.aliases}:
+                yield self._aliases, alias
+            for id_ in _ids(stem):
+                yield self._ids, id_
+            title = name_key(entry.title)
+            if title and title != stem:
+                yield self._titles, title
+
+
+class _Shelf:
+    """Paths by key. Nearly every key has one path, which is kept without a list."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, str | list[str]] = {}
+
+    def get(self, key: str) -> list[str]:
+        held = self._held.get(key, [])
+        return [held] if isinstance(held, str) else held
+
+    def put(self, key: str, path: str) -> None:
+        held = self._held.get(key)
+        if held is None:
+            self._held[key] = path
+        elif isinstance(held, str):
+            self._held[key] = [held, path]
+        else:
+            held.append(path)
+
+    def take(self, key: str, path: str) -> None:
+        rest = [held for held in self.get(key) if held != path]
+        if rest:
+            self._held[key] = rest
+        else:
+            del self._held[key]
+
+
+def resolve(catalog: Catalog, link: Link | LinkToResolve, source: str | None, *, suggestions: int = 3) -> Resolution:
+    """Find what a link in the note `source` leads to.
+
+    Suggestions take a few milliseconds for each missing note: who resolves a whole vault asks for none.
+    """
+    if link.external:
+        return External(address=link.target)
+    if not link.target:
+        return _answer(catalog, [source], "self", link.anchor) if source else Missing(target="")
+    found = _find(catalog, link.target, source)
+    if found:
+        return _answer(catalog, *found, link.anchor)
+    before, caret, block = link.target.partition("^")
+    found = _find(catalog, before.strip(), source) if caret else None
+    if found:
+        return _answer(catalog, *found, f"^{block.strip()}")
+    name = link.target.rstrip("/").rpartition("/")[2]
+    return Missing(target=link.target, suggestions=catalog.similar_to(name, suggestions) if suggestions else ())
+
+
+def is_note(path: str) -> bool:
+    return path[-3:].lower() == ".md"
+
+
+def is_attachment(target: str) -> bool:
+    """Whether a link to this target means a file that is no note, be it there or not."""
+    extension = _extension(target)
+    return extension in KNOWN_EXTENSIONS and extension != "md"
+
+
+def heading_key(text: str) -> str:
+    """The same for headings that differ only in case, punctuation, markup or normal form."""
+    return _NO_LETTERS.sub(" ", unicodedata.normalize("NFC", text)).strip().casefold()
+
+
+def section_lines(note: Note, anchor: str) -> tuple[int, int] | None:
+    """First and last line of what an anchor (`Heading`, `Heading#Sub` or `^block`) names in a note."""
+    place = Anchors(note.headings, note.blocks).find(anchor)
+    match place:
+        case Block():
+            return place.first_line, place.last_line
+        case Heading():
+            after = (heading for heading in note.headings if heading.start > place.start)
+            following = next((heading for heading in after if heading.level <= place.level), None)
+            return place.line, following.line - 1 if following else note.line_count
+        case None:
+            return None
+
+
+def _find(catalog: Catalog, target: str, source: str | None) -> tuple[list[str], LinkVia] | None:
+    """The paths that a target means, the preferred one first, and how they were found."""
+    for spelling in _spellings(target):
+        paths = _by_path(catalog, spelling, source)
+        if paths:
+            return paths, "path" if "/" in target else "name"
+    aliased = catalog.called(target)
+    if aliased:
+        return _preferred(aliased, target, source), "alias"
+    identified = catalog.with_id_of(target)
+    if len(identified) == 1:
+        return identified, "id"
+    titled = catalog.titled(target)
+    if len(titled) == 1:
+        return titled, "title"
+    return None
+
+
+def _spellings(target: str) -> tuple[str, str]:
+    with_ending = f"{target}.md"
+    return (target, with_ending) if _extension(target) in KNOWN_EXTENSIONS else (with_ending, target)
+
+
+def _extension(target: str) -> str:
+    if "." not in target:
+        return ""
+    _, dot, extension = target.rpartition("/")[2].rpartition(".")
+    return extension.lower() if dot else ""
+
+
+def _by_path(catalog: Catalog, spelling: str, source: str | None) -> list[str]:
+    if spelling.startswith(("/", "./", "../")):
+        path = _inside_vault(spelling, source)
+        return _preferred(catalog.at(name_key(path)), path, source) if path else []
+    return _preferred(catalog.ending_with(name_key(spelling)), spelling, source)
+
+
+def _inside_vault(spelling: str, source: str | None) -> str | None:
+    """The vault path of a relative or rooted spelling; None if it leads out of the vault."""
+    if spelling.startswith("/"):
+        return spelling.lstrip("/")
+    components = source.split("/")[:-1] if source else []
+    for component in spelling.split("/"):
+        if component == ".." and not components:
+            return None
+        if component == "..":
+            components.pop()
+        elif component != ".":
+            components.append(component)
+    return "/".join(components)
+
+
+def _preferred(paths: list[str], spelling: str, source: str | None) -> list[str]:
+    """Exact vault path first, then the source's own folder, then the shortest, then by the alphabet."""
+    if len(paths) < 2:
+        return paths
+    key = name_key(spelling)
+    folder = _folder(source) if source is not None else None
+    return sorted(
+        paths,
+        key=lambda path: (path != spelling, name_key(path) != key, _folder(path) != folder, len(path), path),
+    )
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _answer(catalog: Catalog, paths: list[str], via: LinkVia, anchor: str) -> Resolved | Ambiguous:
+    path, *others = paths
+    found, line = True, None
+    if anchor and is_note(path):
+        place = catalog.anchors(path).find(anchor)
+        found, line = place is not None, place.line if place else None
+    if others:
+        return Ambiguous(path=path, via=via, others=tuple(others), anchor_found=found, line=line)
+    return Resolved(path=path, via=via, anchor_found=found, line=line)
+
+
+def _ids(stem: str) -> set[str]:
+    return set(_ID.findall(stem)) if stem[:1].isdigit() or stem[-1:].isdigit() else set()
+
+
+def _names(entry: CatalogEntry) -> set[str]:
+    """What can be written between brackets to get there."""
+    name = entry.path.rpartition("/")[2]
+    return {name[:-3], entry.title, *entry.aliases} - {""} if is_note(entry.path) else {name}

@@ -1,0 +1,1 @@
+"""What the text of a note holds: Markdown, frontmatter, links, sections, sentences."""

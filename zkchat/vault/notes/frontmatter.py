@@ -1,0 +1,219 @@
+"""The YAML block at the top of a note: cut off at offset 0, read safely, never trusted."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any, Protocol
+
+from zkchat.vault.notes.markdown import Span
+
+if TYPE_CHECKING:
+    import yaml
+
+
+class Node(Protocol):
+    """A node of the YAML tree."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def tag(self) -> str: ...
+    @property
+    def value(self) -> Any: ...
+
+
+LARGEST = 50_000
+"""Characters; more is no description of a note, and the time it takes to read is the reader's."""
+DEEPEST = 30
+"""Levels of nesting. The C loader recurses without a limit of its own."""
+_INNOCENT = 100
+"""So few brackets, dashes and colons cannot nest deep enough to harm."""
+
+_LONGEST_NUMBER = 1024
+"""Bits."""
+_TEXT = "tag:yaml.org,2002:str"
+_NOTHING = "tag:yaml.org,2002:null"
+
+_OPENING = re.compile(r"---[ \t]*\n")
+_CLOSING = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
+_PROPERTY = re.compile(r"^([^\s#\-\[{][^\n:]*):(?=\s|\Z)", re.MULTILINE)
+_PLAIN_TEXT = r"[^\W\d_][\w'./ -]*"
+_PLAIN_TEXTS = re.compile(_PLAIN_TEXT)
+_PLAIN_PROPERTY = re.compile(
+    r"(?P<name>[^\W\d_][\w-]{0,50}):"
+    rf"(?: +(?P<text>{_PLAIN_TEXT})| +(?P<day>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})"
+    rf"|(?P<listed> +\[{_PLAIN_TEXT}(?:, *{_PLAIN_TEXT})*\]"
+    rf"|\n(?P<indent> *)- +{_PLAIN_TEXT}(?:\n(?P=indent)- +{_PLAIN_TEXT})*)|)\n"
+)
+_NO_TEXTS = frozenset({"yes", "no", "true", "false", "on", "off", "null"})
+"""Words that YAML takes for something else, in any case."""
+_QUOTED_OR_COMMENT = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<!\S)#[^\n]*")
+
+
+Written = str | list[str]
+"""A property as it is written: a text, or the texts of a list; an empty list if it is neither."""
+Properties = tuple[dict[str, Any], dict[str, Written]]
+"""With their values, and as they are written by lower-cased name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontmatter:
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    span: Span = (0, 0)
+    """Where the YAML stands."""
+    end: int = 0
+    """Where the body begins."""
+    warning: str = ""
+
+
+def cut(flat: str, start: int = 0) -> Frontmatter:
+    """Read the frontmatter that begins at `start`, if one does. What is no mapping is text between two rules."""
+    opening = _OPENING.match(flat, start)
+    closing = _CLOSING.search(flat, opening.end()) if opening else None
+    if not opening or not closing:
+        return Frontmatter(end=start)
+    span = opening.end(), closing.start()
+    try:
+        found = _read(flat[span[0] : span[1]])
+    except _Refused as refused:
+        warning = f"The frontmatter {refused}; it was left unread."
+        return Frontmatter(span=span, end=closing.end(), warning=warning)
+    if found is None:
+        return Frontmatter(end=start)
+    properties, written = found
+    return Frontmatter(
+        properties=properties,
+        title=" ".join(" ".join(_listed(written.get("title"))[:1]).split()),
+        aliases=distinct(name for key in ("aliases", "alias") for name in _listed(written.get(key), ",")),
+        tags=distinct(tag.lstrip("#") for key in ("tags", "tag") for tag in _listed(written.get(key), r"[,\s]+")),
+        span=span,
+        end=closing.end(),
+    )
+
+
+def properties_at(flat: str, span: Span) -> list[tuple[int, str]]:
+    """The top-level property names with the offsets where they begin."""
+    return [(match.start(), match[1].strip("\"' ")) for match in _PROPERTY.finditer(flat, *span)]
+
+
+def comments_in(flat: str, span: Span) -> list[Span]:
+    return [match.span() for match in _QUOTED_OR_COMMENT.finditer(flat, *span) if match[0].startswith("#")]
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Without empty ones, and without those that differ from an earlier one in case only."""
+    kept: dict[str, str] = {}
+    for name in names:
+        kept.setdefault(name.strip().casefold(), name.strip())
+    kept.pop("", None)
+    return tuple(kept.values())
+
+
+class _Refused(Exception):
+    """Why a frontmatter is not read, as the end of a sentence."""
+
+
+def _read(source: str) -> Properties | None:
+    if len(source) > LARGEST:
+        raise _Refused(f"is longer than {LARGEST:,} characters")
+    return read_plain(source) or read_yaml(source)
+
+
+def read_plain(source: str) -> Properties | None:
+    """What `read_yaml` says, if nothing is written but plain texts, days and lists of texts; else None.
+
+    Most frontmatters are like that, and YAML takes four times as long over them.
+    """
+    properties: dict[str, Any] = {}
+    written: dict[str, Written] = {}
+    end = 0
+    for match in _PLAIN_PROPERTY.finditer(source):
+        name, text, listed, day = match.group("name", "text", "listed", "day")
+        texts = [found.rstrip(" ") for found in _PLAIN_TEXTS.findall(text or listed or "")]
+        if match.start() != end or not _NO_TEXTS.isdisjoint(map(str.lower, texts)):
+            return None
+        end = match.end()
+        try:
+            properties[name] = texts[0] if text else texts if listed else date.fromisoformat(day) if day else None
+        except ValueError:
+            return None
+        written[name.lower()] = texts[0] if text else day or texts
+    return (properties, written) if end == len(source) else None
+
+
+def read_yaml(source: str) -> Properties | None:
+    """None if the source is no mapping."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        if sum(map(source.count, "[{-?:")) > _INNOCENT or ("&" in source and "*" in source):
+            _inspect(yaml.parse(source, loader))
+        reader = loader(source)
+        try:
+            node = reader.get_single_node()
+            if isinstance(node, yaml.MappingNode):
+                return _value(node, reader), {str(key.value).lower(): _written(value) for key, value in node.value}
+            return ({}, {}) if node is None else None
+        finally:
+            reader.dispose()
+    except yaml.MarkedYAMLError as error:
+        place = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
+        raise _Refused(f"is not valid YAML ({error.problem}{place})") from None
+    # What PyYAML's constructors let through: dates that do not exist, endless numbers, tags that do not fit.
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
+        raise _Refused(f"holds a value that cannot be read ({' '.join(str(error).split())})") from None
+
+
+def _inspect(events: "Iterable[yaml.Event]") -> None:
+    """Refuse what would overrun the loader's stack, or grow when it is copied."""
+    import yaml
+
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.AliasEvent):
+            raise _Refused("uses YAML aliases")
+        if depth > DEEPEST:
+            raise _Refused(f"is nested more than {DEEPEST} levels deep")
+
+
+def _value(node: Node, reader: "yaml.SafeLoader") -> Any:
+    """What a node stands for, with texts for keys, so that it can be written down as JSON."""
+    if node.id == "mapping":
+        return {_key(key): _value(value, reader) for key, value in node.value}
+    if node.id == "sequence":
+        return [_value(item, reader) for item in node.value]
+    if node.tag == _TEXT:
+        return node.value
+    value = reader.construct_object(node)
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        raise _Refused("holds a number that is too long")
+    return value
+
+
+def _key(node: Node) -> str:
+    if node.id != "scalar":
+        raise _Refused(f"has a {node.id} where a name should be")
+    return str(node.value)
+
+
+def _written(node: Node) -> Written:
+    """YAML would make a 7 of the alias `007`, and a truth of `yes`."""
+    if node.id == "sequence":
+        return [item.value for item in node.value if item.id == "scalar" and item.tag != _NOTHING]
+    return node.value if node.id == "scalar" and node.tag != _NOTHING else []
+
+
+def _listed(written: Written | None, separator: str = "") -> list[str]:
+    """The texts of a list, or of one text that may be a list in disguise."""
+    if isinstance(written, str):
+        return re.split(separator, written) if separator else [written]
+    return written or []

@@ -1,0 +1,178 @@
+"""From the text of a note to what is known of it."""
+
+import re
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from zkchat.model.note import Block, Heading, Link, Note
+from zkchat.vault.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
+from zkchat.vault.notes.markdown import MOST, Lines, Span, blank, flatten, outline, plain
+from zkchat.vault.notes.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
+
+_TAG = re.compile(
+    r"#(?<!\S#)([^\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"
+    r"""'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0]+)"""
+)
+"""Obsidian's, and CJK punctuation ends a tag too."""
+_WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")
+"""In these Markdown sees nothing but text."""
+MOST_TAGS = 5_000
+_BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
+
+
+def parse_note(path: str, text: str) -> Note:
+    """Read a note. No text makes this raise, and none makes it slow."""
+    flat, matter, body = _cut(text)
+    found = outline(body, matter.end)
+    prose = read_prose(text, body, found)
+    headings = tuple(_shown(found.titles, prose.comments)[:MOST])
+    tags, blocks = [*islice(_tags(prose.rest), MOST_TAGS + 1)], [*islice(_blocks(body, prose.rest, found.blocks), MOST)]
+    has_more = {
+        "marks": found.is_cut,
+        "headings": len(found.titles) > MOST,
+        "links": prose.has_more_links,
+        "block ids": len(blocks) == MOST,
+        "tags": len(tags) > MOST_TAGS,
+    }
+    return Note(
+        path=path,
+        title=matter.title or _first_title(headings) or file_title(path),
+        aliases=matter.aliases,
+        tags=distinct((*matter.tags, *tags)),
+        frontmatter=matter.properties,
+        headings=headings,
+        blocks=tuple(blocks),
+        links=(*_frontmatter_links(text, flat, matter), *prose.links),
+        body_start=matter.end,
+        line_count=body.count("\n") + 1,
+        comments=tuple(prose.comments),
+        warnings=(*([matter.warning] if matter.warning else []), *_left_out(has_more)),
+    )
+
+
+def _left_out(has_more: Mapping[str, bool]) -> list[str]:
+    kinds = [kind for kind, more in has_more.items() if more]
+    return [f"It has more {' and '.join(kinds)} than are looked at; the others count as text."] if kinds else []
+
+
+def frontmatter_of(text: str) -> Frontmatter:
+    """What stands at the top of a note, without a look at the rest."""
+    return cut(flatten(text), start=int(text.startswith("\ufeff")))
+
+
+def prose_of(text: str) -> str:
+    """What a note says beside its links: frontmatter, code, formulas and links are blanked out. Every offset stays."""
+    return _prose(text).rest
+
+
+def comments_of(text: str) -> list[Span]:
+    """Where `%% … %%` stands in a note."""
+    return _prose(text).comments if "%%" in text else []
+
+
+def _prose(text: str) -> Prose:
+    _, matter, body = _cut(text)
+    return read_prose(text, body, outline(body, matter.end))
+
+
+def file_title(path: str) -> str:
+    """The name of a note's file, without folders and `.md`."""
+    name = path.rpartition("/")[2]
+    return name[:-3] if name[-3:].lower() == ".md" else name
+
+
+def _cut(text: str) -> tuple[str, Frontmatter, str]:
+    """The flattened text, its frontmatter, and the text again with the frontmatter blanked out."""
+    flat = flatten(text)
+    matter = cut(flat, start=int(text.startswith("\ufeff")))
+    return flat, matter, _hidden(flat[: matter.end]) + flat[matter.end :]
+
+
+def _hidden(lines: str) -> str:
+    """Blank lines in place of these, so that offsets and line numbers stay."""
+    return "\n".join(" " * len(line) for line in lines.split("\n"))
+
+
+def _shown(titles: list[Heading], comments: list[Span]) -> list[Heading]:
+    """Those that stand in no comment."""
+    if not comments:
+        return titles
+    commented = inside([(title.start, title.start + 1) for title in titles], comments)
+    return [title for title, in_comment in zip(titles, commented, strict=True) if not in_comment]
+
+
+def _first_title(headings: tuple[Heading, ...]) -> str:
+    shown = (_as_read(heading.text) for heading in headings if heading.level == 1)
+    return next(filter(None, shown), "")
+
+
+def _as_read(markdown: str) -> str:
+    if _WORDS.fullmatch(markdown):
+        return markdown
+    pieces: list[str] = []
+    position = 0
+    for link in scan(markdown) if "[[" in markdown else ():
+        if link.syntax == "wikilink":
+            pieces += (markdown[position : link.start], link.display or link.target or link.anchor)
+            position = link.end
+    return plain(f"# {''.join(pieces)}{markdown[position:]}")
+
+
+def _tags(rest: str) -> Iterator[str]:
+    for match in _TAG.finditer(rest):
+        tag = match[1].rstrip("/")
+        if not tag.isdecimal():
+            yield tag
+
+
+def _frontmatter_links(text: str, flat: str, matter: Frontmatter) -> Iterator[Link]:
+    start, end = matter.span
+    if "[[" not in flat[start:end]:
+        return
+    visible = blank(flat[:end], comments_in(flat, matter.span))
+    properties = properties_at(flat, matter.span)
+    lines = Lines(flat)
+    for span in wikilink_spans(visible, start):
+        place = bisect_right(properties, span[0], key=lambda item: item[0]) - 1
+        name = properties[place][1] if place >= 0 else ""
+        link = wikilink(text, span, lines.at(span[0]), in_frontmatter=name)
+        if link:
+            yield link
+
+
+def _blocks(body: str, rest: str, spans: list[Span]) -> Iterator[Block]:
+    if "^" not in rest:
+        return
+    lines = Lines(body)
+    known: dict[Span, tuple[int, int]] = {}
+    matches = list(_BLOCK_ID.finditer(rest))
+    for match, span in zip(matches, _owners([match.start() for match in matches], spans), strict=True):
+        if span not in known:
+            known[span] = lines.at(span[0]), lines.at(_end_of_text(body, *span))
+        first, last = known[span]
+        yield Block(id=match[1], line=lines.at(match.start()), first_line=first, last_line=last)
+
+
+def _end_of_text(body: str, start: int, end: int) -> int:
+    """Where the white space begins that a span ends with."""
+    while end > start and body[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _owners(offsets: list[int], spans: list[Span]) -> Iterator[Span]:
+    """For each id the innermost block around it; for one that stands at the beginning of a block, the block before."""
+    coming = deque(spans)
+    around: list[tuple[Span, Span | None]] = []
+    for offset in offsets:
+        while coming and coming[0][0] <= offset:
+            block = coming.popleft()
+            elder = None
+            while around and around[-1][0][1] <= block[0]:
+                elder, _ = around.pop()
+            around.append((block, elder))
+        nowhere: tuple[Span, Span | None] = ((offset, offset + 1), None)
+        block, elder = next((pair for pair in reversed(around) if offset < pair[0][1]), nowhere)
+        yield elder if elder and block[0] == offset else block

@@ -1,0 +1,174 @@
+"""Links: the grammar of one, and where they stand in a text."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from zkchat.model.note import Link
+from zkchat.vault.notes.markdown import (
+    MOST,
+    MOST_SPANS,
+    Hyperlink,
+    Lines,
+    Outline,
+    Span,
+    blank,
+    blank_escapes,
+    flatten,
+    outline,
+)
+
+_WIKILINK = re.compile(r"\[\[(?!\[|\]\])[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*\]\]")
+"""No newline, `[[` or `]]` inside. Each character can be read in one way only, so that a megabyte of brackets is no
+trouble. (Possessive quantifiers would say so more plainly, but match nothing here in early releases of Python 3.11.)"""
+_COMMENTS = re.compile(r"(?:%%.*?%%)+", re.DOTALL)
+"""One after the other without a space between them."""
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
+_SIZE = re.compile(r"\d+(?:x\d+)?")
+
+
+class Prose(NamedTuple):
+    """What stands in a text outside code and formulas."""
+
+    links: list[Link]
+    comments: list[Span]
+    rest: str
+    """The text with code, formulas and links blanked out."""
+    has_more_links: bool = False
+    """Whether links after the first `MOST` were left out."""
+
+
+def scan(text: str) -> list[Link]:
+    """The links of any text that has no frontmatter, in order."""
+    flat = flatten(text)
+    return read_prose(text, flat, outline(flat)).links
+
+
+def without_links(text: str) -> str:
+    """The text with a space in the place of each link."""
+    pieces: list[str] = []
+    position = 0
+    for link in scan(text):
+        pieces += (text[position : link.start], " ")
+        position = max(position, link.end)
+    return "".join([*pieces, text[position:]])
+
+
+def read_prose(text: str, flat: str, found: Outline) -> Prose:
+    """Find the links and comments of a text, given its outline. Where two links overlap, the wikilink is meant."""
+    visible = blank_escapes(blank(flat, found.code))
+    spans = wikilink_spans(visible)
+    formulas = _begun_outside(spans, found.formulas)
+    wikilinks = [span for span, hidden in zip(spans, inside(spans, formulas), strict=True) if not hidden]
+    hyperlinks = {(link.start, link.end): link for link in found.hyperlinks}
+    places = sorted([*wikilinks, *_apart(hyperlinks, wikilinks)]) if hyperlinks else wikilinks
+    rest = blank(visible, sorted(places + formulas) if formulas else places)
+    comments = [match.span() for match in _COMMENTS.finditer(rest)] if "%" in rest else []
+    lines = Lines(flat)
+    links = []
+    known = places[:MOST]
+    for span, in_comment in zip(known, inside(known, comments), strict=True):
+        line = lines.at(span[0])
+        if span in hyperlinks:
+            links.append(_from_hyperlink(hyperlinks[span], text, line, in_comment=in_comment))
+        else:
+            links.append(wikilink(text, span, line, in_comment=in_comment))
+    return Prose([link for link in links if link], comments, rest, len(places) > MOST)
+
+
+def wikilink_spans(visible: str, start: int = 0, end: int | None = None) -> list[Span]:
+    """Where `[[…]]` and `![[…]]` stand in a text whose code is blanked out."""
+    matches = islice(_WIKILINK.finditer(visible, start, len(visible) if end is None else end), MOST_SPANS)
+    spans = [match.span() for match in matches]
+    return [(opening - (visible[opening - 1 : opening] == "!"), closing) for opening, closing in spans]
+
+
+def wikilink(text: str, span: Span, line: int, *, in_comment: bool = False, in_frontmatter: str = "") -> Link | None:
+    """Read the wikilink that stands in this place; None if it names nothing."""
+    start, end = span
+    written = text[start:end]
+    embed = written.startswith("!")
+    path, _, display = written[2 + embed : -2].partition("|")
+    path = path.removesuffix("\\").strip()
+    target, anchor, external = _split(path)
+    if not target and not anchor:
+        return None
+    display, size = _without_size(display) if embed else (display, "")
+    return Link(
+        text=written,
+        target=target,
+        anchor=anchor,
+        display=display.strip(),
+        size=size,
+        embed=embed,
+        external=external,
+        start=start,
+        end=end,
+        line=line,
+        in_comment=in_comment,
+        in_frontmatter=in_frontmatter,
+    )
+
+
+def _from_hyperlink(link: Hyperlink, text: str, line: int, *, in_comment: bool) -> Link | None:
+    target, anchor, external = _split(link.address)
+    if not external:
+        target, anchor = unquote(target).strip(), unquote(anchor).strip()
+    if not target and not anchor:
+        return None
+    display, size = _without_size(link.label) if link.image else (link.label, "")
+    return Link(
+        text=text[link.start : link.end],
+        target=target,
+        anchor=anchor,
+        display=display.strip(),
+        size=size,
+        syntax="markdown",
+        embed=link.image,
+        external=external,
+        start=link.start,
+        end=link.end,
+        line=line,
+        in_comment=in_comment,
+    )
+
+
+def _split(path: str) -> tuple[str, str, bool]:
+    """Target, anchor, and whether it is an address outside the vault, which stays whole."""
+    if ":" in path and _ADDRESS.match(path):
+        return path, "", True
+    target, _, anchor = path.partition("#")
+    return target.strip(), anchor.strip(), False
+
+
+def _without_size(display: str) -> tuple[str, str]:
+    rest, _, last = display.rpartition("|")
+    return (rest, last.strip()) if _SIZE.fullmatch(last.strip()) else (display, "")
+
+
+def inside(spans: Sequence[Span], walls: Sequence[Span]) -> list[bool]:
+    """For each span whether one of the walls holds it whole; both are in order."""
+    held = [False] * len(spans)
+    current = 0
+    for number, (start, end) in enumerate(spans if walls else ()):
+        while current < len(walls) and walls[current][1] <= start:
+            current += 1
+        held[number] = current < len(walls) and walls[current][0] <= start and end <= walls[current][1]
+    return held
+
+
+def _begun_outside(links: Sequence[Span], formulas: Sequence[Span]) -> list[Span]:
+    """The formulas without those whose first `$` is a part of a name, as in `[[A$AP]] and [[Ke$ha]]`."""
+    signs = [(start, start + 1) for start, _ in formulas]
+    return [formula for formula, named in zip(formulas, inside(signs, links), strict=True) if not named]
+
+
+def _apart(spans: Iterable[Span], others: Sequence[Span]) -> Iterator[Span]:
+    """Those spans that share no character with the others, which are in order."""
+    for start, end in spans:
+        nearest = bisect_left(others, (end, end)) - 1
+        if nearest < 0 or others[nearest][1] <= start:
+            yield start, end

@@ -1,0 +1,1 @@
+"""Privacy classes of notes, and where they are declared."""

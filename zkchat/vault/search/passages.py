@@ -1,0 +1,187 @@
+"""Passages and notes that answer a query, best first, with the place of the match."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, time
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from zkchat.errors import StorageDamaged
+from zkchat.model.index import NoteFilter, StoredSection, TermPostings
+from zkchat.model.note import Passage
+from zkchat.ports import NoteIndex
+from zkchat.vault.search import query as grammar
+from zkchat.vault.search.query import Query
+from zkchat.vault.search.snippet import below_heading, snippet, why
+from zkchat.vault.search.terms import asked_terms, spelled, terms
+from zkchat.vault.search.vectors import Meaning
+
+if TYPE_CHECKING:
+    from zkchat.vault.search.ranking import TextIndex
+
+_FIRST_LOOK = 50
+"""Candidates whose texts are fetched at first; each further look takes four times as many."""
+
+
+class Search:
+    """Finds in what the index holds at the moment. Every thread may use it."""
+
+    def __init__(
+        self, index: NoteIndex, meaning: Meaning | None = None, hidden: Callable[[], frozenset[str]] = frozenset
+    ) -> None:
+        """Notes that are `hidden` do not count: they are not found, and no score shows that they are there."""
+        self._index = index
+        self._meaning = meaning
+        self._hidden = hidden
+        self._known: tuple[int, frozenset[str], TextIndex] | None = None
+
+    def passages(
+        self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
+    ) -> list[Passage]:
+        asked, sections = self._found(text, within, at_once=limit, words_only=words_only)
+        return [_passage(section, score, asked) for section, score in islice(sections, limit)]
+
+    def documents(self, text: str, *, limit: int) -> list[Passage]:
+        """The best passage of each note."""
+        asked, sections = self._found(text, None, at_once=_FIRST_LOOK)
+        best: dict[str, Passage] = {}
+        for section, score in sections:
+            if len(best) >= limit:
+                break
+            if section.path not in best:
+                best[section.path] = _passage(section, score, asked)
+        return [*best.values()]
+
+    def rarity(self, wanted: Iterable[str]) -> dict[str, float]:
+        """How telling each term is (its inverse document frequency); those that no note holds are not in it."""
+        with _noticing_damage():
+            index, postings = self._look_up({*wanted})
+            return index.rarities(postings)
+
+    def _found(
+        self, text: str, within: Collection[str] | None, *, at_once: int, words_only: bool = False
+    ) -> tuple[frozenset[str], Iterator[tuple[StoredSection, float]]]:
+        """The terms that were asked for, and sections with their scores, as many as somebody wants to see."""
+        query = grammar.parse(text)
+        asked = Counter(asked_terms(query.ranking))
+        notes = _filter(query, within)
+        if asked:
+            meaning = None if words_only else self._meaning
+            return frozenset(asked), self._shown(self._ranked(query, asked, notes, at_once, meaning))
+        listed = self._listed(notes) if notes != NoteFilter(within=notes.within) else iter(())
+        return frozenset(), self._shown(listed)
+
+    def _shown(self, found: Iterator[tuple[StoredSection, float]]) -> Iterator[tuple[StoredSection, float]]:
+        """Without what was hidden after the text index was loaded."""
+        hidden = self._hidden()
+        return (each for each in found if each[0].path not in hidden) if hidden else found
+
+    def _listed(self, notes: NoteFilter) -> Iterator[tuple[StoredSection, float]]:
+        """Where nothing ranks: the beginning of each note that the filters let through, the last changed first."""
+        for first, count in self._index.section_ranges(notes):
+            if count:
+                yield from ((section, 0.0) for section in self._index.sections([first]))
+
+    def _ranked(
+        self, query: Query, asked: Counter[str], notes: NoteFilter, at_once: int, meaning: Meaning | None
+    ) -> Iterator[tuple[StoredSection, float]]:
+        from zkchat.vault.search.ranking import MEANING_WEIGHT
+
+        needed = {term for phrase in query.phrases for term in terms(phrase)}
+        banned = {terms(word)[0] for word in query.without if len(terms(word)) == 1}
+        with _noticing_damage():
+            index, postings = self._look_up({*asked, *needed, *banned})
+            scores, allowed = index.scores(asked, postings), index.alive
+            for term in needed:
+                allowed = allowed & index.holding(row for row in postings if row.term == term)
+            for term in banned:
+                allowed = allowed & ~index.holding(row for row in postings if row.term == term)
+            if notes != NoteFilter():
+                allowed = allowed & index.within(self._index.section_ranges(notes))
+            if allowed is not index.alive:
+                scores *= allowed
+            if meaning:
+                slots, nearness = meaning.nearness(query.ranking, index.sections, scores, allowed)
+                scores[slots] += MEANING_WEIGHT * nearness
+        fits = _text_filter(query)
+        seen: set[int] = set()
+        while True:
+            best = {number: score for number, score in index.best(scores, at_once) if number not in seen}
+            found = sorted(self._index.sections([*best]), key=lambda each: (-best[each.id], each.path, each.first_line))
+            yield from ((section, best[section.id]) for section in found if fits(section))
+            seen |= best.keys()
+            if not best:
+                return
+            at_once = 4 * max(at_once, len(seen))
+
+    def _look_up(self, wanted: set[str]) -> "tuple[TextIndex, Sequence[TermPostings]]":
+        """Where the terms stand, in an index of the same generation; it is built anew only when there is a new one."""
+        from zkchat.vault.search.ranking import TextIndex
+
+        hidden = self._hidden()
+        known = self._known if self._known and self._known[1] == hidden else None
+        lookup = self._index.look_up(wanted, known[0] if known else None)
+        if known is None or lookup.segments is not None:
+            dead = [*lookup.dead, *self._sections_of(hidden)]
+            self._known = known = lookup.generation, hidden, TextIndex(lookup.segments or (), dead)
+        return known[2], lookup.postings
+
+    def _sections_of(self, paths: frozenset[str]) -> Iterator[int]:
+        for first, count in self._index.section_ranges(NoteFilter(within=paths)) if paths else ():
+            yield from range(first, first + count)
+
+
+@contextmanager
+def _noticing_damage() -> Iterator[None]:
+    try:
+        yield
+    except (IndexError, ValueError) as error:
+        raise StorageDamaged(
+            "The text index does not fit together.", hint="It is only a cache: delete it, and it comes back."
+        ) from error
+
+
+def _filter(query: Query, within: Collection[str] | None) -> NoteFilter:
+    return NoteFilter(
+        tags=query.tags,
+        paths=query.paths,
+        after=datetime.combine(query.after, time.min) if query.after else None,
+        within=None if within is None else frozenset(within),
+    )
+
+
+@lru_cache(maxsize=64)
+def _names_spelled(names: tuple[str, ...]) -> str:
+    """Of a note that is met again with each of its sections."""
+    return "\n".join(map(spelled, names))
+
+
+def _text_filter(query: Query) -> Callable[[StoredSection], bool]:
+    """Whether the phrases stand in a section, word for word, and the unwanted ones do not."""
+    wanted = [spelled(phrase) for phrase in query.phrases]
+    unwanted = [spelled(phrase) for phrase in query.without if len(terms(phrase)) != 1]
+    if not wanted and not unwanted:
+        return lambda _section: True
+
+    def fits(section: StoredSection) -> bool:
+        texts = (*section.heading_path, section.text)
+        said = "\n".join([_names_spelled((section.title, *section.aliases)), *map(spelled, texts)])
+        return all(phrase in said for phrase in wanted) and not any(phrase in said for phrase in unwanted)
+
+    return fits
+
+
+def _passage(section: StoredSection, score: float, asked: Collection[str]) -> Passage:
+    return Passage(
+        path=section.path,
+        title=section.title,
+        heading_path=section.heading_path,
+        text=section.text,
+        first_line=section.first_line,
+        last_line=section.last_line,
+        score=score,
+        snippet=snippet(below_heading(section.text), asked),
+        why=why(section, asked) or ("meaning" if asked else "filter"),
+    )

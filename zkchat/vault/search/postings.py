@@ -1,0 +1,237 @@
+"""The text index in packed form: which terms stand where, built in segments and merged.
+
+A segment numbers its sections by *slot*, and its names (titles, aliases, headings) likewise. A posting is one unsigned
+32-bit number: the slot, and in its lowest byte how often the term stands there, where the names of the note and its
+heading path count double. Needs NumPy: import this module where it is used.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from zkchat.model.index import Segment, SegmentHead, TermPostings
+from zkchat.model.note import Note, Section
+from zkchat.vault.notes.parse import file_title
+from zkchat.vault.search.terms import asked_words, words
+from zkchat.vault.search.vocabulary import Numbers, ranges, vocabulary
+
+MOST_SLOTS = 1 << 24
+NAMED_WEIGHT = 2
+
+_MOST_NAMED = 2_000
+"""Characters of all names of a note by which it is searched. Links find it by any."""
+_FREQUENCY_BITS = 8
+_MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
+_SLOT_BITS = 24
+_LONGEST = 0xFFFF
+_WORD = np.dtype("<u4")
+_SHORT = np.dtype("<u2")
+
+
+class Head(NamedTuple):
+    """A segment's sections and names, by slot."""
+
+    sections: Numbers
+    lengths: Numbers
+    names: Numbers
+    """A row each: the first slot it names, how many, and how many words it has."""
+
+
+class SegmentBuilder:
+    """Collects sections, note by note; `build` makes the segment."""
+
+    def __init__(self) -> None:
+        self._vocabulary = vocabulary()
+        self._texts: list[str] = []
+        self._names: dict[str, int] = {}
+        self._runs: list[int] = []
+        """By threes: a name, the first slot it names, and how many."""
+
+    @property
+    def slots(self) -> int:
+        return len(self._texts)
+
+    def add(self, note: Note, sections: Sequence[Section]) -> None:
+        first = self.slots
+        self._texts += [section.text for section in sections]
+        self._end([(name, first) for name in _names(note)], self.slots)
+        above: tuple[str, ...] = ()
+        open_runs: list[tuple[str, int]] = []
+        for slot, section in enumerate(sections, start=first):
+            path = section.heading_path
+            if path != above:
+                shared = _shared(path, above)
+                self._end(open_runs[shared:], slot)
+                open_runs[shared:] = [(heading, slot) for heading in path[shared:]]
+                above = path
+        self._end(open_runs, self.slots)
+
+    def _end(self, runs: Sequence[tuple[str, int]], slot: int) -> None:
+        names = self._names
+        for name, start in runs:
+            self._runs += names.setdefault(name, len(names)), start, slot - start
+
+    def build(self) -> Segment:
+        """The segment, its sections numbered from 0."""
+        names = [*self._names]
+        read = self._vocabulary.read(names)
+        texts, of_names = self._vocabulary.lists(self._vocabulary.read(self._texts)), self._vocabulary.lists(read)
+        runs = np.array(self._runs, dtype=np.int64).reshape(-1, 3)
+        name, start, count = runs.T
+        above = of_names.of(np.repeat(name, count))
+        slot_above = ranges(start, count)[above.places]
+        terms = np.concatenate((texts.terms, np.repeat(above.terms, NAMED_WEIGHT)))
+        slots = np.concatenate((texts.places, np.repeat(slot_above, NAMED_WEIGHT)))
+
+        wordy = self._vocabulary.wordy(read)
+        asked = of_names.followed_by([self._vocabulary.terms(asked_words(names[place])) for place in wordy])
+        asked_of_name = np.arange(len(names))
+        asked_of_name[wordy] = len(names) + np.arange(len(wordy))
+        telling = asked.of(asked_of_name[name])
+
+        vocabulary, rank = self._ordered(np.concatenate((terms, telling.terms)))
+        keys, frequencies = np.unique(_keys(rank[terms], slots), return_counts=True)
+        naming = _distinct(np.sort(_keys(rank[telling.terms], telling.places)))
+        distinct = np.bincount(naming & (MOST_SLOTS - 1), minlength=len(runs))
+        head = Head(
+            sections=np.arange(self.slots),
+            lengths=np.bincount(slots, minlength=self.slots),
+            names=np.column_stack((runs[:, 1:], distinct)),
+        )
+        return _packed(vocabulary, head, keys, frequencies, naming)
+
+    def _ordered(self, terms: Numbers) -> tuple[list[str], Numbers]:
+        """The terms by the alphabet, and the rank of each number."""
+        every = [*self._vocabulary.numbers]
+        used = sorted(np.flatnonzero(np.bincount(terms)).tolist(), key=every.__getitem__)
+        rank = np.zeros(len(every), dtype=np.int64)
+        rank[used] = np.arange(len(used))
+        return [every[number] for number in used], rank
+
+
+def merged(
+    segments: Sequence[tuple[SegmentHead, Sequence[TermPostings]]], dead: Sequence[int]
+) -> tuple[Segment, list[int]]:
+    """Several segments as one, without the sections that are dead, and which those were."""
+    vocabulary = sorted({row.term for _, rows in segments for row in rows})
+    number = {term: place for place, term in enumerate(vocabulary)}
+    heads: list[Head] = []
+    standing: list[Numbers] = []
+    frequencies: list[Numbers] = []
+    naming: list[Numbers] = []
+    dropped: list[int] = []
+    for packed_head, rows in segments:
+        head = unpacked(packed_head)
+        alive = ~np.isin(head.sections, np.array(dead, dtype=np.int64))
+        dropped += head.sections[~alive].tolist()
+        names_alive = alive[head.names[:, 0]]
+        new_slot = sum(len(each.sections) for each in heads) + np.cumsum(alive) - 1
+        new_name = sum(len(each.names) for each in heads) + np.cumsum(names_alive) - 1
+        head.names[:, 0] = new_slot[head.names[:, 0]]
+        heads.append(Head(head.sections[alive], head.lengths[alive], head.names[names_alive]))
+        term, slot, frequency = _rows(rows, number)
+        kept = alive[slot]
+        standing.append(_keys(term[kept], new_slot[slot[kept]]))
+        frequencies.append(frequency[kept])
+        term, name = _name_rows(rows, number)
+        kept = names_alive[name]
+        naming.append(_keys(term[kept], new_name[name[kept]]))
+    keys = np.concatenate(standing)
+    order = np.argsort(keys)
+    segment = _packed(
+        vocabulary,
+        Head(*map(np.concatenate, zip(*heads, strict=True))),
+        keys[order],
+        np.concatenate(frequencies)[order],
+        np.sort(np.concatenate(naming)),
+    )
+    return segment, dropped
+
+
+def count_dead(head: SegmentHead, dead: Sequence[int]) -> int:
+    return int(np.isin(unpacked(head).sections, np.array(dead, dtype=np.int64)).sum())
+
+
+def unpacked(head: SegmentHead) -> Head:
+    return Head(
+        sections=np.frombuffer(head.sections, _WORD).astype(np.int64),
+        lengths=np.frombuffer(head.lengths, _SHORT).astype(np.int64),
+        names=np.frombuffer(head.names, _WORD).astype(np.int64).reshape(-1, 3),
+    )
+
+
+def standing(postings: bytes) -> tuple[Numbers, Numbers]:
+    """The slots of a packed row, and how often the term stands in each."""
+    numbers = np.frombuffer(postings, _WORD).astype(np.int64)
+    return numbers >> _FREQUENCY_BITS, numbers & _MOST_FREQUENT
+
+
+def naming(postings: bytes) -> Numbers:
+    """The names of a packed row."""
+    return np.frombuffer(postings, _WORD).astype(np.int64)
+
+
+def _names(note: Note) -> list[str]:
+    """What a note is called: its title, the name of its file where that is another one, its aliases.
+
+    Each of its sections is found by them, so that names without measure would outweigh the text: they are cut.
+    """
+    file = file_title(note.path)
+    title = note.title[:_MOST_NAMED]
+    is_title = file == title or words(file) == words(title)
+    names = [title, *([] if is_title else [file]), *note.aliases]
+    ends = accumulate(map(len, names))
+    return [name for name, end in zip(names, ends, strict=True) if end <= _MOST_NAMED]
+
+
+def _shared(path: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """How many headings two different paths begin with together."""
+    shared = 0
+    while shared < len(other) and path[: shared + 1] == other[: shared + 1]:
+        shared += 1
+    return shared
+
+
+def _packed(vocabulary: Sequence[str], head: Head, keys: Numbers, frequencies: Numbers, naming: Numbers) -> Segment:
+    """From sorted keys, whose upper part is the term's place in the vocabulary."""
+    slots = keys & (MOST_SLOTS - 1)
+    packed = slots << _FREQUENCY_BITS | np.minimum(frequencies, _MOST_FREQUENT)
+    used = _distinct(keys >> _SLOT_BITS)
+    return Segment(
+        slots=len(head.sections),
+        sections=head.sections.astype(_WORD).tobytes(),
+        lengths=np.minimum(head.lengths, _LONGEST).astype(_SHORT).tobytes(),
+        names=head.names.astype(_WORD).tobytes(),
+        terms=[vocabulary[place] for place in used.tolist()],
+        standing=packed.astype(_WORD).tobytes(),
+        standing_ends=_ends(keys, used),
+        naming=(naming & (MOST_SLOTS - 1)).astype(_WORD).tobytes(),
+        naming_ends=_ends(naming, used),
+    )
+
+
+def _ends(keys: Numbers, terms: Numbers) -> list[int]:
+    """Where, in bytes of packed numbers, the part of each term ends."""
+    ends: list[int] = (np.searchsorted(keys >> _SLOT_BITS, terms, side="right") * _WORD.itemsize).tolist()
+    return ends
+
+
+def _rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple[Numbers, Numbers, Numbers]:
+    slots, frequencies = standing(b"".join(row.sections for row in rows))
+    counts = [len(row.sections) // _WORD.itemsize for row in rows]
+    return np.repeat([number[row.term] for row in rows], counts), slots, frequencies
+
+
+def _name_rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple[Numbers, Numbers]:
+    counts = [len(row.names) // _WORD.itemsize for row in rows]
+    return np.repeat([number[row.term] for row in rows], counts), naming(b"".join(row.names for row in rows))
+
+
+def _distinct(ordered: Numbers) -> Numbers:
+    return ordered[np.diff(ordered, prepend=-1) > 0]
+
+
+def _keys(term: Numbers, place: Numbers) -> Numbers:
+    return term << _SLOT_BITS | place

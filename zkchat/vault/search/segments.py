@@ -1,0 +1,45 @@
+"""Keeping the segments of the text index few and alive."""
+
+from collections.abc import Sequence
+
+from zkchat.ports import NoteIndex
+
+_TOGETHER = 8
+"""So many segments of about the same size become one."""
+_LARGEST_MERGED = 2_048
+"""Slots of a segment that is still worth merging; larger ones are few, and costly to rewrite."""
+_WORTH_CLEANING = 1_000
+_DEAD_SHARE = 0.3
+
+
+def tidy(index: NoteIndex) -> None:
+    """Merge small segments, and rewrite those of which much is dead."""
+    while small := _of_one_size(index.segment_sizes()):
+        _rewrite(index, small)
+    dead = index.dead_sections()
+    if len(dead) > max(_WORTH_CLEANING, _DEAD_SHARE * sum(index.segment_sizes().values())):
+        for segment in _mostly_dead(index, dead):
+            _rewrite(index, [segment])
+
+
+def _of_one_size(sizes: dict[int, int]) -> list[int]:
+    """Segments of the first magnitude, in powers of eight, that has enough of them."""
+    magnitudes: dict[int, list[int]] = {}
+    for segment, slots in sizes.items():
+        if slots < _LARGEST_MERGED:
+            magnitudes.setdefault(slots.bit_length() // 3, []).append(segment)
+    return next((found for _, found in sorted(magnitudes.items()) if len(found) >= _TOGETHER), [])
+
+
+def _mostly_dead(index: NoteIndex, dead: Sequence[int]) -> list[int]:
+    from zkchat.vault.search.postings import count_dead
+
+    return [head.id for head in index.segment_heads() if count_dead(head, dead) > _DEAD_SHARE * head.slots]
+
+
+def _rewrite(index: NoteIndex, segments: Sequence[int]) -> None:
+    from zkchat.vault.search.postings import merged
+
+    parts, dead = index.load_segments(segments)
+    if len(parts) == len(segments):  # else another process was quicker
+        index.replace_segments(segments, *merged(parts, dead))
