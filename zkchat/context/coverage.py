@@ -8,9 +8,10 @@ from math import log
 from math import pow as power
 from typing import NamedTuple
 
-from zkchat.context import cues
+from zkchat.lexicon.small_talk import GREETINGS
+from zkchat.lexicon.statements import DECISIONS, FIRST_PERSON, UNSPACED_STATEMENTS
+from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.vault.search.terms import asked_words, stem, words
-from zkchat.vault.stop_words import STOP_WORDS
 
 _WORTH = (1.0, 0.15)
 """Of a word: said for the first time, for the second. After that it adds nothing."""
@@ -19,7 +20,7 @@ _THRIFT = 0.7
 _FOCUS = 4.0
 """How much more a word counts that was asked for."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_DECIDED, _OWN, _GREETING = (frozenset(listed.split()) for listed in (cues.DECIDED, cues.OWN, cues.GREETING))
+_DECIDED, _OWN, _GREETING = (frozenset(listed.split()) for listed in (DECISIONS, FIRST_PERSON, GREETINGS))
 _STOP_WORDS = frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
 _QUESTION = ("?", "？", "؟", "\u037e")
 
@@ -51,7 +52,7 @@ def worth(sentence: str) -> float:
         value *= 1.3
     if not _DECIDED.isdisjoint(lowered):
         value *= 1.2
-    if not _OWN.isdisjoint(lowered) or any(cue in sentence for cue in cues.TOLD_WITHOUT_SPACES):
+    if not _OWN.isdisjoint(lowered) or any(sign in sentence for sign in UNSPACED_STATEMENTS):
         value *= 1.2
     if is_question(sentence):
         value *= 0.5

@@ -6,8 +6,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from zkchat.context.coverage import Candidate, candidate, chosen, content, is_question, rarities
-from zkchat.context.cues import DISPENSABLE
 from zkchat.context.language import language_of
+from zkchat.lexicon.fillers import FILLERS
 from zkchat.model.message import ChatMessage
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import terms
@@ -214,12 +214,12 @@ def _cost_of(questions: Sequence[str], count: Count) -> int:
 
 def _telegram(sentence: str, language: str) -> str:
     """Without the words that say nothing; links, code and addresses stay as they were written."""
-    dispensable = _DISPENSABLE.get(language, frozenset())
+    fillers = _FILLERS.get(language, frozenset())
 
     def shorter(match: re.Match[str]) -> str:
         word = match[0]
         is_name = not word[0].islower() and (match.start() > 0 or word.isupper())
-        return word if is_name or word.lower() not in dispensable else ""
+        return word if is_name or word.lower() not in fillers else ""
 
     pieces = _KEPT_WHOLE.split(" ".join(sentence.split()))
     pieces[::2] = [_WORD.sub(shorter, piece) for piece in pieces[::2]]
@@ -258,4 +258,4 @@ def _ends(text: str, characters: int) -> str:
     return f"{text[:head].rstrip()}\n{LEFT_OUT}\n{text[len(text) - tail :].lstrip()}"
 
 
-_DISPENSABLE = {language: frozenset(listed.split()) for language, listed in DISPENSABLE.items()}
+_FILLERS = {language: frozenset(listed.split()) for language, listed in FILLERS.items()}

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from zkchat.context.language import SMALL_WORDS
+from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 
 Traits = Mapping[str, int]
 """How much there is of each trait; what there is nothing of is not named."""
@@ -35,8 +35,8 @@ SCRIPTS: Final = tuple(_SCRIPTS)
 _LETTERS = {name: re.compile(f"[{letters}]+") for name, letters in _SCRIPTS.items()}
 _DIGIT = re.compile("[0-9]")
 _WORD = re.compile(r"[^\W\d_]+")
-_ENGLISH = SMALL_WORDS["en"]
-_OF_OTHERS = frozenset().union(*SMALL_WORDS.values()) - _ENGLISH
+_ENGLISH = STOP_WORDS_BY_CODE["en"]
+_OF_OTHERS = frozenset().union(*STOP_WORDS_BY_CODE.values()) - _ENGLISH
 
 
 def traits_of(text: str) -> Traits:

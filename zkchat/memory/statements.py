@@ -1,34 +1,20 @@
 """Whether two facts say the same, or contradict each other. Rather too cautious than too clever. Pure."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
 
+from zkchat.lexicon.claims import (
+    ADDITIONS,
+    FACT_STOP_WORDS,
+    LINKING_VERB,
+    NEGATIONS,
+    ONE_PLACE_VERB,
+    SINGLE_VALUED,
+    UNSPACED_SINGLE_VALUED,
+)
 from zkchat.model.memory import Fact
 from zkchat.vault.search.terms import stem, words
-
-_FILLERS: Final = "a an the that please remember der die das ein eine dass bitte le la les un une que el los las una"
-_CONNECTOR: Final = re.compile(
-    r"\s(?:is|are|was|were|ist|sind|war|heißt|lautet|est|sont|es|è|equals)\s|\s*(?:[:：]\s|=|是|は)", re.IGNORECASE
-)
-_DWELLING: Final = re.compile(
-    r"\s(?:lives? in|live in|works? (?:at|for|in)|wohn\w* in|leb\w+ in|arbeite\w* (?:bei|für|in)|vivo en|vive en"
-    r"|habite (?:à|en)|travaille (?:à|chez))\s|住在",
-    re.IGNORECASE,
-)
-"""What somebody does in one place at a time."""
-_ONE_VALUE: Final = (
-    "name birthday address phone number email mail job age deadline date time day budget price colour color "
-    "favourite favorite language goal city home employer boss size version editor title capital rent salary "
-    "geburtstag adresse nummer alter frist datum preis farbe sprache ziel stadt größe beruf lieblingsfarbe "
-    "nom anniversaire adresse âge date prix couleur langue nombre cumpleaños edad fecha precio idioma"
-)
-"""Words for what a thing has one of at a time."""
-_SIGNS_OF_ONE_VALUE: Final = ("生日", "名字", "地址", "电话", "誕生日", "名前", "住所")
-_IN_ADDITION: Final = "also too auch aussi también another sometimes manchmal 也"
-_NEGATIONS: Final = "not no never isn doesn don nicht kein keine nie pas jamais nunca 不 没"
 
 
 @dataclass(frozen=True)
@@ -62,14 +48,14 @@ class _Claim:
 
 
 def _essence(text: str) -> tuple[str, ...]:
-    return tuple(stem(word) for word in words(text) if word not in _set(_FILLERS))
+    return tuple(stem(word) for word in words(text) if word not in _set(FACT_STOP_WORDS))
 
 
 def _claim(text: str) -> _Claim | None:
-    if not (_set(_IN_ADDITION) | _set(_NEGATIONS)).isdisjoint(words(text)):
+    if not (_set(ADDITIONS) | _set(NEGATIONS)).isdisjoint(words(text)):
         return None
-    dwelling = _DWELLING.search(text)
-    found = dwelling or _CONNECTOR.search(text)
+    dwelling = ONE_PLACE_VERB.search(text)
+    found = dwelling or LINKING_VERB.search(text)
     if not found:
         return None
     subject, value = _essence(text[: found.start()]), _essence(text[found.end() :])
@@ -77,8 +63,10 @@ def _claim(text: str) -> _Claim | None:
         subject = (*subject, *_essence(found[0]))
     if not subject or not value:
         return None
-    has_one = dwelling or any(word in _stems(_ONE_VALUE) for word in subject)
-    return _Claim(subject, value, has_one=bool(has_one or any(s in text[: found.start()] for s in _SIGNS_OF_ONE_VALUE)))
+    has_one = dwelling or any(word in _stems(SINGLE_VALUED) for word in subject)
+    return _Claim(
+        subject, value, has_one=bool(has_one or any(s in text[: found.start()] for s in UNSPACED_SINGLE_VALUED))
+    )
 
 
 def _excludes(new: _Claim, old: _Claim) -> bool:

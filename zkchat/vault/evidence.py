@@ -7,18 +7,20 @@ its title, its headings and the sentences beside it: "It closes at six." answers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 from zkchat.errors import VaultError
+from zkchat.lexicon.question_words import QUESTION_WORDS
+from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.note import Ambiguous, Link, Passage, Resolved
 from zkchat.model.reference import Evidence, LineRange
-from zkchat.vault.asking import asking_terms, topics
 from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import is_note
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.notes.sentences import sentences
-from zkchat.vault.search.terms import LONGEST_QUESTION, asked_terms, terms
+from zkchat.vault.search.terms import LONGEST_QUESTION, asked_terms, placed_terms, terms
 
 PASSAGES = 12
 MOST = 5
@@ -47,6 +49,11 @@ LEAST_WORDS = 3
 """A sentence of fewer words, links aside, only points elsewhere."""
 NEAR_THE_BEST = 0.7
 """Others are shown only if they score at least this share of the best."""
+
+_LONGEST_TOPIC = 80
+"""Words of a name, or its letters and pairs of them: whoever sends more asks for no note by its name."""
+_AROUND = 12
+"""Words that only ask, before or after it, which may be part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,7 @@ def _weights(asked: set[str], rarity: Callable[[Iterable[str]], Mapping[str, flo
     """How much each word of the question counts; together 1. Nothing where the vault knows none of them."""
     known = rarity(asked)
     unknown = UNKNOWN * max(known.values(), default=0.0)
-    asking = asking_terms()
+    asking = question_terms()
     weights = {term: known.get(term, unknown) * (ASKING if term in asking else 1.0) for term in sorted(asked)}
     total = sum(weights.values())
     return {term: weight / total for term, weight in weights.items()} if total else {}
@@ -155,7 +162,7 @@ def _candidates(passage: Passage, weights: Mapping[str, float], *, head_start: f
     surroundings = min(1.0, head_start + sum(weights[term] for term in frame.union(*held)))
     if surroundings < ENOUGH:
         return []
-    telling = weights.keys() - asking_terms() or weights.keys()
+    telling = weights.keys() - question_terms() or weights.keys()
     least = 0 if head_start else min(TOGETHER, len(telling))
     found = []
     for index, sentence in enumerate(said):
@@ -214,3 +221,30 @@ def _lines(library: Library, candidate: _Candidate) -> LineRange:
         return LineRange(first=passage.first_line, last=passage.last_line)
     first = passage.first_line + block.count("\n", 0, place)
     return LineRange(first=first, last=first + candidate.sentence.count("\n"))
+
+
+@cache
+def question_terms() -> frozenset[str]:
+    return frozenset(asked_terms(QUESTION_WORDS))
+
+
+def topics(question: str) -> list[str]:
+    """What a question may be about, as it is written there, the longest first.
+
+    The words at its ends that only ask may be part of a name: "What is in How to take notes?"
+    """
+    if len(question) > LONGEST_QUESTION:
+        return []
+    asking = question_terms() | _stop_terms()
+    words = [*placed_terms(question)]
+    telling = [place for place, (_, _, term) in enumerate(words) if term not in asking]
+    if not telling or telling[-1] - telling[0] > _LONGEST_TOPIC:
+        return []
+    starts = [start for start, _, _ in words[max(0, telling[0] - _AROUND) : telling[0] + 1]]
+    ends = [end for _, end, _ in words[telling[-1] : telling[-1] + _AROUND]]
+    return sorted([question[start:end] for start in starts for end in ends], key=len, reverse=True)
+
+
+@cache
+def _stop_terms() -> frozenset[str]:
+    return frozenset(term for listed in STOP_WORDS.values() for term in terms(listed))

@@ -29,7 +29,7 @@ from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.note import PrivacyClass
 from zkchat.model.profile import ProfileFile
 from zkchat.providers.gguf import read_head
-from zkchat.vault.asking import topics
+from zkchat.vault.evidence import topics
 from zkchat.vault.links.resolver import section_lines
 from zkchat.vault.notes import frontmatter, wikilink
 from zkchat.vault.notes.chunker import sections_of

@@ -13,7 +13,7 @@ from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from zkchat.vault.stop_words import STOP_WORDS
+from zkchat.lexicon.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
     import Stemmer

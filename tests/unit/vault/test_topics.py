@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.vault.asking import topics
+from zkchat.vault.evidence import topics
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
-"""What people write around the words they look for, by language."""
+"""Stop words by language: what people write around the words they look for."""
 
-STOP_WORDS = {
+from typing import Final
+
+STOP_WORDS: Final = {
     "english": """
         a about all also am an and any are as at be because been being but by can could did do does doing don
         for from get give had has have having he her here hers him his how i if in into is it its just like ll
