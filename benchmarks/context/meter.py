@@ -3,8 +3,8 @@
     python -m benchmarks.context.meter [--conversations N] [--turns N] [--english]
 
 Conversations over vault-fixtures/garden, with compactions as they come. For every request after the third turn, what
-the bar showed before it was sent stands beside the prompt tokens that the server reported. Floor: our own count as it
-is, and four characters to a token. It takes the better part of an hour; Ctrl-C shows what there is so far.
+the bar showed before it was sent stands beside the prompt tokens that the server reported. Baseline: our own count as
+it is, and four characters to a token. It takes the better part of an hour; Ctrl-C shows what there is so far.
 """
 
 import argparse
@@ -128,8 +128,8 @@ def main() -> None:
                 rows += measured(environment, questions(wanted.turns, SEED + number, english=wanted.english))
     print(f"\n{len(rows)} requests; off by, in %{'':8}{'median':>10}{'p95':>10}{'most':>10}")
     print(row("the meter", [(shown, reported) for shown, _, _, reported in rows]))
-    print(row("floor: our own count", [(counted, reported) for _, counted, _, reported in rows]))
-    print(row("floor: four characters to a token", [(guess, reported) for _, _, guess, reported in rows]))
+    print(row("baseline: our own count", [(counted, reported) for _, counted, _, reported in rows]))
+    print(row("baseline: four characters to a token", [(guess, reported) for _, _, guess, reported in rows]))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python -m benchmarks.memory.needles [--messages N] [--seeds N] [--first SEED] [--hard] [--misses]
 
 Facts in eight languages stand at random places of a generated conversation whose other messages share words with them.
-Each way to remember may put a fifth of a window of 4,096 tokens into the request. Beside the search stand two floors:
-the newest messages that fit, and SQLite's own full-text search.
+Each way to remember may put a fifth of a window of 4,096 tokens into the request. Beside the search stand two
+baselines: the newest messages that fit, and SQLite's own full-text search.
 """
 
 import argparse

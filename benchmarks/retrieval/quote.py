@@ -2,10 +2,10 @@
 
     python -m benchmarks.retrieval.quote [--misses]
 
-Prints the share of questions whose answering sentence is quoted first, or at all, beside a floor that quotes the first
-sentences of the best passages; and how often questions that the vault does not answer are left unanswered: ten that
-might stand there, and those of queries/elsewhere.json, which ask about the rest of the world. Last, of how many notes
-a sentence comes first when somebody asks what is said about them.
+Prints the share of questions whose answering sentence is quoted first, or at all, beside a baseline that quotes the
+first sentences of the best passages; and how often questions that the vault does not answer are left unanswered: ten
+that might stand there, and those of queries/elsewhere.json, which ask about the rest of the world. Last, of how many
+notes a sentence comes first when somebody asks what is said about them.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def main() -> None:
         print(
             f"{'':34}{'first':>8}{f'in {MOST}':>8}{'silent when it should be':>28}{'elsewhere':>12}{'about a note':>16}"
         )
-        for name, quoter in {"quote": quote, "floor: first sentences": first_sentences}.items():
+        for name, quoter in {"quote": quote, "baseline: first sentences": first_sentences}.items():
             first = shown = 0
             for each in answered:
                 found = [

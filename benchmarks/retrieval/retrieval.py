@@ -1,4 +1,4 @@
-"""How well each part of the search finds, and all of them together, beside a plain FTS5 table as the floor.
+"""How well each part of the search finds, and all of them together, beside a plain FTS5 table as the baseline.
 
     python -m benchmarks.retrieval.retrieval [--distractors N] [--misses]
 
@@ -84,7 +84,7 @@ class Systems:
 
     def all(self) -> dict[str, System]:
         return {
-            "FTS5 bm25, the floor": self.floor,
+            "FTS5 bm25, the baseline": self.baseline,
             "names": self.names,
             "words": self.words,
             "text: words + names": self.text,
@@ -92,7 +92,7 @@ class Systems:
             WHOLE: self.hybrid,
         }
 
-    def floor(self, question: str) -> Scores:
+    def baseline(self, question: str) -> Scores:
         scores = np.zeros(len(self.sections), dtype=np.float32)
         words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question))
         for row, score in self._plain.execute("SELECT rowid, -bm25(plain) FROM plain WHERE plain MATCH ?", (words,)):

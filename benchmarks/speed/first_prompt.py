@@ -68,11 +68,11 @@ def main() -> None:
                 taken = measure(arguments, environment)
                 if run:
                     times[name].append(taken)
-    floor = statistics.median(times["python -c pass"])
+    baseline = statistics.median(times["python -c pass"])
     print(f"{'until the first prompt':36}{'median ms':>12}{'ratio':>9}")
     for name, taken_each in times.items():
         median = statistics.median(taken_each)
-        print(f"{name:36}{median * 1000:12.1f}{median / floor:8.1f}x")
+        print(f"{name:36}{median * 1000:12.1f}{median / baseline:8.1f}x")
 
 
 if __name__ == "__main__":

@@ -58,11 +58,11 @@ def main() -> None:
         for _ in range(runs):
             for name, command in commands.items():
                 times[name].append(seconds(command, environment))
-    floor = statistics.median(times["python -c pass"])
+    baseline = statistics.median(times["python -c pass"])
     print(f"{'command':36}{'median ms':>12}{'ratio':>9}")
     for name, taken in times.items():
         median = statistics.median(taken)
-        print(f"{name:36}{median * 1000:12.1f}{median / floor:8.1f}x")
+        print(f"{name:36}{median * 1000:12.1f}{median / baseline:8.1f}x")
 
 
 if __name__ == "__main__":

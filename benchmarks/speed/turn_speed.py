@@ -3,8 +3,8 @@
     python -m benchmarks.speed.turn_speed [--notes N] [--turns N]
 
 The model answers at once from a script, with one search by tool. In a chat the files are looked at while the user
-types, so that look stands in a row of its own; `ask` looks in its turn. Beside them stand two floors of the same run:
-looking at every file of the vault (`scandir` + `stat`), and four commits to SQLite that reach the disk. On a busy
+types, so that look stands in a row of its own; `ask` looks in its turn. Beside them stand two baselines of the same
+run: looking at every file of the vault (`scandir` + `stat`), and four commits to SQLite that reach the disk. On a busy
 machine look at the CPU time, which leaves out waiting for the disk. The first turn, which loads what all need, is left
 out.
 """
@@ -91,9 +91,9 @@ def ask(opened: conversation.Opened, questions: list[str]) -> list[Milliseconds]
     return [milliseconds(partial(one_turn, opened.conversation, question)) for question in questions]
 
 
-def floors(folder: Path, vault: Path) -> tuple[list[Milliseconds], list[Milliseconds]]:
+def baselines(folder: Path, vault: Path) -> tuple[list[Milliseconds], list[Milliseconds]]:
     looks = [milliseconds(lambda: look_at_every_file(str(vault))) for _ in range(20)]
-    with closing(sqlite3.connect(folder / "floor.db")) as database:
+    with closing(sqlite3.connect(folder / "baseline.db")) as database:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
         database.execute("CREATE TABLE rows (text)")
@@ -144,7 +144,7 @@ def main() -> None:
             asked = ask(opened, questions)[1:]
         with conversation.open_conversation(environment, replace(options, in_a_hurry=True)) as opened:
             looks, turns = chat(opened, questions)
-        every_file, commits = floors(folder, vault)
+        every_file, commits = baselines(folder, vault)
     title = f"{wanted.notes:,} notes, {wanted.turns} turns"
     print(f"{title:48}{'p50 ms':>10}{'p95 ms':>10}{'CPU p50':>10}{'CPU p95':>10}")
     print(row("the look at the files, while the user types", looks))
@@ -152,8 +152,8 @@ def main() -> None:
     print(row("    the first ten", turns[1:11]))
     print(row("    the last ten", turns[-10:]))
     print(row("a turn with the look in it, as of ask", asked))
-    print(row("floor: scandir + stat", every_file))
-    print(row("floor: four commits that reach the disk", commits))
+    print(row("baseline: scandir + stat", every_file))
+    print(row("baseline: four commits that reach the disk", commits))
 
 
 if __name__ == "__main__":

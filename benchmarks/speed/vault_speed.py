@@ -2,9 +2,9 @@
 
     python -m benchmarks.speed.vault_speed [--notes N] [--peers FOLDER]
 
-Floors are measured in the same run: `scandir` + `stat` of every file, reading every byte, and one plain FTS5 table that
-takes the same text. CPU time and memory are those of all processes together. Ratios are of CPU time, so that other work
-on the machine counts little; that of the index built by several processes is of elapsed time. With `--peers`,
+Baselines are measured in the same run: `scandir` + `stat` of every file, reading every byte, and one plain FTS5 table
+that takes the same text. CPU time and memory are those of all processes together. Ratios are of CPU time, so that other
+work on the machine counts little; that of the index built by several processes is of elapsed time. With `--peers`,
 obsidiantools and zk-chat are installed into that folder and asked about a vault of 2,000 notes, as zkchat is.
 """
 
@@ -65,7 +65,7 @@ def processor_seconds() -> float:
     return time.process_time() + others.ru_utime + others.ru_stime
 
 
-def floors(vault: Path, scratch: Path) -> Times:
+def baselines(vault: Path, scratch: Path) -> Times:
     def look() -> None:
         for entry in entries(str(vault)):
             entry.stat()
@@ -170,15 +170,15 @@ def resolve_all(index: SqliteNoteIndex) -> None:
             catalog.resolve(stored.link, stored.source, suggestions=0)
 
 
-def shown(floor: Times, found: Measured) -> str:
-    look, (read_cpu, read_wall), (insert_cpu, insert_wall) = floor.values()
+def shown(baseline: Times, found: Measured) -> str:
+    look, (read_cpu, read_wall), (insert_cpu, insert_wall) = baseline.values()
     times = found.times
     beside = {
         "cold index": f"{times['cold index'][0] / (read_cpu + insert_cpu):.1f} x (read + FTS5 insert)",
         SHARED: f"{times[SHARED][1] / (read_wall + insert_wall):.1f} x",
         "no-op refresh": f"{times['no-op refresh'][0] / look[0]:.1f} x (scandir + stat)",
     }
-    rows = [(f"floor: {what}", *seconds, "") for what, seconds in floor.items()]
+    rows = [(f"baseline: {what}", *seconds, "") for what, seconds in baseline.items()]
     rows += [(what, *seconds, beside.get(what, "")) for what, seconds in times.items()]
     lines = [f"{what:28}{1000 * cpu:12,.1f}{1000 * wall:12,.1f}  {note}".rstrip() for what, cpu, wall, note in rows]
     peaks = [f"{what:28}{peak:12,.0f}" for what, peak in found.memory.items()]
@@ -218,10 +218,10 @@ def main() -> None:
         for entry in entries(str(vault)):
             os.utime(entry.path, (past, past))
         size = sum(entry.stat().st_size for entry in entries(str(vault)))
-        floor = floors(vault, folder)
+        baseline = baselines(vault, folder)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
             found = apart.submit(measured, vault, folder / "index.db", queries).result()
-        print(f"{size / 1e6:.1f} MB: {found.held}\n\n{shown(floor, found)}")
+        print(f"{size / 1e6:.1f} MB: {found.held}\n\n{shown(baseline, found)}")
         for line in beside_peers(wanted.peers, folder) if wanted.peers else ():
             print(line)
 
