@@ -27,7 +27,7 @@ from benchmarks.speed.memory import PeakMemory
 from benchmarks.speed.peers import PEER_NOTES, PEERS
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.processes import ProcessWorkers
+from zkchat.storage.process_pool import ProcessPool
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.graph import backlinks
 from zkchat.vault.library import Library
@@ -94,7 +94,7 @@ def files_of(vault: Path) -> VaultFiles:
     return VaultFiles(vault, exclude=(), max_note_bytes=10_000_000)
 
 
-def library_of(vault: Path, index: SqliteNoteIndex, workers: ProcessWorkers | None = None) -> Library:
+def library_of(vault: Path, index: SqliteNoteIndex, workers: ProcessPool | None = None) -> Library:
     return Library(files_of(vault), index, Meaning(index.vectors, installed()), workers=workers)
 
 
@@ -120,7 +120,7 @@ def measured(vault: Path, database: Path, queries: list[str]) -> Measured:
     with closing(SqliteNoteIndex(database)) as index:
         library = library_of(vault, index)
         watched("cold index", library.refresh)
-        watched(SHARED, library_of(vault, index, ProcessWorkers(PROCESSES)).rebuild)
+        watched(SHARED, library_of(vault, index, ProcessPool(PROCESSES)).rebuild)
         times["no-op refresh"] = min(seconds_of(library.refresh) for _ in range(5))
         times["one-note refresh"] = median(edits(vault, library))
         times["resolve all links"] = seconds_of(lambda: resolve_all(index))

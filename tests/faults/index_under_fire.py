@@ -14,7 +14,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from zkchat.storage.cache_database import Opened
+from zkchat.storage.cache_database import ThreadConnection
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.indexing import reader
@@ -32,7 +32,7 @@ class Doomed(SqliteNoteIndex):
         self.statements = 0
         connect = self._file._connected
 
-        def connected() -> Opened:
+        def connected() -> ThreadConnection:
             opened = connect()
             opened.database.set_trace_callback(lambda _statement: self._count(last))
             return opened

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from zkchat.errors import VaultError
-from zkchat.storage.note_writing import NewNotes
+from zkchat.storage.note_writer import NoteWriter
 
 LINES = 4000
 
@@ -24,7 +24,7 @@ def text_of(name: str) -> str:
 
 
 def write_until_killed(vault: Path, first: int) -> None:
-    notes = NewNotes(vault, exclude=(), max_note_bytes=1)
+    notes = NoteWriter(vault, exclude=(), max_note_bytes=1)
     for number in range(first, first + 1_000_000):
         name = f"n{number}"
         try:

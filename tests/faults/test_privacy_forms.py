@@ -9,7 +9,7 @@ import pytest
 from tests.support.doors import OVER_OLLAMA, OVER_OPENAI, Recorder, Scene, furnished
 from tests.support.frontmatter_forms import FORMS
 from zkchat.compose import conversation
-from zkchat.storage.note_rows import VERSION
+from zkchat.storage.note_schema import VERSION
 
 NAMES = {f"Form{number:03}": form for number, form in enumerate(FORMS)}
 

@@ -17,8 +17,7 @@ import pytest
 from zkchat.errors import StorageDamaged
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry
-from zkchat.storage.session_rescue import Opened, open_sessions
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.storage.sessions import Opened, SqliteSessions, open_sessions
 
 COMMON = """
 import json, os, random, signal, sys, time
@@ -27,7 +26,7 @@ from zkchat.environment import random_id, utc_now
 from zkchat.errors import StorageFull
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry
-from zkchat.storage.session_rescue import open_sessions
+from zkchat.storage.sessions import open_sessions
 
 path = Path(sys.argv[1])
 

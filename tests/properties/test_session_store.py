@@ -24,8 +24,7 @@ from zkchat.model.session import (
     orphans_of,
     thread_of,
 )
-from zkchat.storage.session_rescue import open_sessions
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.storage.sessions import SqliteSessions, open_sessions
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROLES: list[Role] = ["user", "assistant", "system", "tool"]

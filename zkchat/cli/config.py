@@ -137,8 +137,8 @@ def _changing(here: Process, paths: "Paths", scope: Scope) -> Iterator[dict[str,
     """While a settings file is changed, nobody else changes one. What the vault's file then asks for is approved by
     the user's own command, unless it asked for something unapproved before."""
     from zkchat.compose.trust import VaultTrust
+    from zkchat.config.files import read_vault_file, settings_item
     from zkchat.config.schema import needs_trust
-    from zkchat.config.vault_file import read_vault_file, settings_item
     from zkchat.files import locked
 
     with locked(paths.settings_lock, seconds=_LOCK_SECONDS):

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from zkchat.model.memory import DocumentUse
     from zkchat.model.profile import Agent, ProfileFile, ProfileKind, Rule
     from zkchat.ports import SessionStore
-    from zkchat.storage.first_use import MemoriesOnFirstUse
-    from zkchat.storage.memories import SqliteMemories
+    from zkchat.storage.memories import LazyMemories, SqliteMemories
     from zkchat.storage.profile_files import ProfileFolders
 
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or the vault's.")]
@@ -160,9 +159,7 @@ def described(profile: "Agent | Rule") -> str:
 
 
 @contextmanager
-def open_memories(
-    here: Process, vault: "Path | None"
-) -> "Iterator[tuple[SqliteMemories | MemoriesOnFirstUse, Memory]]":
+def open_memories(here: Process, vault: "Path | None") -> "Iterator[tuple[SqliteMemories | LazyMemories, Memory]]":
     """The facts of a vault, and the memory over them."""
     from zkchat.compose import adapters
     from zkchat.compose.paths import paths

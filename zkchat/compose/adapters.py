@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     from zkchat.ports import ModelProvider, Tokenizer
     from zkchat.providers.keys import ServerKey
     from zkchat.providers.registry import Sources
-    from zkchat.storage.first_use import MemoriesOnFirstUse, SessionsOnFirstUse
     from zkchat.storage.locations import Locations
-    from zkchat.storage.memories import SqliteMemories
-    from zkchat.storage.session_rescue import Opened
-    from zkchat.storage.sessions import SqliteSessions
-    from zkchat.storage.summaries import SqliteSentences
+    from zkchat.storage.memories import LazyMemories, SqliteMemories
+    from zkchat.storage.sessions import LazySessions, Opened, SqliteSessions
+    from zkchat.storage.summaries import SqliteSummaries
     from zkchat.vault.library import Library
     from zkchat.vault.privacy.local_folders import LocalFolder
 
@@ -173,10 +171,10 @@ def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:
 @contextmanager
 def opened_sessions(
     environment: Environment, where: Paths, settings: "Settings"
-) -> Iterator[tuple["SqliteSessions | SessionsOnFirstUse", tuple[str, ...]]]:
+) -> Iterator[tuple["SqliteSessions | LazySessions", tuple[str, ...]]]:
     """The sessions, and what happened to their file, if anything. Where nothing is stored yet, nothing is written."""
-    from zkchat.storage.first_use import SessionsOnFirstUse
-    from zkchat.storage.session_rescue import open_sessions as open_store
+    from zkchat.storage.sessions import LazySessions
+    from zkchat.storage.sessions import open_sessions as open_store
 
     place = _Place(environment, where, settings)
 
@@ -184,7 +182,7 @@ def opened_sessions(
         return open_store(place.to_store("sessions.db"), now=environment.now, new_id=environment.new_id)
 
     if not place.holds_something:
-        with SessionsOnFirstUse(lambda: place.holds_something, lambda: opened().store) as unopened:
+        with LazySessions(lambda: place.holds_something, lambda: opened().store) as unopened:
             yield unopened, ()
         return
     found = opened()
@@ -206,18 +204,18 @@ def opened_library(
 ) -> Iterator["Library"]:
     """The notes. Where the cache cannot be written, `tell` hears that they are indexed for this once."""
     from zkchat.providers.static_vectors import installed
+    from zkchat.storage.locations import writable_cache_path
     from zkchat.storage.note_index import SqliteNoteIndex
-    from zkchat.storage.processes import ProcessWorkers
-    from zkchat.storage.temporary import usable_place
+    from zkchat.storage.process_pool import ProcessPool
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.vault.library import Library
     from zkchat.vault.search.vectors import Meaning
 
-    workers = ProcessWorkers(min(_MOST_PROCESSES, os.cpu_count() or 1))
+    workers = ProcessPool(min(_MOST_PROCESSES, os.cpu_count() or 1))
     files = VaultFiles(where.vault, exclude=settings.vault.exclude, max_note_bytes=settings.vault.max_note_bytes)
     with ExitStack() as stack:
         own = _Place(environment, where, settings).of_cache("index.db")
-        path, reason = stack.enter_context(usable_place(own, environment.temporary_folders))
+        path, reason = stack.enter_context(writable_cache_path(own, environment.temporary_folders))
         if reason:
             tell(f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call.")
         index = stack.enter_context(closing(SqliteNoteIndex(path)))
@@ -240,12 +238,12 @@ def opened_message_search(
 
 
 @contextmanager
-def opened_sentences(environment: Environment, where: Paths, settings: "Settings") -> "Iterator[SqliteSentences]":
+def opened_sentences(environment: Environment, where: Paths, settings: "Settings") -> "Iterator[SqliteSummaries]":
     """What models said of documents."""
-    from zkchat.storage.summaries import SqliteSentences
+    from zkchat.storage.summaries import SqliteSummaries
 
     path = _Place(environment, where, settings).of_cache("summaries.db")
-    with closing(SqliteSentences(path)) as sentences:
+    with closing(SqliteSummaries(path)) as sentences:
         yield sentences
 
 
@@ -287,15 +285,15 @@ class _Place:
 
     def _checked(self, name: str) -> Path:
         """A place in the vault, where others may have put something: only what the user approved, and ours by form."""
-        from zkchat.storage.foreign import check_inside, keep_out_of_history
+        from zkchat.storage.vault_databases import ignore_in_git, validate_vault_database
 
         trust, item = VaultTrust(self.where), database_item(name)
-        path = check_inside(self.where.vault, name)
+        path = validate_vault_database(self.where.vault, name)
         if not trust.is_approved(item):
             if path.exists():
                 raise StorageError(f"{path} came with the vault and is not approved.", hint=HOW_TO_APPROVE)
             trust.approve([item])  # it will be ours
-        keep_out_of_history(self.where.vault)
+        ignore_in_git(self.where.vault)
         return path
 
 
@@ -309,24 +307,21 @@ def profile_files(where: Paths) -> "Iterator[ProfileFile]":
 @contextmanager
 def opened_memory(
     environment: Environment, where: Paths, settings: "Settings"
-) -> Iterator[tuple["SqliteMemories | MemoriesOnFirstUse", "Memory", str]]:
+) -> Iterator[tuple["SqliteMemories | LazyMemories", "Memory", str]]:
     """The facts of a vault, the memory over them, and what happened to their file, if anything."""
     from zkchat.context.relevance import Relevance
     from zkchat.memory.facts import Memory
     from zkchat.providers.static_vectors import installed
-    from zkchat.storage.first_use import MemoriesOnFirstUse
-    from zkchat.storage.memory_rescue import open_memories
+    from zkchat.storage.memories import LazyMemories, open_memories
 
     place = _Place(environment, where, settings)
 
     def opened() -> "tuple[SqliteMemories, str]":
         return open_memories(place.to_store("memories.db"), now=environment.now, new_id=environment.new_id)
 
-    store: SqliteMemories | MemoriesOnFirstUse
+    store: SqliteMemories | LazyMemories
     store, notice = (
-        opened()
-        if place.holds_something
-        else (MemoriesOnFirstUse(lambda: place.holds_something, lambda: opened()[0]), "")
+        opened() if place.holds_something else (LazyMemories(lambda: place.holds_something, lambda: opened()[0]), "")
     )
     with store:
         yield store, Memory(store, Relevance(installed(), store), environment.now), notice

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from zkchat.model.profile import Agent, ProfileProblem
     from zkchat.model.session import AgentEntry, ItemsEntry, Session
     from zkchat.ports import ModelProvider, SessionStore
-    from zkchat.storage.note_writing import NewNotes
+    from zkchat.storage.note_writer import NoteWriter
     from zkchat.vault.indexing.indexer import Progress, Refreshed
     from zkchat.vault.library import Library
     from zkchat.vault.privacy.local_folders import LocalFolder
@@ -121,12 +121,12 @@ class Opened:
     """The question that came along, stored."""
 
     @property
-    def new_notes(self) -> "NewNotes":
+    def new_notes(self) -> "NoteWriter":
         """The way to write a note that is not there yet."""
-        from zkchat.storage.note_writing import NewNotes
+        from zkchat.storage.note_writer import NoteWriter
 
         vault = self.settings.vault
-        return NewNotes(
+        return NoteWriter(
             self.paths.vault,
             exclude=vault.exclude,
             max_note_bytes=vault.max_note_bytes,
@@ -301,7 +301,7 @@ def _store_or_none(
     stack: ExitStack, environment: Environment, where: Paths, settings: "Settings"
 ) -> tuple["SessionStore", tuple[str, ...]]:
     """A conversation goes on without its store, until there is room for one; the first turn says that."""
-    from zkchat.storage.unsaved import UnsavedSessions
+    from zkchat.storage.sessions import UnavailableSessions
 
     try:
         return stack.enter_context(opened_sessions(environment, where, settings))
@@ -309,7 +309,9 @@ def _store_or_none(
         raise
     except StorageError as error:
         late = stack.enter_context(ExitStack())
-        return UnsavedSessions(error, lambda: late.enter_context(opened_sessions(environment, where, settings))[0]), ()
+        return UnavailableSessions(
+            error, lambda: late.enter_context(opened_sessions(environment, where, settings))[0]
+        ), ()
 
 
 def _session(store: "SessionStore", options: ConversationOptions) -> "Session | None":

@@ -70,7 +70,7 @@ class VaultTrust:
         return TrustStore(self.where.trust)
 
     def _items(self, *, in_vault: bool) -> Iterator[VaultItem]:
-        from zkchat.config.vault_file import read_vault_file
+        from zkchat.config.files import read_vault_file
         from zkchat.errors import ConfigError
         from zkchat.storage.profile_files import ProfileFolders
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from zkchat.config.files import read_table, read_text
 from zkchat.config.load import Origin, from_text, key_of, nested, sentence, unknown
 from zkchat.config.schema import FIELDS, SECTIONS, Settings, field_of, model_keys, model_named_in
-from zkchat.config.toml_file import read_table, read_text
 from zkchat.errors import ConfigError
 from zkchat.files import write_atomically
 

@@ -14,20 +14,19 @@ from typing import Final, Literal, get_origin
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from zkchat.config.foreign import foreign_settings
+from zkchat.config.files import read_table, read_vault_file
 from zkchat.config.schema import (
     FIELDS,
     Settings,
     Unrepeatable,
     adds_up,
+    expected,
     field_of,
     is_section,
     model_keys,
     model_named_in,
 )
-from zkchat.config.toml_file import read_table
-from zkchat.config.vault_file import read_vault_file
-from zkchat.config.words import expected
+from zkchat.config.urls import foreign_settings
 from zkchat.errors import ConfigError
 from zkchat.model.secrets import without_password
 from zkchat.model.trust import HOW_TO_APPROVE, VaultItem

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
-from zkchat.config.addresses import http_address
+from zkchat.config.urls import http_address
 from zkchat.model import globs
 
 
@@ -336,3 +336,39 @@ def value_of(settings: Settings, key: str) -> object:
     for name in key.split("."):
         found = found[name] if isinstance(found, Mapping) else getattr(found, name)
     return found
+
+
+def expected(key: str) -> str:
+    """What the setting takes, to be read after "must be": `a whole number of at least 256`."""
+    field = field_of(key)
+    assert field is not None
+    for mark in field.metadata:
+        if isinstance(mark, Expects):
+            return mark.words
+    return _type_in_words(field.annotation) + _bounds_in_words(field)
+
+
+_KINDS: Final = {bool: "true or false", float: "a number", int: "a whole number"}
+_SHAPES: Final = {tuple: "a list of texts", dict: "a table"}
+
+
+def _type_in_words(annotation: object) -> str:
+    if get_origin(annotation) is Literal:
+        *most, last = (f'"{choice}"' for choice in get_args(annotation))
+        return f"{', '.join(most)} or {last}"
+    for shape, words in _SHAPES.items():
+        if get_origin(annotation) is shape:
+            return words
+    possible = (annotation, *get_args(annotation))
+    return next((words for kind, words in _KINDS.items() if kind in possible), "a text")
+
+
+def _bounds_in_words(field: FieldInfo) -> str:
+    bounds = {"ge": "of at least", "gt": "above", "le": "up to", "lt": "below"}
+    words = [
+        f"{word} {bound}"
+        for mark in field.metadata
+        for name, word in bounds.items()
+        if (bound := getattr(mark, name, None)) is not None
+    ]
+    return f" {' and '.join(words)}" if words else ""

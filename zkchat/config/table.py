@@ -8,8 +8,7 @@ from typing import Final
 
 from pydantic.fields import FieldInfo
 
-from zkchat.config.schema import FIELDS, field_of, model_keys, needs_trust
-from zkchat.config.words import expected
+from zkchat.config.schema import FIELDS, expected, field_of, model_keys, needs_trust
 
 BEGIN: Final = "<!-- settings: made from zkchat/config/schema.py -->"
 END: Final = "<!-- end of settings -->"

@@ -8,8 +8,7 @@ from pathlib import Path
 from threading import RLock, local
 
 from zkchat.errors import StorageDamaged
-from zkchat.storage.database import open_database, transaction
-from zkchat.storage.faults import COMPANIONS, beside, guarded
+from zkchat.storage.database import COMPANIONS, beside, guarded, open_database, transaction
 
 _PAGE_CACHE_KIB = 16_384
 _LOGGED_PAGES = 4_000
@@ -17,7 +16,7 @@ _LOGGED_PAGES = 4_000
 
 
 @dataclass(eq=False)
-class Opened:
+class ThreadConnection:
     """The connection of one thread. SQLite crashes if another closes it in the middle of a statement."""
 
     database: sqlite3.Connection
@@ -31,7 +30,7 @@ class Opened:
             self.database.close()
 
 
-class CacheFile:
+class CacheDatabase:
     """Opened on first use. A file of another version, or that is no database, is begun anew without a word.
 
     Each thread has its own connection, so that nobody waits for a writer in order to read.
@@ -42,7 +41,7 @@ class CacheFile:
         self._schema = schema
         self._version = version
         self._of_thread = local()
-        self._connections: list[Opened] = []
+        self._connections: list[ThreadConnection] = []
         self._opening = RLock()
 
     def close(self) -> None:
@@ -101,8 +100,8 @@ class CacheFile:
                     yield opened.database
                     return
 
-    def _opened(self) -> Opened:
-        opened: Opened | None = getattr(self._of_thread, "opened", None)
+    def _opened(self) -> ThreadConnection:
+        opened: ThreadConnection | None = getattr(self._of_thread, "opened", None)
         if opened is None or opened.is_closed:
             with self._opening:
                 try:
@@ -113,10 +112,10 @@ class CacheFile:
                 self._of_thread.opened = opened
         return opened
 
-    def _connected(self) -> Opened:
+    def _connected(self) -> ThreadConnection:
         with self._guarded():
             database = open_database(self._path, synchronous="NORMAL")
-            opened = Opened(database)
+            opened = ThreadConnection(database)
             self._connections.append(opened)
             try:
                 database.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")

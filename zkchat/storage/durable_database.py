@@ -1,25 +1,29 @@
 """A database that must not be lost: what is committed is on disk, what is deleted is gone, and there are copies."""
 
+import os
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
-from typing import Self
+from typing import Final, Generic, Self, TypeVar
 
 from zkchat.errors import StorageDamaged, StorageError
 from zkchat.storage.database import (
     Step,
     back_up_daily,
+    beside,
     copies_of,
+    damaged,
     damaged_copies_of,
+    guarded,
     has_schema,
     migrate,
     open_database,
     transaction,
 )
-from zkchat.storage.faults import beside, damaged, guarded
 
 
 class UnreadableRow(ValueError):
@@ -31,7 +35,7 @@ def suspicion_of(path: Path) -> Path:
     return beside(path, ".suspect")
 
 
-class PreciousFile:
+class DurableDatabase:
     """What the stores of sessions and of facts have in common. Threads may share one; processes open their own."""
 
     def __init__(self, path: Path, steps: Sequence[Step], *, now: Callable[[], datetime]) -> None:
@@ -106,6 +110,35 @@ class PreciousFile:
             _remove(file)
 
 
+Store = TypeVar("Store", bound=DurableDatabase)
+
+
+class LazyStore(Generic[Store]):
+    def __init__(self, is_there: Callable[[], bool], open_store: Callable[[], Store]) -> None:
+        """`is_there` tells whether something is stored by now, by another process; `open_store` makes the store."""
+        self._is_there = is_there
+        self._open: Callable[[], Store] = open_store
+        self._store: Store | None = None
+        self._lock = RLock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+
+    def _existing(self) -> Store | None:
+        return self._to_write() if self._store is not None or self._is_there() else None
+
+    def _to_write(self) -> Store:
+        with self._lock:
+            if self._store is None:
+                self._store = self._open()
+            return self._store
+
+
 def _remove(file: Path) -> None:
     with guarded(file):
         if file.is_dir() and not file.is_symlink():
@@ -120,3 +153,39 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino
+
+
+RESERVE_BYTES: Final = 1 << 20
+_LEFT_FOR_OTHERS: Final = 32 * RESERVE_BYTES
+"""A disk with less room than this has none for a reserve."""
+_FOR_A_MESSAGE: Final = 64 * 1024
+
+
+def keep_reserve(path: Path) -> None:
+    """Take up the space beside a database, unless it is taken or there is little left."""
+    file = beside(path, ".reserve")
+    with suppress(OSError):
+        if file.exists() or shutil.disk_usage(path.parent).free < _LEFT_FOR_OTHERS:
+            return
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.write(descriptor, os.urandom(RESERVE_BYTES))  # zeros may take no space
+        finally:
+            os.close(descriptor)
+
+
+def is_full(path: Path) -> bool:
+    """Whether there is too little room for a message beside a database: asking takes less time than trying in vain."""
+    try:
+        return shutil.disk_usage(path.parent).free < _FOR_A_MESSAGE
+    except OSError:
+        return False
+
+
+def give_up_reserve(path: Path) -> bool:
+    """Free the space; False if there is none to free."""
+    try:
+        beside(path, ".reserve").unlink()
+    except OSError:
+        return False
+    return True

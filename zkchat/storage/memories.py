@@ -1,17 +1,19 @@
 """Facts in SQLite, beside the sessions of their vault, with the vectors of what they are compared by."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from zkchat.errors import UsageError
 from zkchat.model.memory import Fact, FactSource
-from zkchat.storage.durable_database import PreciousFile
-from zkchat.storage.faults import damaged
+from zkchat.storage.database import damaged, migrate, open_database, transaction
+from zkchat.storage.durable_database import DurableDatabase, LazyStore
+from zkchat.storage.recovery import Rescuable, counted, open_rescued
 from zkchat.storage.sessions import stamp
+from zkchat.storage.sqlite_pages import Row, stored_rows
 
 STEPS: Final = (
     (
@@ -35,7 +37,7 @@ _AT_ONCE: Final = 500
 """Digests in one question: SQLite takes a limited number of parameters."""
 
 
-class SqliteMemories(PreciousFile):
+class SqliteMemories(DurableDatabase):
     """Implements `ports.MemoryStore` and `ports.VectorCache`."""
 
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
@@ -135,3 +137,120 @@ def _erase(connection: sqlite3.Connection, fact_id: str) -> None:
 
 def _fact(row: Sequence[object]) -> Fact:
     return Fact.model_validate(dict(zip(Fact.model_fields, row, strict=True)))
+
+
+class _FactRow(NamedTuple):
+    id: str
+    text: str
+    source: str
+    at: str
+    session_id: str
+    uses: int
+    used_at: str | None
+    replaced_by: str | None
+    local: int
+
+
+def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> tuple[SqliteMemories, str]:
+    """The facts, and what happened to their file, if anything."""
+    kind = Rescuable(
+        steps=STEPS,
+        open=lambda: SqliteMemories(path, now=now, new_id=new_id),
+        read=_read,
+        build=_build,
+        content=_content,
+    )
+    return open_rescued(path, kind, now())
+
+
+def _read(store: SqliteMemories, _everything: bool) -> None:
+    store.facts()
+
+
+def _content(store: SqliteMemories) -> str:
+    return counted(len(store.facts()), "fact") if store.facts() else ""
+
+
+def _build(sources: Iterable[Path], path: Path) -> None:
+    """A new database with the facts that are found, each in its newest form."""
+    found: dict[str, _FactRow] = {}
+    for source in sources:
+        for row in stored_rows(source):
+            with suppress(ValueError):
+                if fact := _fact_row(row):
+                    found.setdefault(fact.id, fact)
+    with closing(open_database(path, synchronous="FULL")) as connection:
+        migrate(connection, STEPS, backup=None)
+        with transaction(connection):
+            connection.executemany(
+                "INSERT INTO facts (id, text, source, at, session_id, uses, used_at, replaced_by, local) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
+                [(*fact[:7], fact.local) for fact in found.values()],
+            )
+            connection.executemany(
+                "UPDATE facts SET replaced_by = ? WHERE id = ?",
+                [(fact.replaced_by, fact.id) for fact in found.values() if fact.replaced_by in found],
+            )
+
+
+def _fact_row(row: Row) -> _FactRow | None:
+    """The row of a fact, if it is one; those of the first version say nothing of where the fact may go."""
+    match row:
+        case (
+            None,
+            str(id_),
+            str(text),
+            str(source),
+            str(at),
+            str(session_id),
+            int(uses),
+            str() | None as used_at,
+            str() | None as replaced_by,
+            *local,
+        ) if all(isinstance(each, int) for each in local[:1]):
+            stays = int(bool(local and local[0]))
+            Fact.model_validate({"id": id_, "text": text, "source": source, "at": at, "used_at": used_at})
+            return _FactRow(id_, text, source, at, session_id, uses, used_at, replaced_by, stays)
+    return None
+
+
+class LazyMemories(LazyStore[SqliteMemories]):
+    """Implements `ports.MemoryStore` and `ports.VectorCache`."""
+
+    def facts(self) -> tuple[Fact, ...]:
+        store = self._existing()
+        return store.facts() if store else ()
+
+    def add(
+        self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
+    ) -> Fact:
+        return self._to_write().add(text, source, session_id, replaces, local=local)
+
+    def confirm(self, fact_id: str) -> Fact:
+        return self._of(fact_id).confirm(fact_id)
+
+    def used(self, fact_ids: Sequence[str]) -> None:
+        if fact_ids:
+            self._to_write().used(fact_ids)
+
+    def forget(self, fact_id: str) -> None:
+        self._of(fact_id).forget(fact_id)
+
+    def find(self, name: str) -> Fact:
+        return self._of(name).find(name)
+
+    def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
+        store = self._existing()
+        return store.vectors(method, digests) if store else {}
+
+    def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None:
+        """There is nothing yet that they could be vectors of, unless something is stored."""
+        store = self._existing()
+        if store:
+            store.keep_vectors(method, vectors)
+
+    def _of(self, fact: str) -> SqliteMemories:
+        store = self._existing()
+        if store is None:
+            raise no_fact(fact)
+        return store

@@ -7,7 +7,7 @@ from typing import Final
 
 from zkchat.model.message import Role
 from zkchat.model.message_index import IndexedMessage, IndexedUpTo
-from zkchat.storage.cache_database import CacheFile
+from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.sessions import stamp
 
 VERSION: Final = 2
@@ -46,7 +46,7 @@ class SqliteMessageIndex:
     """Implements `ports.MessageIndex`. Two processes may add the same messages: they come out once."""
 
     def __init__(self, path: Path) -> None:
-        self._file = CacheFile(path, schema=SCHEMA, version=VERSION)
+        self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
 
     def close(self) -> None:
         self._file.close()

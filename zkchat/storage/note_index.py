@@ -5,14 +5,16 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import cache
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import itemgetter
 from pathlib import Path
 
+from zkchat.errors import StorageDamaged
 from zkchat.model.index import (
     CatalogRow,
     IndexBatch,
     IndexCounts,
+    IndexedNote,
     KnownNote,
     LinkToResolve,
     NoteFilter,
@@ -24,22 +26,15 @@ from zkchat.model.index import (
     TextLookup,
 )
 from zkchat.model.note import NoteWarning, PrivacyClass, Resolution
-from zkchat.storage.cache_database import CacheFile
+from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.database import last_written
-from zkchat.storage.note_changes import (
-    add_notes,
-    add_segment,
-    remove_notes,
-    set_state,
-    singles,
-    state,
-)
-from zkchat.storage.note_rows import (
+from zkchat.storage.note_schema import (
     COPIES,
     COUNTS,
     DOUBTFUL_LINKS,
     EDGES,
     EDGES_TOUCHING,
+    INSERT_LINK,
     LINKS_FROM,
     LINKS_TO,
     LINKS_TO_RESOLVE,
@@ -53,15 +48,18 @@ from zkchat.storage.note_rows import (
     VERSION,
     known_note,
     link_of,
+    link_row,
     names_of,
+    note_row,
     numbered,
+    posting_rows,
     postings_of_row,
     require_texts,
     resolution_row,
     section_of,
+    section_row,
     typed,
 )
-from zkchat.storage.vectors import SqliteVectors
 
 _MOST = (1 << 63) - 1
 
@@ -71,7 +69,7 @@ class SqliteNoteIndex:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = CacheFile(path, schema=SCHEMA, version=VERSION)
+        self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
         self._reading = self._file.reading
         self._writing = self._file.writing
         self.vectors = SqliteVectors(self._file)
@@ -315,3 +313,126 @@ def _postings(database: sqlite3.Connection, segment: int) -> list[TermPostings]:
 
 def _dead_sections(database: sqlite3.Connection) -> list[int]:
     return [section for (section,) in typed(database.execute("SELECT section FROM dead ORDER BY section"), int)]
+
+
+_FORGET_NOTE = (
+    "DELETE FROM links WHERE note = ?",
+    "DELETE FROM link_keys WHERE note = ?",
+    "DELETE FROM tags WHERE note = ?",
+    "DELETE FROM warnings WHERE note = ?",
+    "DELETE FROM unresolved WHERE note = ?",
+    "DELETE FROM notes WHERE id = ?",
+)
+
+
+def state(database: sqlite3.Connection, name: str) -> int:
+    row: tuple[int] | None = database.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+    if row is None or not isinstance(row[0], int):
+        raise StorageDamaged("The note index is damaged.", hint="It is only a cache: delete it, and it comes back.")
+    return row[0]
+
+
+def set_state(database: sqlite3.Connection, **values: int) -> None:
+    database.executemany("UPDATE state SET value = ? WHERE name = ?", [(value, name) for name, value in values.items()])
+
+
+def remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
+    known = "SELECT notes.id, first_section, sections FROM json_each(?) AS gone JOIN notes ON notes.path = gone.value"
+    for note, first, count in database.execute(known, (json.dumps(paths),)).fetchall():
+        database.executemany("INSERT INTO dead VALUES (?)", singles(range(first, first + count)))
+        database.execute("DELETE FROM sections WHERE id >= ? AND id < ?", (first, first + count))
+        database.execute("DELETE FROM vectors WHERE section >= ? AND section < ?", (first, first + count))
+        for statement in _FORGET_NOTE:
+            database.execute(statement, (note,))
+
+
+def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_section: int) -> int:
+    """Number their sections from `first_section` on; returned is the number after the last."""
+    first = database.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()[0]
+    numbered = [*enumerate(notes, start=first)]
+    places = [*accumulate([len(stored.sections) for stored in notes], initial=first_section)]
+
+    database.executemany(
+        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (note_row(number, place, stored) for (number, stored), place in zip(numbered, places, strict=False)),
+    )
+    sections = ((number, section) for number, stored in numbered for section in stored.sections)
+    database.executemany(
+        "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
+        (section_row(place, number, section) for place, (number, section) in enumerate(sections, start=first_section)),
+    )
+    database.executemany(
+        INSERT_LINK,
+        (link_row(number, link) for number, stored in numbered for link in stored.note.links),
+    )
+    with_links = [number for number, stored in numbered if stored.note.links]
+    database.executemany("INSERT INTO unresolved VALUES (?)", singles(with_links))
+    for statement, texts_of in _LISTS_OF_NOTE:
+        database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
+    return places[-1]
+
+
+_LISTS_OF_NOTE: tuple[tuple[str, Callable[[IndexedNote], Iterable[str]]], ...] = (
+    ("INSERT INTO tags (note, tag) VALUES (?, ?)", lambda stored: {tag.casefold() for tag in stored.note.tags}),
+    ("INSERT INTO warnings (note, text) VALUES (?, ?)", lambda stored: stored.note.warnings),
+    ("INSERT INTO link_keys (note, key) VALUES (?, ?)", lambda stored: stored.link_keys),
+)
+
+
+def add_segment(database: sqlite3.Connection, segment: Segment) -> None:
+    if not segment.slots:
+        return
+    ((number,),) = database.execute(
+        "INSERT INTO segments (slots, sections, lengths, names) VALUES (?, ?, ?, ?) RETURNING id",
+        (segment.slots, segment.sections, segment.lengths, segment.names),
+    )
+    database.executemany("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", posting_rows(number, segment))
+
+
+def singles(values: Iterable[object]) -> list[tuple[object]]:
+    return [(value,) for value in values]
+
+
+_MISSING = """SELECT sections.id, path, title, aliases, heading_path, first_line, last_line, text
+    FROM sections JOIN notes ON notes.id = note LEFT JOIN vectors ON vectors.section = sections.id
+    WHERE sections.id > ? AND vectors.section IS NULL ORDER BY sections.id LIMIT ?"""
+_AFTER = """SELECT section, vector FROM vectors
+    WHERE section > ? AND (SELECT name FROM vector_method) = ? ORDER BY section LIMIT ?"""
+_SOME = """SELECT section, vector FROM json_each(?) AS wanted CROSS JOIN vectors ON section = wanted.value
+    WHERE (SELECT name FROM vector_method) = ?"""
+
+
+class SqliteVectors:
+    """Implements `ports.VectorIndex`."""
+
+    def __init__(self, file: CacheDatabase) -> None:
+        self._file = file
+        self._done = 0
+        """Up to this section all have one: who makes vectors by the hundred thousand does not begin from the start."""
+
+    def begin(self, method: str) -> None:
+        self._done = 0
+        with self._file.writing() as database:
+            if database.execute("SELECT name FROM vector_method").fetchall() != [(method,)]:
+                database.execute("DELETE FROM vectors")
+                database.execute("DELETE FROM vector_method")
+                database.execute("INSERT INTO vector_method VALUES (?)", (method,))
+
+    def missing(self, limit: int) -> list[StoredSection]:
+        with self._file.reading() as database:
+            return [section_of(row) for row in database.execute(_MISSING, (self._done, limit))]
+
+    def add(self, vectors: Iterable[tuple[int, bytes]]) -> None:
+        rows = [*vectors]
+        with self._file.writing() as database:
+            # A section may have gone while its vector was made.
+            database.executemany("INSERT OR REPLACE INTO vectors SELECT id, ?2 FROM sections WHERE id = ?1", rows)
+        self._done = max([self._done, *(section for section, _ in rows)])
+
+    def after(self, method: str, section: int, limit: int) -> list[tuple[int, bytes]]:
+        with self._file.reading() as database:
+            return typed(database.execute(_AFTER, (section, method, limit)), int, bytes)
+
+    def of(self, method: str, sections: Sequence[int]) -> list[tuple[int, bytes]]:
+        with self._file.reading() as database:
+            return typed(database.execute(_SOME, (json.dumps(sections), method)), int, bytes)

@@ -3,7 +3,8 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar, assert_never
@@ -30,10 +31,19 @@ from zkchat.model.session import (
     UnknownEntry,
     sessions_called,
 )
-from zkchat.storage.durable_database import PreciousFile, UnreadableRow
-from zkchat.storage.faults import beside
-from zkchat.storage.presence import Presence
-from zkchat.storage.reserve import give_up_reserve, is_full, keep_reserve
+from zkchat.ports import SessionStore
+from zkchat.storage.database import beside, migrate, open_database, transaction
+from zkchat.storage.durable_database import (
+    DurableDatabase,
+    LazyStore,
+    UnreadableRow,
+    give_up_reserve,
+    is_full,
+    keep_reserve,
+)
+from zkchat.storage.recovery import Rescuable, counted, open_rescued
+from zkchat.storage.session_locks import Presence
+from zkchat.storage.sqlite_pages import Row, stored_rows
 
 STEPS: Final = (
     (
@@ -114,7 +124,7 @@ class EntryRow(NamedTuple):
     body: str
 
 
-class SqliteSessions(PreciousFile):
+class SqliteSessions(DurableDatabase):
     """The sessions of one vault."""
 
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
@@ -318,3 +328,186 @@ def _ambiguous(name: str, sessions: Sequence[Session]) -> SessionNotFound:
 
 def _listed(sessions: Iterable[Session]) -> str:
     return ", ".join(f"{session.id} ({session.title or 'untitled'})" for session in sessions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    store: SqliteSessions
+    notices: tuple[str, ...] = ()
+    """What the user should be told."""
+
+
+def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Opened:
+    """Open the sessions, after a rescue if they are damaged or gone. Whole rows are true ones: none is ever changed."""
+    kind = Rescuable(
+        steps=STEPS,
+        open=lambda: SqliteSessions(path, now=now, new_id=new_id),
+        read=_read,
+        build=_build,
+        content=_content,
+    )
+    try:
+        store, notice = open_rescued(path, kind, now())
+    except StorageFull:
+        if not give_up_reserve(path):
+            raise
+        store, notice = open_rescued(path, kind, now())
+    if store.sessions():
+        keep_reserve(path)
+    return Opened(store=store, notices=(notice,) if notice else ())
+
+
+def _read(store: SqliteSessions, everything: bool) -> None:
+    for session in store.sessions():
+        if everything:
+            store.entries(session.id)
+
+
+def _content(store: SqliteSessions) -> str:
+    sessions = store.sessions()
+    messages = sum(session.message_count for session in sessions)
+    return f"{counted(len(sessions), 'session')} with {counted(messages, 'message')}" if sessions else ""
+
+
+@dataclass(slots=True)
+class _Found:
+    """The rows of all tables that came to light."""
+
+    sessions: dict[str, tuple[str, str, str, str]] = field(default_factory=dict)
+    entries: dict[tuple[str, int], EntryRow] = field(default_factory=dict)
+    doomed: dict[str, str] = field(default_factory=dict)
+
+    def take_from(self, database: Path) -> None:
+        for row in stored_rows(database):
+            try:
+                self._take(row)
+            except ValueError:
+                continue
+
+    def _take(self, row: Row) -> None:
+        """Keep a row that makes sense; the number of its columns tells which table it is from."""
+        match row:
+            case (
+                str(id_),
+                int(place),
+                str(kind),
+                str() | None as role,
+                str() | None as own,
+                str() | None as parent,
+                str() | None as title,
+                str(at),
+                str(body),
+            ):
+                entry = EntryRow(id_, place, kind, role, own, parent, title, at, body)
+                entry_of(entry)
+                self.entries.setdefault((entry.session_id, entry.sequence), entry)
+            case (str(id_), str(title), str(created), str(updated), int()):
+                session_of(row)
+                self.sessions.setdefault(id_, (id_, title, created, updated))
+            case (str(id_), str(at)):
+                datetime.fromisoformat(at)
+                self.doomed.setdefault(id_, at)
+
+
+def _found_in(databases: Iterable[Path]) -> _Found:
+    found = _Found()
+    for file in databases:
+        found.take_from(file)
+    return found
+
+
+def _build(sources: Iterable[Path], path: Path) -> None:
+    """A new database with the rows that are found, but for the sessions that the user had deleted."""
+    found = _found_in(sources)
+    used = {entry.session_id: entry.at for _, entry in sorted(found.entries.items())}
+    kept = [entry for entry in found.entries.values() if entry.session_id not in found.doomed]
+    kept.sort(key=lambda entry: (used[entry.session_id], entry.session_id, entry.sequence))
+    sessions = {id_: session for id_, session in found.sessions.items() if id_ not in found.doomed}
+    for entry in kept:
+        sessions.setdefault(entry.session_id, (entry.session_id, "", entry.at, entry.at))
+    with closing(open_database(path, synchronous="FULL")) as connection:
+        migrate(connection, STEPS, backup=None)
+        with transaction(connection):
+            for session in sessions.values():
+                insert_session(connection, session)
+            insert_entries(connection, kept)
+            insert_doomed(connection, found.doomed)
+
+
+class UnavailableSessions:
+    """Says to every request why it cannot be met, so that the conversation can tell the user and go on.
+
+    A full disk may have room again: then the store is opened, and what waits in memory is written.
+    """
+
+    def __init__(self, reason: StorageError, reopen: Callable[[], SessionStore]) -> None:
+        self._reason = reason
+        self._reopen = reopen
+        self._opened: SessionStore | None = None
+
+    def create(self, title: str = "") -> Session:
+        return self._store().create(title)
+
+    def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
+        return self._store().append(session_id, bodies)
+
+    def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
+        return self._store().entries(session_id, wanted)
+
+    def sessions(self) -> list[Session]:
+        return self._store().sessions()
+
+    def get(self, session_id: str) -> Session:
+        return self._store().get(session_id)
+
+    def find(self, name: str) -> Session:
+        return self._store().find(name)
+
+    def delete(self, session_id: str) -> None:
+        self._store().delete(session_id)
+
+    def enter(self, session_id: str) -> bool:
+        return self._opened.enter(session_id) if self._opened else True
+
+    def _store(self) -> SessionStore:
+        if self._opened is None:
+            if not isinstance(self._reason, StorageFull):
+                raise self._reason
+            self._opened = self._reopen()
+        return self._opened
+
+
+class LazySessions(LazyStore[SqliteSessions]):
+    """Implements `ports.SessionStore`."""
+
+    def create(self, title: str = "") -> Session:
+        return self._to_write().create(title)
+
+    def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
+        return self._of(session_id).append(session_id, bodies)
+
+    def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
+        return self._of(session_id).entries(session_id, wanted)
+
+    def sessions(self) -> list[Session]:
+        store = self._existing()
+        return store.sessions() if store else []
+
+    def get(self, session_id: str) -> Session:
+        return self._of(session_id).get(session_id)
+
+    def find(self, name: str) -> Session:
+        return self._of(name).find(name)
+
+    def delete(self, session_id: str) -> None:
+        self._of(session_id).delete(session_id)
+
+    def enter(self, session_id: str) -> bool:
+        store = self._existing()
+        return store.enter(session_id) if store else True
+
+    def _of(self, session: str) -> SqliteSessions:
+        store = self._existing()
+        if store is None:
+            raise no_session(session)
+        return store

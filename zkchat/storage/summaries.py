@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from zkchat.storage.cache_database import CacheFile
+from zkchat.storage.cache_database import CacheDatabase
 
 VERSION: Final = 1
 SCHEMA: Final = (
@@ -14,12 +14,12 @@ SCHEMA: Final = (
 )
 
 
-class SqliteSentences:
+class SqliteSummaries:
     """Implements `chat.summaries.Sentences`. There is no file until there is a sentence."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = CacheFile(path, schema=SCHEMA, version=VERSION)
+        self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
 
     def close(self) -> None:
         self._file.close()

@@ -13,7 +13,7 @@ from tests.support.world import GARDEN
 from zkchat.chat.summaries import LONGEST, MOST, Place, Summaries, Summary, summary_of
 from zkchat.errors import StorageError
 from zkchat.model.reference import DocumentReference
-from zkchat.storage.summaries import SqliteSentences
+from zkchat.storage.summaries import SqliteSummaries
 from zkchat.vault.library import Library
 
 SAID = "Adults need seven hours of sleep."
@@ -168,8 +168,8 @@ def test_without_an_index_there_are_summaries_all_the_same(library: Library) -> 
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[SqliteSentences]:
-    with closing(SqliteSentences(tmp_path / "summaries.db")) as kept:
+def kept(tmp_path: Path) -> Iterator[SqliteSummaries]:
+    with closing(SqliteSummaries(tmp_path / "summaries.db")) as kept:
         yield kept
 
 
@@ -178,7 +178,7 @@ def place_of(library: Library, path: str = "Sleep.md", anchor: str = "") -> Plac
 
 
 def test_a_better_sentence_is_shown_from_then_on_and_in_later_sessions(
-    library: Library, kept: SqliteSentences, tmp_path: Path
+    library: Library, kept: SqliteSummaries, tmp_path: Path
 ) -> None:
     first = Summaries(library, kept)
     first.improve(place_of(library), "On the need for sleep.")
@@ -188,7 +188,7 @@ def test_a_better_sentence_is_shown_from_then_on_and_in_later_sessions(
 
 
 def test_a_better_sentence_is_only_for_the_text_it_was_written_for(
-    library: Library, kept: SqliteSentences, tmp_path: Path
+    library: Library, kept: SqliteSummaries, tmp_path: Path
 ) -> None:
     Summaries(library, kept).improve(place_of(library), "On the need for sleep.")
     (tmp_path / "vault" / "Sleep.md").write_text("Nothing but dreams here.")
@@ -209,7 +209,7 @@ def test_only_what_was_cut_could_be_said_better(library: Library, tmp_path: Path
 
 
 def test_nothing_is_kept_of_documents_that_are_gone_or_have_changed(
-    library: Library, kept: SqliteSentences, tmp_path: Path
+    library: Library, kept: SqliteSummaries, tmp_path: Path
 ) -> None:
     for name in ("Gone.md", "Changed.md"):
         (tmp_path / "vault" / name).write_text("As it was at first.")

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from zkchat.config.edit import set_value, unset
+from zkchat.config.files import read_vault_file
 from zkchat.config.load import Loaded, Origin, load
-from zkchat.config.schema import Model, field_of, is_section, needs_trust, value_of
-from zkchat.config.vault_file import read_vault_file
-from zkchat.config.words import expected
+from zkchat.config.schema import Model, expected, field_of, is_section, needs_trust, value_of
 from zkchat.errors import ConfigError
 
 FAST = """\

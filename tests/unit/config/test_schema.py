@@ -3,8 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from zkchat.config.schema import FIELDS, HARMLESS, SECTIONS, Settings, needs_trust, value_of
-from zkchat.config.words import expected
+from zkchat.config.schema import FIELDS, HARMLESS, SECTIONS, Settings, expected, needs_trust, value_of
 
 
 def test_the_defaults_are_those_that_the_product_promises() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from zkchat.config.files import settings_item
 from zkchat.config.trust import TrustStore
-from zkchat.config.vault_file import settings_item
 from zkchat.model.trust import vault_item
 
 RULE = vault_item("rule", "Tone", "Be kind.")

@@ -7,9 +7,9 @@ from pathlib import Path
 CROWD = """
 import sys, threading
 from pathlib import Path
-from zkchat.storage.cache_database import CacheFile
+from zkchat.storage.cache_database import CacheDatabase
 
-cache = CacheFile(Path(sys.argv[1]), schema=("CREATE TABLE words (word TEXT)",), version=1)
+cache = CacheDatabase(Path(sys.argv[1]), schema=("CREATE TABLE words (word TEXT)",), version=1)
 over = threading.Event()
 done = []
 

@@ -14,6 +14,7 @@ from zkchat.storage.database import (
     back_up,
     back_up_daily,
     backups_of,
+    guarded,
     has_schema,
     is_sound,
     migrate,
@@ -21,7 +22,6 @@ from zkchat.storage.database import (
     open_for_reading,
     transaction,
 )
-from zkchat.storage.faults import guarded
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FIRST = ["CREATE TABLE words (word TEXT PRIMARY KEY)", "INSERT INTO words VALUES ('first')"]

@@ -12,8 +12,7 @@ import pytest
 
 from tests.support.sessions import NOON
 from zkchat.errors import StorageDamaged, UsageError
-from zkchat.storage.memories import SqliteMemories
-from zkchat.storage.memory_rescue import open_memories
+from zkchat.storage.memories import SqliteMemories, open_memories
 
 
 class Clock:

@@ -27,7 +27,7 @@ from zkchat.model.note import (
     Resolved,
     Section,
 )
-from zkchat.storage import note_rows
+from zkchat.storage import note_schema
 from zkchat.storage.note_index import SqliteNoteIndex
 
 
@@ -292,7 +292,7 @@ def test_an_index_of_another_version_is_begun_anew(path: Path, monkeypatch: pyte
     with closing(SqliteNoteIndex(path)) as index:
         index.apply(IndexBatch(notes=[stored(NOTE)]))
         generation = index.generation()
-    for version in (note_rows.VERSION + 1, note_rows.VERSION):
+    for version in (note_schema.VERSION + 1, note_schema.VERSION):
         with closing(sqlite3.connect(path)) as database:
             database.execute(f"PRAGMA user_version = {version + 5}")
         with closing(SqliteNoteIndex(path)) as index:

@@ -4,22 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.storage.summaries import SqliteSentences
+from zkchat.storage.summaries import SqliteSummaries
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[SqliteSentences]:
-    with closing(SqliteSentences(tmp_path / "summaries.db")) as kept:
+def kept(tmp_path: Path) -> Iterator[SqliteSummaries]:
+    with closing(SqliteSummaries(tmp_path / "summaries.db")) as kept:
         yield kept
 
 
-def test_who_only_looks_makes_no_file(kept: SqliteSentences, tmp_path: Path) -> None:
+def test_who_only_looks_makes_no_file(kept: SqliteSummaries, tmp_path: Path) -> None:
     assert kept.find("a.md", "", b"1") == ""
     assert kept.described() == []
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_sentence_is_found_by_place_and_text(kept: SqliteSentences) -> None:
+def test_a_sentence_is_found_by_place_and_text(kept: SqliteSummaries) -> None:
     kept.keep("a.md", "", b"1", "All of it.")
     kept.keep("a.md", "Naps", b"1", "On naps.")
     assert kept.find("a.md", "", b"1") == "All of it."
@@ -28,14 +28,14 @@ def test_a_sentence_is_found_by_place_and_text(kept: SqliteSentences) -> None:
     assert kept.find("b.md", "", b"1") == ""
 
 
-def test_a_sentence_for_a_new_text_takes_the_place_of_the_old_one(kept: SqliteSentences) -> None:
+def test_a_sentence_for_a_new_text_takes_the_place_of_the_old_one(kept: SqliteSummaries) -> None:
     kept.keep("a.md", "", b"1", "Old.")
     kept.keep("a.md", "", b"2", "New.")
     assert kept.find("a.md", "", b"2") == "New."
     assert kept.described() == [("a.md", b"2")]
 
 
-def test_what_is_to_be_forgotten_is_gone_and_the_rest_stays(kept: SqliteSentences) -> None:
+def test_what_is_to_be_forgotten_is_gone_and_the_rest_stays(kept: SqliteSummaries) -> None:
     kept.keep("a.md", "", b"1", "One.")
     kept.keep("a.md", "Naps", b"1", "On naps.")
     kept.keep("b.md", "", b"2", "Two.")
@@ -46,7 +46,7 @@ def test_what_is_to_be_forgotten_is_gone_and_the_rest_stays(kept: SqliteSentence
 def test_the_file_may_be_deleted_or_damaged_at_any_time(tmp_path: Path) -> None:
     path = tmp_path / "summaries.db"
     path.write_bytes(b"no database at all, but long enough to look like one " * 100)
-    with closing(SqliteSentences(path)) as kept:
+    with closing(SqliteSummaries(path)) as kept:
         assert kept.find("a.md", "", b"1") == ""
         kept.keep("a.md", "", b"1", "One.")
         assert kept.find("a.md", "", b"1") == "One."

@@ -8,9 +8,8 @@ import pytest
 
 from tests.support.odd_files import KINDS, put_in_place
 from zkchat.errors import StorageDamaged, StorageError, StorageFull
-from zkchat.storage.cache_database import CacheFile
-from zkchat.storage.database import open_database
-from zkchat.storage.faults import guarded
+from zkchat.storage.cache_database import CacheDatabase
+from zkchat.storage.database import guarded, open_database
 
 
 def fault(name: str) -> sqlite3.OperationalError:
@@ -82,7 +81,7 @@ def test_a_file_system_without_locks_is_named_at_once(tmp_path: Path, monkeypatc
 def test_a_cache_begins_anew_in_the_place_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "cache.db"
     put_in_place(file, kind)
-    cache = CacheFile(file, schema=["CREATE TABLE words (word TEXT)"], version=1)
+    cache = CacheDatabase(file, schema=["CREATE TABLE words (word TEXT)"], version=1)
     with cache.writing() as database:
         database.execute("INSERT INTO words VALUES ('first')")
     cache.close()
@@ -92,7 +91,7 @@ def test_a_cache_begins_anew_in_the_place_of_what_is_no_file(tmp_path: Path, kin
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "cache.db" / "inner").mkdir(parents=True)
-    cache = CacheFile(tmp_path / "cache.db", schema=["CREATE TABLE words (word TEXT)"], version=1)
+    cache = CacheDatabase(tmp_path / "cache.db", schema=["CREATE TABLE words (word TEXT)"], version=1)
     with pytest.raises(StorageError), cache.writing():
         pass
     assert (tmp_path / "cache.db" / "inner").is_dir()

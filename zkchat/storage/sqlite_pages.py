@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from zkchat.storage.database import PAGE_SIZE
-from zkchat.storage.faults import beside
+from zkchat.storage.database import PAGE_SIZE, beside
 
 Page = memoryview
 Row = tuple[str | int | None, ...]

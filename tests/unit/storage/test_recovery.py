@@ -13,9 +13,8 @@ from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry, TitleEntry, messages_of
 from zkchat.storage.database import backups_of
-from zkchat.storage.pages import stored_rows
-from zkchat.storage.session_rescue import Opened, open_sessions
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.storage.sessions import Opened, SqliteSessions, open_sessions
+from zkchat.storage.sqlite_pages import stored_rows
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KEPT = "sessions.db.damaged-20260301T120000Z"

@@ -8,9 +8,8 @@ import pytest
 
 from zkchat.errors import StorageFull
 from zkchat.model.session import TitleEntry
-from zkchat.storage.reserve import RESERVE_BYTES, give_up_reserve, keep_reserve
-from zkchat.storage.session_rescue import open_sessions
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.storage.durable_database import RESERVE_BYTES, give_up_reserve, keep_reserve
+from zkchat.storage.sessions import SqliteSessions, open_sessions
 
 NUMBERS = count(1)
 

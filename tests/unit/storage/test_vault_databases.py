@@ -13,13 +13,13 @@ import pytest
 from tests.support import hostile_vaults
 from tests.support.sessions import NOON
 from zkchat.errors import StorageError
-from zkchat.storage.foreign import check_inside, keep_out_of_history
 from zkchat.storage.locations import DATABASES
 from zkchat.storage.memories import SqliteMemories
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.sessions import STEPS, SqliteSessions
-from zkchat.storage.summaries import SqliteSentences
+from zkchat.storage.summaries import SqliteSummaries
+from zkchat.storage.vault_databases import ignore_in_git, validate_vault_database
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def make(path: Path) -> None:
             with closing(SqliteMessageIndex(path)) as messages:
                 messages.known()
         case _:
-            with closing(SqliteSentences(path)) as sentences:
+            with closing(SqliteSummaries(path)) as sentences:
                 sentences.keep("a.md", "", b"x", "A.")
 
 
@@ -57,14 +57,14 @@ def content(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", DATABASES)
 def test_where_nothing_is_there_is_a_place(vault: Path, name: str) -> None:
-    assert check_inside(vault, name) == vault / ".zkchat" / name
+    assert validate_vault_database(vault, name) == vault / ".zkchat" / name
     assert [*(vault / ".zkchat").iterdir()] == []
 
 
 @pytest.mark.parametrize("name", DATABASES)
 def test_a_database_of_ours_is_used(vault: Path, name: str) -> None:
     make(vault / ".zkchat" / name)
-    assert check_inside(vault, name).stat().st_size > 0
+    assert validate_vault_database(vault, name).stat().st_size > 0
 
 
 def test_an_older_version_of_ours_is_used(vault: Path) -> None:
@@ -75,7 +75,7 @@ def test_an_older_version_of_ours_is_used(vault: Path) -> None:
             for statement in (each for step in STEPS[:version] for each in step):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {version}")
-        assert check_inside(vault, "sessions.db") == path
+        assert validate_vault_database(vault, "sessions.db") == path
 
 
 FOREIGN = {
@@ -101,7 +101,7 @@ def test_a_database_with_something_that_is_not_ours_is_refused_and_left_as_it_is
         connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
     before = content(vault)
     with pytest.raises(StorageError, match="that this zkchat did not make"):
-        check_inside(vault, name)
+        validate_vault_database(vault, name)
     assert content(vault) == before
 
 
@@ -111,7 +111,7 @@ def test_what_is_only_in_the_log_is_seen_too(vault: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE VIEW evil AS SELECT * FROM entries")
         with pytest.raises(StorageError, match="did not make"):
-            check_inside(vault, "sessions.db")
+            validate_vault_database(vault, "sessions.db")
 
 
 @pytest.mark.parametrize("version", [0, 3, 999])
@@ -120,7 +120,7 @@ def test_a_database_of_another_program_is_refused_whatever_its_version(vault: Pa
         hostile_vaults.database(vault, name, version)
         before = content(vault)
         with pytest.raises(StorageError, match="did not make"):
-            check_inside(vault, name)
+            validate_vault_database(vault, name)
         assert content(vault) == before
 
 
@@ -130,13 +130,13 @@ def test_an_index_of_another_version_may_be_begun_anew(vault: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 3")
         connection.execute("DROP TABLE tags")
-    assert check_inside(vault, "index.db") == path
+    assert validate_vault_database(vault, "index.db") == path
 
 
 def test_a_damaged_database_is_left_to_the_rescue(vault: Path) -> None:
     path = vault / ".zkchat" / "sessions.db"
     path.write_bytes(b"no database at all")
-    assert check_inside(vault, "sessions.db") == path
+    assert validate_vault_database(vault, "sessions.db") == path
 
 
 def _linked(target: Path, file: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_link_wherever_zkchat_would_write_is_refused(
     (vault / ".zkchat" / "backups").mkdir()
     link(target, vault / ".zkchat" / name)
     with pytest.raises(StorageError, match="is not used"):
-        check_inside(vault, "index.db")
+        validate_vault_database(vault, "index.db")
     assert target.read_text() == "mine"
 
 
@@ -179,13 +179,13 @@ def test_a_folder_that_is_a_link_is_refused(tmp_path: Path, name: str) -> None:
     (vault / name).parent.mkdir(parents=True)
     (vault / name).symlink_to(elsewhere)
     with pytest.raises(StorageError, match="is a symbolic link"):
-        check_inside(vault, "sessions.db")
+        validate_vault_database(vault, "sessions.db")
 
 
 def test_a_pipe_in_the_place_of_a_database_is_refused(vault: Path) -> None:
     os.mkfifo(vault / ".zkchat" / "sessions.db")
     with pytest.raises(StorageError, match="is not used"):
-        check_inside(vault, "sessions.db")
+        validate_vault_database(vault, "sessions.db")
 
 
 def test_a_database_with_a_journal_that_would_change_it_is_refused(vault: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_database_with_a_journal_that_would_change_it_is_refused(vault: Path) 
     hostile_vaults.hot_journal(vault, "sessions.db")
     before = path.read_bytes()
     with pytest.raises(StorageError):
-        check_inside(vault, "sessions.db")
+        validate_vault_database(vault, "sessions.db")
     assert path.read_bytes() == before
 
 
@@ -205,8 +205,8 @@ def test_version_control_sees_no_database_whatever_the_vault_says(vault: Path, s
     if shipped is not None:
         (folder / ".gitignore").write_bytes(shipped.encode() if isinstance(shipped, str) else shipped)
     (vault / ".gitignore").write_text("!.zkchat/*.db\n!*.db\n")
-    keep_out_of_history(vault)
-    keep_out_of_history(vault)
+    ignore_in_git(vault)
+    ignore_in_git(vault)
     (folder / "backups").mkdir()
     for name in ("{}.db", "{}.db-wal", "{}.db-shm", "{}.db.lock", "{}.damaged-20260101T000000.db", "backups/{}-1Z.db"):
         for database in DATABASES:
@@ -221,11 +221,11 @@ def test_version_control_sees_no_database_whatever_the_vault_says(vault: Path, s
 def test_what_the_user_ignores_stays(vault: Path) -> None:
     file = vault / ".zkchat" / ".gitignore"
     file.write_text("mine")
-    keep_out_of_history(vault)
+    ignore_in_git(vault)
     once = file.read_text()
     assert once.startswith("mine\n# ")
     file.write_text(once + "more\n")
-    keep_out_of_history(vault)
+    ignore_in_git(vault)
     assert file.read_text() == once.replace("mine\n", "mine\nmore\n")
 
 
@@ -233,5 +233,5 @@ def test_a_gitignore_that_is_a_link_is_refused(vault: Path, tmp_path: Path) -> N
     (tmp_path / "precious").write_text("mine")
     (vault / ".zkchat" / ".gitignore").symlink_to(tmp_path / "precious")
     with pytest.raises(StorageError, match="symbolic link"):
-        keep_out_of_history(vault)
+        ignore_in_git(vault)
     assert (tmp_path / "precious").read_text() == "mine"

@@ -3,12 +3,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from zkchat.storage.presence import Presence
+from zkchat.storage.session_locks import Presence
 
 HOLD = """
 import sys
 from pathlib import Path
-from zkchat.storage.presence import Presence
+from zkchat.storage.session_locks import Presence
 here = Presence(Path(sys.argv[1]))
 print(here.enter("s1"), flush=True)
 sys.stdin.read()

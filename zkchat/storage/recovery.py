@@ -15,14 +15,13 @@ from typing import Generic, TypeVar
 
 from zkchat.errors import StorageDamaged
 from zkchat.files import locked
-from zkchat.storage.database import Step, copies_of, is_sound
-from zkchat.storage.durable_database import PreciousFile, suspicion_of
-from zkchat.storage.faults import COMPANIONS, beside, guarded, require_regular_files
+from zkchat.storage.database import COMPANIONS, Step, beside, copies_of, guarded, is_sound, require_regular_files
+from zkchat.storage.durable_database import DurableDatabase, suspicion_of
 
 _PATIENCE_SECONDS = 60.0
 """How long to wait for another process that is rescuing the same file."""
 
-Store = TypeVar("Store", bound=PreciousFile)
+Store = TypeVar("Store", bound=DurableDatabase)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.config.foreign import ollama_address
 from zkchat.config.load import Loaded, Origin, load
+from zkchat.config.urls import ollama_address
 
 
 def loaded(folder: Path, text: str = "", **variables: str) -> Loaded:

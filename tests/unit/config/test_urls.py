@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.world import World
-from zkchat.config.addresses import http_address
+from zkchat.config.urls import http_address
 from zkchat.errors import ExitCode
 
 GOOD = [

@@ -14,19 +14,19 @@ from tests.support.libraries import library_of
 from tests.support.world import World
 from zkchat.errors import OutsideVault, StorageError, StorageFull, VaultError
 from zkchat.model.note import Link, Missing, Resolved
-from zkchat.storage.note_writing import NewNotes
+from zkchat.storage.note_writer import NoteWriter
 
 
 @pytest.fixture
-def notes(world: World) -> NewNotes:
-    return NewNotes(world.vault, exclude=["Private/**"], max_note_bytes=1000)
+def notes(world: World) -> NoteWriter:
+    return NoteWriter(world.vault, exclude=["Private/**"], max_note_bytes=1000)
 
 
 def files(world: World) -> list[str]:
     return sorted(str(file.relative_to(world.vault)) for file in world.vault.rglob("*") if file.is_file())
 
 
-def test_a_new_note_is_there_with_its_text_and_its_folders(world: World, notes: NewNotes) -> None:
+def test_a_new_note_is_there_with_its_text_and_its_folders(world: World, notes: NoteWriter) -> None:
     assert notes.is_free("Ideas/New/Sleep.md")
     notes.create("Ideas/New/Sleep.md", "Schlaf 睡眠\n")
     assert (world.vault / "Ideas/New/Sleep.md").read_text(encoding="utf-8") == "Schlaf 睡眠\n"
@@ -37,7 +37,7 @@ def test_a_new_note_is_there_with_its_text_and_its_folders(world: World, notes: 
 def test_a_new_note_is_known_at_once(tmp_path: Path) -> None:
     with library_of(tmp_path, {"Sleep.md": "See [[Rest]].\n"}) as library:
         assert isinstance(library.resolve(Link(text="[[Rest]]", target="Rest")), Missing)
-        NewNotes(tmp_path / "vault", max_note_bytes=1000, created=library.refresh).create("Rest.md", "Lie down.\n")
+        NoteWriter(tmp_path / "vault", max_note_bytes=1000, created=library.refresh).create("Rest.md", "Lie down.\n")
         found = library.resolve(Link(text="[[Rest]]", target="Rest"))
         assert isinstance(found, Resolved)
         assert found.path == "Rest.md"
@@ -47,11 +47,11 @@ def test_a_new_note_is_there_even_if_nobody_can_be_told(world: World) -> None:
     def fail() -> None:
         raise StorageError("The index is gone.")
 
-    NewNotes(world.vault, max_note_bytes=1000, created=fail).create("Rest.md", "Lie down.\n")
+    NoteWriter(world.vault, max_note_bytes=1000, created=fail).create("Rest.md", "Lie down.\n")
     assert files(world) == ["Rest.md"]
 
 
-def test_a_new_note_may_be_read_by_whom_the_user_allows(world: World, notes: NewNotes) -> None:
+def test_a_new_note_may_be_read_by_whom_the_user_allows(world: World, notes: NoteWriter) -> None:
     before = os.umask(0o027)
     try:
         notes.create("Sleep.md", "x")
@@ -60,7 +60,7 @@ def test_a_new_note_may_be_read_by_whom_the_user_allows(world: World, notes: New
     assert stat.S_IMODE((world.vault / "Sleep.md").stat().st_mode) == 0o640
 
 
-def test_a_note_that_is_there_stays_as_it_is(world: World, notes: NewNotes) -> None:
+def test_a_note_that_is_there_stays_as_it_is(world: World, notes: NoteWriter) -> None:
     world.note("Sleep.md", "mine")
     with pytest.raises(VaultError, match=r"Sleep\.md is there already, and was left as it is"):
         notes.create("Sleep.md", "other")
@@ -68,7 +68,7 @@ def test_a_note_that_is_there_stays_as_it_is(world: World, notes: NewNotes) -> N
     assert files(world) == ["Sleep.md"]
 
 
-def test_a_link_to_nothing_takes_a_name_too(world: World, notes: NewNotes, tmp_path: Path) -> None:
+def test_a_link_to_nothing_takes_a_name_too(world: World, notes: NoteWriter, tmp_path: Path) -> None:
     (world.vault / "Sleep.md").symlink_to(tmp_path / "elsewhere.md")
     assert not notes.is_free("Sleep.md")
     with pytest.raises(VaultError):
@@ -89,7 +89,7 @@ def test_a_link_to_nothing_takes_a_name_too(world: World, notes: NewNotes, tmp_p
         "..\\out.md",
     ],
 )
-def test_a_path_that_leads_out_is_refused(world: World, notes: NewNotes, path: str) -> None:
+def test_a_path_that_leads_out_is_refused(world: World, notes: NoteWriter, path: str) -> None:
     for act in (notes.is_free, lambda path: notes.create(path, "x")):
         with pytest.raises(OutsideVault):
             act(path)
@@ -100,7 +100,7 @@ def test_a_path_that_leads_out_is_refused(world: World, notes: NewNotes, path: s
     "path",
     [".obsidian/app.md", ".git/x.md", ".trash/x.md", ".zkchat/x.md", "a/.hidden.md", "Private/x.md", "a//b.md", ""],
 )
-def test_places_that_hold_no_notes_are_refused(world: World, notes: NewNotes, path: str) -> None:
+def test_places_that_hold_no_notes_are_refused(world: World, notes: NoteWriter, path: str) -> None:
     for act in (notes.is_free, lambda path: notes.create(path, "x")):
         with pytest.raises(VaultError, match="is no name for a note"):
             act(path)
@@ -109,7 +109,7 @@ def test_places_that_hold_no_notes_are_refused(world: World, notes: NewNotes, pa
 
 @pytest.mark.parametrize("inside", [True, False])
 def test_nothing_is_written_through_a_linked_folder(
-    world: World, notes: NewNotes, tmp_path: Path, inside: bool
+    world: World, notes: NoteWriter, tmp_path: Path, inside: bool
 ) -> None:
     target = world.vault / "real" if inside else tmp_path / "outside"
     target.mkdir()
@@ -119,13 +119,13 @@ def test_nothing_is_written_through_a_linked_folder(
     assert not any(target.iterdir())
 
 
-def test_a_file_in_the_place_of_a_folder_is_told(world: World, notes: NewNotes) -> None:
+def test_a_file_in_the_place_of_a_folder_is_told(world: World, notes: NoteWriter) -> None:
     world.note("a", "x")
     with pytest.raises(VaultError, match="a is a link or a file, not a folder"):
         notes.create("a/b.md", "x")
 
 
-def test_no_swapped_folder_leads_out(world: World, notes: NewNotes, tmp_path: Path) -> None:
+def test_no_swapped_folder_leads_out(world: World, notes: NoteWriter, tmp_path: Path) -> None:
     outside, folder, aside = tmp_path / "outside", world.vault / "a", world.vault / "b"
     outside.mkdir()
     folder.mkdir()
@@ -159,7 +159,7 @@ def test_no_swapped_folder_leads_out(world: World, notes: NewNotes, tmp_path: Pa
 
 @pytest.mark.parametrize(("number", "kind"), [(errno.ENOSPC, StorageFull), (errno.EROFS, StorageError)])
 def test_a_disk_that_refuses_leaves_nothing_behind(
-    world: World, notes: NewNotes, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[StorageError]
+    world: World, notes: NoteWriter, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[StorageError]
 ) -> None:
     def refuse(_file: int) -> None:
         raise OSError(number, os.strerror(number))
@@ -171,7 +171,7 @@ def test_a_disk_that_refuses_leaves_nothing_behind(
 
 
 def test_a_file_system_without_hard_links_gets_the_note_too(
-    world: World, notes: NewNotes, monkeypatch: pytest.MonkeyPatch
+    world: World, notes: NoteWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(errno.EPERM, "no hard links here")
@@ -185,7 +185,7 @@ def test_a_file_system_without_hard_links_gets_the_note_too(
 
 
 def test_where_folders_cannot_be_held_open_the_path_is_checked(
-    world: World, notes: NewNotes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, notes: NoteWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "supports_dir_fd", set())
     notes.create("a/Sleep.md", "x")
@@ -196,7 +196,7 @@ def test_where_folders_cannot_be_held_open_the_path_is_checked(
     assert files(world) == ["a/Sleep.md"]
 
 
-def test_what_a_killed_writer_left_is_removed_and_nothing_else(world: World, notes: NewNotes) -> None:
+def test_what_a_killed_writer_left_is_removed_and_nothing_else(world: World, notes: NoteWriter) -> None:
     left, at_work, other = ".zkchat-0123456789ab.tmp", ".zkchat-ba9876543210.tmp", ".zkchat-mine.tmp"
     for name in (left, at_work, other):
         world.note(f"Ideas/{name}", "half a no")

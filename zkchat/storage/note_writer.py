@@ -26,7 +26,7 @@ _TEMPORARY: Final = re.compile(r"\.zkchat-[0-9a-f]{12}\.tmp")
 _ABANDONED_SECONDS: Final = 600
 
 
-class NewNotes(VaultFiles):
+class NoteWriter(VaultFiles):
     """Adds files by the same rules of paths by which those of the vault are read."""
 
     def __init__(

@@ -19,59 +19,59 @@ from tests.support.children import (
 )
 from zkchat.errors import NoteNotFound
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.processes import ProcessWorkers
+from zkchat.storage.process_pool import ProcessPool
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.indexing import reader
 from zkchat.vault.library import Library
 
 
 def test_every_task_has_its_result() -> None:
-    assert sorted(ProcessWorkers(2).map(math.factorial, [5, 3, 4, 6, 7])) == [6, 24, 120, 720, 5040]
+    assert sorted(ProcessPool(2).map(math.factorial, [5, 3, 4, 6, 7])) == [6, 24, 120, 720, 5040]
 
 
 def test_the_work_is_shared_by_this_process_and_others() -> None:
-    assert {os.getpid()} < set(ProcessWorkers(2).map(pid_after, [0.3] * 10))
+    assert {os.getpid()} < set(ProcessPool(2).map(pid_after, [0.3] * 10))
 
 
 def test_one_process_does_the_work_alone() -> None:
-    assert {*ProcessWorkers(1).map(pid_after, [0.0, 0.0])} == {os.getpid()}
+    assert {*ProcessPool(1).map(pid_after, [0.0, 0.0])} == {os.getpid()}
 
 
 def test_no_tasks_have_no_results() -> None:
-    assert [*ProcessWorkers(2).map(math.factorial, [])] == []
+    assert [*ProcessPool(2).map(math.factorial, [])] == []
 
 
 def test_work_that_goes_wrong_goes_wrong_here_too(tmp_path: Path) -> None:
     files = VaultFiles(tmp_path, exclude=["x"], max_note_bytes=10)
     with pytest.raises(NoteNotFound, match=r"\.md") as error:
-        list(ProcessWorkers(2).map(files.read, ["a.md", "b.md"]))
+        list(ProcessPool(2).map(files.read, ["a.md", "b.md"]))
     assert error.value.message.startswith("There is no file ")
 
 
 def test_work_that_kills_a_process_is_done_here() -> None:
     tasks = [(os.getpid(), number) for number in (3, 1, 2)]
-    assert sorted(ProcessWorkers(2).map(die_in_a_child, tasks)) == [2, 4, 6]
+    assert sorted(ProcessPool(2).map(die_in_a_child, tasks)) == [2, 4, 6]
 
 
 def test_where_no_process_can_be_started_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    assert [*ProcessWorkers(2).map(math.factorial, [3, 4])] == [6, 24]
+    assert [*ProcessPool(2).map(math.factorial, [3, 4])] == [6, 24]
 
 
 def test_work_that_cannot_be_sent_is_done_here() -> None:
-    assert [*ProcessWorkers(2).map(lambda number: number + 1, [3, 4, 5])] == [4, 5, 6]
+    assert [*ProcessPool(2).map(lambda number: number + 1, [3, 4, 5])] == [4, 5, 6]
 
 
 def test_a_result_that_cannot_be_sent_is_made_here() -> None:
-    assert {*ProcessWorkers(2).map(unpicklable_in_a_child, [os.getpid()] * 3)} == {"picklable"}
+    assert {*ProcessPool(2).map(unpicklable_in_a_child, [os.getpid()] * 3)} == {"picklable"}
 
 
 def test_what_the_work_prints_in_another_process_is_no_result() -> None:
-    assert len({*ProcessWorkers(2).map(pid_and_a_print, [0.3] * 6)}) == 2
+    assert len({*ProcessPool(2).map(pid_and_a_print, [0.3] * 6)}) == 2
 
 
 def test_who_wants_no_more_results_waits_for_nobody() -> None:
-    results = ProcessWorkers(2).map(sleep_in_a_child, [os.getpid()] * 3)
+    results = ProcessPool(2).map(sleep_in_a_child, [os.getpid()] * 3)
     next(results)
     assert isinstance(results, Generator)
     results.close()
@@ -89,7 +89,7 @@ def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch:
         closing(SqliteNoteIndex(tmp_path / "alone.db")) as alone,
         closing(SqliteNoteIndex(tmp_path / "together.db")) as together,
     ):
-        one, many = Library(files, alone), Library(files, together, workers=ProcessWorkers(2))
+        one, many = Library(files, alone), Library(files, together, workers=ProcessPool(2))
         heard: list[tuple[int, int]] = []
         assert many.refresh(lambda done, total: heard.append((done, total))) == one.refresh()
         assert sorted(heard) == heard
@@ -103,9 +103,9 @@ def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch:
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
 def test_no_process_outlives_the_one_that_started_it() -> None:
     script = (
-        "import os; from zkchat.storage.processes import ProcessWorkers\n"
+        "import os; from zkchat.storage.process_pool import ProcessPool\n"
         "from tests.support.children import sleep_in_a_child\n"
-        "for _ in ProcessWorkers(2).map(sleep_in_a_child, [os.getpid()] * 1000): print('begun', flush=True)"
+        "for _ in ProcessPool(2).map(sleep_in_a_child, [os.getpid()] * 1000): print('begun', flush=True)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script],

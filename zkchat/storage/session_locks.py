@@ -7,7 +7,7 @@ from pathlib import Path
 
 from zkchat.errors import StorageError
 from zkchat.files import LockBusy, locked, read_small
-from zkchat.storage.faults import beside
+from zkchat.storage.database import beside
 
 
 class Presence:

@@ -11,9 +11,8 @@ from typing import Final
 
 from zkchat.errors import StorageError
 from zkchat.files import RefusedFile, names_in, read_small, write_atomically
-from zkchat.storage import memories, message_index, note_rows, sessions, summaries
-from zkchat.storage.database import open_for_reading
-from zkchat.storage.faults import code_of, guarded
+from zkchat.storage import memories, message_index, note_schema, sessions, summaries
+from zkchat.storage.database import code_of, guarded, open_for_reading
 from zkchat.storage.locations import DATABASES
 
 _WAY_OUT: Final = "Look at it and move it away, or run: zkchat config set storage.location user"
@@ -51,13 +50,13 @@ def _cache(schema: Sequence[str], version: int) -> _Known:
 _KNOWN: Final = {
     "sessions.db": _precious(sessions.STEPS),
     "memories.db": _precious(memories.STEPS),
-    "index.db": _cache(note_rows.SCHEMA, note_rows.VERSION),
+    "index.db": _cache(note_schema.SCHEMA, note_schema.VERSION),
     "messages.db": _cache(message_index.SCHEMA, message_index.VERSION),
     "summaries.db": _cache(summaries.SCHEMA, summaries.VERSION),
 }
 
 
-def check_inside(vault: Path, name: str) -> Path:
+def validate_vault_database(vault: Path, name: str) -> Path:
     """The place of a database in `.zkchat/`, where nothing is, or a database of ours.
 
     Raises `StorageError`, and leaves everything untouched, for links, hard links, and anything but regular files where
@@ -79,7 +78,7 @@ def check_inside(vault: Path, name: str) -> Path:
     return path
 
 
-def keep_out_of_history(vault: Path) -> None:
+def ignore_in_git(vault: Path) -> None:
     """Let version control ignore the databases in a vault, whatever else its `.gitignore` there says."""
     file = vault / ".zkchat" / ".gitignore"
     try:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.memory_files import MemoryFiles
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vectors import SqliteVectors
+from zkchat.storage.note_index import SqliteNoteIndex, SqliteVectors
 from zkchat.vault.library import Library
 
 

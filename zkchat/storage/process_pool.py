@@ -18,10 +18,10 @@ from zkchat.subprocesses import start_python
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
-_IN_THE_HELPER = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.processes import serve; serve()"
+_IN_THE_HELPER = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.process_pool import serve; serve()"
 
 
-class ProcessWorkers:
+class ProcessPool:
     """Implements `ports.Workers` with so many processes, of which this is one.
 
     The others are started for one piece of work, and gone after it. Where none can be started, or one of them is
