@@ -24,7 +24,7 @@ from tests.support.conversations import Reciting, conversation_over
 from tests.support.libraries import library_of
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
-from zkchat.chat.recalling import Recollection
+from zkchat.chat.request import ArchiveRecall
 from zkchat.context.coverage import content
 from zkchat.context.extractive import summarise
 from zkchat.context.recall.search import ConversationSearch
@@ -172,8 +172,8 @@ def by_conversation(folder: Path, messages: Sequence[ChatMessage]) -> Iterator[t
     def no_summary(_: ModelRequest) -> str:
         raise ProviderError("It cannot write summaries.")
 
-    def recall_in(journal: Journal) -> Recollection:
-        return Recollection(journal=journal, search=search, tokenizer=TOKENIZER)
+    def recall_in(journal: Journal) -> ArchiveRecall:
+        return ArchiveRecall(journal=journal, search=search, tokenizer=TOKENIZER)
 
     def resumed() -> Conversation:
         model = Reciting(summary=no_summary, window=WINDOW)

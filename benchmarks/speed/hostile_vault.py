@@ -23,8 +23,8 @@ from pathlib import Path
 
 from benchmarks.generate import write_vault
 from tests.support.odd_notes import ODD_NOTES, plain
-from zkchat.chat.linked import embedded, links_in
-from zkchat.chat.summaries import Summaries
+from zkchat.chat.document_summaries import Summaries
+from zkchat.chat.references import embedded, links_in
 from zkchat.context.documents import include
 from zkchat.context.tokens import Estimate
 from zkchat.storage.note_index import SqliteNoteIndex

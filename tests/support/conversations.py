@@ -7,15 +7,14 @@ from typing import Any
 
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.agents.profiles import profiles_of
-from zkchat.chat.bounds import DEFAULT_LIMITS, AnswerLimits
 from zkchat.chat.compaction import Compactor, Policy, Reviewer
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.journal import Journal
-from zkchat.chat.preparation import Preparation
+from zkchat.chat.limits import DEFAULT_LIMITS, AnswerLimits
+from zkchat.chat.request import Preparation, Wants
 from zkchat.chat.second_look import SecondLook
-from zkchat.chat.summaries import Summaries
 from zkchat.chat.turn import Turn
-from zkchat.chat.wants import Wants
 from zkchat.context.assembly import Piece
 from zkchat.context.budget import Shares
 from zkchat.context.instructions import SUMMARY

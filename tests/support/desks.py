@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from typing import Any
 
 from tests.support.sessions import NOON, SessionsInMemory
-from zkchat.chat.session_kit import SessionKit
+from zkchat.chat.session_items import SessionItems
 from zkchat.errors import OutsideVault, UsageError, VaultError
 from zkchat.model.context import ContextUsage
 from zkchat.model.events import Event, Warned
@@ -166,14 +166,14 @@ class AddressesInMemory:
         return "" if (reference.relative_path or "").endswith(".md") else "It may run."
 
 
-def _no_kit() -> SessionKit:
+def _no_kit() -> SessionItems:
     raise UsageError("There are no rules, notes and tools here.")
 
 
 class Workplace:
     """A desk and the things on it, each to be looked at after a command."""
 
-    def __init__(self, kit: Callable[[], SessionKit] = _no_kit) -> None:
+    def __init__(self, kit: Callable[[], SessionItems] = _no_kit) -> None:
         self.store = SessionsWithCounts()
         self.talk = TalkInMemory(self.store)
         self.surface = RememberedSurface()

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from zkchat.chat.bounds import DEFAULT_LIMITS, within
 from zkchat.chat.journal import Journal
-from zkchat.chat.ledger import Ledger
+from zkchat.chat.limits import DEFAULT_LIMITS, within
+from zkchat.chat.references import ReferenceList
 from zkchat.context.assembly import Assembled
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.instructions import SUMMARY
@@ -217,13 +217,13 @@ class Compactor:
         self, folded: Iterable[ChatMessage], earlier: CompactionPart | None, room: int
     ) -> tuple[DocumentReference, ...]:
         """The documents of the archived messages that were used, the latest first, as many as there is room for."""
-        ledger = Ledger(earlier.references if earlier else ())
+        references = ReferenceList(earlier.references if earlier else ())
         for message in folded:
             for reference in message.references:
                 if reference.relative_path and (reference.cited or reference.reference_type == "direct"):
-                    ledger.add(reference)
+                    references.add(reference)
         kept: list[DocumentReference] = []
-        for reference in reversed(ledger.references):
+        for reference in reversed(references.as_tuple()):
             room -= self.tokenizer.count(f"- {reference.wikilink} is {reference.relative_path}") + 1
             if room < 0:
                 break

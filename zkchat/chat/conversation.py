@@ -5,14 +5,14 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from zkchat.agents.profiles import Profiles
-from zkchat.chat.describing import Describing
+from zkchat.chat.document_summaries import BackgroundSummaries
 from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
 from zkchat.chat.privacy import stays_here
+from zkchat.chat.request import Wants
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
 from zkchat.chat.unused import unused_items
-from zkchat.chat.wants import Wants
 from zkchat.context.assembly import Assembled, request_from
 from zkchat.context.calibration import Calibration
 from zkchat.context.strategies import Keep, Plan, StrategyName
@@ -48,7 +48,7 @@ class Preview:
 
 class Conversation:
     def __init__(
-        self, turn: Turn, choices: Sequence[AgentEntry | ItemsEntry] = (), describing: Describing | None = None
+        self, turn: Turn, choices: Sequence[AgentEntry | ItemsEntry] = (), describing: BackgroundSummaries | None = None
     ) -> None:
         """`choices` are what the user said of the conversation before it began; its first message brings them along."""
         self._turn = turn

@@ -34,29 +34,31 @@ def everything(history: History) -> Shown:
 
 
 @dataclass(kw_only=True)
-class Discretion:
+class ConversationPrivacy:
     """For one conversation with one model."""
 
     history: Callable[[], History]
     library: SharedLibrary
     on_this_machine: Callable[[], bool]
-    _lent: bool = False
+    _disclosed: bool = False
     _notes: dict[str, tuple[ChatMessage, frozenset[str]]] = field(default_factory=dict)
     """By id, messages and the notes they have to do with, because a record is long and is asked for in every turn."""
 
     def begin(self) -> None:
-        """A new turn, to which nothing was lent yet."""
-        self._lent = self.library.lent = False
+        """A new turn, to which nothing was disclosed yet."""
+        self._disclosed = self.library.disclosed = False
 
-    def lend(self) -> None:
+    def disclose(self) -> None:
         """The model at hand was shown something that is to stay on this machine."""
-        self._lent = True
+        self._disclosed = True
 
     def binds(self) -> bool:
         """Whether what is written now is to stay on this machine."""
         if not self.on_this_machine():
             return False
-        return self._lent or self.library.lent or any(message.local for message in self.history().newest_first)
+        return (
+            self._disclosed or self.library.disclosed or any(message.local for message in self.history().newest_first)
+        )
 
     def hidden(self) -> frozenset[str]:
         """The ids of the messages that the model at hand may not see."""

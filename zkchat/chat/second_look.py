@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from zkchat.chat.ledger import Ledger
+from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange, ToolLoop
 from zkchat.context.assembly import Piece, piece
 from zkchat.context.smalltalk import telling_terms
@@ -108,9 +108,9 @@ async def _again(
     try:
         loop.journal.append(HeadEntry(message_id=user.id))
         exchange.wanted = replace(exchange.wanted, pieces=(*exchange.wanted.pieces, *map(_piece, found)))
-        exchange.ledger = Ledger(user.references)
+        exchange.references = ReferenceList(user.references)
         for reference in map(as_reference, found):
-            exchange.ledger.add(reference)
+            exchange.references.add(reference)
             yield ReferenceFound(reference=reference)
         async with aclosing(loop.preparation.ready(exchange.wanted, exchange.use)) as events:
             async for event in events:
@@ -160,7 +160,7 @@ def _take_back(loop: ToolLoop, exchange: Exchange, before: Exchange) -> bool:
     assert before.draft is not None
     loop.journal.append(HeadEntry(message_id=before.draft.message.id))
     exchange.draft, exchange.finish = before.draft, before.finish
-    exchange.assembled, exchange.ledger = before.assembled, before.ledger
+    exchange.assembled, exchange.references = before.assembled, before.references
     return True
 
 

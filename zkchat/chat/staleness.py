@@ -6,7 +6,7 @@ from typing import Final, TypeGuard
 
 from zkchat.agents.at_hand import candidates
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
-from zkchat.chat.named_notes import place_of, text_of
+from zkchat.chat.references import place_of, text_of
 from zkchat.context.assembly import Piece, digest, piece
 from zkchat.context.documents import wrapped
 from zkchat.context.instructions import SMALL_AGENT, STRICT

@@ -6,10 +6,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from zkchat.chat.bounds import DEFAULT_LIMITS, MOST_CALLS, AnswerLimits, as_stored, within
 from zkchat.chat.journal import Draft, Journal
-from zkchat.chat.ledger import Ledger
-from zkchat.chat.preparation import Preparation, Wanted
+from zkchat.chat.limits import DEFAULT_LIMITS, MOST_CALLS, AnswerLimits, as_stored, within
+from zkchat.chat.references import ReferenceList
+from zkchat.chat.request import Preparation, RequestPlan
 from zkchat.context.assembly import Assembled
 from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.events import (
@@ -44,7 +44,7 @@ REPEATED = "(You made the same call before in this turn; its result stands above
 class Exchange:
     """What is asked in one turn, and everything that grows while it is answered."""
 
-    wanted: Wanted
+    wanted: RequestPlan
     assembled: Assembled
     """The request of the step at hand, and its record."""
     room: int
@@ -53,7 +53,7 @@ class Exchange:
     """Whether only what notes say may be answered."""
     is_grounded: bool = True
     """Whether the request holds anything that notes say."""
-    ledger: Ledger = field(default_factory=Ledger)
+    references: ReferenceList = field(default_factory=ReferenceList)
     draft: Draft | None = None
     calls: list[ToolCallPart] = field(default_factory=list)
     finish: Finish | None = None
@@ -164,7 +164,7 @@ class ToolLoop:
             yield ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments)
             outcome = await self._outcome(call, exchange)
             for reference in outcome.references:
-                exchange.ledger.add(reference)
+                exchange.references.add(reference)
                 yield ReferenceFound(reference=reference)
             results.append(self._bounded(kept, outcome, exchange))
             yield ToolFinished(call_id=kept.call_id, name=kept.name, summary=outcome.summary, failed=outcome.failed)

@@ -8,17 +8,14 @@ from datetime import datetime
 from functools import partial
 
 from zkchat.agents.profiles import DEFAULT, came_with_vault, split_address
-from zkchat.chat.bounds import DEFAULT_LIMITS, AnswerLimits
-from zkchat.chat.citations import cite, given_before, given_with
+from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.journal import Asked, Journal
-from zkchat.chat.ledger import Ledger
-from zkchat.chat.linked import embedded, links_in
-from zkchat.chat.preparation import Preparation, Wanted
+from zkchat.chat.limits import DEFAULT_LIMITS, AnswerLimits
 from zkchat.chat.privacy import withheld_texts
+from zkchat.chat.references import ReferenceList, cite, embedded, given_before, given_with, links_in
+from zkchat.chat.request import Preparation, RequestPlan, Wants
 from zkchat.chat.second_look import MOST_FOR_A_MODEL, SecondLook, as_reference, evidence_on
-from zkchat.chat.summaries import Summaries
 from zkchat.chat.tool_loop import Exchange, ToolLoop, new_draft
-from zkchat.chat.wants import Wants
 from zkchat.context.assembly import Assembled
 from zkchat.context.budget import Budget
 from zkchat.context.documents import include, wants_evidence
@@ -136,7 +133,7 @@ class Turn:
                 return [*events, _failed(error)], None
             events.append(_without_vault(error))
         if references:
-            events.append(LinksResolved(references=Ledger(references).references))
+            events.append(LinksResolved(references=ReferenceList(references).as_tuple()))
         if warning := self._unknown_agent(asked.text):
             events.append(warning)
         try:
@@ -176,7 +173,7 @@ class Turn:
             async for event in events:
                 yield event
 
-    def wanted(self, user: ChatMessage | None = None) -> Wanted:
+    def wanted(self, user: ChatMessage | None = None) -> RequestPlan:
         """What goes into the request beside the conversation; with a question, also what bears on it."""
         wanted = self.wants.of(self.agent_for(user.text if user else ""), user)
         return wanted.only_from_evidence() if self.strict else wanted
@@ -253,18 +250,20 @@ class Turn:
         found = evidence_on(self.library, text, references)
         return tuple(found if info.needs_notes else found[:MOST_FOR_A_MODEL])  # quote shows all of it
 
-    async def _answer(self, user: ChatMessage, wanted: Wanted, assembled: Assembled) -> AsyncGenerator[Event, None]:
+    async def _answer(
+        self, user: ChatMessage, wanted: RequestPlan, assembled: Assembled
+    ) -> AsyncGenerator[Event, None]:
         exchange = Exchange(
             wanted=wanted,
             assembled=assembled,
             room=assembled.usage.available,
             strict=self.strict,
             is_grounded=bool(assembled.request.evidence) or any(isinstance(part, FilePart) for part in user.parts),
-            ledger=Ledger(user.references),
+            references=ReferenceList(user.references),
         )
         for evidence in assembled.request.evidence:
             reference = as_reference(evidence)
-            exchange.ledger.add(reference)
+            exchange.references.add(reference)
             yield ReferenceFound(reference=reference)
         loop = ToolLoop(
             provider=self.provider,
@@ -306,12 +305,12 @@ class Turn:
         message = draft.finished()
         context = exchange.assembled.context
         given = given_before(self.journal.history.newest_first) | given_with(context)
-        cite(exchange.ledger, message.text, self.library, given)
+        cite(exchange.references, message.text, self.library, given)
         usage = exchange.finish.usage if exchange.finish else None
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return message.model_copy(
             update={
-                "references": self.summaries.added_to(exchange.ledger.references),
+                "references": self.summaries.added_to(exchange.references.as_tuple()),
                 "finished_at": self.now(),
                 "status": status,
                 "error": error,

@@ -176,7 +176,7 @@ class Interactive:
             presenter.close()
 
     def _desk(self) -> Desk:
-        from zkchat.chat.session_kit import SessionKit
+        from zkchat.chat.session_items import SessionItems
 
         opened = self._visit.opened
         return Desk(
@@ -185,7 +185,7 @@ class Interactive:
             notes=opened.new_notes,
             surface=self._surface(opened),
             addresses=opened.addresses,
-            kit=lambda: SessionKit(opened.conversation),
+            kit=lambda: SessionItems(opened.conversation),
             edit_page=partial(edit_page, self._here, opened.paths),
             models=lambda: ("quote", *opened.settings.models),
             keys=keys_of(self._environment, opened),

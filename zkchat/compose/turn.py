@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from zkchat.chat.bounds import AnswerLimits
 from zkchat.chat.compaction import Compactor, Policy, Reviewer
-from zkchat.chat.describing import Describing
-from zkchat.chat.preparation import Preparation
-from zkchat.chat.privacy import Discretion
-from zkchat.chat.recalling import Recollection
+from zkchat.chat.document_summaries import BackgroundSummaries, Summaries
+from zkchat.chat.limits import AnswerLimits
+from zkchat.chat.privacy import ConversationPrivacy
+from zkchat.chat.request import ArchiveRecall, Preparation, Wants
 from zkchat.chat.second_look import SecondLook
-from zkchat.chat.summaries import Summaries
 from zkchat.chat.turn import Turn
-from zkchat.chat.wants import Wants
 from zkchat.compose.adapters import opened_memory, opened_message_search, opened_sentences, tokenizer_of
 from zkchat.compose.paths import Paths
 from zkchat.compose.trust import VaultTrust
@@ -60,14 +57,14 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
     environment, journal, provider = parts.environment, parts.journal, parts.provider
     tokenizer, prior = tokenizer_of(provider)
     library = parts.library.shared_with(lambda: provider.info.on_this_machine)
-    discretion = Discretion(
+    privacy = ConversationPrivacy(
         history=lambda: journal.history, library=library, on_this_machine=lambda: provider.info.on_this_machine
     )
-    journal.is_local = discretion.binds
-    memory, trouble = _memory(stack, parts, discretion)
-    recollection = _recollection(stack, parts, tokenizer, discretion)
-    preparation = _preparation(parts, discretion, tokenizer, prior)
-    tools, core = _tools(parts, library, recollection, memory)
+    journal.is_local = privacy.binds
+    memory, trouble = _memory(stack, parts, privacy)
+    recall = _recall(stack, parts, tokenizer, privacy)
+    preparation = _preparation(parts, privacy, tokenizer, prior)
+    tools, core = _tools(parts, library, recall, memory)
     wants = Wants(
         info=lambda: provider.info,
         budget=lambda: preparation.budget,
@@ -79,9 +76,9 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
         profiles=parts.profiles,
         selector=_selector(stack, parts, tokenizer),
         memory=memory,
-        recall=recollection if parts.settings.context.recall else _nothing_recalled,
+        recall=recall if parts.settings.context.recall else _nothing_recalled,
         page_is_approved=VaultTrust(parts.where).page_is_approved,
-        hidden=discretion.hidden,
+        hidden=privacy.hidden,
     )
     turn = Turn(
         journal=journal,
@@ -97,14 +94,14 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
         wants=wants,
         limits=_limits(parts.settings),
         strict=parts.strict,
-        begin=discretion.begin,
+        begin=privacy.begin,
         now=environment.now,
         new_id=environment.new_id,
     )
     return turn, trouble
 
 
-def describing_for(turn: Turn, settings: "Settings") -> Describing:
+def describing_for(turn: Turn, settings: "Settings") -> BackgroundSummaries:
     """What goes on between the turns of a chat."""
     provider = turn.provider
 
@@ -118,7 +115,7 @@ def describing_for(turn: Turn, settings: "Settings") -> Describing:
             case "never":
                 return False
 
-    return Describing(
+    return BackgroundSummaries(
         summaries=turn.summaries,
         library=turn.library,
         provider=provider,
@@ -133,26 +130,26 @@ def _summaries(stack: ExitStack, parts: Parts, library: "Library") -> Summaries:
     return Summaries(library, stack.enter_context(opened_sentences(parts.environment, parts.where, parts.settings)))
 
 
-def _recollection(stack: ExitStack, parts: Parts, tokenizer: "Tokenizer", discretion: Discretion) -> Recollection:
+def _recall(stack: ExitStack, parts: Parts, tokenizer: "Tokenizer", privacy: ConversationPrivacy) -> ArchiveRecall:
     search = opened_message_search(parts.environment, parts.where, parts.settings)
-    return Recollection(
-        journal=parts.journal, search=stack.enter_context(search), tokenizer=tokenizer, hidden=discretion.hidden
+    return ArchiveRecall(
+        journal=parts.journal, search=stack.enter_context(search), tokenizer=tokenizer, hidden=privacy.hidden
     )
 
 
-def _preparation(parts: Parts, discretion: Discretion, tokenizer: "Tokenizer", prior: float) -> Preparation:
+def _preparation(parts: Parts, privacy: ConversationPrivacy, tokenizer: "Tokenizer", prior: float) -> Preparation:
     return Preparation(
-        history=discretion.history,
+        history=privacy.history,
         info=lambda: parts.provider.info,
         tokenizer=tokenizer,
         shares=_shares(parts.settings),
-        compactor=_compactor(parts, tokenizer, discretion),
+        compactor=_compactor(parts, tokenizer, privacy),
         prior=prior,
-        shown=discretion.shown,
+        shown=privacy.shown,
     )
 
 
-def _memory(stack: ExitStack, parts: Parts, discretion: Discretion) -> tuple["Memory | None", tuple[str, ...]]:
+def _memory(stack: ExitStack, parts: Parts, privacy: ConversationPrivacy) -> tuple["Memory | None", tuple[str, ...]]:
     """What is remembered across sessions; a conversation goes on without it."""
     if parts.provider.info.needs_notes:
         return None, ()
@@ -162,12 +159,12 @@ def _memory(stack: ExitStack, parts: Parts, discretion: Discretion) -> tuple["Me
         return None, (f"Nothing is remembered now. {error.message}",)
     from zkchat.memory.facts import Secrecy
 
-    secrecy = Secrecy(withholds=lambda: not discretion.on_this_machine(), binds=discretion.binds, lend=discretion.lend)
+    secrecy = Secrecy(withholds=lambda: not privacy.on_this_machine(), binds=privacy.binds, disclose=privacy.disclose)
     return memory.within(secrecy), (notice,) if notice else ()
 
 
 def _tools(
-    parts: Parts, library: "Library", recollection: Recollection, memory: "Memory | None"
+    parts: Parts, library: "Library", recall: ArchiveRecall, memory: "Memory | None"
 ) -> tuple["Toolbox", frozenset[str]]:
     """All there are, and the names of those without which the vault is out of reach."""
     from zkchat.tools.explore import explore_tools
@@ -176,7 +173,7 @@ def _tools(
     from zkchat.tools.registry import Toolbox
 
     core = explore_tools(library, parts.environment.now)
-    tools: list[Tool] = [*core, *recall_tools(recollection.find)]
+    tools: list[Tool] = [*core, *recall_tools(recall.find)]
     if memory:
         may_remember = None if parts.private else parts.may_remember
         tools += memory_tools(memory, may_remember, lambda: parts.journal.session_id)
@@ -198,7 +195,7 @@ def _selector(stack: ExitStack, parts: Parts, tokenizer: "Tokenizer") -> "Select
     return Selector(relevance, tokenizer)
 
 
-def _compactor(parts: Parts, tokenizer: "Tokenizer", discretion: Discretion) -> Compactor:
+def _compactor(parts: Parts, tokenizer: "Tokenizer", privacy: ConversationPrivacy) -> Compactor:
     context = parts.settings.context
     return Compactor(
         journal=parts.journal,
@@ -214,7 +211,7 @@ def _compactor(parts: Parts, tokenizer: "Tokenizer", discretion: Discretion) -> 
         now=parts.environment.now,
         new_id=parts.environment.new_id,
         reviewer=parts.reviewer,
-        hidden=discretion.hidden,
+        hidden=privacy.hidden,
     )
 
 

@@ -66,7 +66,7 @@ class Secrecy:
     """Whether they are kept from the model at hand."""
     binds: Callable[[], bool] = _nobody
     """Whether what is learnt now is one of them."""
-    lend: Callable[[], None] = field(default=lambda: None)
+    disclose: Callable[[], None] = field(default=lambda: None)
     """Told when the model is shown one of them."""
 
 
@@ -98,15 +98,15 @@ class Memory:
     def facts(self) -> Sequence[Fact]:
         return self._store.facts()
 
-    def _lend(self, *facts: Fact | None) -> None:
+    def _disclose(self, *facts: Fact | None) -> None:
         if any(fact and fact.local for fact in facts):
-            self._secrecy.lend()
+            self._secrecy.disclose()
 
     def remember(self, text: str, source: FactSource = "user", session_id: str = "") -> Remembered:
         """Keep a fact. One that says the same is merged with it, one that it contradicts gives way."""
         text = _checked(text)
         found = placing(text, self._shown())
-        self._lend(found.same, *found.contradicted)
+        self._disclose(found.same, *found.contradicted)
         if found.same:
             return Remembered(self._store.confirm(found.same.id), is_new=False)
         replaced = [old.id for old in found.contradicted]
@@ -123,7 +123,7 @@ class Memory:
         scores = self._relevance.scores(query, [fact.text for fact in facts])
         near = [(fact, score) for fact, score in zip(facts, scores, strict=True) if score >= self._limits.threshold]
         best = sorted(near, key=lambda found: -found[1])[:most]
-        self._lend(*(fact for fact, _ in best))
+        self._disclose(*(fact for fact, _ in best))
         return best
 
     def ranked(self, question: str) -> list[tuple[Fact, float]]:

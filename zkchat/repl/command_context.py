@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from zkchat.chat.session_kit import SessionKit
+    from zkchat.chat.session_items import SessionItems
     from zkchat.model.context import ContextUsage
     from zkchat.model.events import Event
     from zkchat.model.history import Window
@@ -130,7 +130,7 @@ class Desk:
     notes: NoteMaker
     surface: Surface
     addresses: DocumentAddresses
-    kit: "Callable[[], SessionKit]"
+    kit: "Callable[[], SessionItems]"
     """The rules, notes and tools of the session."""
     edit_page: Callable[[str, bool], bool]
     """Opens the vault's page in the user's editor and waits until it is closed; the second argument tells whether the

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
-from zkchat.chat.session_kit import Kind
+from zkchat.chat.session_items import Kind
 from zkchat.context.selection import added_items
 from zkchat.errors import UsageError
 from zkchat.memory.project import FILES

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from zkchat.chat.session_kit import SessionKit
+from zkchat.chat.session_items import SessionItems
 from zkchat.errors import UsageError
 from zkchat.model.context import LeftOut, RequestItem
 from zkchat.model.message import ChatMessage
@@ -70,7 +70,7 @@ def _messages(numbers: Sequence[str]) -> str:
     return f"messages {', '.join(others)} and {last}" if others else f"message {last}"
 
 
-def _subject(kit: SessionKit, argument: str) -> _Subject:
+def _subject(kit: SessionItems, argument: str) -> _Subject:
     kind, name = meant("why", argument)
     if kind != "reference":
         known = kit.find(kind, name).item.name

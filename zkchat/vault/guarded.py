@@ -62,7 +62,7 @@ class SharedLibrary(Library):
         self._search = Search(index, meaning, self.hidden)
         self._private = _Private()
         self._current = CurrentClasses(files, local_only)
-        self.lent = False
+        self.disclosed = False
         """Whether a note that is to stay on this machine was named or read here since somebody set this to False."""
 
     @property
@@ -120,7 +120,7 @@ class SharedLibrary(Library):
         )
 
     def _lend(self, *paths: str) -> None:
-        self.lent = self.lent or not self._classed().local.isdisjoint(paths)
+        self.disclosed = self.disclosed or not self._classed().local.isdisjoint(paths)
 
     def read(self, path: str) -> str:
         """Also a note that became private after it was indexed is not there."""
@@ -131,7 +131,7 @@ class SharedLibrary(Library):
         privacy = self._current.of_text(text, plain)
         if privacy == "never" or (privacy == "local" and not self._on_this_machine()):
             raise self._not_there(path)
-        self.lent = self.lent or privacy == "local"
+        self.disclosed = self.disclosed or privacy == "local"
         return text
 
     def _not_there(self, path: str) -> NoteNotFound:

@@ -10,10 +10,9 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.gguf_files import write_gguf
 from tests.support.sessions import NOON
 from zkchat.agents.reading import agent_of, rule_of
-from zkchat.chat.citations import Said
-from zkchat.chat.describing import accepted
+from zkchat.chat.document_summaries import LONGEST, accepted, as_read, summary_of
 from zkchat.chat.learning import learning_points
-from zkchat.chat.summaries import LONGEST, as_read, summary_of
+from zkchat.chat.references import Said
 from zkchat.context.documents import wrapped
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.language import language_of

@@ -9,8 +9,7 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.memory_files import MemoryFiles
 from tests.support.sessions import NOON
-from zkchat.chat.citations import Said, cite, given_before, given_with
-from zkchat.chat.ledger import Ledger
+from zkchat.chat.references import ReferenceList, Said, cite, given_before, given_with
 from zkchat.errors import StorageError
 from zkchat.model.context import RequestContext, RequestItem
 from zkchat.model.message import ChatMessage
@@ -54,9 +53,9 @@ def found(path: str, **more: object) -> DocumentReference:
 
 def rows(library: Library, answer: str, *given: str, before: tuple[str, ...] = ()) -> list[tuple[str, bool, bool]]:
     """Each document with whether it is cited, and whether that is unverified."""
-    ledger = Ledger(map(found, given))
-    cite(ledger, answer, library, before)
-    return [(row.relative_path or row.wikilink, row.cited, row.unverified) for row in ledger.references]
+    references = ReferenceList(map(found, given))
+    cite(references, answer, library, before)
+    return [(row.relative_path or row.wikilink, row.cited, row.unverified) for row in references.as_tuple()]
 
 
 def test_a_link_to_what_was_given_is_a_citation(library: Library) -> None:

@@ -15,7 +15,7 @@ from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
-from zkchat.chat.recalling import Recollection
+from zkchat.chat.request import ArchiveRecall
 from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.tokens import Encoding, Remembering
 from zkchat.model.events import Compacted, TurnFinished
@@ -67,8 +67,8 @@ def open_talk(
     store = stack.enter_context(store_in(folder))
     search = ConversationSearch(stack.enter_context(closing(SqliteMessageIndex(folder / "messages.db"))))
 
-    def recall(journal: Journal) -> Recollection:
-        return Recollection(journal=journal, search=search, tokenizer=TOKENIZER)
+    def recall(journal: Journal) -> ArchiveRecall:
+        return ArchiveRecall(journal=journal, search=search, tokenizer=TOKENIZER)
 
     talk = conversation_over(
         library, store, provider, session=session, tokenizer=TOKENIZER, recall=recall, reserve=RESERVE

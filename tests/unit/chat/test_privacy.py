@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
-from zkchat.chat.privacy import WITHHELD, Discretion, withheld_texts
+from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_texts
 from zkchat.errors import StorageFull
 from zkchat.model.context import LeftOut, RequestContext, RequestItem
 from zkchat.model.history import History
@@ -55,8 +55,10 @@ def talk(*messages: ChatMessage) -> History:
     return history
 
 
-def discretion(history: History, library: Library, *, here: bool = False) -> Discretion:
-    return Discretion(history=lambda: history, library=library.shared_with(lambda: here), on_this_machine=lambda: here)
+def privacy_of(history: History, library: Library, *, here: bool = False) -> ConversationPrivacy:
+    return ConversationPrivacy(
+        history=lambda: history, library=library.shared_with(lambda: here), on_this_machine=lambda: here
+    )
 
 
 def reference(path: str) -> DocumentReference:
@@ -83,20 +85,20 @@ def test_a_turn_that_was_given_a_local_note_is_hidden_from_a_model_elsewhere(
     library: Library, answer: ChatMessage
 ) -> None:
     history = talk(said("user"), said("assistant"), said("user"), said("tool"), answer, said("user"))
-    assert discretion(history, library).hidden() == {"3", "4", "5"}
-    assert discretion(history, library, here=True).hidden() == frozenset()
+    assert privacy_of(history, library).hidden() == {"3", "4", "5"}
+    assert privacy_of(history, library, here=True).hidden() == frozenset()
 
 
 def test_what_is_never_to_be_read_by_now_is_hidden_from_every_model(library: Library) -> None:
     history = talk(said("user", references=(reference("Never.md"),)), said("assistant"))
-    assert discretion(history, library, here=True).hidden() == {"1", "2"}
+    assert privacy_of(history, library, here=True).hidden() == {"1", "2"}
 
 
 def test_a_hidden_stretch_is_one_short_word(library: Library) -> None:
     history = talk(
         said("user"), said("assistant", local=True), said("user", local=True), said("assistant"), said("user")
     )
-    shown = discretion(history, library).shown(history)
+    shown = privacy_of(history, library).shown(history)
     assert [message.id for message in shown.window.live] == ["1", "5"]
     assert shown.window.condensed == {("1", ""): WITHHELD}
     assert [(left.item.name, left.why) for left in shown.left_out] == [(id_, "private") for id_ in "1234"]
@@ -105,7 +107,7 @@ def test_a_hidden_stretch_is_one_short_word(library: Library) -> None:
 def test_the_short_word_counts_more_than_an_earlier_short_form(library: Library) -> None:
     part = CompactionPart(number=1, summary="", condensed=(Condensed(message_id="1", text="Hush."),))
     history = talk(said("user", local=True), said("system", part, context_type="summary"))
-    assert discretion(history, library).shown(history).window.condensed == {("1", ""): WITHHELD}
+    assert privacy_of(history, library).shown(history).window.condensed == {("1", ""): WITHHELD}
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_the_short_word_counts_more_than_an_earlier_short_form(library: Library)
 )
 def test_what_cannot_be_said_in_a_word_is_left_out(library: Library, first: ChatMessage) -> None:
     history = talk(first, said("user"))
-    assert [message.id for message in discretion(history, library).shown(history).window.live] == ["2"]
+    assert [message.id for message in privacy_of(history, library).shown(history).window.live] == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_what_cannot_be_said_in_a_word_is_left_out(library: Library, first: Chat
 )
 def test_a_summary_of_local_turns_is_hidden(library: Library, marker: ChatMessage, is_hidden: bool) -> None:
     history = talk(said("user"), said("assistant"), marker, said("user"))
-    shown = discretion(history, library).shown(history)
+    shown = privacy_of(history, library).shown(history)
     assert shown.window.summary
     assert (shown.window.summary.summary, bool(shown.window.summary.references)) == (
         ("", False) if is_hidden else ("It was.", bool(history.window.summary and history.window.summary.references))
@@ -142,13 +144,13 @@ def test_without_an_index_whatever_had_to_do_with_notes_is_hidden(
 
     monkeypatch.setattr(SharedLibrary, "hidden", full)
     history = talk(said("user", references=(reference("Open.md"),)), said("user"))
-    assert discretion(history, library).hidden() == {"1"}
-    assert discretion(history, library, here=True).hidden() == frozenset()
+    assert privacy_of(history, library).hidden() == {"1"}
+    assert privacy_of(history, library, here=True).hidden() == frozenset()
 
 
 def test_a_message_that_is_stored_again_is_looked_at_again(library: Library) -> None:
     history = talk(said("user"))
-    asked = discretion(history, library)
+    asked = privacy_of(history, library)
     assert asked.hidden() == frozenset()
     again = said("user", id="1", references=(reference("Secret.md"),))
     history.extend([Entry(session_id="s", sequence=2, at=NOON, body=MessageEntry(message=again))])
@@ -156,20 +158,20 @@ def test_a_message_that_is_stored_again_is_looked_at_again(library: Library) -> 
 
 
 def test_what_is_written_is_bound_to_this_machine_once_something_was_lent(library: Library) -> None:
-    here = discretion(talk(said("user")), library, here=True)
+    here = privacy_of(talk(said("user")), library, here=True)
     assert not here.binds()
     here.library.read("Secret.md")
     assert here.binds()
     here.begin()
     assert not here.binds()
-    here.lend()
+    here.disclose()
     assert here.binds()
 
 
 def test_what_follows_a_local_turn_is_bound_too_and_only_here(library: Library) -> None:
     history = talk(said("user", local=True), said("user"))
-    assert discretion(history, library, here=True).binds()
-    assert not discretion(history, library).binds()
+    assert privacy_of(history, library, here=True).binds()
+    assert not privacy_of(history, library).binds()
 
 
 def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:

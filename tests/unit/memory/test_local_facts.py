@@ -12,12 +12,12 @@ class Place:
     def __init__(self) -> None:
         self.store = MemoriesInMemory()
         self.is_elsewhere = self.is_bound = False
-        self.lent = 0
-        secrecy = Secrecy(withholds=lambda: self.is_elsewhere, binds=lambda: self.is_bound, lend=self._lend)
+        self.disclosed = 0
+        secrecy = Secrecy(withholds=lambda: self.is_elsewhere, binds=lambda: self.is_bound, disclose=self._disclose)
         self.memory = Memory(self.store, Relevance(), lambda: NOON).within(secrecy)
 
-    def _lend(self) -> None:
-        self.lent += 1
+    def _disclose(self) -> None:
+        self.disclosed += 1
 
     def texts(self) -> list[str]:
         return [fact.text for fact, _ in self.memory.search("favourite tree of the garden")]
@@ -38,10 +38,10 @@ def test_a_local_fact_is_found_on_this_machine_only_and_that_it_was_is_told() ->
     place = Place()
     place.store.add(OAK, "user", local=True)
     assert place.texts() == [OAK]
-    assert place.lent == 1
+    assert place.disclosed == 1
     place.is_elsewhere = True
     assert place.texts() == []
-    assert place.lent == 1
+    assert place.disclosed == 1
 
 
 def test_an_open_fact_is_found_everywhere_and_nothing_is_lent() -> None:
@@ -49,7 +49,7 @@ def test_an_open_fact_is_found_everywhere_and_nothing_is_lent() -> None:
     place.store.add(OAK, "user")
     place.is_elsewhere = True
     assert place.texts() == [OAK]
-    assert place.lent == 0
+    assert place.disclosed == 0
 
 
 def test_a_model_elsewhere_is_not_told_that_a_fact_is_known_or_contradicted() -> None:
@@ -65,4 +65,4 @@ def test_a_model_here_is_told_of_it_and_that_it_was_is_noted() -> None:
     place = Place()
     place.store.add(OAK, "user", local=True)
     assert "oak" in place.memory.remember(ELM).sentence
-    assert place.lent == 1
+    assert place.disclosed == 1

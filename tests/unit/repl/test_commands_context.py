@@ -10,7 +10,7 @@ from tests.support.conversations import Reciting, conversation_over
 from tests.support.desks import Workplace
 from tests.support.libraries import library_of
 from tests.support.screens import a_usage
-from zkchat.chat.session_kit import SessionKit
+from zkchat.chat.session_items import SessionItems
 from zkchat.model.context import LeftOut, RequestContext, RequestItem
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import CompactionPart
@@ -22,7 +22,7 @@ from zkchat.repl.commands import completions, run
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Workplace]:
     with library_of(tmp_path, {}) as library:
-        place = Workplace(lambda: SessionKit(conversation_over(library, provider=Reciting())))
+        place = Workplace(lambda: SessionItems(conversation_over(library, provider=Reciting())))
         place.exchange("What is sleep?", "Rest.")
         yield place
 

@@ -13,7 +13,7 @@ from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.session_kit import SessionKit
+from zkchat.chat.session_items import SessionItems
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
 from zkchat.model.context import LeftOut, RequestContext, RequestItem
@@ -70,7 +70,7 @@ class Place:
             notes=self.notes,
             surface=self.surface,
             addresses=AddressesInMemory(),
-            kit=lambda: SessionKit(self.talk),
+            kit=lambda: SessionItems(self.talk),
             edit_page=self.edit_page,
         )
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.desks import AddressesInMemory
 from tests.support.sessions import SessionsInMemory
-from zkchat.chat.session_kit import SessionKit
+from zkchat.chat.session_items import SessionItems
 from zkchat.model.events import Event, TextDelta
 from zkchat.repl import commands
 from zkchat.repl.command_context import Command, Desk, Edit, Leave, NoteMaker, Outcome, Play, Send, Switch, Talk
@@ -19,7 +19,7 @@ from zkchat.repl.loop import Room, converse
 from zkchat.repl.surface import PlainSurface
 
 
-def no_kit() -> SessionKit:
+def no_kit() -> SessionItems:
     raise AssertionError("no command of these tests asks for it")
 
 

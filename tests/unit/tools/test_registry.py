@@ -11,18 +11,18 @@ from zkchat.ports import ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool, Toolbox
 
 
-class Wanted(Arguments):
+class RequestPlan(Arguments):
     name: Annotated[str, Field(validation_alias=AliasChoices("name", "who"))]
     times: int = 1
 
 
-def greet(wanted: Wanted) -> ToolOutcome:
+def greet(wanted: RequestPlan) -> ToolOutcome:
     if wanted.name == "nobody":
         raise NoteNotFound("No note 'nobody'.", hint="Closest: [[somebody]].")
     return ToolOutcome(text=f"hello {wanted.name} " * wanted.times)
 
 
-BOX = Toolbox([FunctionTool("greet", "Greets.", Wanted, greet)])
+BOX = Toolbox([FunctionTool("greet", "Greets.", RequestPlan, greet)])
 
 
 def call(arguments: str, name: str = "greet") -> ToolOutcome:

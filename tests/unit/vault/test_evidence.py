@@ -110,9 +110,9 @@ def test_a_name_that_is_looked_for_in_vain_lends_nothing_of_local_notes(tmp_path
     with library_of(tmp_path, notes) as library:
         here = library.shared_with(lambda: True)
         assert found(here, "Tell me about my tea dairy") == []
-        assert not here.lent
+        assert not here.disclosed
         assert found(here, "Tell me about my tea diary") == ["I hate it."]
-        assert here.lent
+        assert here.disclosed
         assert found(library.shared_with(lambda: False), "Tell me about my tea diary") == []
 
 

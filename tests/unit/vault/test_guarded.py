@@ -256,9 +256,9 @@ def test_it_is_known_that_a_local_note_was_lent(here: SharedLibrary, ask: Callab
     here.read("Open.md")
     here.resolve(link("Open"))
     here.resolve(link("Work/Plan"))
-    assert not here.lent
+    assert not here.disclosed
     ask(here)
-    assert here.lent
+    assert here.disclosed
 
 
 def test_nothing_is_lent_to_a_model_elsewhere(elsewhere: SharedLibrary) -> None:
@@ -266,7 +266,7 @@ def test_nothing_is_lent_to_a_model_elsewhere(elsewhere: SharedLibrary) -> None:
     elsewhere.names("Secret.md")
     with pytest.raises(NoteNotFound):
         elsewhere.read("Secret.md")
-    assert not elsewhere.lent
+    assert not elsewhere.disclosed
 
 
 def test_without_private_notes_the_whole_library_answers(tmp_path: Path, index: SqliteNoteIndex) -> None:
@@ -302,7 +302,7 @@ def test_no_link_leads_into_a_local_folder_by_another_name(
     assert path not in found(elsewhere, "apples in the journal")
     assert path in elsewhere.hidden()
     assert "journal" in here.read(path)
-    assert here.lent
+    assert here.disclosed
 
 
 def link_into_journal(note: Path) -> None:
@@ -341,7 +341,7 @@ def test_a_note_that_became_private_after_it_was_indexed_is_not_there(
 
 def test_a_note_that_became_local_is_lent_to_a_model_on_this_machine(tmp_path: Path, here: SharedLibrary) -> None:
     here.search("apples green")
-    assert not here.lent
+    assert not here.disclosed
     BECAME_PRIVATE["marked local"](tmp_path / "vault")
     assert "Open.md" in here.confirmed(["Open.md"])
-    assert here.lent
+    assert here.disclosed

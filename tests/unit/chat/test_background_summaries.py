@@ -10,8 +10,7 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
-from zkchat.chat.describing import MOST_PER_TURN, Describing, accepted
-from zkchat.chat.summaries import Summaries
+from zkchat.chat.document_summaries import MOST_PER_TURN, BackgroundSummaries, Summaries, accepted
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.errors import ProviderError, StorageError
 from zkchat.model.context import ContextUsage, RequestContext
@@ -89,7 +88,7 @@ class Scene:
     def __init__(self, library: Library, model: Describer, *, window: int = 32_768, wanted: bool = True) -> None:
         self.library = library
         self.summaries = Summaries(library)
-        self.describing = Describing(
+        self.describing = BackgroundSummaries(
             summaries=self.summaries,
             library=library,
             provider=model,
@@ -260,7 +259,7 @@ def test_a_cache_that_cannot_be_written_ends_it(library: Library) -> None:
 
     model = Describer()
     scene = Scene(library, model)
-    describing = Describing(
+    describing = BackgroundSummaries(
         summaries=Unwritable(library),
         library=library,
         provider=model,

@@ -10,7 +10,7 @@ import pytest
 from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.chat.bounds import MOST_CALLS, AnswerLimits
+from zkchat.chat.limits import MOST_CALLS, AnswerLimits
 from zkchat.errors import ExitCode
 from zkchat.model.events import Event, TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart

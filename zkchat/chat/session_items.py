@@ -1,11 +1,11 @@
-"""What a session has at hand: rules, notes and tools, each in its requests or out of them, by the user's will."""
+"""Rules, notes and tools of a session: which are in its requests, and adding and dropping them."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, assert_never
 
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.named_notes import full_name, place_of
+from zkchat.chat.references import full_name, place_of
 from zkchat.chat.staleness import ChangedItem, changed_items
 from zkchat.context.assembly import digest
 from zkchat.context.documents import wrapped
@@ -47,7 +47,7 @@ class Offered:
                 assert_never(self.item.include)
 
 
-class SessionKit:
+class SessionItems:
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self._wants = conversation.wants

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.memory_files import MemoryFiles
-from zkchat.chat.linked import embedded, linked, links_in
+from zkchat.chat.references import embedded, linked, links_in
 from zkchat.context.documents import include
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageError

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.libraries import library_of
 from tests.support.world import GARDEN
-from zkchat.chat.summaries import LONGEST, MOST, Place, Summaries, Summary, summary_of
+from zkchat.chat.document_summaries import LONGEST, MOST, Place, Summaries, Summary, summary_of
 from zkchat.errors import StorageError
 from zkchat.model.reference import DocumentReference
 from zkchat.storage.summaries import SqliteSummaries

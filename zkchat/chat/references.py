@@ -1,0 +1,209 @@
+"""The documents of a turn: links resolved in the vault, references collected, citations checked."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, assert_never
+
+from zkchat.errors import StorageError, VaultError
+from zkchat.model.context import RequestContext
+from zkchat.model.message import ChatMessage
+from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
+from zkchat.model.reference import DocumentReference
+from zkchat.vault.library import Library
+from zkchat.vault.links.names import name_key
+from zkchat.vault.links.resolver import is_note
+from zkchat.vault.notes import wikilink
+from zkchat.vault.notes.parse import parse_note
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS
+
+WITHHELD: Final = "withheld"
+"""How a note was found that may not be sent to the model at hand: no more of it is known than the link."""
+
+
+MOST_EMBEDS: Final = 50
+"""Of one document; nobody reads more of them as a part of it."""
+
+
+def links_in(library: Library, text: str, quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:
+    """A reference for each link of the text, in order; links to the web are none of ours.
+
+    One that stands word for word in a note that may be `quoted` leads where it leads from there.
+    """
+    links = wikilink.scan(text)
+    sources = library.sources_of({link.text for link in links}, quoted) if links and quoted else {}
+    by_text = {link.text: link for link in links}
+    found = {text: _reference(library, link, sources.get(text)) for text, link in by_text.items()}
+    return tuple(reference for link in links if (reference := found[link.text]))
+
+
+def linked(library: Library, text: str, quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:
+    """One reference for each note that the text links to, in order."""
+    return ReferenceList(links_in(library, text, quoted)).as_tuple()
+
+
+def embedded(library: Library, reference: DocumentReference, text: str) -> tuple[DocumentReference, ...]:
+    """The notes, sections and blocks that the text of this document shows as part of itself (`![[…]]`), in order.
+
+    None where the index does not answer: the document itself is there all the same.
+    """
+    source = reference.relative_path
+    assert source is not None
+    links = parse_note(source, text).links if "![" in text else ()
+    shown = [link for link in links if link.embed and not link.in_comment and not link.in_frontmatter]
+    try:
+        found = [_reference(library, link, source) for link in shown[:MOST_EMBEDS]]
+    except (StorageError, VaultError):
+        return ()
+    return tuple(
+        embed.model_copy(update={"via": "embed"})
+        for embed in found
+        if embed and embed.relative_path and is_note(embed.relative_path)
+    )
+
+
+def _reference(library: Library, link: Link, source: str | None = None) -> DocumentReference | None:
+    found = library.resolve(link, source)
+    match found:
+        case Resolved() | Ambiguous():
+            others = found.others if isinstance(found, Ambiguous) else ()
+            return DocumentReference(
+                wikilink=link.text,
+                relative_path=found.path,
+                status="ambiguous" if others else "resolved",
+                via=found.via,
+                title=library.title(found.path),
+                anchor=link.anchor,
+                anchor_found=found.anchor_found,
+                candidates=others,
+            )
+        case Missing() if library.withheld(link, source):
+            return DocumentReference(wikilink=link.text, status="missing", via=WITHHELD)
+        case Missing(suggestions=suggestions):
+            return DocumentReference(wikilink=link.text, status="missing", candidates=suggestions)
+        case External():
+            return None
+        case _:
+            assert_never(found)
+
+
+def place_of(library: Library, name: str) -> tuple[str, str] | None:
+    """The path of the note that is meant, and the heading or block in it; None where there is no such note."""
+    if library.outline(name):
+        return name, ""  # a path may hold signs that mean something in a link
+    link = link_named(name)
+    found = library.resolve(link)
+    return (found.path, link.anchor) if isinstance(found, Resolved | Ambiguous) else None
+
+
+def link_named(name: str) -> Link:
+    """The link that somebody means by a name, which may be a link already."""
+    return next(iter([*wikilink.scan(name), *wikilink.scan(f"[[{name}]]")]), Link(text=name, target=name))
+
+
+def text_of(library: Library, name: str) -> str:
+    """What the note, or that place in it, says now. Raises `VaultError` where there is none."""
+    return library.section(*(place_of(library, name) or (name, "")))
+
+
+def full_name(path: str, anchor: str) -> str:
+    """How the place is called in the record of a request."""
+    return f"{path}#{anchor}" if anchor else path
+
+
+class ReferenceList:
+    """The documents that informed an answer, one entry for each; repeated mentions are merged."""
+
+    def __init__(self, references: Iterable[DocumentReference] = ()) -> None:
+        self._rows: dict[str, DocumentReference] = {}
+        for reference in references:
+            self.add(reference)
+
+    def add(self, reference: DocumentReference) -> None:
+        key = _key(reference)
+        known = self._rows.get(key)
+        self._rows[key] = known.merged_with(reference) if known else reference
+
+    def holds(self, reference: DocumentReference) -> bool:
+        return _key(reference) in self._rows
+
+    def cite(self, reference: DocumentReference) -> None:
+        """The answer names this document: marked where it is known, added where the model brought it up by itself."""
+        self.add(reference.model_copy(update={"cited": True, "hits": 0}))
+
+    def as_tuple(self) -> tuple[DocumentReference, ...]:
+        return tuple(self._rows.values())
+
+
+def _key(reference: DocumentReference) -> str:
+    return reference.relative_path or f"missing {reference.wikilink.casefold()}"
+
+
+_WORD = re.compile(r"\w+")
+_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_QUOTE = "[\"'“”„‘’«»*_`]"
+
+
+def given_before(messages: Iterable[ChatMessage]) -> frozenset[str]:
+    """The documents that earlier messages brought up: an answer may come back to them."""
+    references = (reference for message in messages for reference in message.references)
+    return frozenset(each.relative_path for each in references if each.relative_path and not each.unverified)
+
+
+def given_with(context: RequestContext) -> frozenset[str]:
+    """The documents that stood in a request, whatever brought them there."""
+    return frozenset(item.name.partition("#")[0] for item in context.items)
+
+
+def cite(references: ReferenceList, answer: str, library: Library, before: Collection[str] = ()) -> None:
+    """Mark what the answer links to or names. A link to a note neither referenced nor given `before` is unverified.
+
+    Where the index does not answer, nothing is marked: the answer is there all the same.
+    """
+    given = {row.relative_path for row in references.as_tuple() if row.relative_path}.union(before)
+    try:
+        for link in linked(library, answer, sorted(given)):
+            reference, is_known = _meant(link, references, before)
+            update = {"reference_type": "search", "via": "answer", "unverified": not is_known}
+            references.cite(reference.model_copy(update=update))
+        said = Said(wikilink.without_links(answer))
+        for row in references.as_tuple():
+            path = row.relative_path
+            if path and not row.cited and said.names_one_of(path, library.names(path)):
+                references.cite(row)
+    except (StorageError, VaultError):
+        return
+
+
+def _meant(
+    link: DocumentReference, references: ReferenceList, before: Collection[str]
+) -> tuple[DocumentReference, bool]:
+    """What the answer links to, and whether the model was given it: of several that fit, that one is meant."""
+    others = link.candidates if link.status == "ambiguous" else ()
+    for path in (link.relative_path, *others):
+        possible = link.model_copy(update={"relative_path": path})
+        if path in before or references.holds(possible):
+            return possible, True
+    return link, False
+
+
+class Said:
+    """A text, to be asked for names."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._key = name_key(text)
+        self._words = f" {' '.join(_WORD.findall(self._key))} "
+
+    def names(self, name: str) -> bool:
+        """A single word is a name only in quotes, or as a file: all who speak of sleep say "sleep"."""
+        name = name_key(name)
+        if _UNSPACED.search(name):
+            return name in self._key
+        words = _WORD.findall(name)
+        if len(words) > 1:
+            return f" {' '.join(words)} " in self._words
+        word = re.escape(name)
+        return bool(words) and re.search(rf"{_QUOTE}{word}{_QUOTE}|\b{word}\.md\b", self._key) is not None
+
+    def names_one_of(self, path: str, names: Iterable[str]) -> bool:
+        return path in self._text or any(map(self.names, names))
