@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from zkchat.context.assembly import Assembler, Ingredients, piece
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import calibrate
-from zkchat.context.tokens import Encoding, Remembering
+from zkchat.context.tokens import CachedTokenizer, Encoding
 from zkchat.model.history import History
 from zkchat.model.message import ChatMessage, CompactionPart, TextPart
 from zkchat.model.prompt import ModelInfo
@@ -47,7 +47,7 @@ def measured(archived: int) -> tuple[list[float], list[float]]:
         history.extend([entry(following, following - 1, archive=archived)])
         following += 1
     encoding = Encoding("o200k_base")
-    assembler = Assembler(Remembering(encoding))
+    assembler = Assembler(CachedTokenizer(encoding))
     budget = budget_for(ModelInfo(provider="x", id="x", context_limit=200_000), Shares())
     system = piece("system", "default", "Be kind.")
 

@@ -29,7 +29,7 @@ from zkchat.context.coverage import content
 from zkchat.context.extractive import summarise
 from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.recall.selection import recall
-from zkchat.context.tokens import Remembering, tokenizer_for
+from zkchat.context.tokens import CachedTokenizer, tokenizer_for
 from zkchat.errors import ProviderError
 from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage, CompactionPart, TextPart
@@ -260,7 +260,7 @@ def main() -> None:
         print(f"same 25 before and after archiving: {sum(map(list.__eq__, before, after))} of {len(before)} questions")
 
 
-TOKENIZER = Remembering(tokenizer_for("o200k_base"))
+TOKENIZER = CachedTokenizer(tokenizer_for("o200k_base"))
 TOKENS = TOKENIZER.count
 
 if __name__ == "__main__":

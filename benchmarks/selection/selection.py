@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Candidate, Limits, Selector
-from zkchat.context.tokens import Estimate, Remembering
+from zkchat.context.tokens import CachedTokenizer, Estimate
 from zkchat.memory.facts import Memory, RecallLimits
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.memories import SqliteMemories
@@ -111,7 +111,7 @@ def by_language(scores: Scores, items: dict[str, str], messages: Sequence[Messag
 def choice(items: dict[str, str], messages: Sequence[Message]) -> None:
     """What the selector really sends, with its threshold and its limit."""
     rules = [Candidate(type="rule", name=name, include="agent", about=about) for name, about in items.items()]
-    selector = Selector(Relevance(installed()), Remembering(Estimate()))
+    selector = Selector(Relevance(installed()), CachedTokenizer(Estimate()))
     for name, some in {"all": messages, "held out": [m for m in messages if m.is_held_out]}.items():
         sent = {message: [item.name for item in selector.select(message.text, rules).items] for message in some}
         right = [bool(message.wanted & {*names}) for message, names in sent.items() if message.wanted]
@@ -173,7 +173,7 @@ def cost(messages: Sequence[Message]) -> None:
             fill(file, [f"{text(10)} {number}" for number in range(5000)])
 
             def one_run(questions: Sequence[str]) -> list[float]:
-                relevance, tokenizer = Relevance(installed(), store), Remembering(Estimate())
+                relevance, tokenizer = Relevance(installed(), store), CachedTokenizer(Estimate())
                 selector = Selector(relevance, tokenizer)
                 memory = Memory(store, relevance, lambda: NOON + timedelta(days=1))
 

@@ -17,9 +17,9 @@ from zkchat.model.prompt import Finish, ModelChunk, ThinkingChunk
 from zkchat.ports import ModelProvider
 from zkchat.providers.ollama import Ollama
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.transport import Patience
+from zkchat.providers.transport import TransportPolicy
 
-PATIENT = Patience(backoff=0.001)
+RETRYING = TransportPolicy(backoff=0.001)
 Ask = Callable[[str], ModelProvider]
 """From the name of a fault to a provider that runs into it."""
 
@@ -76,18 +76,18 @@ def ask(wire: str, server: FaultServer) -> Ask:
     return lambda fault: provider(wire, fault, server.address)
 
 
-def provider(wire: str, model: str, address: str, patience: Patience | None = None) -> ModelProvider:
-    patience = patience or patience_for(model)
+def provider(wire: str, model: str, address: str, policy: TransportPolicy | None = None) -> ModelProvider:
+    policy = policy or policy_for(model)
     if wire == "ollama":
-        return Ollama(model, host=address, api_key=KEY, patience=patience)
-    return OpenAI(model, base_url=f"{address}/v1", api_key=KEY, patience=patience)
+        return Ollama(model, host=address, api_key=KEY, policy=policy)
+    return OpenAI(model, base_url=f"{address}/v1", api_key=KEY, policy=policy)
 
 
-def patience_for(fault: str) -> Patience:
+def policy_for(fault: str) -> TransportPolicy:
     """Short only where it is to run out: a busy machine must not look like a fault."""
     if fault in ("silent", "stall@0"):
-        return Patience(first=0.3)
-    return Patience(between=0.3) if fault.startswith("stall") else PATIENT
+        return TransportPolicy(first_chunk_timeout=0.3)
+    return TransportPolicy(chunk_timeout=0.3) if fault.startswith("stall") else RETRYING
 
 
 @cache
@@ -162,8 +162,8 @@ def test_what_has_begun_or_taken_too_long_is_not_tried_again(ask: Ask, server: F
 
 
 def test_a_server_says_itself_how_long_to_wait(wire: str, server: FaultServer) -> None:
-    patience = Patience(backoff=3600, longest_pause=7200)
-    assert text_of(answer(provider(wire, "no-wait@2", server.address, patience))) == "".join(WORDS)
+    policy = TransportPolicy(backoff=3600, max_backoff=7200)
+    assert text_of(answer(provider(wire, "no-wait@2", server.address, policy))) == "".join(WORDS)
 
 
 def test_nobody_waits_an_hour(ask: Ask, server: FaultServer) -> None:
@@ -239,7 +239,7 @@ def test_malformed_arguments_that_the_client_does_not_let_through_are_a_sentence
 
 
 def test_leaving_early_closes_the_connection(wire: str, server: FaultServer) -> None:
-    assert asyncio.run(first_words(provider(wire, "stall@5", server.address, PATIENT))) == WORDS[0]
+    assert asyncio.run(first_words(provider(wire, "stall@5", server.address, RETRYING))) == WORDS[0]
     assert server.gone.wait(5)
 
 
@@ -248,7 +248,7 @@ def test_cancelling_closes_the_connection(wire: str, server: FaultServer) -> Non
         arrived = asyncio.Event()
 
         async def listen() -> None:
-            async for _ in provider(wire, "stall@5", server.address, PATIENT).stream(asking()):
+            async for _ in provider(wire, "stall@5", server.address, RETRYING).stream(asking()):
                 arrived.set()
 
         task = asyncio.create_task(listen())

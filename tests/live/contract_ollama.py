@@ -13,12 +13,12 @@ from tests.support.world import World
 from zkchat.errors import ExitCode, ProviderError
 from zkchat.model.prompt import ModelRequest
 from zkchat.providers import small_models
-from zkchat.providers.declared import Declared
+from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.listing import of_ollama
 from zkchat.providers.ollama import Ollama
-from zkchat.providers.transport import least_tokens
+from zkchat.providers.transport import min_tokens
 
-OPTIONS = Declared(options={"num_thread": 1, "repeat_penalty": 1.0})
+OPTIONS = ModelSettings(options={"num_thread": 1, "repeat_penalty": 1.0})
 TRAINED_FOR = 8192
 WINDOW = asking().window
 """The same almost everywhere: with another one the server loads the model again."""
@@ -43,12 +43,12 @@ def host() -> Iterator[str]:
 
 @pytest.fixture
 def model(host: str) -> Ollama:
-    return Ollama(PLAIN, host=host, declared=OPTIONS)
+    return Ollama(PLAIN, host=host, settings=OPTIONS)
 
 
 @pytest.fixture
 def able(host: str) -> Ollama:
-    return Ollama(TOOLS, host=host, declared=OPTIONS)
+    return Ollama(TOOLS, host=host, settings=OPTIONS)
 
 
 class TestOllama(RealModel):
@@ -69,7 +69,7 @@ def test_window_and_size_are_learnt_from_the_server(model: Ollama) -> None:
 def test_whether_its_template_knows_tools_is_learnt_where_a_small_model_may_use_them(
     host: str, name: str, tools: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(small_models, "SMALL", 0)
+    monkeypatch.setattr(small_models, "SMALL_MODEL_SIZE", 0)
     model = Ollama(name, host=host)
     asyncio.run(model.connect())
     assert model.info.calls_tools == tools
@@ -91,7 +91,7 @@ def test_the_window_that_was_asked_for_is_the_one_that_counts(model: Ollama) -> 
     finish = finish_of(answer(model, request))
     assert finish.warning == ""
     assert finish.usage
-    assert finish.usage.prompt_tokens >= least_tokens(request)
+    assert finish.usage.prompt_tokens >= min_tokens(request)
 
 
 def test_a_prompt_that_the_server_cuts_is_found_out_by_its_own_count(model: Ollama) -> None:

@@ -19,7 +19,7 @@ from tests.providers.contract import (
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelChunk, PromptMessage, TextChunk
 from zkchat.ports import ModelProvider
-from zkchat.providers.transport import least_tokens
+from zkchat.providers.transport import min_tokens
 
 
 class RealModel:
@@ -34,7 +34,7 @@ class RealModel:
         assert finish.warning == ""
         assert finish.usage
         assert finish.usage.completion_tokens == 8
-        assert finish.usage.prompt_tokens >= least_tokens(asking())
+        assert finish.usage.prompt_tokens >= min_tokens(asking())
 
     def test_a_model_that_is_done_says_so(self, model: ModelProvider) -> None:
         question = PromptMessage(role="user", text="Answer with one word: is the sky blue?")

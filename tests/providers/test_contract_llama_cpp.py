@@ -17,10 +17,10 @@ from tests.providers.loopback import KEY
 from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights, smollm2, with_tools
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.transport import Patience
+from zkchat.providers.transport import TransportPolicy
 
 SECONDS_TO_START = 60
-PATIENT = Patience(backoff=0.01)
+RETRYING = TransportPolicy(backoff=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +56,13 @@ def serving(file: Path) -> Iterator[str]:
 
 @pytest.fixture
 def model(address: str) -> OpenAI:
-    return OpenAI(NAME, base_url=address, api_key=KEY, patience=PATIENT)
+    return OpenAI(NAME, base_url=address, api_key=KEY, policy=RETRYING)
 
 
 @pytest.fixture(scope="module")
 def able(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
     with serving(with_tools(file, tmp_path_factory.mktemp("able") / "tools.gguf")) as address:
-        yield OpenAI(NAME, base_url=address, api_key=KEY, patience=PATIENT)
+        yield OpenAI(NAME, base_url=address, api_key=KEY, policy=RETRYING)
 
 
 class TestLlamaCpp(RealModel):
@@ -87,7 +87,7 @@ def test_a_prompt_that_is_too_long_is_refused_and_not_cut(model: OpenAI) -> None
 
 
 def test_a_wrong_key_is_a_sentence(address: str) -> None:
-    _, error = failure(OpenAI(NAME, base_url=address, api_key="sk-wrong", key_variable="MY_KEY", patience=PATIENT))
+    _, error = failure(OpenAI(NAME, base_url=address, api_key="sk-wrong", key_variable="MY_KEY", policy=RETRYING))
     assert "refused the key" in error.message
     assert "MY_KEY" in error.hint
     assert "sk-wrong" not in error.message
@@ -95,6 +95,6 @@ def test_a_wrong_key_is_a_sentence(address: str) -> None:
 
 def test_a_wrong_address_is_a_sentence(address: str) -> None:
     wrong = address.removesuffix("/v1") + "/v2"
-    _, error = failure(OpenAI(NAME, base_url=wrong, api_key=KEY, patience=PATIENT))
+    _, error = failure(OpenAI(NAME, base_url=wrong, api_key=KEY, policy=RETRYING))
     assert "404" in error.message
     assert "/v1" in error.hint

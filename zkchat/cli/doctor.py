@@ -190,12 +190,12 @@ def _models(environment: Environment, vault: Path | None, model: str | None) -> 
     from zkchat.compose import adapters
     from zkchat.compose.paths import paths
     from zkchat.model.secrets import without_password
-    from zkchat.providers.reach import answers
+    from zkchat.providers.transport import is_reachable
 
     loaded = adapters.load_settings(environment, paths(environment, vault), model=model)
     settings = loaded.settings
     yield from _guarded("model", lambda: _model(environment, loaded))
-    there = answers(settings.ollama.host)
+    there = is_reachable(settings.ollama.host)
     yield Finding(
         "Ollama",
         "ok" if there else "absent",

@@ -67,13 +67,13 @@ def guarded_provider(
     environment: Environment, loaded: "Loaded", tell: Callable[[str], None]
 ) -> tuple["ModelProvider", str]:
     """As `create_provider`; where the vault's settings could not be read, one elsewhere is sent nothing."""
-    from zkchat.providers.guarded import Guarded
+    from zkchat.providers.guarded import GuardedProvider
 
     provider, chosen = create_provider(environment, loaded, tell)
     runs_here = provider.info.on_this_machine or provider.info.provider == "local"
     if not loaded.privacy_unknown or runs_here:
         return provider, chosen
-    return Guarded(provider, loaded.privacy_unknown), chosen
+    return GuardedProvider(provider, loaded.privacy_unknown), chosen
 
 
 def key_for_ollama(environment: Environment, loaded: "Loaded") -> "ServerKey":
@@ -107,7 +107,7 @@ def create_provider(
 
 def _sources(environment: Environment, loaded: "Loaded") -> "tuple[Sources, dict[str, ServerKey]]":
     """Where models come from, and the keys for those of servers."""
-    from zkchat.providers.declared import Declared, NamedModel
+    from zkchat.providers.descriptor import ModelSettings, NamedModel
     from zkchat.providers.keys import openai_key
     from zkchat.providers.registry import Sources
 
@@ -136,7 +136,7 @@ def _sources(environment: Environment, loaded: "Loaded") -> "tuple[Sources, dict
             name: NamedModel(
                 provider=model.provider,
                 id=model.id,
-                declared=Declared(
+                settings=ModelSettings(
                     context_limit=model.context_limit,
                     temperature=model.temperature,
                     calls_tools=model.calls_tools,
@@ -155,17 +155,17 @@ def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:
 
     And what its counts are to be multiplied by until the model's server has said how it counts.
     """
-    from zkchat.context.tokens import NEAREST, Remembering, tokenizer_for
+    from zkchat.context.tokens import FALLBACK_ENCODING, CachedTokenizer, tokenizer_for
 
     info = provider.info
     if info.provider == "local":
-        from zkchat.providers.llama_cpp import LlamaCpp
+        from zkchat.providers.local import LlamaCpp
 
         assert isinstance(provider, LlamaCpp)
-        return Remembering(provider.tokenizer), 1.0
+        return CachedTokenizer(provider.tokenizer), 1.0
     has_server = not info.needs_notes and info.provider != "scripted"
-    tokenizer = tokenizer_for(info.tokenizer, otherwise=NEAREST if has_server else "")
-    return Remembering(tokenizer), _FOREIGN_TOKENIZER if has_server and not tokenizer.exact else 1.0
+    tokenizer = tokenizer_for(info.tokenizer, otherwise=FALLBACK_ENCODING if has_server else "")
+    return CachedTokenizer(tokenizer), _FOREIGN_TOKENIZER if has_server and not tokenizer.exact else 1.0
 
 
 @contextmanager

@@ -16,8 +16,8 @@ _DIGESTS = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 }
-NEAREST = "o200k_base"
-"""What counts for a model that does not say how it counts."""
+FALLBACK_ENCODING = "o200k_base"
+"""Counts for a model whose own encoding is unknown."""
 
 _WORD_TAIL = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _PATTERNS = {
@@ -73,12 +73,12 @@ class Encoding:
         return len(_loaded(self._name).encode_ordinary(text.encode("utf-8", "replace").decode()))
 
 
-class Remembering:
-    """A tokenizer that counts a text once, however often it is asked."""
+class CachedTokenizer:
+    """Caches the counts of another tokenizer by the text's digest."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._known: dict[bytes, int] = {}
+        self._counts: dict[bytes, int] = {}
 
     @property
     def exact(self) -> bool:
@@ -86,9 +86,9 @@ class Remembering:
 
     def count(self, text: str) -> int:
         key = sha256(text.encode("utf-8", "surrogatepass")).digest()
-        if key not in self._known:
-            self._known[key] = self._tokenizer.count(text)
-        return self._known[key]
+        if key not in self._counts:
+            self._counts[key] = self._tokenizer.count(text)
+        return self._counts[key]
 
 
 def tokenizer_for(encoding: str, *, otherwise: str = "") -> Tokenizer:

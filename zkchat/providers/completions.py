@@ -1,4 +1,4 @@
-"""Chat completions of OpenAI's protocol: messages as they go out, and answers put together as they come in."""
+"""Chat completions of OpenAI's protocol: conversion of messages and tools, and parsing of streamed answers."""
 
 import json
 import secrets
@@ -20,8 +20,8 @@ from zkchat.model.prompt import (
     ToolSpec,
 )
 from zkchat.providers.errors import Endpoint
-from zkchat.providers.thinking import ThinkingSplitter, ending
-from zkchat.providers.transport import arguments_of, sendable, truncation
+from zkchat.providers.thinking import ThinkingSplitter, finish_chunks
+from zkchat.providers.transport import arguments_object, replace_surrogates, truncation_warning
 
 if TYPE_CHECKING:
     from openai.types import CompletionUsage
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from openai.types.chat.chat_completion_chunk import ChoiceDelta, ChoiceDeltaToolCall
 
 
-_MOST_ARGUMENTS = 100_000
-"""Characters of one call; no tool reads so many."""
-_MOST_CALLS = 100_000
-"""Calls of one answer; nobody runs so many."""
+MAX_ARGUMENT_CHARS = 100_000
+"""Of one call; more is left out."""
+MAX_CALLS = 100_000
+"""Of one answer; more are left out."""
 
 
 def message_param(message: PromptMessage) -> "ChatCompletionMessageParam":
-    text = sendable(message.text)
+    text = replace_surrogates(message.text)
     match message.role:
         case "system":
             return {"role": "system", "content": text}
@@ -67,7 +67,7 @@ def _images(message: PromptMessage) -> "Iterator[ChatCompletionContentPartParam]
 
 
 def _call(call: ToolCallPart) -> "ChatCompletionMessageFunctionToolCallParam":
-    arguments = json.dumps(arguments_of(call), ensure_ascii=False)
+    arguments = json.dumps(arguments_object(call), ensure_ascii=False)
     return {"type": "function", "id": call.call_id, "function": {"name": call.name, "arguments": arguments}}
 
 
@@ -79,7 +79,7 @@ def tool_param(spec: ToolSpec) -> "ChatCompletionFunctionToolParam":
 
 
 @dataclass(slots=True)
-class Call:
+class _PartialCall:
     """A tool call that is still arriving."""
 
     id: str = ""
@@ -88,8 +88,8 @@ class Call:
     length: int = 0
 
     def add(self, arguments: str) -> None:
-        """What comes after more than any tool reads is left out."""
-        if self.length <= _MOST_ARGUMENTS:
+        """Append to the arguments, up to the limit."""
+        if self.length <= MAX_ARGUMENT_CHARS:
             self.arguments.append(arguments)
             self.length += len(arguments)
 
@@ -99,14 +99,14 @@ class Call:
         return ToolRequested(call=ToolCallPart(call_id=call_id, name=self.name, arguments=arguments))
 
 
-class Answer:
-    """A streamed answer, put together."""
+class StreamedAnswer:
+    """Assembles a streamed answer from its parts."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._splitter = ThinkingSplitter()
-        self._calls: list[Call] = []
-        self._call_at: dict[int | None, Call] = {}
+        self._calls: list[_PartialCall] = []
+        self._call_at: dict[int | None, _PartialCall] = {}
         self._reason = ""
         self._usage: TokenUsage | None = None
 
@@ -128,7 +128,7 @@ class Answer:
                 self._add(call)
 
     def end(self, request: ModelRequest) -> Iterator[ModelChunk]:
-        """What can be told only now. An answer that was cut has no `Finish`, and its tool calls do not count."""
+        """The chunks that end an answer. One that was cut has no `Finish`, and its tool calls do not count."""
         yield from self._splitter.end()
         if not self._reason:
             return
@@ -137,15 +137,15 @@ class Answer:
         for call in self._calls:
             yield call.requested()
         reason: FinishReason = "length" if self._reason == "length" else "tool_calls" if self._calls else "stop"
-        warning = truncation(request, self._usage, self._endpoint)
-        yield from ending(self._splitter, Finish(reason=reason, usage=self._usage, warning=warning))
+        warning = truncation_warning(request, self._usage, self._endpoint)
+        yield from finish_chunks(self._splitter, Finish(reason=reason, usage=self._usage, warning=warning))
 
     def _add(self, delta: "ChoiceDeltaToolCall") -> None:
-        """Put a piece to its call. Some servers number all calls alike, and only their ids tell them apart."""
+        """Add a delta to its call. Some servers give all calls the same index, and only the ids differ."""
         call = self._call_at.get(delta.index)
         if call is None or (delta.id and call.id and delta.id != call.id):
-            call = self._call_at[delta.index] = Call()
-            if len(self._calls) < _MOST_CALLS:
+            call = self._call_at[delta.index] = _PartialCall()
+            if len(self._calls) < MAX_CALLS:
                 self._calls.append(call)
         call.id = call.id or delta.id or ""
         if delta.function:

@@ -1,4 +1,4 @@
-"""What goes wrong between us and a server, as sentences. Every foreign exception finds its own here."""
+"""Maps exceptions of client libraries and replies of servers to sentences for the user."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -6,8 +6,8 @@ from email.utils import parsedate_to_datetime
 
 from zkchat.errors import PromptTooLong, ProviderError
 
-LONGEST_QUOTE = 300
-"""Characters of a server's own words that a sentence repeats."""
+MAX_QUOTED_CHARS = 300
+"""Characters of a server's own message that are repeated."""
 
 _ASK_AGAIN = "Ask again, or see `zkchat doctor`."
 _DOCTOR = "`zkchat doctor` shows what is set up."
@@ -16,7 +16,7 @@ _TOO_LONG = ("context length", "context size", "context window", "context_length
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Who is asked, as sentences name them, and the way out of what is most often wrong."""
+    """A server and model as messages name them, with hints for the most common failures."""
 
     server: str
     model: str
@@ -32,61 +32,63 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a server said instead of an answer."""
+    """An error reply of a server."""
 
     status: int
-    """Of HTTP; below 100 where it came in the middle of an answer."""
+    """HTTP status; below 100 if the error came in the middle of an answer."""
     text: str
     retry_after: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class Failure:
+    """What went wrong, for the user, and what it means for a retry."""
+
     text: str
     hint: str
-    passing: bool = False
-    """Whether the same request may well succeed in a moment."""
-    wait: float | None = None
-    """Seconds that the server asks us to stay away."""
+    transient: bool = False
+    """Whether a retry of the same request may succeed."""
+    retry_after: float | None = None
+    """Seconds that the server asks to wait before a retry."""
     too_long: bool = False
-    """Whether a shorter prompt would have done."""
+    """Whether the prompt exceeds the context window."""
 
     @property
     def error(self) -> ProviderError:
         return (PromptTooLong if self.too_long else ProviderError)(self.text, hint=self.hint)
 
 
-def explain(error: Exception, reply: Reply | None, endpoint: Endpoint) -> Trouble:
-    """The sentence for an exception of a client library, and for the reply behind it if there was one."""
-    return _of_reply(reply, endpoint) if reply else _of_exception(error, endpoint)
+def map_error(error: Exception, reply: Reply | None, endpoint: Endpoint) -> Failure:
+    """Map an exception of a client library, or the reply behind it if there was one."""
+    return _map_reply(reply, endpoint) if reply else _map_exception(error, endpoint)
 
 
-def unusable(error: Exception, endpoint: Endpoint) -> Trouble:
-    """The sentence for a client that cannot be made: it reads the variables that name proxies and certificates."""
+def map_client_error(error: Exception, endpoint: Endpoint) -> Failure:
+    """Map a failure to create a client: clients read the variables that name proxies and certificates."""
     if isinstance(error, ImportError):
-        return Trouble(
+        return Failure(
             text=f"{endpoint.server} would be asked through a proxy of a kind that zkchat cannot use, such as SOCKS.",
             hint="Name an HTTP proxy in the variables HTTPS_PROXY and HTTP_PROXY, and unset ALL_PROXY.",
         )
     if isinstance(error, OSError):
-        return Trouble(
+        return Failure(
             text=f"The certificates to know {endpoint.server} by cannot be read.",
             hint="Check the variables SSL_CERT_FILE and SSL_CERT_DIR.",
         )
-    return Trouble(
+    return Failure(
         text=f"The request to {endpoint.name} cannot be sent: the address, the key or the proxy is not well formed.",
         hint="Check the variables HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; `zkchat doctor` shows what else is set up.",
     )
 
 
-def no_answer(endpoint: Endpoint) -> Trouble:
-    """For a server that says nothing wrong, and nothing right either."""
+def invalid_answer(endpoint: Endpoint) -> Failure:
+    """The failure for a reply that is neither an error nor an answer."""
     return _NO_ANSWER(endpoint)
 
 
-def _of_reply(reply: Reply, endpoint: Endpoint) -> Trouble:
+def _map_reply(reply: Reply, endpoint: Endpoint) -> Failure:
     name, said = endpoint.name, _quoted(reply.text, endpoint)
-    passing = reply.status >= 500
+    transient = reply.status >= 500
     match reply.status:
         case 401 | 403 as status:
             text, hint = f"{name} refused the key ({status}).", endpoint.if_key_refused
@@ -95,12 +97,12 @@ def _of_reply(reply: Reply, endpoint: Endpoint) -> Trouble:
         case _ if any(words in reply.text.lower() for words in _TOO_LONG):
             text = f"The prompt is longer than {name} can take: {said}"
             hint = "Set `context.max_tokens` to the window that the server really has."
-            return Trouble(text=text, hint=hint, too_long=True)
+            return Failure(text=text, hint=hint, too_long=True)
         case 429 if "quota" in reply.text.lower():
             text, hint = f"{name} takes no more requests (429): {said}", "Look at the plan and limits of your account."
         case 429:
             text, hint = f"{name} takes no more requests for now (429): {said}", "Wait a little and ask again."
-            passing = True
+            transient = True
         case status if status >= 500:
             text, hint = f"{name} failed ({status}): {said}", "Look into the server's log, or ask again later."
         case status if status >= 400:
@@ -110,18 +112,20 @@ def _of_reply(reply: Reply, endpoint: Endpoint) -> Trouble:
             hint = "Put the right address into the settings."
         case _:
             text, hint = f"{name} broke off: {said}", _ASK_AGAIN
-    wait = _seconds(reply.retry_after) if passing else None
-    return Trouble(text=text, hint=f"Ask again in {wait:,.0f} seconds." if wait else hint, passing=passing, wait=wait)
+    wait = _seconds(reply.retry_after) if transient else None
+    return Failure(
+        text=text, hint=f"Ask again in {wait:,.0f} seconds." if wait else hint, transient=transient, retry_after=wait
+    )
 
 
 def _quoted(text: str, endpoint: Endpoint) -> str:
-    """A server's own words in one line, without the key, which some repeat."""
+    """A server's message in one line, without the key, which some repeat."""
     line = " ".join((text.replace(endpoint.key, "…") if endpoint.key else text).split())
-    return line[:LONGEST_QUOTE] or "it gave no reason."
+    return line[:MAX_QUOTED_CHARS] or "it gave no reason."
 
 
 def _seconds(retry_after: str) -> float | None:
-    """A `Retry-After` header: seconds or a date."""
+    """Parse a `Retry-After` header: seconds or a date."""
     if retry_after.isdecimal():
         return float(retry_after)
     try:
@@ -132,20 +136,20 @@ def _seconds(retry_after: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """The first rule that knows one of an exception's classes explains it."""
+    """Maps exceptions by class name; the first rule that matches counts."""
 
     names: frozenset[str]
     text: str
     hint: str
-    passing: bool = False
+    transient: bool = False
 
-    def __call__(self, endpoint: Endpoint) -> Trouble:
+    def __call__(self, endpoint: Endpoint) -> Failure:
         text = self.text.format(name=endpoint.name, server=endpoint.server)
-        return Trouble(text=text, hint=self.hint or endpoint.if_unreachable, passing=self.passing)
+        return Failure(text=text, hint=self.hint or endpoint.if_unreachable, transient=self.transient)
 
 
 # By name: the clients rest on httpx and on httpx2, whose classes are twins without a common parent.
-_OF_THE_CHAIN = (
+_CHAIN_RULES = (
     _Rule(
         frozenset({"ResponseTooLarge"}),
         "{name} sent more at once than an answer can hold.",
@@ -166,9 +170,11 @@ _OF_THE_CHAIN = (
         frozenset({"ReadError", "WriteError", "CloseError", "RemoteProtocolError", "EndOfStream"}),
         "{name} broke off the connection.",
         _ASK_AGAIN,
-        passing=True,
+        transient=True,
     ),
-    _Rule(frozenset({"NetworkError", "ProxyError", "ConnectionError"}), "{name} cannot be reached.", "", passing=True),
+    _Rule(
+        frozenset({"NetworkError", "ProxyError", "ConnectionError"}), "{name} cannot be reached.", "", transient=True
+    ),
     _Rule(frozenset({"TimeoutException", "APITimeoutError", "TimeoutError"}), "{name} took too long.", _ASK_AGAIN),
 )
 _NO_ANSWER = _Rule(
@@ -177,13 +183,13 @@ _NO_ANSWER = _Rule(
     "{name} sent something that is no answer.",
     f"Is it the right address? {_ASK_AGAIN}",
 )
-_OF_THE_LAST = (
+_LAST_RULES = (
     _NO_ANSWER,
     _Rule(
         frozenset({"TransportError", "APIConnectionError", "OSError"}),
         "{name} broke off the connection.",
         _ASK_AGAIN,
-        passing=True,
+        transient=True,
     ),
     _Rule(
         frozenset({"OpenAIError", "HTTPError", "RequestError", "CookieConflict"}), "{name} cannot be asked.", _DOCTOR
@@ -191,15 +197,15 @@ _OF_THE_LAST = (
 )
 
 
-def _of_exception(error: Exception, endpoint: Endpoint) -> Trouble:
+def _map_exception(error: Exception, endpoint: Endpoint) -> Failure:
     last, chain = _names(error), frozenset().union(*map(_names, _chain(error)))
-    for rule in _OF_THE_CHAIN:
+    for rule in _CHAIN_RULES:
         if rule.names & chain:
             return rule(endpoint)
-    for rule in _OF_THE_LAST:
+    for rule in _LAST_RULES:
         if rule.names & last:
             return rule(endpoint)
-    return Trouble(text=f"The request to {endpoint.name} failed.", hint=_DOCTOR)
+    return Failure(text=f"The request to {endpoint.name} failed.", hint=_DOCTOR)
 
 
 def _names(error: BaseException) -> frozenset[str]:
@@ -207,7 +213,7 @@ def _names(error: BaseException) -> frozenset[str]:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """An error and what led to it, also where several attempts failed at once."""
+    """An exception, its causes, and the members of exception groups."""
     chain: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
     while waiting:

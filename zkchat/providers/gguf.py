@@ -1,4 +1,4 @@
-"""Models in GGUF files: where zkchat keeps them, and what their heads say. No weights are loaded."""
+"""Models in GGUF files: where they are kept, and the metadata of their headers. No weights are loaded."""
 
 import re
 import struct
@@ -9,8 +9,8 @@ from typing import BinaryIO, Literal
 
 from zkchat.errors import ConfigError
 
-LARGEST_WINDOW = 8192
-"""In tokens, unless somebody says otherwise: all of a window is kept in memory, and models offer 100,000 and more."""
+MAX_WINDOW = 8192
+"""In tokens, unless set otherwise: the whole window is kept in memory, and models offer 100,000 and more."""
 _FETCH_A_SMALL_ONE = "fetch a small one: zkchat models pull smollm2"
 
 _MAGIC = b"GGUF"
@@ -19,28 +19,28 @@ _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
 _STRING, _ARRAY = 8, 9
 _CONTROL = 3
 """The kind of a token that is no text, such as the one that ends a message."""
-_MOST = 100_000_000
-"""Bytes or items: a head that claims to hold more is damaged."""
+_MAX_ITEMS = 100_000_000
+"""Bytes or items: a header that claims to hold more is damaged."""
 
-Fact = bool | int | float | str
+Value = bool | int | float | str
 
 
 def models_folder(cache: Path) -> Path:
     return cache / "models"
 
 
-def kept(cache: Path) -> list[Path]:
-    """The models in zkchat's folder, by name: those that were fetched, and those that the user put there."""
+def model_files(cache: Path) -> list[Path]:
+    """The model files in zkchat's cache folder, sorted by name: fetched ones, and those that the user put there."""
     return sorted(models_folder(cache).glob("*.gguf"))
 
 
-def find(name: str, *, folder: Path, home: Path, cache: Path) -> Path:
-    """The file that `local:NAME` means: one that zkchat keeps, or a path, which starts at `folder`."""
+def find_model_file(name: str, *, folder: Path, home: Path, cache: Path) -> Path:
+    """Resolve the NAME of `local:NAME`: a model in the cache folder, or a path relative to `folder`."""
     if "/" in name or "\\" in name or name.endswith(".gguf"):
         return home / name.removeprefix("~/") if name.startswith("~/") else folder / name
     path = models_folder(cache) / f"{name}.gguf"
     if not path.exists():
-        there = ", ".join(each.stem for each in kept(cache))
+        there = ", ".join(each.stem for each in model_files(cache))
         raise ConfigError(
             f"There is no local model '{name}'.",
             hint=f"{f'There are: {there}.' if there else 'There are none yet.'} "
@@ -50,48 +50,48 @@ def find(name: str, *, folder: Path, home: Path, cache: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """The facts in the head of a file, by their names in it."""
+class Header:
+    """The metadata of a file's header, by key."""
 
-    facts: dict[str, Fact | list[Fact]]
+    metadata: dict[str, Value | list[Value]]
     file_bytes: int
 
     @property
     def window(self) -> int:
-        """As large as the model was trained for, within reason."""
-        return min(self._number("context_length") or LARGEST_WINDOW, LARGEST_WINDOW)
+        """The window that the model was trained for, at most `MAX_WINDOW`."""
+        return min(self._number("context_length") or MAX_WINDOW, MAX_WINDOW)
 
     @property
     def calls_tools(self) -> bool:
         """Whether the model's template for conversations knows tools; llama.cpp drops them in silence if not."""
-        return "tools" in str(self.facts.get("tokenizer.chat_template", ""))
+        return "tools" in str(self.metadata.get("tokenizer.chat_template", ""))
 
     @property
     def control_tokens(self) -> "re.Pattern[str] | None":
-        """Finds the words that the model takes for the frame of the conversation, wherever they stand."""
-        tokens, kinds = self.facts.get("tokenizer.ggml.tokens"), self.facts.get("tokenizer.ggml.token_type")
+        """Matches the control tokens of the chat template wherever they occur in a text."""
+        tokens, kinds = self.metadata.get("tokenizer.ggml.tokens"), self.metadata.get("tokenizer.ggml.token_type")
         if not isinstance(tokens, list) or not isinstance(kinds, list):
             return None
         words = [str(token) for token, kind in zip(tokens, kinds, strict=False) if kind == _CONTROL and token]
         return re.compile("|".join(map(re.escape, words))) if words else None
 
     def bytes_for(self, window: int) -> int:
-        """The memory it takes, about: the weights, and for each token of the window two vectors in each layer."""
+        """Approximate memory use: the weights, and two vectors per token of the window and layer."""
         heads = self._number("attention.head_count") or 1
         share = (self._number("attention.head_count_kv") or heads) / heads
         vector_bytes = 2 * (self._number("embedding_length") or 0) * share
         return self.file_bytes + int(window * 2 * (self._number("block_count") or 0) * vector_bytes)
 
     def _number(self, name: str) -> int | None:
-        fact = self.facts.get(f"{self.facts.get('general.architecture')}.{name}")
-        return fact if isinstance(fact, int) and fact > 0 else None
+        value = self.metadata.get(f"{self.metadata.get('general.architecture')}.{name}")
+        return value if isinstance(value, int) and value > 0 else None
 
 
-def read_head(path: Path) -> Head:
+def read_header(path: Path) -> Header:
     """Raises `ConfigError` where there is no such file, or one of another kind."""
     try:
         with path.open("rb") as file:
-            return Head(facts=dict(_facts(file)), file_bytes=path.stat().st_size)
+            return Header(metadata=dict(_metadata(file)), file_bytes=path.stat().st_size)
     except OSError as error:
         raise ConfigError(
             f"The model {path} cannot be read: {error.strerror}.",
@@ -104,7 +104,7 @@ def read_head(path: Path) -> Head:
         ) from error
 
 
-def _facts(file: BinaryIO) -> Iterator[tuple[str, Fact | list[Fact]]]:
+def _metadata(file: BinaryIO) -> Iterator[tuple[str, Value | list[Value]]]:
     if file.read(4) != _MAGIC:
         raise ValueError
     _version, _tensors, count = _integer(file, "I"), _integer(file, "Q"), _size(file)
@@ -113,14 +113,14 @@ def _facts(file: BinaryIO) -> Iterator[tuple[str, Fact | list[Fact]]]:
         yield name, _value(file, _integer(file, "I"))
 
 
-def _value(file: BinaryIO, kind: int) -> Fact | list[Fact]:
+def _value(file: BinaryIO, kind: int) -> Value | list[Value]:
     if kind == _ARRAY:
         return _several(file, _integer(file, "I"), _size(file))
     (value,) = _several(file, kind, 1)
     return value
 
 
-def _several(file: BinaryIO, kind: int, count: int) -> list[Fact]:
+def _several(file: BinaryIO, kind: int, count: int) -> list[Value]:
     if kind == _STRING:
         return [*_strings(file, count)]
     layout = f"<{count}{_NUMBERS[kind]}"
@@ -134,7 +134,7 @@ def _strings(file: BinaryIO, count: int) -> Iterator[str]:
 
 def _size(file: BinaryIO) -> int:
     size = _integer(file, "Q")
-    if size > _MOST:
+    if size > _MAX_ITEMS:
         raise ValueError
     return size
 

@@ -1,4 +1,4 @@
-"""A model that is asked only if it runs on this machine, because it is not known which notes may leave it."""
+"""A provider that is used only if it runs on this machine, because it is unknown which notes may leave it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -8,8 +8,8 @@ from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.ports import ModelProvider
 
 
-class Guarded:
-    """Implements `ports.ModelProvider` for another one."""
+class GuardedProvider:
+    """Wraps another `ports.ModelProvider`."""
 
     def __init__(self, provider: ModelProvider, reason: str) -> None:
         self._provider = provider

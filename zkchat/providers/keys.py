@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from zkchat.providers.locality import is_loopback
-from zkchat.providers.transport import shown
+from zkchat.providers.transport import display_address
 
 OLLAMA_VARIABLE: Final = "OLLAMA_API_KEY"
 _OLLAMA: Final = "ollama.com"
@@ -27,8 +27,8 @@ def ollama_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
     if parts.scheme == "https" or is_loopback(host):
         return ServerKey(key)
     return ServerKey(
-        warning=f"The key in {OLLAMA_VARIABLE} is not sent to {shown(host)}: without TLS anybody on the way could read "
-        "it. Use an address with https://."
+        warning=f"The key in {OLLAMA_VARIABLE} is not sent to {display_address(host)}: without TLS anybody on the way "
+        "could read it. Use an address with https://."
     )
 
 
@@ -38,6 +38,6 @@ def openai_key(key: str, base_url: str, variable: str) -> ServerKey:
         return ServerKey(key)
     return ServerKey(
         key,
-        f"The key in {variable} and your notes go to {shown(base_url)} without TLS: anybody on the way can read them. "
-        "Use an address with https:// if the server has one.",
+        f"The key in {variable} and your notes go to {display_address(base_url)} without TLS: anybody on the way "
+        "can read them. Use an address with https:// if the server has one.",
     )

@@ -11,18 +11,17 @@ from pydantic import BaseModel, ConfigDict
 
 from zkchat.errors import ConfigError, ProviderError
 from zkchat.model.prompt import ModelInfo
-from zkchat.providers.declared import Declared
-from zkchat.providers.errors import Endpoint, Reply, explain
-from zkchat.providers.gguf import kept, read_head
+from zkchat.providers.descriptor import ModelSettings
+from zkchat.providers.errors import Endpoint, Reply, map_error
+from zkchat.providers.gguf import model_files, read_header
 from zkchat.providers.locality import is_forwarded, is_loopback, may_run_here, ollama_address
 from zkchat.providers.ollama import Ollama
-from zkchat.providers.openai import OPENAI, OpenAI, described
-from zkchat.providers.reach import answers
-from zkchat.providers.transport import Patience, shown
+from zkchat.providers.openai import OPENAI, OpenAI, with_listed_facts
+from zkchat.providers.transport import TransportPolicy, display_address, is_reachable
 
 SECONDS = 3.0
 """How long a server that is there may take to list its models."""
-_QUICK = Patience(connect=0.3, first=SECONDS, between=SECONDS, retries=0)
+_QUICK = TransportPolicy(connect_timeout=0.3, first_chunk_timeout=SECONDS, chunk_timeout=SECONDS, max_retries=0)
 _OF_OPENAI = ("gpt-", "chatgpt-", "o1", "o3", "o4")
 _NO_TALK = ("audio", "embed", "image", "instruct", "realtime", "search", "transcribe", "tts")
 
@@ -47,10 +46,10 @@ class _List(BaseModel):
 
 async def of_ollama(host: str, *, api_key: str = "", remote: bool = False) -> list[ModelInfo]:
     """The models of an Ollama server. Raises `ProviderError` where it does not answer as one."""
-    declared = Declared(remote=remote)
+    settings = ModelSettings(remote=remote)
 
     async def looked_up(name: str) -> ModelInfo:
-        model = Ollama(name, host=host, api_key=api_key, declared=declared, patience=_QUICK)
+        model = Ollama(name, host=host, api_key=api_key, settings=settings, policy=_QUICK)
         with suppress(ProviderError):  # one that is just being removed, say: the others still count
             await model.connect()
         return model.info
@@ -62,7 +61,7 @@ async def names_of_ollama(host: str, *, api_key: str = "") -> list[str]:
     """The same by name only, the last changed first."""
     endpoint = Endpoint(
         server="Ollama",
-        model=shown(host),
+        model=display_address(host),
         if_unreachable="Start it with `ollama serve`, or set `ollama.host`.",
         if_key_refused="Sign in with `ollama signin`, or put a valid key into the variable OLLAMA_API_KEY.",
         if_model_missing="Is it the right address?",
@@ -77,7 +76,7 @@ async def of_openai(base_url: str, *, api_key: str, key_variable: str, remote: b
     address = base_url or OPENAI
     endpoint = Endpoint(
         server="OpenAI" if address == OPENAI else "The server",
-        model=shown(address),
+        model=display_address(address),
         if_unreachable="Check the network and `openai.base_url`.",
         if_key_refused=f"Put a valid key into the variable {key_variable}.",
         if_model_missing="Check `openai.base_url`, which most often ends in /v1.",
@@ -88,7 +87,7 @@ async def of_openai(base_url: str, *, api_key: str, key_variable: str, remote: b
     elsewhere = await asyncio.to_thread(_forwarded, address, endpoint)
 
     def info(entry: _Entry) -> ModelInfo:
-        known = described(OpenAI(entry.id, base_url=base_url, api_key=api_key).info, entry.model_extra or {})
+        known = with_listed_facts(OpenAI(entry.id, base_url=base_url, api_key=api_key).info, entry.model_extra or {})
         here = may_run_here(address, entry.id, remote=remote or entry.id in elsewhere)
         return known.model_copy(update={"on_this_machine": here, "is_located": True})
 
@@ -107,9 +106,9 @@ def _forwarded(address: str, endpoint: Endpoint) -> frozenset[str]:
 def of_folder(cache: Path) -> list[ModelInfo]:
     """The models in files that zkchat keeps, and those that the user put there. What is no model is left out."""
     found = []
-    for path in kept(cache):
+    for path in model_files(cache):
         with suppress(ConfigError):
-            head = read_head(path)
+            head = read_header(path)
             found.append(
                 ModelInfo(
                     provider="local",
@@ -143,7 +142,7 @@ def _list(address: str, endpoint: Endpoint) -> _List:
     no_proxy = [ProxyHandler({})] if is_loopback(address) else []
     try:
         # OpenAI itself is far away, and may lie behind a proxy: a quick knock at its door says nothing.
-        if not address.startswith(OPENAI) and not answers(address):
+        if not address.startswith(OPENAI) and not is_reachable(address):
             raise ConnectionError
         with build_opener(_StayHere, *no_proxy).open(Request(address, headers=headers), timeout=SECONDS) as reply:  # noqa: S310
             return _List.model_validate_json(reply.read())
@@ -152,7 +151,7 @@ def _list(address: str, endpoint: Endpoint) -> _List:
             said = Reply(status=error.code, text=error.read(1000).decode(errors="replace"))
         if error.code == 404:
             raise ProviderError(f"{endpoint.name} has no list of models.", hint=endpoint.if_model_missing) from None
-        trouble = explain(error, said, endpoint)
+        failure = map_error(error, said, endpoint)
     except (OSError, HTTPException, ValueError) as error:
-        trouble = explain(error, None, endpoint)
-    raise ProviderError(trouble.text, hint=trouble.hint)
+        failure = map_error(error, None, endpoint)
+    raise ProviderError(failure.text, hint=failure.hint)

@@ -16,12 +16,12 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from zkchat.errors import ConfigError, ProviderError
-from zkchat.providers.gguf import read_head
+from zkchat.providers.gguf import read_header
 
-BATCH = 128
-"""Tokens of a prompt that are read at a time; between two batches a request can be left."""
+BATCH_SIZE = 128
+"""Prompt tokens that are processed at a time; a request can be cancelled between two batches."""
 CACHE_MEGABYTES = 64
-"""For prompts that were read before. By default it would be eight thousand."""
+"""Of llama.cpp's prompt cache, which by default takes eight thousand."""
 
 
 class Server(Protocol):
@@ -49,13 +49,13 @@ class Engine:
                 "A model in a file needs the package xllamacpp, which is not installed.",
                 hint="Install it: pip install 'zkchat[local]'",
             )
-        self.head = read_head(path)
-        self.window = window or self.head.window
+        self.header = read_header(path)
+        self.window = window or self.header.window
         self._path = path
         self._threads = threads
-        self._control_tokens = self.head.control_tokens
+        self._control_tokens = self.header.control_tokens
         self._key = secrets.token_urlsafe()
-        self._one_at_a_time = threading.Lock()
+        self._lock = threading.Lock()
         self._server: Server | None = None
         self._folder = ExitStack()
 
@@ -66,14 +66,14 @@ class Engine:
     @property
     def server(self) -> Server:
         """The loaded model. Raises `ProviderError` where it cannot be loaded."""
-        with self._one_at_a_time:
+        with self._lock:
             if self._server is None:
                 self._check_memory()
                 self._server = self._load()
             return self._server
 
-    def harmless(self, text: str) -> str:
-        """Text of which nothing is taken for the frame of the conversation: else a note could end its own message."""
+    def escape_control_tokens(self, text: str) -> str:
+        """Break up control tokens in a text, with which a note could end its own message."""
         if self._control_tokens is None:
             return text
         return self._control_tokens.sub(lambda found: f"{found[0][:1]}\u200b{found[0][1:]}", text)
@@ -83,7 +83,7 @@ class Engine:
         return self._server is not None
 
     def count(self, text: str) -> int | None:
-        """How many tokens a text has; None as long as the model is not loaded. Only its HTTP side can tell."""
+        """The number of tokens of a text, asked over HTTP; None as long as the model is not loaded."""
         server = self._server
         if server is None:
             return None
@@ -101,7 +101,7 @@ class Engine:
         """A model that is too large does not fail to load: it brings the whole machine to a halt."""
         if not hasattr(os, "sysconf"):
             return
-        needed, there = self.head.bytes_for(self.window), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        needed, there = self.header.bytes_for(self.window), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         if needed > there:
             raise ProviderError(
                 f"{self._path} needs {needed / 1e9:,.1f} GB of memory with a window of {self.window:,} tokens; "
@@ -114,7 +114,7 @@ class Engine:
         params = llama_cpp.CommonParams()
         params.model.path = str(self._path)
         params.n_ctx = self.window
-        params.n_batch = params.n_ubatch = BATCH
+        params.n_batch = params.n_ubatch = BATCH_SIZE
         params.n_parallel = 1
         params.cache_ram_mib = CACHE_MEGABYTES
         params.verbosity = 0

@@ -1,4 +1,4 @@
-"""Whether a model runs on this machine. One rule for every wire; in doubt it does not."""
+"""Whether a model runs on this machine: one rule for all providers. In doubt it does not."""
 
 import re
 from collections.abc import Mapping

@@ -20,23 +20,23 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
-from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
 from zkchat.providers.errors import Endpoint, Reply
 from zkchat.providers.libraries import load
 from zkchat.providers.locality import is_forwarded, may_run_here
-from zkchat.providers.response_bounds import LINES, PLAIN, bounded
-from zkchat.providers.small_models import sized
-from zkchat.providers.thinking import ThinkingSplitter, ending
+from zkchat.providers.response_limits import END_OF_LINE, NO_COMPRESSION, limit_response
+from zkchat.providers.small_models import adapt_to_size
+from zkchat.providers.thinking import ThinkingSplitter, finish_chunks
 from zkchat.providers.transport import (
-    DEFAULT_PATIENCE,
-    Patience,
+    DEFAULT_POLICY,
     ServerModel,
-    arguments_of,
+    TransportPolicy,
+    arguments_object,
     client_settings,
-    read_out,
-    sendable,
-    shown,
-    truncation,
+    display_address,
+    drain,
+    replace_surrogates,
+    truncation_warning,
 )
 
 if TYPE_CHECKING:
@@ -51,30 +51,30 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
         *,
         host: str,
         api_key: str = "",
-        declared: Declared = NOTHING_DECLARED,
-        patience: Patience = DEFAULT_PATIENCE,
+        settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
+        policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
         """`declared.options` are those of a model file: `top_p`, `num_gpu`, what the server knows."""
         self._model = model
         self._host = host
         endpoint = Endpoint(
-            server=f"Ollama at {shown(host)}",
+            server=f"Ollama at {display_address(host)}",
             model=model,
             if_unreachable="Start it with `ollama serve`, or set `ollama.host`; `zkchat doctor` shows what answers.",
             if_key_refused="Sign in with `ollama signin`, or put a valid key into the variable OLLAMA_API_KEY.",
             if_model_missing=f"Fetch it with `ollama pull {model}`; `ollama list` shows what is there.",
             key=api_key.strip(),
         )
-        self._may_run_here = may_run_here(host, model, remote=declared.remote)
+        self._may_run_here = may_run_here(host, model, remote=settings.remote)
         self._is_forwarded = False
         info = ModelInfo(
             provider="ollama",
             id=model,
-            context_limit=declared.context_limit,
-            calls_tools=declared.calls_tools is True,
+            context_limit=settings.context_limit,
+            calls_tools=settings.calls_tools is True,
             is_located=not self._may_run_here,
         )
-        super().__init__(info, endpoint=endpoint, declared=declared, patience=patience)
+        super().__init__(info, endpoint=endpoint, settings=settings, policy=policy)
 
     def _client(self) -> "ollama.AsyncClient":
         load("ollama")
@@ -82,16 +82,19 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
 
         return ollama.AsyncClient(
             host=self._host,
-            headers=PLAIN | ({"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}),
-            timeout=(self._patience.connect, None, None, None),
-            event_hooks={"request": [_refuse_to_truncate], "response": [bounded(LINES), self._look_for_forwarding]},
+            headers=NO_COMPRESSION | ({"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}),
+            timeout=(self._policy.connect_timeout, None, None, None),
+            event_hooks={
+                "request": [_refuse_to_truncate],
+                "response": [limit_response(END_OF_LINE), self._read_forwarding],
+            },
             **client_settings(self._host),
         )
 
     async def _learn(self, client: "ollama.AsyncClient") -> AsyncGenerator[ModelInfo, None]:
         async with client:
             model = await client.show(self._model)
-        window, tools = self._declared.context_limit, self._declared.calls_tools
+        window, tools = self._settings.context_limit, self._settings.calls_tools
         can = model.capabilities or ()
         self._thinks = "thinking" in can
         info = self._info.model_copy(
@@ -102,9 +105,9 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
                 "is_located": True,
             }
         )
-        yield sized(info, (model.modelinfo or {}).get("general.parameter_count"), self._declared)
+        yield adapt_to_size(info, (model.modelinfo or {}).get("general.parameter_count"), self._settings)
 
-    async def _look_for_forwarding(self, response: "httpx.Response") -> None:
+    async def _read_forwarding(self, response: "httpx.Response") -> None:
         """Read what the client library drops from the answer of `/api/show`."""
         if response.request.url.path.endswith("/api/show") and response.is_success:
             await response.aread()
@@ -128,23 +131,23 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
                         yield chunk
                     if part.done:
                         last = part
-                        await read_out(arriving)
+                        await drain(arriving)
             for held in splitter.end():
                 yield held
             if last:
-                for chunk in ending(splitter, self._finish(last, request, called=called)):
+                for chunk in finish_chunks(splitter, self._finish(last, request, called=called)):
                     yield chunk
 
     def _options_for(self, request: ModelRequest) -> dict[str, object]:
-        measured = self._measure(request)
-        asked = {"temperature": measured.temperature, "num_predict": measured.most}
+        sampling = self._sampling(request)
+        asked = {"temperature": sampling.temperature, "num_predict": sampling.max_tokens}
         wanted = {name: value for name, value in asked.items() if value is not None}
-        return {**self._declared.options, **wanted, "num_ctx": request.window}
+        return {**self._settings.options, **wanted, "num_ctx": request.window}
 
     def _finish(self, part: "ollama.ChatResponse", request: ModelRequest, *, called: bool) -> Finish:
         usage = _usage(part)
         reason: FinishReason = "length" if part.done_reason == "length" else "tool_calls" if called else "stop"
-        return Finish(reason=reason, usage=usage, warning=truncation(request, usage, self._endpoint))
+        return Finish(reason=reason, usage=usage, warning=truncation_warning(request, usage, self._endpoint))
 
     @staticmethod
     def reply_of(error: Exception) -> Reply | None:
@@ -183,9 +186,9 @@ def _window(model: "ollama.ShowResponse") -> int | None:
 def _message(message: PromptMessage) -> dict[str, object]:
     return {
         "role": message.role,
-        "content": sendable(message.text),
+        "content": replace_surrogates(message.text),
         "tool_calls": [
-            {"function": {"name": call.name, "arguments": arguments_of(call)}} for call in message.tool_calls
+            {"function": {"name": call.name, "arguments": arguments_object(call)}} for call in message.tool_calls
         ],
         "tool_name": message.tool_name,
         # As bytes: of a text the client would ask whether a file of that name exists, and send that.

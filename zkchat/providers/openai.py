@@ -9,19 +9,19 @@ from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
-from zkchat.providers.completions import Answer, message_param, tool_param
-from zkchat.providers.declared import NOTHING_DECLARED, Declared
+from zkchat.providers.completions import StreamedAnswer, message_param, tool_param
+from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
 from zkchat.providers.errors import Endpoint, Reply
 from zkchat.providers.locality import is_forwarded, may_run_here, ollama_address
-from zkchat.providers.response_bounds import BLANK_LINES, PLAIN, bounded
-from zkchat.providers.small_models import sized
+from zkchat.providers.response_limits import END_OF_EVENT, NO_COMPRESSION, limit_response
+from zkchat.providers.small_models import adapt_to_size
 from zkchat.providers.transport import (
-    DEFAULT_PATIENCE,
-    Patience,
+    DEFAULT_POLICY,
     ServerModel,
+    TransportPolicy,
     client_settings,
-    read_out,
-    shown,
+    display_address,
+    drain,
 )
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ _WINDOWS = {
 }
 """What a prompt may hold, by the beginning of the name: OpenAI's own list does not say."""
 
-_LOCATING = 2.0
-"""Seconds at most that a server on this machine may take to say whether it forwards a model."""
+LOCATE_TIMEOUT = 2.0
+"""Seconds that a server on this machine may take to say whether it forwards a model."""
 _REASONING = ("gpt-5", "o1", "o3", "o4")
 """OpenAI's models that refuse a temperature."""
 
@@ -58,16 +58,16 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         base_url: str = "",
         api_key: str = "",
         key_variable: str = "OPENAI_API_KEY",
-        declared: Declared = NOTHING_DECLARED,
-        patience: Patience = DEFAULT_PATIENCE,
+        settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
+        policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
         """`declared.options` go into the body of every request: `top_p`, `reasoning_effort`, what the server knows."""
         self._model = model
         self._address = base_url or OPENAI
         self._is_openai = (urlsplit(self._address).hostname or "").endswith("api.openai.com")
-        self._may_run_here = may_run_here(self._address, model, remote=declared.remote)
+        self._may_run_here = may_run_here(self._address, model, remote=settings.remote)
         endpoint = Endpoint(
-            server="OpenAI" if self._is_openai else shown(self._address),
+            server="OpenAI" if self._is_openai else display_address(self._address),
             model=model,
             if_unreachable="Check the network and `openai.base_url`; `zkchat doctor` shows what answers.",
             if_key_refused=f"Put a valid key into the variable {key_variable}.",
@@ -77,12 +77,12 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         info = ModelInfo(
             provider="openai",
             id=model,
-            context_limit=declared.context_limit or (_known_window(model) if self._is_openai else None),
-            calls_tools=declared.calls_tools is not False,
+            context_limit=settings.context_limit or (_known_window(model) if self._is_openai else None),
+            calls_tools=settings.calls_tools is not False,
             is_located=not self._may_run_here,
             tokenizer="o200k_base" if self._is_openai else "",
         )
-        super().__init__(info, endpoint=endpoint, declared=declared, patience=patience)
+        super().__init__(info, endpoint=endpoint, settings=settings, policy=policy)
         self._connected = self._is_openai  # whose list of models does not say more than we know
         self._thinks = self._is_openai and model.startswith(_REASONING)
 
@@ -95,10 +95,10 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             api_key=self._endpoint.key or "none",  # the client insists on one, local servers do not
             base_url=self._address,
             max_retries=0,
-            timeout=openai.Timeout(None, connect=self._patience.connect),
-            default_headers=PLAIN,
+            timeout=openai.Timeout(None, connect=self._policy.connect_timeout),
+            default_headers=NO_COMPRESSION,
             http_client=openai.DefaultAsyncHttpxClient(
-                event_hooks={"response": [bounded(BLANK_LINES)]}, **client_settings(self._address)
+                event_hooks={"response": [limit_response(END_OF_EVENT)]}, **client_settings(self._address)
             ),
         )
 
@@ -112,7 +112,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
                 models = []
             here = await self._located(client)
         info = self._info.model_copy(update={"on_this_machine": here is True, "is_located": here is not None})
-        yield described(info, _facts(self._model, models), self._declared)
+        yield with_listed_facts(info, _facts(self._model, models), self._settings)
 
     async def _located(self, client: "openai.AsyncOpenAI") -> bool | None:
         """Whether the model runs on this machine; None where an answer that could say so does not come.
@@ -124,7 +124,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         if not self._may_run_here:
             return False
         try:
-            async with asyncio.timeout(min(_LOCATING, self._patience.connect / 2)):
+            async with asyncio.timeout(min(LOCATE_TIMEOUT, self._policy.connect_timeout / 2)):
                 address = f"{ollama_address(self._address)}/api/show"
                 facts = await client.post(address, body={"model": self._model}, cast_to=object)
         except openai.APIStatusError as error:
@@ -135,13 +135,13 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
 
     async def _ask(self, client: "openai.AsyncOpenAI", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         async with client, await self._begin(client, request) as arriving:
-            answer = Answer(self._endpoint)
+            answer = StreamedAnswer(self._endpoint)
             parts = aiter(arriving)
             async for part in parts:
                 for chunk in answer.chunks(part):
                     yield chunk
                 if answer.complete:
-                    await read_out(parts)
+                    await drain(parts)
             for chunk in answer.end(request):
                 yield chunk
 
@@ -150,19 +150,19 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
     ) -> "openai.AsyncStream[ChatCompletionChunk]":
         from openai import omit
 
-        measured = self._measure(request)
-        most = omit if measured.most is None else measured.most
+        sampling = self._sampling(request)
+        limit = omit if sampling.max_tokens is None else sampling.max_tokens
         return await client.chat.completions.create(
             model=self._model,
             messages=[message_param(message) for message in request.messages],
             tools=[tool_param(spec) for spec in request.tools] or omit,
-            temperature=omit if measured.temperature is None or self._thinks else measured.temperature,
+            temperature=omit if sampling.temperature is None or self._thinks else sampling.temperature,
             # OpenAI has given up the old name, and most of the others have not learnt the new one.
-            max_completion_tokens=most if self._is_openai else omit,
-            max_tokens=omit if self._is_openai else most,
+            max_completion_tokens=limit if self._is_openai else omit,
+            max_tokens=omit if self._is_openai else limit,
             stream=True,
             stream_options={"include_usage": True},
-            extra_body=self._declared.options,
+            extra_body=self._settings.options,
         )
 
     @staticmethod
@@ -195,7 +195,9 @@ def _facts(model: str, models: Sequence["Model"]) -> Mapping[str, object]:
     return (entry.model_extra or {}) if entry else {}
 
 
-def described(info: ModelInfo, facts: Mapping[str, object], declared: Declared = NOTHING_DECLARED) -> ModelInfo:
+def with_listed_facts(
+    info: ModelInfo, facts: Mapping[str, object], settings: ModelSettings = DEFAULT_MODEL_SETTINGS
+) -> ModelInfo:
     """A model as far as its server's list tells of it. Each kind of server has a name of its own for the window."""
     meta = facts.get("meta")
     of_llama_cpp = meta if isinstance(meta, Mapping) else {}
@@ -204,4 +206,4 @@ def described(info: ModelInfo, facts: Mapping[str, object], declared: Declared =
         of_llama_cpp.get("n_ctx"),
     )
     window = info.context_limit or next((size for size in sizes if isinstance(size, int)), None)
-    return sized(info.model_copy(update={"context_limit": window}), of_llama_cpp.get("n_params"), declared)
+    return adapt_to_size(info.model_copy(update={"context_limit": window}), of_llama_cpp.get("n_params"), settings)

@@ -1,4 +1,4 @@
-"""The embedded default: no model. It answers with sentences of the notes, word for word, or says there are none."""
+"""The default without a model: answers with sentences of the notes, word for word, or says that there are none."""
 
 from collections.abc import AsyncGenerator
 
@@ -10,7 +10,7 @@ NOTHING = (
     "Your notes hold nothing on this. (No model is set up, so zkchat can only quote them; "
     "try the words your notes use, or link a note with [[.)\n"
 )
-MOST_QUOTES = 5
+MAX_QUOTES = 5
 
 
 class Quote:
@@ -22,7 +22,7 @@ class Quote:
         """There is nobody to ask."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        quotes = request.evidence[:MOST_QUOTES]
+        quotes = request.evidence[:MAX_QUOTES]
         if not quotes:
             yield TextChunk(text=NOTHING)
             yield Finish(reason="abstained")

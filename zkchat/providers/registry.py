@@ -9,7 +9,7 @@ from threading import Thread
 
 from zkchat.errors import ConfigError, ProviderError
 from zkchat.ports import ModelProvider
-from zkchat.providers.declared import NamedModel
+from zkchat.providers.descriptor import NamedModel
 from zkchat.providers.detect import Choice, Server, Surroundings, detect
 from zkchat.providers.libraries import load
 
@@ -41,16 +41,16 @@ class Sources:
 
 def choose(sources: Sources) -> Choice:
     """The model to use when none is set (SPEC 8.2). Quick where nothing answers."""
-    from zkchat.providers.gguf import kept
-    from zkchat.providers.reach import answers
+    from zkchat.providers.gguf import model_files
+    from zkchat.providers.transport import is_reachable
 
     around = Surroundings(
         ollama_host=sources.ollama_host,
         openai_base_url=sources.openai_base_url,
         openai_key=bool(sources.openai_key),
-        local=_usable([path.stem for path in kept(sources.cache)]),
+        local=_usable([path.stem for path in model_files(sources.cache)]),
     )
-    return detect(around, reach=answers, offered=lambda server: _offered(server, sources))
+    return detect(around, reach=is_reachable, offered=lambda server: _offered(server, sources))
 
 
 def warm(provider: str) -> Thread | None:
@@ -95,19 +95,19 @@ def named(name: str, sources: Sources) -> NamedModel:
     provider, _, id_ = name.partition(":")
     found = sources.models.get(name) or NamedModel(provider=provider, id=id_)
     same = (each for each in sources.models.values() if each.model == found.model)
-    is_remote = found.provider in sources.remote or any(each.declared.remote for each in same)
-    return replace(found, declared=replace(found.declared, remote=True)) if is_remote else found
+    is_remote = found.provider in sources.remote or any(each.settings.remote for each in same)
+    return replace(found, settings=replace(found.settings, remote=True)) if is_remote else found
 
 
 def create(name: str, sources: Sources) -> ModelProvider:
     """The model of that name. Raises `ConfigError` where there is none."""
     wanted = named(name, sources)
-    id_, declared = wanted.id, wanted.declared
+    id_, settings = wanted.id, wanted.settings
     match wanted.provider:
         case "ollama" if id_:
             from zkchat.providers.ollama import Ollama
 
-            return Ollama(id_, host=sources.ollama_host, api_key=sources.ollama_key, declared=declared)
+            return Ollama(id_, host=sources.ollama_host, api_key=sources.ollama_key, settings=settings)
         case "openai" if id_:
             from zkchat.providers.openai import OpenAI
 
@@ -116,15 +116,15 @@ def create(name: str, sources: Sources) -> ModelProvider:
                 base_url=sources.openai_base_url,
                 api_key=sources.openai_key,
                 key_variable=sources.openai_key_variable,
-                declared=declared,
+                settings=settings,
             )
         case "local" if id_:
-            from zkchat.providers.gguf import find
-            from zkchat.providers.llama_cpp import LlamaCpp
+            from zkchat.providers.gguf import find_model_file
+            from zkchat.providers.local import LlamaCpp
 
-            path = find(id_, folder=sources.folder, home=sources.home, cache=sources.cache)
-            windows = [window for window in (declared.context_limit, sources.window) if window]
-            return LlamaCpp(path, name=id_, declared=replace(declared, context_limit=min(windows, default=None)))
+            path = find_model_file(id_, folder=sources.folder, home=sources.home, cache=sources.cache)
+            windows = [window for window in (settings.context_limit, sources.window) if window]
+            return LlamaCpp(path, name=id_, settings=replace(settings, context_limit=min(windows, default=None)))
         case "quote" if not id_:
             from zkchat.providers.quote import Quote
 

@@ -1,39 +1,39 @@
-"""Models too small to be let loose: which they are, and how they are asked, whoever runs them."""
+"""Small models: how they are recognised, and with which sampling parameters they are asked."""
 
 from dataclasses import dataclass
 
 from zkchat.model.prompt import ModelInfo, ModelRequest
-from zkchat.providers.declared import Declared
+from zkchat.providers.descriptor import ModelSettings
 
-SMALL = 1_000_000_000
-"""Parameters, or bytes of a file, below which a model knows too little to be asked anything but what notes say."""
-LONGEST_ANSWER = 256
-"""In tokens, for a small model, where nobody says otherwise: it does not know when to end."""
+SMALL_MODEL_SIZE = 1_000_000_000
+"""Parameters, or bytes of a file, below which a model is asked only about evidence from the notes."""
+MAX_ANSWER_TOKENS = 256
+"""Limit for a small model, unless set otherwise: it does not know when to end."""
 
-_LIMITS = frozenset({"max_tokens", "max_completion_tokens", "num_predict", "n_predict"})
-"""The options by which servers let an answer's length be set."""
+_LIMIT_OPTIONS = frozenset({"max_tokens", "max_completion_tokens", "num_predict", "n_predict"})
+"""The options by which servers limit the length of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """How freely a model may choose its words, and how many of them. None: as its server likes."""
+class Sampling:
+    """Sampling parameters of a request. None: the server's default."""
 
     temperature: float | None
-    most: int | None
+    max_tokens: int | None
 
 
-def sized(info: ModelInfo, size: object, declared: Declared) -> ModelInfo:
-    """The model once its size is known. A small one chooses no tools, unless the settings say that it does."""
-    is_small = isinstance(size, int) and 0 < size < SMALL and declared.calls_tools is not True
+def adapt_to_size(info: ModelInfo, size: object, settings: ModelSettings) -> ModelInfo:
+    """Mark a small model as one that needs evidence and gets no tools, unless the settings give it tools."""
+    is_small = isinstance(size, int) and 0 < size < SMALL_MODEL_SIZE and settings.calls_tools is not True
     return info.model_copy(update={"needs_evidence": True, "calls_tools": False}) if is_small else info
 
 
-def measure(request: ModelRequest, declared: Declared, *, sober: bool) -> Measure:
-    """What the request asks for, else the settings. A sober model takes the likeliest words, and ends in time."""
-    temperature = declared.temperature if request.temperature is None else request.temperature
-    most = request.max_answer_tokens
-    if sober and temperature is None and "temperature" not in declared.options:
+def sampling_for(request: ModelRequest, settings: ModelSettings, *, conservative: bool) -> Sampling:
+    """The request's parameters, else the settings'. `conservative` defaults to temperature 0 and a limited length."""
+    temperature = settings.temperature if request.temperature is None else request.temperature
+    max_tokens = request.max_answer_tokens
+    if conservative and temperature is None and "temperature" not in settings.options:
         temperature = 0.0
-    if sober and most is None and _LIMITS.isdisjoint(declared.options):
-        most = LONGEST_ANSWER
-    return Measure(temperature, most)
+    if conservative and max_tokens is None and _LIMIT_OPTIONS.isdisjoint(settings.options):
+        max_tokens = MAX_ANSWER_TOKENS
+    return Sampling(temperature, max_tokens)

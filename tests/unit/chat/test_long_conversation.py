@@ -17,7 +17,7 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
 from zkchat.chat.request import ArchiveRecall
 from zkchat.context.recall.search import ConversationSearch
-from zkchat.context.tokens import Encoding, Remembering
+from zkchat.context.tokens import CachedTokenizer, Encoding
 from zkchat.model.events import Compacted, TurnFinished
 from zkchat.model.history import compaction_of
 from zkchat.model.prompt import ModelRequest
@@ -27,7 +27,7 @@ from zkchat.storage.sessions import SqliteSessions
 from zkchat.vault.library import Library
 
 WINDOW, RESERVE, TURNS = 4096, 512, 500
-TOKENIZER = Remembering(Encoding("o200k_base"))
+TOKENIZER = CachedTokenizer(Encoding("o200k_base"))
 SUBJECTS = ("the lighthouse", "sourdough", "Luhmann's cards", "the cello", "glaciers", "the harbour", "moss", "chess")
 
 

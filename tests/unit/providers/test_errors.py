@@ -12,7 +12,7 @@ import pytest
 
 from zkchat.providers import ollama as ollama_adapter
 from zkchat.providers import openai as openai_adapter
-from zkchat.providers.errors import Endpoint, Reply, Trouble, explain
+from zkchat.providers.errors import Endpoint, Failure, Reply, map_error
 
 ENDPOINT = Endpoint(
     server="http://example.org/v1",
@@ -56,9 +56,9 @@ def made(kind: type[Exception]) -> Exception:
 WALKED = exceptions_of(httpx, httpx2, openai, ollama, json)
 
 
-def explained(error: Exception) -> Trouble:
+def explained(error: Exception) -> Failure:
     reply = ollama_adapter.Ollama.reply_of(error) or openai_adapter.OpenAI.reply_of(error)
-    return explain(error, reply, ENDPOINT)
+    return map_error(error, reply, ENDPOINT)
 
 
 def test_the_walk_reaches_the_client_libraries() -> None:
@@ -69,11 +69,11 @@ def test_the_walk_reaches_the_client_libraries() -> None:
 
 @pytest.mark.parametrize("kind", WALKED, ids=lambda kind: f"{kind.__module__}.{kind.__qualname__}")
 def test_every_exception_of_the_clients_has_its_sentence(kind: type[Exception]) -> None:
-    trouble = explained(made(kind))
-    assert kind.__name__ not in trouble.text
-    assert "\n" not in trouble.text
-    assert ENDPOINT.server in trouble.text
-    assert trouble.hint
+    failure = explained(made(kind))
+    assert kind.__name__ not in failure.text
+    assert "\n" not in failure.text
+    assert ENDPOINT.server in failure.text
+    assert failure.hint
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"{", b"[]", b"null"])
@@ -87,8 +87,8 @@ def test_an_exception_that_nobody_has_seen_yet_is_a_sentence_too() -> None:
     class Strange(Exception):
         pass
 
-    trouble = explained(Strange("sk-canary"))
-    assert trouble.text == "The request to http://example.org/v1 (m-1) failed."
+    failure = explained(Strange("sk-canary"))
+    assert failure.text == "The request to http://example.org/v1 (m-1) failed."
 
 
 def test_what_lies_behind_an_exception_counts() -> None:
@@ -98,44 +98,45 @@ def test_what_lies_behind_an_exception_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "passing"), [(400, False), (401, False), (404, False), (429, True), (500, True), (503, True), (0, False)]
+    ("status", "transient"),
+    [(400, False), (401, False), (404, False), (429, True), (500, True), (503, True), (0, False)],
 )
-def test_only_some_refusals_may_pass(status: int, passing: bool) -> None:
-    assert explain(Exception(), Reply(status=status, text="no"), ENDPOINT).passing is passing
+def test_only_some_refusals_are_transient(status: int, transient: bool) -> None:
+    assert map_error(Exception(), Reply(status=status, text="no"), ENDPOINT).transient is transient
 
 
 def test_a_key_that_a_server_repeats_is_not_repeated() -> None:
-    trouble = explain(Exception(), Reply(status=500, text="bad\nkey  sk-canary!"), ENDPOINT)
-    assert trouble.text == "http://example.org/v1 (m-1) failed (500): bad key …!"
+    failure = map_error(Exception(), Reply(status=500, text="bad\nkey  sk-canary!"), ENDPOINT)
+    assert failure.text == "http://example.org/v1 (m-1) failed (500): bad key …!"
     assert "sk-canary" not in repr(ENDPOINT)
 
 
 def test_the_words_of_a_server_are_quoted_in_part() -> None:
-    trouble = explain(Exception(), Reply(status=500, text="x" * 10_000), ENDPOINT)
-    assert len(trouble.text) < 400
+    failure = map_error(Exception(), Reply(status=500, text="x" * 10_000), ENDPOINT)
+    assert len(failure.text) < 400
 
 
 def test_a_server_that_gives_no_reason_is_not_quoted() -> None:
-    assert explain(Exception(), Reply(status=500, text=" "), ENDPOINT).text.endswith("it gave no reason.")
+    assert map_error(Exception(), Reply(status=500, text=" "), ENDPOINT).text.endswith("it gave no reason.")
 
 
 @pytest.mark.parametrize("text", ["exceeds the available context size", "maximum context length is 8192"])
 def test_a_prompt_that_is_too_long_is_called_so_whatever_the_status(text: str) -> None:
     for status in (400, 413, 500, 0):
-        trouble = explain(Exception(), Reply(status=status, text=text), ENDPOINT)
-        assert trouble.text.startswith("The prompt is longer")
-        assert not trouble.passing
+        failure = map_error(Exception(), Reply(status=status, text=text), ENDPOINT)
+        assert failure.text.startswith("The prompt is longer")
+        assert not failure.transient
 
 
 @pytest.mark.parametrize(
     ("header", "wait"), [("7", 7.0), ("0", 0.0), ("", None), ("soon", None), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)]
 )
 def test_retry_after_is_read(header: str, wait: float | None) -> None:
-    assert explain(Exception(), Reply(status=429, text="", retry_after=header), ENDPOINT).wait == wait
+    assert map_error(Exception(), Reply(status=429, text="", retry_after=header), ENDPOINT).retry_after == wait
 
 
 def test_retry_after_may_be_a_date() -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
-    trouble = explain(Exception(), Reply(status=503, text="", retry_after=later), ENDPOINT)
-    assert trouble.wait is not None
-    assert 3000 < trouble.wait <= 3600
+    failure = map_error(Exception(), Reply(status=503, text="", retry_after=later), ENDPOINT)
+    assert failure.retry_after is not None
+    assert 3000 < failure.retry_after <= 3600

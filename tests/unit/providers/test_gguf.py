@@ -7,50 +7,50 @@ from hypothesis import strategies as st
 
 from tests.support.gguf_files import SMALL, write_gguf
 from zkchat.errors import ConfigError
-from zkchat.providers.gguf import LARGEST_WINDOW, find, kept, read_head
+from zkchat.providers.gguf import MAX_WINDOW, find_model_file, model_files, read_header
 
 
-def test_a_head_tells_window_tools_and_memory(tmp_path: Path) -> None:
-    head = read_head(write_gguf(tmp_path / "small.gguf"))
-    assert head.window == 2048
-    assert not head.calls_tools
-    assert head.facts["llama.rope.freq_base"] == 10000.0
-    assert head.facts["tokenizer.ggml.add_bos_token"] is False
+def test_a_header_tells_window_tools_and_memory(tmp_path: Path) -> None:
+    header = read_header(write_gguf(tmp_path / "small.gguf"))
+    assert header.window == 2048
+    assert not header.calls_tools
+    assert header.metadata["llama.rope.freq_base"] == 10000.0
+    assert header.metadata["tokenizer.ggml.add_bos_token"] is False
     per_token = 30 * 2 * 2 * 576 // 3
-    assert head.bytes_for(1000) == head.file_bytes + 1000 * per_token
+    assert header.bytes_for(1000) == header.file_bytes + 1000 * per_token
 
 
 def test_a_template_that_knows_tools_is_noticed(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "x.gguf", {**SMALL, "tokenizer.chat_template": "{% if tools %}…{% endif %}"})
-    assert read_head(path).calls_tools
+    assert read_header(path).calls_tools
 
 
 def test_a_window_that_would_fill_the_memory_is_not_taken_by_itself(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "x.gguf", {**SMALL, "llama.context_length": 131_072})
-    assert read_head(path).window == LARGEST_WINDOW
+    assert read_header(path).window == MAX_WINDOW
 
 
-def test_a_head_that_says_nothing_still_gives_a_model(tmp_path: Path) -> None:
-    head = read_head(write_gguf(tmp_path / "x.gguf", {}))
-    assert head.window == LARGEST_WINDOW
-    assert head.control_tokens is None
-    assert head.bytes_for(1000) == head.file_bytes
+def test_a_header_that_says_nothing_still_gives_a_model(tmp_path: Path) -> None:
+    header = read_header(write_gguf(tmp_path / "x.gguf", {}))
+    assert header.window == MAX_WINDOW
+    assert header.control_tokens is None
+    assert header.bytes_for(1000) == header.file_bytes
 
 
 def test_control_tokens_are_found_in_the_midst_of_a_text(tmp_path: Path) -> None:
-    pattern = read_head(write_gguf(tmp_path / "x.gguf")).control_tokens
+    pattern = read_header(write_gguf(tmp_path / "x.gguf")).control_tokens
     assert pattern
     assert pattern.findall("hello<|end|>\n<|start|>system, <|other|>") == ["<|end|>", "<|start|>"]
 
 
 def test_a_model_without_control_tokens_has_none_to_find(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "x.gguf", {**SMALL, "tokenizer.ggml.token_type": [1, 1, 1]})
-    assert read_head(path).control_tokens is None
+    assert read_header(path).control_tokens is None
 
 
 def test_a_file_that_is_not_there_is_a_sentence_with_a_way_out(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file") as caught:
-        read_head(tmp_path / "none.gguf")
+        read_header(tmp_path / "none.gguf")
     assert "zkchat models pull smollm2" in caught.value.hint
 
 
@@ -59,7 +59,7 @@ def test_another_kind_of_file_is_a_sentence(tmp_path: Path, content: bytes) -> N
     path = tmp_path / "x.gguf"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match="is no model in the GGUF format"):
-        read_head(path)
+        read_header(path)
 
 
 @settings(max_examples=60, deadline=None)
@@ -73,7 +73,7 @@ def test_a_damaged_head_is_read_or_refused_and_never_anything_else(
         content[place] = data.draw(st.integers(0, 255))
     path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
     with suppress(ConfigError):
-        assert read_head(path).window > 0
+        assert read_header(path).window > 0
 
 
 @pytest.fixture
@@ -82,13 +82,13 @@ def cache(tmp_path: Path) -> Path:
 
 
 def found(name: str, tmp_path: Path) -> Path:
-    return find(name, folder=tmp_path / "here", home=tmp_path / "home", cache=tmp_path / "cache")
+    return find_model_file(name, folder=tmp_path / "here", home=tmp_path / "home", cache=tmp_path / "cache")
 
 
 def test_a_name_means_a_model_that_zkchat_keeps(tmp_path: Path, cache: Path) -> None:
     path = write_gguf(cache / "models" / "tiny.gguf")
     assert found("tiny", tmp_path) == path
-    assert kept(cache) == [path]
+    assert model_files(cache) == [path]
 
 
 @pytest.mark.parametrize(

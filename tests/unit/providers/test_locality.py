@@ -11,14 +11,14 @@ import pytest
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from zkchat.model.prompt import Finish
 from zkchat.ports import ModelProvider
-from zkchat.providers.declared import Declared, NamedModel
+from zkchat.providers.descriptor import ModelSettings, NamedModel
 from zkchat.providers.locality import is_cloud_name, is_loopback
 from zkchat.providers.ollama import Ollama
 from zkchat.providers.openai import OpenAI
 from zkchat.providers.registry import Sources, create
-from zkchat.providers.transport import Patience
+from zkchat.providers.transport import TransportPolicy
 
-QUICK = Patience(connect=4, first=5, backoff=0.001, retries=0)
+QUICK = TransportPolicy(connect_timeout=4, first_chunk_timeout=5, backoff=0.001, max_retries=0)
 
 
 @dataclass
@@ -49,11 +49,11 @@ def server() -> Iterator[Server]:
 
 
 def ollama(server: Server, name: str = "m", **more: Any) -> ModelProvider:
-    return Ollama(name, host=server.address, patience=QUICK, **more)
+    return Ollama(name, host=server.address, policy=QUICK, **more)
 
 
 def openai(server: Server, name: str = "m", **more: Any) -> ModelProvider:
-    return OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY, patience=QUICK, **more)
+    return OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY, policy=QUICK, **more)
 
 
 Wire = Callable[..., ModelProvider]
@@ -97,7 +97,7 @@ def test_other_names_say_nothing(name: str) -> None:
 
 @both_wires
 def test_a_model_that_the_user_calls_remote_is_elsewhere_whatever_its_address(wire: Wire, server: Server) -> None:
-    assert connected(wire(server, declared=Declared(remote=True))) == (False, True)
+    assert connected(wire(server, settings=ModelSettings(remote=True))) == (False, True)
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 405, 501])
@@ -117,7 +117,9 @@ def test_where_the_answer_does_not_come_the_model_counts_as_elsewhere(server: Se
 
 def test_a_server_that_does_not_say_is_not_waited_for(server: Server) -> None:
     server.hangs = True
-    impatient = OpenAI("m", base_url=f"{server.address}/v1", api_key=KEY, patience=Patience(connect=0.3, retries=0))
+    impatient = OpenAI(
+        "m", base_url=f"{server.address}/v1", api_key=KEY, policy=TransportPolicy(connect_timeout=0.3, max_retries=0)
+    )
     assert connected(impatient) == (False, False)
 
 
@@ -174,7 +176,7 @@ def test_the_user_may_say_it_of_a_model_or_of_a_provider(
         home=tmp_path,
         cache=tmp_path,
         models={
-            each: NamedModel(provider="ollama", id="m", declared=Declared(remote=is_remote))
+            each: NamedModel(provider="ollama", id="m", settings=ModelSettings(remote=is_remote))
             for each, is_remote in models.items()
         },
         remote=remote,

@@ -8,13 +8,13 @@ import pytest
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelRequest
-from zkchat.providers.errors import Endpoint, explain
+from zkchat.providers.errors import Endpoint, map_error
 from zkchat.providers.ollama import Ollama
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.transport import Patience
+from zkchat.providers.transport import TransportPolicy
 
 ELSEWHERE = "http://192.0.2.1:9"
-QUICK = Patience(connect=2, first=2, retries=0)
+QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=2, max_retries=0)
 
 
 def refusal(provider: Ollama | OpenAI) -> str:
@@ -29,8 +29,8 @@ def refusal(provider: Ollama | OpenAI) -> str:
 
 def providers(address: str) -> list[Ollama | OpenAI]:
     return [
-        Ollama("x", host=address, patience=QUICK),
-        OpenAI("x", base_url=address, api_key="k", patience=QUICK),
+        Ollama("x", host=address, policy=QUICK),
+        OpenAI("x", base_url=address, api_key="k", policy=QUICK),
     ]
 
 
@@ -72,5 +72,5 @@ def test_a_library_is_imported_whatever_the_variables_say() -> None:
 def test_what_failed_several_times_at_once_is_explained_by_its_parts() -> None:
     endpoint = Endpoint(server="S", model="m", if_unreachable="Start it.", if_key_refused="", if_model_missing="")
     group = ExceptionGroup("all attempts failed", [ConnectionRefusedError(), OSError()])
-    assert explain(group, None, endpoint).text == "S (m) cannot be reached."
-    assert explain(ExceptionGroup("x", [Exception()]), None, endpoint).text == "The request to S (m) failed."
+    assert map_error(group, None, endpoint).text == "S (m) cannot be reached."
+    assert map_error(ExceptionGroup("x", [Exception()]), None, endpoint).text == "The request to S (m) failed."

@@ -13,11 +13,11 @@ from tests.providers.loopback import KEY, WIRES, Connection, Loopback, OllamaWir
 from zkchat.errors import ProviderError
 from zkchat.model.message import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk, ToolSpec
-from zkchat.providers.declared import Declared
+from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.ollama import Ollama
-from zkchat.providers.transport import Patience
+from zkchat.providers.transport import TransportPolicy
 
-QUICK = Patience(connect=2, first=5, backoff=0.001)
+QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, backoff=0.001)
 
 
 @dataclass
@@ -56,7 +56,7 @@ def server() -> Iterator[Server]:
 
 def sent(server: Server, request: ModelRequest, **more: Any) -> dict[str, Any]:
     """The body that reaches the server."""
-    answer(Ollama("tells", host=server.address, patience=QUICK, **more), request)
+    answer(Ollama("tells", host=server.address, policy=QUICK, **more), request)
     assert server.requests[-1].path == "/api/chat"
     body: dict[str, Any] = server.requests[-1].body
     return body
@@ -71,14 +71,17 @@ def test_the_window_is_always_sent_and_nothing_may_be_cut(server: Server) -> Non
 
 
 def test_temperature_length_and_declared_options_are_sent_but_the_window_is_ours(server: Server) -> None:
-    declared = Declared(options={"top_p": 0.5, "num_ctx": 1, "temperature": 1.0})
-    body = sent(server, asking(), declared=declared)
+    settings = ModelSettings(options={"top_p": 0.5, "num_ctx": 1, "temperature": 1.0})
+    body = sent(server, asking(), settings=settings)
     assert body["options"] == {"top_p": 0.5, "temperature": 0.0, "num_predict": 8, "num_ctx": 2048}
 
 
 def test_a_declared_temperature_is_sent_where_the_request_asks_for_none(server: Server) -> None:
     request = ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=100)
-    assert sent(server, request, declared=Declared(temperature=0.0))["options"] == {"temperature": 0.0, "num_ctx": 100}
+    assert sent(server, request, settings=ModelSettings(temperature=0.0))["options"] == {
+        "temperature": 0.0,
+        "num_ctx": 100,
+    }
 
 
 def test_every_kind_of_message_is_sent(server: Server) -> None:
@@ -172,7 +175,7 @@ def test_a_model_without_tools_is_known_as_such(server: Server) -> None:
 @pytest.mark.parametrize("tools", [True, False])
 def test_what_the_settings_declare_counts_for_more(server: Server, tools: bool) -> None:
     server.model["capabilities"] = ["completion"] if tools else ["completion", "tools"]
-    model = Ollama("tells", host=server.address, declared=Declared(context_limit=999, calls_tools=tools))
+    model = Ollama("tells", host=server.address, settings=ModelSettings(context_limit=999, calls_tools=tools))
     for _ in range(2):
         assert (model.info.context_limit, model.info.calls_tools) == (999, tools)
         asyncio.run(model.connect())
@@ -186,13 +189,13 @@ def test_connecting_to_a_model_that_is_not_there_says_how_to_fetch_it(server: Se
 
 def test_connecting_to_nobody_says_how_to_start_it() -> None:
     with pytest.raises(ProviderError, match="cannot be reached") as caught:
-        asyncio.run(Ollama("any", host="http://127.0.0.1:9", patience=QUICK).connect())
+        asyncio.run(Ollama("any", host="http://127.0.0.1:9", policy=QUICK).connect())
     assert "`ollama serve`" in caught.value.hint
 
 
 def test_a_prompt_that_the_server_refuses_is_told_as_too_long(server: Server) -> None:
     server.window = 20
-    _, error = failure(Ollama("tells", host=server.address, patience=QUICK), asking("word " * 100))
+    _, error = failure(Ollama("tells", host=server.address, policy=QUICK), asking("word " * 100))
     assert "The prompt is longer than" in error.message
     assert "context.max_tokens" in error.hint
 
@@ -239,5 +242,5 @@ def test_a_key_is_sent_as_a_header(server: Server) -> None:
 
 
 def test_a_password_in_the_address_stays_out_of_sentences() -> None:
-    _, error = failure(Ollama("any", host="http://me:secret@127.0.0.1:9", patience=QUICK))
+    _, error = failure(Ollama("any", host="http://me:secret@127.0.0.1:9", policy=QUICK))
     assert "secret" not in error.message + error.hint

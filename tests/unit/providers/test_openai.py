@@ -12,11 +12,11 @@ from zkchat.errors import ProviderError
 from zkchat.model.context import TokenUsage
 from zkchat.model.message import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
-from zkchat.providers.declared import Declared
+from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.transport import Patience
+from zkchat.providers.transport import TransportPolicy
 
-QUICK = Patience(connect=2, first=5, between=5, backoff=0.001)
+QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, chunk_timeout=5, backoff=0.001)
 
 
 @dataclass
@@ -52,7 +52,7 @@ def server() -> Iterator[Server]:
 
 
 def model(server: Server, name: str = "tells", **more: Any) -> OpenAI:
-    return OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY, patience=QUICK, **more)
+    return OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY, policy=QUICK, **more)
 
 
 def sent(server: Server, request: ModelRequest, **more: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def test_a_request_holds_what_was_asked_for_and_nothing_else(server: Server) -> 
 
 
 def test_temperature_length_tools_and_declared_options_are_sent(server: Server) -> None:
-    body = sent(server, asking(tools=(FIND,)), declared=Declared(options={"top_k": 5}))
+    body = sent(server, asking(tools=(FIND,)), settings=ModelSettings(options={"top_k": 5}))
     assert (body["temperature"], body["max_tokens"], body["top_k"]) == (0.0, 8, 5)
     assert "max_completion_tokens" not in body
     function = {"name": "find", "description": "Find notes.", "parameters": FIND.parameters}
@@ -91,8 +91,8 @@ def test_temperature_length_tools_and_declared_options_are_sent(server: Server) 
 
 def test_a_declared_temperature_is_sent_where_the_request_asks_for_none(server: Server) -> None:
     request = ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=100)
-    assert sent(server, request, declared=Declared(temperature=0.3))["temperature"] == 0.3
-    assert sent(server, asking(), declared=Declared(temperature=0.3))["temperature"] == 0.0
+    assert sent(server, request, settings=ModelSettings(temperature=0.3))["temperature"] == 0.3
+    assert sent(server, asking(), settings=ModelSettings(temperature=0.3))["temperature"] == 0.0
 
 
 def test_every_kind_of_message_is_sent(server: Server) -> None:
@@ -270,7 +270,7 @@ def test_a_list_that_makes_no_sense_is_a_sentence(server: Server, listed: tuple[
 
 def test_what_the_settings_declare_counts_for_more(server: Server) -> None:
     server.listed = (200, {"object": "list", "data": [{"id": "tells", "max_model_len": 4096}]})
-    provider = model(server, declared=Declared(context_limit=999, calls_tools=False))
+    provider = model(server, settings=ModelSettings(context_limit=999, calls_tools=False))
     asyncio.run(provider.connect())
     assert (provider.info.context_limit, provider.info.calls_tools) == (999, False)
 
@@ -292,7 +292,7 @@ def test_openai_itself_is_spoken_to_in_its_newer_words(
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", server.address)  # the only way there from here
     server.streams({"content": "Yes."})
-    provider = OpenAI(name, base_url="http://api.openai.com/v1", api_key=KEY, patience=QUICK)
+    provider = OpenAI(name, base_url="http://api.openai.com/v1", api_key=KEY, policy=QUICK)
     assert text_of(answer(provider)) == "Yes."
     (request,) = server.requests
     assert request.path == "http://api.openai.com/v1/chat/completions"
@@ -319,18 +319,18 @@ def test_spaces_around_a_key_do_no_harm(server: Server) -> None:
 
 @pytest.mark.parametrize("key", ["sk-cänary-☃", "sk-canary\nx: y"])
 def test_a_key_that_cannot_be_sent_is_a_sentence_without_it(server: Server, key: str) -> None:
-    _, error = failure(OpenAI("tells", base_url=f"{server.address}/v1", api_key=key, patience=QUICK))
+    _, error = failure(OpenAI("tells", base_url=f"{server.address}/v1", api_key=key, policy=QUICK))
     assert "cannot be sent" in error.message
     assert "anary" not in repr(error) + error.hint
 
 
 def test_a_wrong_key_names_the_variable_to_set(server: Server) -> None:
-    provider = OpenAI("tells", base_url=f"{server.address}/v1", api_key="wrong", key_variable="MY_KEY", patience=QUICK)
+    provider = OpenAI("tells", base_url=f"{server.address}/v1", api_key="wrong", key_variable="MY_KEY", policy=QUICK)
     _, error = failure(provider)
     assert "refused the key" in error.message
     assert "MY_KEY" in error.hint
 
 
 def test_an_address_that_is_none_is_a_sentence() -> None:
-    _, error = failure(OpenAI("any", base_url="ftp://example.org", patience=QUICK))
+    _, error = failure(OpenAI("any", base_url="ftp://example.org", policy=QUICK))
     assert "ftp://example.org" in error.message

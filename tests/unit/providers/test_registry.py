@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.gguf_files import write_gguf
 from zkchat.errors import ConfigError
-from zkchat.providers.declared import Declared, NamedModel
-from zkchat.providers.reach import answers
+from zkchat.providers.descriptor import ModelSettings, NamedModel
 from zkchat.providers.registry import Sources, choose, create, named, warm
+from zkchat.providers.transport import is_reachable
 
 
 @pytest.fixture
@@ -68,15 +68,15 @@ def test_what_listens_and_is_no_server_of_models_is_passed_over(sources: Sources
 def test_a_server_is_there_or_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        assert answers(f"http://{address}/v1")
-        assert answers(address)
-    assert not answers(f"http://{address}")
-    assert not answers("http://127.0.0.1:not-a-port")
+        assert is_reachable(f"http://{address}/v1")
+        assert is_reachable(address)
+    assert not is_reachable(f"http://{address}")
+    assert not is_reachable("http://127.0.0.1:not-a-port")
 
 
 def test_a_name_of_the_users_own_stands_for_a_model_and_what_is_said_of_it(sources: Sources) -> None:
-    said = Declared(context_limit=4096, calls_tools=True)
-    own = replace(sources, models={"fast": NamedModel(provider="ollama", id="qwen3:4b", declared=said)})
+    said = ModelSettings(context_limit=4096, calls_tools=True)
+    own = replace(sources, models={"fast": NamedModel(provider="ollama", id="qwen3:4b", settings=said)})
     info = create("fast", own).info
     assert (info.name, info.context_limit, info.calls_tools) == ("ollama:qwen3:4b", 4096, True)
     assert named("fast", own).model == "ollama:qwen3:4b"
@@ -95,7 +95,7 @@ def test_a_local_model_gets_the_smaller_of_what_is_said_and_what_is_allowed(
     sources: Sources, allowed: int | None, said: int | None, window: int
 ) -> None:
     write_gguf(sources.cache / "models" / "small.gguf")
-    own = NamedModel(provider="local", id="small", declared=Declared(context_limit=said))
+    own = NamedModel(provider="local", id="small", settings=ModelSettings(context_limit=said))
     assert create("own", replace(sources, window=allowed, models={"own": own})).info.context_limit == window
 
 

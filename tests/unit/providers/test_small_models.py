@@ -10,13 +10,13 @@ import pytest
 from tests.providers.contract import PLAYS, answer
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from zkchat.model.prompt import ModelRequest, PromptMessage
-from zkchat.providers.declared import Declared
+from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.ollama import Ollama
 from zkchat.providers.openai import OpenAI
-from zkchat.providers.small_models import LONGEST_ANSWER
-from zkchat.providers.transport import Patience, ServerModel
+from zkchat.providers.small_models import MAX_ANSWER_TOKENS
+from zkchat.providers.transport import ServerModel, TransportPolicy
 
-QUICK = Patience(connect=2, first=5, backoff=0.001)
+QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, backoff=0.001)
 QUESTION = ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048)
 TINY, LARGE = 134_515_008, 8_190_735_360
 
@@ -45,9 +45,9 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def asked(server: Server, wire: str, declared: Declared, request: ModelRequest = QUESTION) -> dict[str, Any]:
+def asked(server: Server, wire: str, settings: ModelSettings, request: ModelRequest = QUESTION) -> dict[str, Any]:
     """Temperature and length that reach the server, by the names they have there."""
-    model = connected(server, wire, declared)
+    model = connected(server, wire, settings)
     answer(model, request)
     body = server.requests[-1].body
     wanted = body["options"] if wire == "ollama" else body
@@ -55,11 +55,11 @@ def asked(server: Server, wire: str, declared: Declared, request: ModelRequest =
     return {name: value for name, value in wanted.items() if name in names}
 
 
-def connected(server: Server, wire: str, declared: Declared) -> ServerModel[Any]:
+def connected(server: Server, wire: str, settings: ModelSettings) -> ServerModel[Any]:
     model: ServerModel[Any] = (
-        Ollama("tells", host=server.address, declared=declared, patience=QUICK)
+        Ollama("tells", host=server.address, settings=settings, policy=QUICK)
         if wire == "ollama"
-        else OpenAI("tells", base_url=f"{server.address}/v1", api_key=KEY, declared=declared, patience=QUICK)
+        else OpenAI("tells", base_url=f"{server.address}/v1", api_key=KEY, settings=settings, policy=QUICK)
     )
     asyncio.run(model.connect())
     return model
@@ -71,12 +71,12 @@ WIRES = pytest.mark.parametrize(("wire", "limit"), [("ollama", "num_predict"), (
 @WIRES
 def test_a_tiny_model_takes_the_likeliest_words_and_not_too_many(server: Server, wire: str, limit: str) -> None:
     server.size = TINY
-    assert asked(server, wire, Declared()) == {"temperature": 0.0, limit: LONGEST_ANSWER}
+    assert asked(server, wire, ModelSettings()) == {"temperature": 0.0, limit: MAX_ANSWER_TOKENS}
 
 
 @WIRES
 def test_a_large_model_without_tools_says_as_much_as_it_likes(server: Server, wire: str, limit: str) -> None:
-    assert asked(server, wire, Declared(calls_tools=False)) == {}
+    assert asked(server, wire, ModelSettings(calls_tools=False)) == {}
 
 
 @WIRES
@@ -84,7 +84,7 @@ def test_a_tiny_model_is_handed_evidence_whatever_its_server_says_of_tools(
     server: Server, wire: str, limit: str
 ) -> None:
     server.size = TINY
-    info = connected(server, wire, Declared()).info
+    info = connected(server, wire, ModelSettings()).info
     assert (info.calls_tools, info.needs_evidence) == (False, True)
 
 
@@ -92,39 +92,39 @@ def test_a_tiny_model_is_handed_evidence_whatever_its_server_says_of_tools(
 def test_what_a_request_asks_for_counts_for_more(server: Server, wire: str, limit: str) -> None:
     server.size = TINY
     request = QUESTION.model_copy(update={"temperature": 0.7, "max_answer_tokens": 1000})
-    assert asked(server, wire, Declared(), request) == {"temperature": 0.7, limit: 1000}
+    assert asked(server, wire, ModelSettings(), request) == {"temperature": 0.7, limit: 1000}
 
 
 @WIRES
 def test_what_the_settings_say_counts_for_more(server: Server, wire: str, limit: str) -> None:
     server.size = TINY
-    warm = Declared(temperature=0.4, options={limit: 2000})
+    warm = ModelSettings(temperature=0.4, options={limit: 2000})
     assert asked(server, wire, warm) == {"temperature": 0.4, limit: 2000}
-    optional = Declared(options={"temperature": 1.0})
-    assert asked(server, wire, optional) == {"temperature": 1.0, limit: LONGEST_ANSWER}
+    optional = ModelSettings(options={"temperature": 1.0})
+    assert asked(server, wire, optional) == {"temperature": 1.0, limit: MAX_ANSWER_TOKENS}
 
 
 @WIRES
 def test_a_tiny_model_that_is_said_to_use_tools_decides_for_itself(server: Server, wire: str, limit: str) -> None:
     server.size = TINY
-    assert asked(server, wire, Declared(calls_tools=True)) == {}
-    assert not connected(server, wire, Declared(calls_tools=True)).info.needs_evidence
+    assert asked(server, wire, ModelSettings(calls_tools=True)) == {}
+    assert not connected(server, wire, ModelSettings(calls_tools=True)).info.needs_evidence
 
 
 @WIRES
 @pytest.mark.parametrize("size", [LARGE, None, "135M", 0])
 def test_other_models_decide_for_themselves(server: Server, wire: str, limit: str, size: object) -> None:
     server.size = size
-    assert asked(server, wire, Declared()) == {}
-    assert not connected(server, wire, Declared()).info.needs_evidence
+    assert asked(server, wire, ModelSettings()) == {}
+    assert not connected(server, wire, ModelSettings()).info.needs_evidence
 
 
 def test_a_model_that_thinks_is_left_the_room_for_it(server: Server) -> None:
     server.size = TINY
     server.can = ["completion", "thinking"]
-    assert asked(server, "ollama", Declared()) == {}
+    assert asked(server, "ollama", ModelSettings()) == {}
 
 
 def test_a_model_of_which_nothing_is_known_yet_is_not_taken_for_small(server: Server) -> None:
-    answer(Ollama("tells", host=server.address, patience=QUICK), QUESTION)
+    answer(Ollama("tells", host=server.address, policy=QUICK), QUESTION)
     assert server.requests[-1].body["options"] == {"num_ctx": 2048}

@@ -12,20 +12,20 @@ from zkchat.errors import ProviderError
 from zkchat.model.context import TokenUsage
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelRequest, PromptMessage
-from zkchat.providers.errors import Endpoint, Trouble
+from zkchat.providers.errors import Endpoint, Failure
 from zkchat.providers.transport import (
-    Patience,
-    arguments_of,
+    TransportPolicy,
+    arguments_object,
     client_settings,
-    least_tokens,
-    patiently,
-    sendable,
-    shown,
-    truncation,
+    display_address,
+    min_tokens,
+    replace_surrogates,
+    stream_with_retries,
+    truncation_warning,
 )
 
 ENDPOINT = Endpoint(server="Server", model="m", if_unreachable="a", if_key_refused="b", if_model_missing="c")
-QUICK = Patience(first=0.05, between=0.05, backoff=0.001)
+QUICK = TransportPolicy(first_chunk_timeout=0.05, chunk_timeout=0.05, backoff=0.001)
 
 
 class Plays:
@@ -50,12 +50,12 @@ class Plays:
             self.closed += 1
 
 
-def listen(plays: Plays, patience: Patience = QUICK) -> tuple[list[str], ProviderError | None]:
+def listen(plays: Plays, policy: TransportPolicy = QUICK) -> tuple[list[str], ProviderError | None]:
     """What was heard, and how it failed."""
     heard: list[str] = []
 
     async def run() -> None:
-        async for word in patiently(plays.ask, endpoint=ENDPOINT, reply_of=lambda _: None, patience=patience):
+        async for word in stream_with_retries(plays.ask, endpoint=ENDPOINT, reply_of=lambda _: None, policy=policy):
             heard.append(word)  # noqa: PERF401  # a comprehension would lose what came before the failure
 
     try:
@@ -116,19 +116,19 @@ def test_a_stream_with_nothing_in_it_is_no_answer() -> None:
 
 
 def test_pauses_grow_and_are_never_the_same_for_all() -> None:
-    patience = Patience(backoff=1.0)
-    passing = Trouble(text="", hint="", passing=True)
+    policy = TransportPolicy(backoff=1.0)
+    transient = Failure(text="", hint="", transient=True)
     for attempt, most in enumerate([1.0, 2.0, 4.0]):
-        pauses = {patience.pause(attempt, passing) for _ in range(20)}
-        assert len(pauses) > 1
-        assert all(pause is not None and most / 2 <= pause <= most for pause in pauses)
-    assert patience.pause(3, passing) is None
+        delays = {policy.retry_delay(attempt, transient) for _ in range(20)}
+        assert len(delays) > 1
+        assert all(pause is not None and most / 2 <= pause <= most for pause in delays)
+    assert policy.retry_delay(3, transient) is None
 
 
-def test_a_pause_is_as_long_as_the_server_wishes_but_not_longer_than_patience_lasts() -> None:
-    patience = Patience(longest_pause=30)
-    assert patience.pause(0, Trouble(text="", hint="", passing=True, wait=29.0)) == 29.0
-    assert patience.pause(0, Trouble(text="", hint="", passing=True, wait=31.0)) is None
+def test_the_delay_is_what_the_server_asks_for_up_to_the_longest_back_off() -> None:
+    policy = TransportPolicy(max_backoff=30)
+    assert policy.retry_delay(0, Failure(text="", hint="", transient=True, retry_after=29.0)) == 29.0
+    assert policy.retry_delay(0, Failure(text="", hint="", transient=True, retry_after=31.0)) is None
 
 
 @pytest.mark.parametrize(
@@ -154,11 +154,11 @@ def test_certificates_are_always_checked() -> None:
 
 
 def test_a_password_in_an_address_is_not_shown() -> None:
-    assert shown("https://me:secret@example.org:8443/v1/?key=secret") == "https://example.org:8443/v1"
+    assert display_address("https://me:secret@example.org:8443/v1/?key=secret") == "https://example.org:8443/v1"
 
 
 def test_lone_surrogates_can_be_sent() -> None:
-    assert sendable("a\ud800b眠") == "a?b眠"
+    assert replace_surrogates("a\ud800b眠") == "a?b眠"
 
 
 @pytest.mark.parametrize(
@@ -176,13 +176,13 @@ def test_lone_surrogates_can_be_sent() -> None:
     ids=lambda value: str(value)[:20],
 )
 def test_arguments_go_back_to_a_server_as_an_object(written: str, sent: dict[str, object]) -> None:
-    assert arguments_of(ToolCallPart(call_id="1", name="find", arguments=written)) == sent
+    assert arguments_object(ToolCallPart(call_id="1", name="find", arguments=written)) == sent
 
 
 @given(st.text())
 @settings(max_examples=80, deadline=None)
 def test_any_arguments_can_be_sent(written: str) -> None:
-    arguments = arguments_of(ToolCallPart(call_id="1", name="find", arguments=written))
+    arguments = arguments_object(ToolCallPart(call_id="1", name="find", arguments=written))
     assert json.dumps(arguments, ensure_ascii=False).encode()
 
 
@@ -197,29 +197,29 @@ THAI = "ภาษาไทยเป็นภาษาที่มีระดั
 
 @pytest.mark.parametrize("text", [PROSE * 30, CHINESE * 30, THAI * 10, "    deeply    indented\n" * 50])
 def test_no_tokenizer_makes_fewer_tokens_than_the_least(text: str) -> None:
-    assert 0 < least_tokens(request_of(text)) <= tokenizer_for("o200k_base").count(text)
+    assert 0 < min_tokens(request_of(text)) <= tokenizer_for("o200k_base").count(text)
 
 
 @given(st.lists(st.text(max_size=200), max_size=4))
 @settings(max_examples=80, deadline=None)
 def test_no_text_has_fewer_tokens_than_the_least(texts: list[str]) -> None:
     count = tokenizer_for("o200k_base").count
-    assert least_tokens(request_of(*texts)) <= sum(count(text) for text in texts)
+    assert min_tokens(request_of(*texts)) <= sum(count(text) for text in texts)
 
 
 @pytest.mark.parametrize("repeats", range(10, 110, 5))
 def test_half_a_prompt_is_noticed_and_a_whole_one_is_not(repeats: int) -> None:
     request = request_of(PROSE * repeats)
     sent = tokenizer_for("o200k_base").count(PROSE * repeats)
-    assert "did not see everything" in truncation(request, TokenUsage(prompt_tokens=sent // 2), ENDPOINT)
-    assert truncation(request, TokenUsage(prompt_tokens=sent), ENDPOINT) == ""
+    assert "did not see everything" in truncation_warning(request, TokenUsage(prompt_tokens=sent // 2), ENDPOINT)
+    assert truncation_warning(request, TokenUsage(prompt_tokens=sent), ENDPOINT) == ""
 
 
 def test_what_came_from_the_cache_was_read_too() -> None:
     usage = TokenUsage(prompt_tokens=10, cached_tokens=5_000)
-    assert truncation(request_of(PROSE * 50), usage, ENDPOINT) == ""
+    assert truncation_warning(request_of(PROSE * 50), usage, ENDPOINT) == ""
 
 
 @pytest.mark.parametrize("usage", [None, TokenUsage()])
 def test_a_server_that_reports_nothing_raises_no_alarm(usage: TokenUsage | None) -> None:
-    assert truncation(request_of(PROSE * 50), usage, ENDPOINT) == ""
+    assert truncation_warning(request_of(PROSE * 50), usage, ENDPOINT) == ""

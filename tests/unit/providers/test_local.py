@@ -26,9 +26,9 @@ from tests.providers.contract import (
 from tests.support.gguf_files import SMALL, write_gguf
 from zkchat.errors import ConfigError, ProviderError
 from zkchat.model.prompt import ModelRequest, PromptMessage
-from zkchat.providers.declared import Declared
-from zkchat.providers.llama_cpp import LlamaCpp, repeats
-from zkchat.providers.small_models import LONGEST_ANSWER
+from zkchat.providers.descriptor import ModelSettings
+from zkchat.providers.local import LlamaCpp, repeats
+from zkchat.providers.small_models import MAX_ANSWER_TOKENS
 
 Piece = dict[str, object]
 
@@ -100,7 +100,7 @@ def test_what_is_known_of_a_model_comes_from_its_file_and_nothing_is_loaded(libr
 
 def test_what_the_settings_say_of_a_model_counts_for_more(library: Library, tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "small.gguf")
-    model = LlamaCpp(path, declared=Declared(context_limit=512, calls_tools=True, options={"top_p": 0.5}))
+    model = LlamaCpp(path, settings=ModelSettings(context_limit=512, calls_tools=True, options={"top_p": 0.5}))
     answer(model)
     assert model.info.id == str(path)
     assert (model.info.context_limit, model.info.calls_tools) == (512, True)
@@ -161,19 +161,19 @@ def test_a_small_model_takes_the_likeliest_words_and_not_too_many(library: Libra
     answer(model, ModelRequest(messages=question, window=2048))
     answer(model, ModelRequest(messages=question, window=2048, temperature=0.7, max_answer_tokens=1000))
     first, second = library.requests
-    assert (first["temperature"], first["max_tokens"]) == (0.0, LONGEST_ANSWER)
+    assert (first["temperature"], first["max_tokens"]) == (0.0, MAX_ANSWER_TOKENS)
     assert (second["temperature"], second["max_tokens"]) == (0.7, 1000)
 
 
 def test_a_declared_temperature_counts_where_the_request_asks_for_none(library: Library, tmp_path: Path) -> None:
-    model = LlamaCpp(write_gguf(tmp_path / "small.gguf"), declared=Declared(temperature=0.3))
+    model = LlamaCpp(write_gguf(tmp_path / "small.gguf"), settings=ModelSettings(temperature=0.3))
     answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
     assert library.requests[0]["temperature"] == 0.3
 
 
 def test_a_model_that_is_said_to_use_tools_decides_for_itself(library: Library, tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "able.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
-    model = LlamaCpp(path, declared=Declared(calls_tools=True))
+    model = LlamaCpp(path, settings=ModelSettings(calls_tools=True))
     answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
     assert not {"temperature", "max_tokens", "tools"} & library.requests[0].keys()
     assert not model.info.needs_evidence
@@ -183,7 +183,7 @@ def test_a_small_model_whose_template_knows_tools_is_kept_sober_all_the_same(lib
     path = write_gguf(tmp_path / "small.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
     model = LlamaCpp(path)
     answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
-    assert (library.requests[0]["temperature"], library.requests[0]["max_tokens"]) == (0.0, LONGEST_ANSWER)
+    assert (library.requests[0]["temperature"], library.requests[0]["max_tokens"]) == (0.0, MAX_ANSWER_TOKENS)
     assert model.info.needs_evidence
 
 
@@ -264,7 +264,7 @@ def test_a_model_larger_than_the_memory_is_not_loaded(library: Library, tmp_path
 
 def test_a_window_larger_than_the_memory_is_not_made(library: Library, tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "small.gguf")
-    _, error = failure(LlamaCpp(path, declared=Declared(context_limit=1_000_000_000)))
+    _, error = failure(LlamaCpp(path, settings=ModelSettings(context_limit=1_000_000_000)))
     assert "1,000,000,000 tokens" in error.message
 
 

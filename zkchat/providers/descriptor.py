@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class ModelSettings:
     """It counts for more than what the server says."""
 
     context_limit: int | None = None
@@ -18,7 +18,7 @@ class Declared:
     """Whether it runs on another machine, whatever its address says: a tunnel or a proxy leads there."""
 
 
-NOTHING_DECLARED = Declared()
+DEFAULT_MODEL_SETTINGS = ModelSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class NamedModel:
 
     provider: str
     id: str
-    declared: Declared = NOTHING_DECLARED
+    settings: ModelSettings = DEFAULT_MODEL_SETTINGS
 
     @property
     def model(self) -> str:

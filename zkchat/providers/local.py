@@ -12,33 +12,38 @@ from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, PromptMessage, TextChunk
-from zkchat.providers.completions import Answer, message_param, tool_param
-from zkchat.providers.declared import NOTHING_DECLARED, Declared
-from zkchat.providers.errors import Endpoint, Reply, explain
+from zkchat.providers.completions import StreamedAnswer, message_param, tool_param
+from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
+from zkchat.providers.errors import Endpoint, Reply, map_error
 from zkchat.providers.llama_engine import Engine
-from zkchat.providers.small_models import SMALL, measure
-from zkchat.providers.transport import sendable
+from zkchat.providers.small_models import SMALL_MODEL_SIZE, sampling_for
+from zkchat.providers.transport import replace_surrogates
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk
 
 BYTES_PER_TOKEN = 3
-"""Rather too few than too many, as long as nobody has counted."""
-_SHORTEST_LOOP, _LONGEST_LOOP = 20, 300
+"""A low estimate, for texts that are counted before the model is loaded."""
+_MIN_LOOP, _MAX_LOOP = 20, 300
 """In characters."""
 _DOCTOR = "`zkchat doctor` shows what is set up."
 
 
 class LlamaCpp:
     def __init__(
-        self, path: Path, *, name: str = "", declared: Declared = NOTHING_DECLARED, threads: int | None = None
+        self,
+        path: Path,
+        *,
+        name: str = "",
+        settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
+        threads: int | None = None,
     ) -> None:
         """`declared.options` go into every request: `top_p`, `repeat_penalty`, what llama.cpp's server knows.
 
         Raises `ConfigError` where the package or the file is missing. The model is loaded when it is first needed.
         """
-        self._engine = Engine(path, window=declared.context_limit, threads=threads)
-        self._declared = declared
+        self._engine = Engine(path, window=settings.context_limit, threads=threads)
+        self._settings = settings
         self._endpoint = Endpoint(
             server="llama.cpp",
             model=name or path.name,
@@ -46,14 +51,14 @@ class LlamaCpp:
             if_key_refused=_DOCTOR,
             if_model_missing=_DOCTOR,
         )
-        tools = declared.calls_tools
+        tools = settings.calls_tools
         self._info = ModelInfo(
             provider="local",
             id=name or str(path),
             context_limit=self._engine.window,
-            calls_tools=self._engine.head.calls_tools if tools is None else tools,
-            needs_evidence=self._engine.head.file_bytes < SMALL and tools is not True,
-            on_this_machine=not declared.remote,
+            calls_tools=self._engine.header.calls_tools if tools is None else tools,
+            needs_evidence=self._engine.header.file_bytes < SMALL_MODEL_SIZE and tools is not True,
+            on_this_machine=not settings.remote,
         )
         weakref.finalize(self, self._engine.close)
 
@@ -89,7 +94,7 @@ class LlamaCpp:
 
         loop.run_in_executor(None, work)
         try:
-            answer, text = Answer(self._endpoint), ""
+            answer, text = StreamedAnswer(self._endpoint), ""
             while (piece := await arrived.get()) is not None:
                 for chunk in answer.chunks(self._read(piece)):
                     yield chunk
@@ -103,35 +108,35 @@ class LlamaCpp:
             closed.set()
 
     def _body(self, request: ModelRequest) -> dict[str, object]:
-        measured = measure(request, self._declared, sober=self._info.needs_evidence)
+        sampling = sampling_for(request, self._settings, conservative=self._info.needs_evidence)
         tools = [tool_param(spec) for spec in request.tools]
-        asked = {"temperature": measured.temperature, "max_tokens": measured.most, "tools": tools or None}
+        asked = {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens, "tools": tools or None}
         return {
-            **self._declared.options,
+            **self._settings.options,
             **{name: value for name, value in asked.items() if value is not None},
-            "messages": [message_param(self._harmless(message)) for message in request.messages],
+            "messages": [message_param(self._escape_control_tokens(message)) for message in request.messages],
             "stream": True,
             "stream_options": {"include_usage": True},
             "return_progress": True,  # so that a request can be left while its prompt is still being read
         }
 
-    def _harmless(self, message: PromptMessage) -> PromptMessage:
-        return message.model_copy(update={"text": self._engine.harmless(message.text)})
+    def _escape_control_tokens(self, message: PromptMessage) -> PromptMessage:
+        return message.model_copy(update={"text": self._engine.escape_control_tokens(message.text)})
 
     def _read(self, piece: bytes | Exception) -> "ChatCompletionChunk":
         """A piece of the answer. What came instead of one is raised as a `ProviderError`."""
         if isinstance(piece, ProviderError):
             raise piece
         if isinstance(piece, Exception):
-            raise self._trouble(Reply(status=400, text=str(piece))) from piece
+            raise self._error(Reply(status=400, text=str(piece))) from piece
         chunk = json.loads(piece, object_hook=lambda fields: _Piece(**fields))
         if chunk.error:
-            raise self._trouble(Reply(status=chunk.error.code or 500, text=chunk.error.message or ""))
+            raise self._error(Reply(status=chunk.error.code or 500, text=chunk.error.message or ""))
         arrived: ChatCompletionChunk = chunk
         return arrived
 
-    def _trouble(self, reply: Reply) -> ProviderError:
-        return explain(ValueError(), reply, self._endpoint).error
+    def _error(self, reply: Reply) -> ProviderError:
+        return map_error(ValueError(), reply, self._endpoint).error
 
 
 class _Piece(SimpleNamespace):
@@ -156,15 +161,15 @@ class LlamaCppTokens:
         return self.engine.is_loaded
 
     def count(self, text: str) -> int:
-        words = self.engine.harmless(sendable(text))
+        words = self.engine.escape_control_tokens(replace_surrogates(text))
         counted = self.engine.count(words)
         return len(words.encode()) // BYTES_PER_TOKEN + 1 if counted is None else counted
 
 
 def repeats(text: str) -> bool:
     """Whether it ends with the same words three times in a row, as small models do that do not know how to end."""
-    tail = text[-3 * _LONGEST_LOOP :]
+    tail = text[-3 * _MAX_LOOP :]
     return any(
         tail.endswith(tail[-size:] * 3) and any(letter.isalpha() for letter in tail[-size:])
-        for size in range(_SHORTEST_LOOP, len(tail) // 3 + 1)
+        for size in range(_MIN_LOOP, len(tail) // 3 + 1)
     )
