@@ -163,12 +163,12 @@ def _model(environment: Environment, loaded: "Loaded") -> Iterator[Finding]:
     """The model in use. A server is asked for it: a name alone says nothing."""
     import asyncio
 
-    from zkchat.compose import adapters
+    from zkchat.compose import providers
     from zkchat.errors import ProviderError
 
     told: list[str] = []
     settings = loaded.settings
-    provider, _ = adapters.create_provider(environment, loaded, told.append)
+    provider, _ = providers.create_provider(environment, loaded, told.append)
     yield from (Finding("model", "warning", warning) for warning in told)
     variable = settings.openai.api_key_env
     match provider.info.provider:

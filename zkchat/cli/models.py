@@ -123,11 +123,11 @@ def _places(environment: "Environment", loaded: "Loaded") -> dict[Provider, Plac
 
 
 async def _ollama(environment: "Environment", loaded: "Loaded") -> Place:
-    from zkchat.compose import adapters
+    from zkchat.compose import providers
     from zkchat.model.secrets import without_password
     from zkchat.providers.listing import of_ollama
 
-    host, key = loaded.settings.ollama.host, adapters.key_for_ollama(environment, loaded).value
+    host, key = loaded.settings.ollama.host, providers.key_for_ollama(environment, loaded).value
     offered = of_ollama(host, api_key=key, remote=loaded.settings.ollama.remote)
     return await _asked(f"Ollama at {without_password(host)}", offered)
 

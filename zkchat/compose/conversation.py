@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.compose.adapters import (
-    guarded_provider,
     load_settings,
     local_folders_of,
     opened_library,
@@ -15,6 +14,7 @@ from zkchat.compose.adapters import (
     profile_files,
 )
 from zkchat.compose.paths import Paths, paths
+from zkchat.compose.providers import guarded_provider
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError, StorageDamaged, StorageError, StorageTooNew
 

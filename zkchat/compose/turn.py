@@ -13,8 +13,9 @@ from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.request import ArchiveRecall, Preparation, Wants
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.turn import Turn
-from zkchat.compose.adapters import opened_memory, opened_message_search, opened_sentences, tokenizer_of
+from zkchat.compose.adapters import opened_memory, opened_message_search, opened_sentences
 from zkchat.compose.paths import Paths
+from zkchat.compose.providers import tokenizer_of
 from zkchat.compose.trust import VaultTrust
 from zkchat.context.budget import Shares
 from zkchat.context.strategies import Keep
