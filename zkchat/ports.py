@@ -19,11 +19,10 @@ from zkchat.model.index import (
     TextLookup,
 )
 from zkchat.model.memory import Fact, FactSource
-from zkchat.model.message_index import IndexedMessage, IndexedUpTo
+from zkchat.model.message import DocumentReference
 from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, ToolSpec
-from zkchat.model.reference import DocumentReference
-from zkchat.model.session import Entry, EntryBody, EntryFilter, Session
+from zkchat.model.session import Entry, EntryBody, EntryFilter, IndexedMessage, IndexedUpTo, Session
 
 if TYPE_CHECKING:
     import numpy as np

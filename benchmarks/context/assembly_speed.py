@@ -14,10 +14,9 @@ from zkchat.context.assembly import Assembler, Ingredients, piece
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import calibrate
 from zkchat.context.tokens import CachedTokenizer, Encoding
-from zkchat.model.history import History
 from zkchat.model.message import ChatMessage, CompactionPart, TextPart
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.session import Entry, MessageEntry
+from zkchat.model.session import Entry, History, MessageEntry
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LIVE, ADDED = 200, 60

@@ -25,7 +25,7 @@ from benchmarks.generate import write_vault
 from tests.support.odd_notes import ODD_NOTES, plain
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.references import embedded, links_in
-from zkchat.context.documents import include
+from zkchat.context.selection import include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -150,7 +150,7 @@ def use(library: Library) -> None:
     graph.copies(library)
     graph.mentions(library, "Target.md")
     references = Summaries(library).added_to(links_in(library, "What do [[Odd]] and [[Target]] say?"))
-    include(
+    include_documents(
         references,
         lambda each: library.section(each.relative_path or ""),
         Estimate(),

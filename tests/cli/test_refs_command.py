@@ -9,8 +9,7 @@ from tests.support.sessions import NOON
 from tests.support.world import World
 from zkchat.compose import conversation
 from zkchat.errors import ExitCode
-from zkchat.model.message import ChatMessage
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.session import MessageEntry
 
 

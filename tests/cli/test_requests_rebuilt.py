@@ -14,9 +14,9 @@ from zkchat.compose import conversation
 from zkchat.context.assembly import request_from
 from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import TurnFailed
-from zkchat.model.history import History
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
+from zkchat.model.session import History
 from zkchat.providers.completions import message_param, tool_param
 
 TURNS = 100

@@ -8,8 +8,7 @@ from tests.support.world import World
 from zkchat.cli import memory
 from zkchat.compose import conversation
 from zkchat.model.memory import DocumentUse, Fact, UsedNote
-from zkchat.model.message import ChatMessage
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.session import MessageEntry
 
 

@@ -35,11 +35,9 @@ from zkchat.chat.privacy import WITHHELD
 from zkchat.compose import conversation
 from zkchat.context.assembly import request_from
 from zkchat.errors import ExitCode, StorageFull
-from zkchat.model.context import RequestItem
 from zkchat.model.events import Event
-from zkchat.model.history import History
-from zkchat.model.message import ToolCallPart
-from zkchat.model.session import DraftEntry
+from zkchat.model.message import RequestItem, ToolCallPart
+from zkchat.model.session import DraftEntry, History
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.documents import LARGEST_SHARE, include
+from zkchat.context.selection import LARGEST_SHARE, include_documents
 from zkchat.context.tokens import Estimate
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference
 
 PATHS = st.sampled_from(["a.md", "b.md", "c.md", "d.md"])
 ANCHORS = st.sampled_from(["", "", "One", "Two"])
@@ -32,7 +32,7 @@ def test_documents_and_their_embeds_stay_within_their_shares(
         return [to(path, anchor, "embed") for path, anchor in embeds.get(reference.relative_path or "", [])]
 
     count = Estimate().count
-    parts, rows = include([to(path, "", "name") for path in linked], text_of, Estimate(), left, embeds_of)
+    parts, rows = include_documents([to(path, "", "name") for path in linked], text_of, Estimate(), left, embeds_of)
     assert len({part.name for part in parts}) == len(parts)
     assert [row.relative_path for row in rows][: len(linked)] == linked
     assert len({row.relative_path for row in rows}) == len(rows)

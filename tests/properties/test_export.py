@@ -9,9 +9,8 @@ from tests.properties.test_values import of_type, of_value
 from tests.support.sessions import SessionsInMemory
 from zkchat.export.reading import read_session
 from zkchat.export.session_file import as_json
-from zkchat.model.history import History
 from zkchat.model.message import ChatMessage
-from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, MessageEntry, PinEntry
+from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, History, MessageEntry, PinEntry
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 IDS = ["m0", "m1", "m2", "m3"]

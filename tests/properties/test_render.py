@@ -33,8 +33,7 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.message import CompactionPart
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import CompactionPart, DocumentReference
 from zkchat.render.panels import references_panel
 from zkchat.render.presenter import JsonPresenter, PlainPresenter, Presenter
 from zkchat.render.sanitize import error_lines, shown

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Candidate, Limits, Selector
 from zkchat.context.tokens import Estimate
-from zkchat.model.context import Include, ItemType, RequestItem
+from zkchat.model.message import Include, ItemType, RequestItem
 from zkchat.model.session import ItemsEntry
 
 NAMES = ("A", "B", "C", "D")

@@ -13,11 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from zkchat.model import context, events, message, prompt, reference, session
+from zkchat.model import events, message, prompt, session
 from zkchat.model.events import Event
-from zkchat.model.message import ChatMessage, Part, UnknownPart
+from zkchat.model.message import ChatMessage, Part, UnknownPart, Value
 from zkchat.model.session import Entry, EntryBody, UnknownEntry
-from zkchat.model.value import Value
 
 # What a file can hold: no half surrogates, and no number that JSON does not have.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -78,7 +77,7 @@ def of_the_future(value_type: type[Value]) -> st.SearchStrategy[Any]:
 VALUES = sorted(
     {
         value
-        for module in (context, events, message, prompt, reference, session)
+        for module in (events, message, prompt, session)
         for _, value in inspect.getmembers(module, inspect.isclass)
         if issubclass(value, Value) and value is not Value
     },

@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from zkchat.errors import ProviderError
-from zkchat.model.message import ToolCallPart
+from zkchat.model.message import Evidence, LineRange, ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     ModelChunk,
@@ -18,7 +18,6 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
-from zkchat.model.reference import Evidence, LineRange
 from zkchat.ports import ModelProvider
 
 FIND = ToolSpec(

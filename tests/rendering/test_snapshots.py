@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tests.support.screens import Clock, a_usage, an_answer, in_chunks, on_screen, streamed, terminal, written
 from zkchat.model.events import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, TurnFinished, Warned
-from zkchat.model.reference import DocumentReference, LineRange
+from zkchat.model.message import DocumentReference, LineRange
 from zkchat.render.panels import context_bar, references_panel
 from zkchat.render.screen import RichPresenter
 from zkchat.render.stream import MarkdownStream

@@ -6,13 +6,10 @@ from typing import Any
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import OutsideVault, UsageError, VaultError
-from zkchat.model.context import ContextUsage
 from zkchat.model.events import Event, Warned
-from zkchat.model.history import History, Window
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.reference import DocumentReference
-from zkchat.model.session import EntryBody, HeadEntry, MessageEntry, PinEntry, RestoreEntry, Session
+from zkchat.model.session import EntryBody, HeadEntry, History, MessageEntry, PinEntry, RestoreEntry, Session, Window
 from zkchat.repl.command_context import Desk
 
 

@@ -13,9 +13,9 @@ from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation
 from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import Event, TurnFailed, Warned
-from zkchat.model.history import History
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
+from zkchat.model.session import History
 
 ID = "20260102030405"
 FILE = f"Diaries/{ID} Quokkafile.md"

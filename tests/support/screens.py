@@ -9,9 +9,7 @@ from typing import Any
 import pyte
 from rich.console import Console, RenderableType
 
-from zkchat.model.context import ContextUsage
-from zkchat.model.message import ChatMessage, TextPart
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.render.stream import MarkdownStream
 from zkchat.render.terminal import console_for
 

@@ -14,6 +14,7 @@ from zkchat.export.session_file import as_json
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
+    DocumentReference,
     FilePart,
     ImagePart,
     TextPart,
@@ -21,7 +22,6 @@ from zkchat.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from zkchat.model.reference import DocumentReference
 from zkchat.model.session import Entry, MessageEntry, Session
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON, message_count=2)

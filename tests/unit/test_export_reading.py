@@ -11,14 +11,21 @@ from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.errors import SessionError
 from zkchat.export.reading import Imported, read_session
 from zkchat.export.session_file import as_json
-from zkchat.model.history import History
-from zkchat.model.message import ChatMessage, CompactionPart, ImagePart, TextPart, ToolCallPart, ToolResultPart
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    DocumentReference,
+    ImagePart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from zkchat.model.session import (
     DraftEntry,
     Entry,
     EntryBody,
     HeadEntry,
+    History,
     MessageEntry,
     PinEntry,
     TitleEntry,

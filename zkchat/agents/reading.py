@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar, get_args
 
-from zkchat.model.context import Include
+from zkchat.model.message import Include
 from zkchat.model.profile import Agent, ProfileFile, ProfileProblem, Rule, Scalar
 from zkchat.vault.notes.frontmatter import Frontmatter, cut, properties_at
 

@@ -16,17 +16,15 @@ from zkchat.chat.limits import DEFAULT_LIMITS, within
 from zkchat.chat.references import ReferenceList
 from zkchat.context.assembly import Assembled
 from zkchat.context.extractive import condense, summarise
+from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import SUMMARY
 from zkchat.context.language import language_of
 from zkchat.context.strategies import Keep, Plan, StrategyName, level_for
-from zkchat.context.wording import as_prompt, summary_text
 from zkchat.errors import ProviderError
 from zkchat.model.events import Compacted, Event, Warned
-from zkchat.model.history import Window
-from zkchat.model.message import ChatMessage, CompactionPart, Condensed, ToolResultPart
+from zkchat.model.message import ChatMessage, CompactionPart, Condensed, DocumentReference, ToolResultPart
 from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk
-from zkchat.model.reference import DocumentReference
-from zkchat.model.session import MessageEntry
+from zkchat.model.session import MessageEntry, Window
 from zkchat.ports import ModelProvider, Tokenizer
 
 PATIENCE = 300.0
@@ -96,7 +94,7 @@ class Compactor:
             references=references,
             tokens_before=assembled.usage.total,
         )
-        room -= self.tokenizer.count(summary_text(part.model_copy(update={"summary": "."}))) + 2
+        room -= self.tokenizer.count(format_summary(part.model_copy(update={"summary": "."}))) + 2
         written, made_by, trouble = "", "", ""
         if room > 0 and (folded or (earlier and earlier.summary)):  # of withheld turns there is nothing to say
             written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
@@ -237,7 +235,7 @@ class Compactor:
             room = max(8, int(plan.condensed[message.id] / scale) - 8)
             results = [part for part in message.parts if isinstance(part, ToolResultPart)]
             if not results:
-                text = "\n\n".join(prompt.text for prompt in as_prompt(message, can_read=False))
+                text = "\n\n".join(prompt.text for prompt in format_message(message, can_read=False))
                 yield Condensed(message_id=message.id, text=condense(text, room, self.tokenizer.count))
                 continue
             level = level_for([self.tokenizer.count(part.text) for part in results], room)
@@ -251,7 +249,7 @@ class Compactor:
         archived = sum(sizes.get(id_, 0) for id_ in plan.archived)
         shortened = sum(max(0, sizes.get(id_, 0) - level) for id_, level in plan.condensed.items())
         before = sum(item.tokens for item in assembled.context.items if item.type == "summary")
-        summary = int(scale * (self.tokenizer.count(summary_text(part)) - before))
+        summary = int(scale * (self.tokenizer.count(format_summary(part)) - before))
         return max(0, assembled.usage.total - archived - shortened + summary)
 
 
@@ -263,4 +261,4 @@ def _still_short(window: Window, plan: Plan) -> Iterable[Condensed]:
 
 
 def _said(message: ChatMessage) -> str:
-    return "\n".join(prompt.text for prompt in as_prompt(message, can_read=False))
+    return "\n".join(prompt.text for prompt in format_message(message, can_read=False))

@@ -18,21 +18,22 @@ from zkchat.context.calibration import Calibration
 from zkchat.context.strategies import Keep, Plan, StrategyName
 from zkchat.errors import ProviderError, StorageError, UsageError
 from zkchat.memory.facts import Remembered
-from zkchat.model.context import ContextUsage, RequestItem
 from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
-from zkchat.model.history import History, Window, compaction_of
 from zkchat.model.memory import FactSource
-from zkchat.model.message import ChatMessage, CompactionPart
+from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, RequestItem
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import (
     AgentEntry,
     HeadEntry,
+    History,
     ItemsEntry,
     MessageEntry,
     PinEntry,
     RestoreEntry,
     TitleEntry,
+    Window,
+    compaction_of,
 )
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import NamedTuple, Protocol
 
-from zkchat.context.documents import wants_evidence, wrapped
+from zkchat.context.formatting import format_document
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.context.language import language_of
+from zkchat.context.selection import wants_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
-from zkchat.model.message import ChatMessage
+from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
-from zkchat.model.reference import DocumentReference
 from zkchat.ports import ModelProvider
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
@@ -305,7 +305,7 @@ class BackgroundSummaries:
             text = self._library.section(place.path, place.anchor)
         except VaultError:
             return  # gone since, or kept from this model
-        wish = f"{wrapped(place.path, text[:READ])}\n\n{DESCRIPTION}"
+        wish = f"{format_document(place.path, text[:READ])}\n\n{DESCRIPTION}"
         if sentence := accepted(await self._written(wish, before), text):
             self._summaries.improve(place, sentence)
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from zkchat.errors import SessionNotFound, StorageError
 from zkchat.model.events import Warned
-from zkchat.model.history import History
 from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from zkchat.model.session import (
     ContentEntry,
@@ -17,6 +16,7 @@ from zkchat.model.session import (
     EntryBody,
     EntryFilter,
     HeadEntry,
+    History,
     MessageEntry,
     Session,
     TitleEntry,

@@ -10,7 +10,7 @@ from typing import Final
 from zkchat.errors import ProviderError
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelChunk, TextChunk, ThinkingChunk
-from zkchat.tools import arguments
+from zkchat.tools.registry import MAX_ARGUMENTS_CHARS
 
 MOST_CALLS: Final = 32
 """Calls of one step that are run."""
@@ -69,7 +69,7 @@ def _ended(name: str, where: str, setting: str) -> ProviderError:
 
 def as_stored(call: ToolCallPart) -> ToolCallPart:
     """A call with no more of its name and arguments than is worth keeping and sending back."""
-    too_long = len(call.arguments) > arguments.LONGEST
+    too_long = len(call.arguments) > MAX_ARGUMENTS_CHARS
     if not too_long and len(call.name) <= LONGEST_NAME:
         return call
     kept = call.arguments[:_KEPT] if too_long else call.arguments

@@ -10,10 +10,19 @@ from itertools import chain
 from typing import Final
 
 from zkchat.errors import StorageError
-from zkchat.model.context import LeftOut, RequestContext, RequestItem
-from zkchat.model.history import History, Window, compaction_of
-from zkchat.model.message import ChatMessage, CompactionPart, Condensed, EvidencePart, FilePart, ImagePart
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    Condensed,
+    EvidencePart,
+    FilePart,
+    ImagePart,
+    LeftOut,
+    RequestContext,
+    RequestItem,
+)
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.session import History, Window, compaction_of
 from zkchat.vault.guarded import SharedLibrary
 from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import is_note

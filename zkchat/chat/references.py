@@ -5,10 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final, assert_never
 
 from zkchat.errors import StorageError, VaultError
-from zkchat.model.context import RequestContext
-from zkchat.model.message import ChatMessage
+from zkchat.model.message import ChatMessage, DocumentReference, RequestContext
 from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
-from zkchat.model.reference import DocumentReference
 from zkchat.vault.library import Library
 from zkchat.vault.links.names import name_key
 from zkchat.vault.links.resolver import is_note

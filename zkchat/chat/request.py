@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-from zkchat.agents.at_hand import candidates
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.compaction import Compactor
 from zkchat.chat.journal import Journal
@@ -19,17 +18,16 @@ from zkchat.context.calibration import Calibration, calibrate
 from zkchat.context.instructions import SMALL_AGENT, STRICT
 from zkchat.context.recall.search import ConversationSearch, Found
 from zkchat.context.recall.selection import Recalled, recall
-from zkchat.context.selection import Candidate, Selected, Selector, added_items
+from zkchat.context.selection import Candidate, Selected, Selector, added_items, build_candidates
 from zkchat.context.strategies import Keep, Plan, Room, Sized, StrategyName, TooFull, plan
 from zkchat.errors import StorageError, UsageError, VaultError
 from zkchat.memory.facts import Memory
 from zkchat.memory.project import project_memory
-from zkchat.model.context import LeftOut, RequestItem
 from zkchat.model.events import Compacting, Event, Warned
-from zkchat.model.history import History, Window
-from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage, LeftOut, RequestItem, ToolCallPart, ToolResultPart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.session import History, Window
 from zkchat.ports import Tokenizer
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.library import Library
@@ -116,7 +114,7 @@ class Wants:
 
     def at_hand(self, agent: Agent) -> list[Candidate]:
         """The rules, notes and tools that this agent may be given."""
-        return candidates(
+        return build_candidates(
             agent,
             rules=self.profiles.rules.values(),
             notes=dict(self._notes(agent)),

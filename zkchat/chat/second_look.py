@@ -8,14 +8,12 @@ from dataclasses import dataclass, field, replace
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange, ToolLoop
 from zkchat.context.assembly import Piece, piece
+from zkchat.context.formatting import format_evidence
 from zkchat.context.smalltalk import telling_terms
-from zkchat.context.wording import evidence_text
 from zkchat.errors import StorageError, VaultError, ZkchatError
-from zkchat.model.context import RequestItem
 from zkchat.model.events import Event, PromptReady, ReferenceFound, Warned
-from zkchat.model.message import ChatMessage
+from zkchat.model.message import ChatMessage, DocumentReference, Evidence, RequestItem
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.reference import DocumentReference, Evidence
 from zkchat.model.session import HeadEntry
 from zkchat.vault.evidence import evidence_for
 from zkchat.vault.library import Library
@@ -168,7 +166,7 @@ def _piece(evidence: Evidence) -> Piece:
     return piece(
         "evidence",
         evidence.relative_path,
-        evidence_text([evidence]),
+        format_evidence([evidence]),
         include="agent",
         score=evidence.score,
         reason=REASON,

@@ -8,10 +8,10 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import full_name, place_of
 from zkchat.chat.staleness import ChangedItem, changed_items
 from zkchat.context.assembly import digest
-from zkchat.context.documents import wrapped
+from zkchat.context.formatting import format_document
 from zkchat.context.selection import added_items, dropped_items
 from zkchat.errors import UsageError
-from zkchat.model.context import RequestContext, RequestItem
+from zkchat.model.message import RequestContext, RequestItem
 from zkchat.model.note import Link, Missing
 
 Kind = Literal["rule", "reference", "tool"]
@@ -141,7 +141,7 @@ class SessionItems:
             if place_of(self._library, offered.item.name) == place:
                 return offered
         called = full_name(*place)
-        tokens = self._wants.tokenizer.count(wrapped(called, self._library.section(*place)))
+        tokens = self._wants.tokenizer.count(format_document(called, self._library.section(*place)))
         return Offered(item=RequestItem(type="reference", name=called, include="manual", tokens=tokens))
 
 

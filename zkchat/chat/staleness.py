@@ -4,17 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeGuard
 
-from zkchat.agents.at_hand import candidates
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.references import place_of, text_of
 from zkchat.context.assembly import Piece, digest, piece
-from zkchat.context.documents import wrapped
+from zkchat.context.formatting import format_document
 from zkchat.context.instructions import SMALL_AGENT, STRICT
+from zkchat.context.selection import build_candidates
 from zkchat.errors import StorageError, VaultError
-from zkchat.model.context import RequestContext, RequestItem
 from zkchat.model.events import Warned
-from zkchat.model.history import OncePerMessage
-from zkchat.model.message import ChatMessage, FilePart, Part
+from zkchat.model.message import ChatMessage, FilePart, Part, RequestContext, RequestItem
+from zkchat.model.session import OncePerMessage
 from zkchat.vault.library import Library
 
 NOTE: Final = "text/markdown"
@@ -166,7 +165,7 @@ def _present_texts(item: RequestItem, profiles: Profiles, library: Library) -> l
             small = [SMALL_AGENT] if item.name == DEFAULT else []
             return [instructions(agent), *small] if agent else []
         case "rule":
-            rules = candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())
+            rules = build_candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())
             asked_for = [STRICT] if item.name == "strict" else []  # by an option, and not by a file
             return [*(rule.text for rule in rules if rule.name == item.name), *asked_for]
         case "reference":
@@ -174,6 +173,6 @@ def _present_texts(item: RequestItem, profiles: Profiles, library: Library) -> l
                 text = text_of(library, item.name)
             except (VaultError, StorageError):
                 return []
-            return [text if item.part_of else wrapped(item.name, text)]
+            return [text if item.part_of else format_document(item.name, text)]
         case _:
             return None

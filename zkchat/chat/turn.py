@@ -18,8 +18,8 @@ from zkchat.chat.second_look import MOST_FOR_A_MODEL, SecondLook, as_reference, 
 from zkchat.chat.tool_loop import Exchange, ToolLoop, new_draft
 from zkchat.context.assembly import Assembled
 from zkchat.context.budget import Budget
-from zkchat.context.documents import include, wants_evidence
-from zkchat.context.wording import augmented_text
+from zkchat.context.formatting import augmented_text
+from zkchat.context.selection import include_documents, wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import (
     Event,
@@ -30,9 +30,17 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.message import ChatMessage, EvidencePart, FilePart, Part, Status, TextPart
+from zkchat.model.message import (
+    ChatMessage,
+    DocumentReference,
+    Evidence,
+    EvidencePart,
+    FilePart,
+    Part,
+    Status,
+    TextPart,
+)
 from zkchat.model.profile import Agent
-from zkchat.model.reference import DocumentReference, Evidence
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.ports import ModelProvider, Tokenizer
@@ -227,7 +235,9 @@ class Turn:
         text = asked.text
         own = self.tokenizer.count(text)
         left = budget.messages - own
-        files, marked = include(references, self._text_of, self.tokenizer, left, partial(embedded, self.library))
+        files, marked = include_documents(
+            references, self._text_of, self.tokenizer, left, partial(embedded, self.library)
+        )
         parts: list[Part] = [TextPart(text=text), *files]
         if evidence := self._evidence(text, references, budget):
             parts.append(EvidencePart(evidence=evidence))

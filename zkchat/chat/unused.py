@@ -3,9 +3,8 @@
 from itertools import islice
 
 from zkchat.context.selection import added_items
-from zkchat.model.context import RequestItem
-from zkchat.model.history import History
-from zkchat.model.message import ChatMessage, ToolCallPart
+from zkchat.model.message import ChatMessage, RequestItem, ToolCallPart
+from zkchat.model.session import History
 
 TURNS = 10
 """After so many without use a thing is suggested for removal."""

@@ -33,8 +33,8 @@ def stats(
     """Show what fills the context, part by part and message by message, and how long it will last."""
     import asyncio
 
-    from zkchat.context.outlook import turns_left
-    from zkchat.model.history import compaction_of
+    from zkchat.context.budget import turns_left
+    from zkchat.model.session import compaction_of
     from zkchat.render import phrases
 
     here = process()

@@ -14,9 +14,9 @@ from zkchat.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zkchat.model.history import History
     from zkchat.model.message import ChatMessage
     from zkchat.model.prompt import ModelRequest
+    from zkchat.model.session import History
 
 app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)
 app.command()(stats)
@@ -66,7 +66,7 @@ def show(
 
 
 def _lines(history: "History", *, archived: bool) -> Iterator[str]:
-    from zkchat.model.history import compaction_of
+    from zkchat.model.session import compaction_of
     from zkchat.render import phrases
 
     for number, message in enumerate(history.thread, start=1):
@@ -157,7 +157,7 @@ def summary(
     json_output: JsonOption = False,
 ) -> None:
     """Show the summary that stands for the archived messages."""
-    from zkchat.model.history import compaction_of
+    from zkchat.model.session import compaction_of
 
     here = process()
     with history_of(here, vault, session) as (_, history):

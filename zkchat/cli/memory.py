@@ -164,8 +164,7 @@ def import_(
 
     zkchat memory import @About/me.md
     """
-    from zkchat.memory.facts import Secrecy
-    from zkchat.memory.lists import list_items
+    from zkchat.memory.facts import Secrecy, list_items
 
     here = process()
     text, privacy = _text_of(here, vault, path)

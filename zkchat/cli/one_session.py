@@ -11,9 +11,8 @@ from zkchat.cli.transfer import session_or_last
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import Opened
-    from zkchat.model.history import History
     from zkchat.model.message import ChatMessage
-    from zkchat.model.session import Session
+    from zkchat.model.session import History, Session
 
 _LONGEST_LINE = 100
 
@@ -27,7 +26,7 @@ def first_line(message: "ChatMessage") -> str:
 @contextmanager
 def history_of(here: Process, vault: Path | None, session: str | None) -> "Iterator[tuple[Session, History]]":
     from zkchat.compose import conversation as composition
-    from zkchat.model.history import History
+    from zkchat.model.session import History
 
     with composition.open_sessions(here.environment, vault, tell=here.note) as store:
         found = session_or_last(store, session)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference
 
 NOTES = frozenset({".md"})
 INERT = NOTES | {

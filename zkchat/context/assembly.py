@@ -12,14 +12,22 @@ from hashlib import sha256
 from typing import Final
 
 from zkchat.context.budget import Budget, Counts, usage_of
-from zkchat.context.calibration import Calibration, Counted
-from zkchat.context.token_features import Traits, all_in_all, traits_of
-from zkchat.context.wording import as_prompt, summary_text
-from zkchat.model.context import ContextUsage, Include, ItemType, LeftOut, RequestContext, RequestItem
-from zkchat.model.history import Window
-from zkchat.model.message import ChatMessage, EvidencePart, FilePart
+from zkchat.context.calibration import Calibration, Counted, Traits, all_in_all, traits_of
+from zkchat.context.formatting import format_message, format_summary
+from zkchat.model.message import (
+    ChatMessage,
+    ContextUsage,
+    Evidence,
+    EvidencePart,
+    FilePart,
+    Include,
+    ItemType,
+    LeftOut,
+    RequestContext,
+    RequestItem,
+)
 from zkchat.model.prompt import ModelRequest, PromptMessage, ToolSpec
-from zkchat.model.reference import Evidence
+from zkchat.model.session import Window
 from zkchat.ports import Tokenizer
 
 PER_MESSAGE: Final = 4
@@ -178,7 +186,7 @@ def request_from(
             prompt.extend(known[item.name])
             continue
         short = json.loads(contents[item.digest]) if item.digest else {}
-        prompt.extend(as_prompt(messages[item.name], can_read=context.can_read, condensed=short, beside=beside))
+        prompt.extend(format_message(messages[item.name], can_read=context.can_read, condensed=short, beside=beside))
     return ModelRequest(
         messages=tuple(prompt),
         tools=tuple(_tool(contents[item.digest]) for item in sent if item.type == "tool"),
@@ -209,7 +217,7 @@ def _items(
     tools = [each for each in ingredients.pieces if each.item.type == "tool"]
     texts = [each for each in ingredients.pieces if each.item.type != "tool"]
     yield from (counted(each) for each in texts if not each.item.passing)
-    if summary := summary_text(window.summary) if window.summary else "":
+    if summary := format_summary(window.summary) if window.summary else "":
         marker = window.compactions[-1]
         yield counted(piece("summary", marker.id, summary, reason="stands for the archived messages"))
     yield from (counted(each) for each in tools)
@@ -220,7 +228,7 @@ def _items(
 
 
 def _worded(message: ChatMessage, short: Mapping[str, str], can_read: bool, tokenizer: Tokenizer) -> _Worded:
-    said = as_prompt(message, can_read=can_read, condensed=short)
+    said = format_message(message, can_read=can_read, condensed=short)
     tokens = sum(
         PER_MESSAGE
         + sum(map(tokenizer.count, (each.text, *(f"{call.name} {call.arguments}" for call in each.tool_calls))))

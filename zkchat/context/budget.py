@@ -1,15 +1,19 @@
-"""How the window is shared out (SPEC 3.3). Pure."""
+"""How the tokens of the window are budgeted, and how many turns are left in it. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from zkchat.errors import ConfigError
-from zkchat.model.context import BudgetUse, ContextUsage
+from zkchat.model.message import BudgetUse, ContextUsage
 from zkchat.model.prompt import ModelInfo
 
 LARGEST_BY_DEFAULT = 32_768
 """A model on this machine gets no larger window unasked: its server sets memory aside for all of it."""
 DEFAULT_WINDOW = 8192
 """For a model that does not say how much it takes, and a user who did not set it."""
+_LOOK_BACK = 8
+"""Turns that say what the pace is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,3 +142,14 @@ def is_full(usage: ContextUsage, budget: Budget) -> bool:
     """Whether older messages should leave the prompt."""
     messages = usage.budgets["messages"]
     return usage.total > budget.trigger or messages.used > messages.limit
+
+
+def turns_left(usages: Sequence[ContextUsage]) -> int | None:
+    """From what filled the context turn by turn, the last one last; None while there is no pace to speak of."""
+    recent = usages[-_LOOK_BACK:]
+    steps = [later.total - earlier.total for earlier, later in pairwise(recent) if later.total > earlier.total]
+    if not steps:
+        return None
+    last = recent[-1]
+    limit = min(last.window - last.reserve, int(last.threshold * last.window))
+    return max(0, int((limit - last.total) / (sum(steps) / len(steps))))

@@ -3,14 +3,25 @@
 Pure. Asked before every request, so the tokenizer should be one that remembers its counts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from zkchat.context.assembly import Piece, digest
+from zkchat.context.formatting import format_document
 from zkchat.context.relevance import Relevance
-from zkchat.model.context import Include, ItemType, LeftOut, RequestItem
+from zkchat.model.message import DocumentReference, FilePart, Include, ItemType, LeftOut, RequestItem
+from zkchat.model.profile import Agent, Rule
+from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import ItemsEntry
 from zkchat.ports import Tokenizer
+
+LARGEST_SHARE = 0.20
+"""A document is included if it takes less than this share of what is left for messages; so are all embeds together."""
+SMALL_WINDOW = 8192
+"""Tokens up to which a model counts as small: it seldom thinks of searching, and has little room for what it finds."""
+_HEAD = 400
+"""Characters of a note that say what it is about, where nothing else does."""
 
 Key = tuple[ItemType, str, str]
 
@@ -169,3 +180,128 @@ class Selector:
             tokens=self._tokenizer.count(candidate.text),
             digest=digest(candidate.text),
         )
+
+
+def build_candidates(
+    agent: Agent,
+    *,
+    rules: Iterable[Rule] = (),
+    notes: Mapping[str, str] | None = None,
+    tools: Iterable[ToolSpec] = (),
+    core: Collection[str] = (),
+) -> list[Candidate]:
+    """Rules, notes and tools in this order. `notes` are texts by name, `core` the tools that are always there."""
+    return [
+        *(_rule(agent, rule) for rule in rules),
+        *_notes(agent, notes or {}),
+        *(_tool(agent, spec, core) for spec in tools),
+    ]
+
+
+def _rule(agent: Agent, rule: Rule) -> Candidate:
+    about = f"{rule.name}\n{rule.description or rule.text[:_HEAD]}"
+    text = f'<rule name="{escape(rule.name)}">\n{rule.text}\n</rule>'
+    return Candidate(type="rule", name=rule.name, include=agent.rule_mode(rule), about=about, text=text)
+
+
+def _notes(agent: Agent, notes: Mapping[str, str]) -> Iterator[Candidate]:
+    for name, text in notes.items():
+        yield Candidate(
+            type="reference",
+            name=name,
+            include=agent.references.get(name, "manual"),
+            about=f"{name.removesuffix('.md')}\n{text[:_HEAD]}",
+            text=format_document(name, text),
+        )
+
+
+def _tool(agent: Agent, spec: ToolSpec, core: Collection[str]) -> Candidate:
+    is_core = not spec.server and spec.name in core
+    return Candidate(
+        type="tool",
+        name=spec.name,
+        server=spec.server,
+        include="always" if is_core else agent.tool_mode(spec.name, spec.server),
+        about=f"{spec.name.replace('_', ' ')}\n{spec.description}",
+        text=spec.model_dump_json(),
+        core=is_core,
+    )
+
+
+def wants_evidence(info: ModelInfo, window: int) -> bool:
+    """Whether zkchat looks up by itself what the vault says: for a model without tools, or one known to be small."""
+    is_small = info.context_limit is not None and min(info.context_limit, window) <= SMALL_WINDOW
+    return not info.calls_tools or info.needs_evidence or is_small
+
+
+def no_embeds(_reference: DocumentReference, _text: str) -> tuple[DocumentReference, ...]:
+    """For whoever wants the linked documents and nothing else."""
+    return ()
+
+
+def include_documents(
+    references: Sequence[DocumentReference],
+    text_of: Callable[[DocumentReference], str],
+    tokenizer: Tokenizer,
+    left: int,
+    embeds_of: Callable[[DocumentReference, str], Sequence[DocumentReference]] = no_embeds,
+) -> tuple[list[FilePart], list[DocumentReference]]:
+    """The documents that fit, in the order of the links, and one reference for each, marked where it is included.
+
+    Several sections of a document may be asked for, each by a reference of its own. What an included document embeds
+    (`embeds_of` it and its text) comes after all that was linked, each once; the embeds of embeds stay out.
+    """
+    shelf = _Shelf(text_of, tokenizer)
+    for reference in references:
+        left -= shelf.put(reference, LARGEST_SHARE * left)
+    room = LARGEST_SHARE * left
+    for reference, text in tuple(shelf.taken):
+        for embed in embeds_of(reference, text):
+            if not shelf.holds(embed):
+                room -= shelf.put(embed, room)
+    return [_part(reference, text) for reference, text in shelf.taken], list(shelf.rows.values())
+
+
+class _Shelf:
+    """Documents that were looked at, and the texts of those that fitted."""
+
+    def __init__(self, text_of: Callable[[DocumentReference], str], tokenizer: Tokenizer) -> None:
+        self._text_of = text_of
+        self._tokenizer = tokenizer
+        self._seen: set[str] = set()
+        self._whole: set[str | None] = set()
+        self.taken: list[tuple[DocumentReference, str]] = []
+        self.rows: dict[str, DocumentReference] = {}
+        """One for each document, by path; broken links by what they say."""
+
+    def holds(self, reference: DocumentReference) -> bool:
+        """Whether this place was looked at already, or stands in a document that was taken in whole."""
+        return _name(reference) in self._seen or reference.relative_path in self._whole
+
+    def put(self, reference: DocumentReference, room: float) -> int:
+        """Take the document in if it needs less than `room`; the tokens it takes."""
+        is_new = reference.relative_path is not None and not self.holds(reference)
+        text = self._text_of(reference) if is_new else ""
+        tokens = self._tokenizer.count(text)
+        fits = bool(text.strip()) and tokens < room
+        if fits:
+            self.taken.append((reference, text))
+            if not _anchor(reference):
+                self._whole.add(reference.relative_path)
+        self._seen.add(_name(reference))
+        key, row = reference.relative_path or reference.wikilink, reference.model_copy(update={"included": fits})
+        self.rows[key] = self.rows[key].merged_with(row) if key in self.rows else row
+        return tokens if fits else 0
+
+
+def _part(reference: DocumentReference, text: str) -> FilePart:
+    return FilePart(name=_name(reference), media_type="text/markdown", text=text)
+
+
+def _anchor(reference: DocumentReference) -> str:
+    return reference.anchor if reference.anchor_found else ""
+
+
+def _name(reference: DocumentReference) -> str:
+    anchor = _anchor(reference)
+    return f"{reference.relative_path}#{anchor}" if anchor else f"{reference.relative_path}"

@@ -10,6 +10,7 @@ from zkchat.export.secrets import redacted
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
+    DocumentReference,
     EvidencePart,
     FilePart,
     ImagePart,
@@ -20,7 +21,6 @@ from zkchat.model.message import (
     ToolResultPart,
     UnknownPart,
 )
-from zkchat.model.reference import DocumentReference
 from zkchat.model.session import Session
 
 MARK: Final = "zkchat-note"

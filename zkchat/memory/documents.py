@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from zkchat.model.memory import DocumentUse, TalkAbout, UsedNote, UsedTogether, UseGraph
-from zkchat.model.message import ChatMessage
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.session import Entry, Session, messages_of
 
 MOST_NODES: Final = 2000

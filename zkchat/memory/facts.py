@@ -1,5 +1,6 @@
 """Smart memory: what is worth keeping across sessions, and what of it a message calls for (SPEC 6.4)."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,8 +11,8 @@ from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Selected
 from zkchat.errors import UsageError
 from zkchat.memory.statements import placing
-from zkchat.model.context import LeftOut, RequestItem
 from zkchat.model.memory import Fact, FactSource
+from zkchat.model.message import LeftOut, RequestItem
 from zkchat.model.secrets import KEY, NAMED_KEY
 from zkchat.ports import MemoryStore, Tokenizer
 
@@ -22,6 +23,8 @@ _HALF_LIFE: Final = 90
 _RANKED: Final = 100
 """Facts near a message that freshness and use may bring forward."""
 _SIMILARITY, _RECENCY, _USE = 0.75, 0.15, 0.10
+
+_LIST_ITEM: Final = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$", re.MULTILINE)
 
 _SAID_BY: Final[dict[FactSource, str]] = {
     "user": "said by you",
@@ -188,3 +191,13 @@ def _checked(text: str) -> str:
             hint="Keep it in an environment variable.",
         )
     return text
+
+
+def list_items(text: str) -> list[str]:
+    """What the items say, in order, each on one line; code and frontmatter are no lists."""
+    from zkchat.vault.notes.frontmatter import cut
+    from zkchat.vault.notes.markdown import blank, flatten, outline
+
+    flat = flatten(text)
+    prose = blank(flat, sorted(outline(flat).code)).replace("\0", " ")
+    return [" ".join(match[1].split()) for match in _LIST_ITEM.finditer(prose, cut(flat).end)]

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Final
 
 from zkchat.context.assembly import Piece, digest
-from zkchat.context.documents import wrapped
+from zkchat.context.formatting import format_document
 from zkchat.context.selection import Selected
 from zkchat.errors import NoteNotFound, VaultError
-from zkchat.model.context import LeftOut, RequestItem
+from zkchat.model.message import LeftOut, RequestItem
 from zkchat.ports import Tokenizer
 from zkchat.vault.notes.markdown import blank, flatten, outline
 
@@ -115,7 +115,7 @@ def _within(collected: _Collected, tokenizer: Tokenizer, budget: int) -> Selecte
         if kept:
             # The page itself is the user's word; what it imports is what notes say.
             body = "\n\n".join(kept)
-            block = wrapped(path, body) if number else body
+            block = format_document(path, body) if number else body
             item = RequestItem(
                 type="memory",
                 name=path,

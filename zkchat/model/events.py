@@ -4,10 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from zkchat.model.context import ContextUsage, TokenUsage
-from zkchat.model.message import ChatMessage
-from zkchat.model.reference import DocumentReference
-from zkchat.model.value import Value
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TokenUsage, Value
 
 
 class LinksResolved(Value):

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from zkchat.model.value import Value
+from zkchat.model.message import Value
 
 FactSource = Literal["user", "model", "session", "import"]
 """Who said it: the user, the model by a tool, a session at its end, a file."""

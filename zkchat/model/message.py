@@ -1,13 +1,220 @@
-"""Messages and their parts (SPEC 2.2)."""
+"""Messages as they are stored: their parts, the documents that informed them, and what their requests held."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    Tag,
+    TypeAdapter,
+    computed_field,
+    field_serializer,
+)
 
-from zkchat.model.context import RequestContext, TokenUsage
-from zkchat.model.reference import DocumentReference, Evidence
-from zkchat.model.value import Value
+
+class Value(BaseModel):
+    """Base of the values that are stored or printed as JSON.
+
+    Frozen; unknown fields of newer files are ignored, missing ones of older files take their defaults.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
+
+
+ReferenceType = Literal["direct", "search"]
+LinkStatus = Literal["resolved", "ambiguous", "missing"]
+
+
+class LineRange(Value):
+    """Lines of a note, counted from 1, both included."""
+
+    first: int
+    last: int
+
+
+class Evidence(Value):
+    """A sentence of a note that may answer the question, word for word."""
+
+    sentence: str
+    relative_path: str
+    title: str
+    wikilink: str
+    heading: str = ""
+    lines: LineRange
+    score: float
+
+
+class DocumentReference(Value):
+    """One document of one message. Repeated hits on a document are merged into one reference and counted."""
+
+    wikilink: str
+    """As the user or the model wrote it; for a found note, the link that would open it."""
+    relative_path: str | None = None
+    """Inside the vault, with forward slashes; None when the link is broken."""
+    reference_type: ReferenceType = "direct"
+    status: LinkStatus = "resolved"
+    via: str = ""
+    """How it was found: `path`, `name`, `alias`… for a link, `embed` for what a linked note embeds; the tool's name, or
+    `evidence`, for a search; `answer` for what only the answer names."""
+    title: str = ""
+    anchor: str = ""
+    anchor_found: bool = True
+    candidates: tuple[str, ...] = ()
+    """For an ambiguous link the other notes it could mean; for a broken one the closest names."""
+    lines: LineRange | None = None
+    snippet: str = ""
+    score: float | None = None
+    summary: str = ""
+    hits: int = 1
+    included: bool = False
+    """Whether text of the document stood in the request."""
+    digest: str = ""
+    """Of the whole text as a tool read it, so that a later change can be noticed; empty where none did."""
+    cited: bool = False
+    """Whether the answer used it. A document that was found and not used stays in the list."""
+    unverified: bool = False
+    """Whether the answer names it although nothing of it was given to the model."""
+
+    @property
+    def _strength(self) -> tuple[bool, bool, bool, bool]:
+        """Linked by the user, read as a whole, found with some of its text, or at least known by name."""
+        return (
+            self.reference_type == "direct",
+            self.included and self.score is None,
+            self.included,
+            self.via != "answer",
+        )
+
+    def merged_with(self, other: "DocumentReference") -> "DocumentReference":
+        """The two as one, there for the stronger reason; the better score and its place are kept."""
+        first, second = (other, self) if other._strength > self._strength else (self, other)
+        better = second if (second.score or 0.0) > (first.score or 0.0) else first
+        return first.model_copy(
+            update={
+                "score": better.score,
+                "snippet": better.snippet or first.snippet or second.snippet,
+                "lines": better.lines or first.lines or second.lines,
+                "anchor": first.anchor or second.anchor,
+                "title": first.title or second.title,
+                "summary": first.summary or second.summary,
+                "hits": first.hits + second.hits,
+                "included": first.included or second.included,
+                "digest": other.digest or self.digest,
+                "cited": first.cited or second.cited,
+                "unverified": first.unverified and second.unverified,
+            }
+        )
+
+
+Include = Literal["always", "manual", "agent"]
+ItemType = Literal["system", "rule", "reference", "tool", "memory", "summary", "recall", "evidence", "message"]
+
+BRIEFLY: Final = "briefly"
+"""The context in which records are written for a store: without what is as usual in their items."""
+
+
+class RequestItem(Value):
+    """One thing that went into a request, by name; the request is built from these."""
+
+    type: ItemType
+    name: str
+    server: str = ""
+    include: Include = "always"
+    score: float | None = None
+    tokens: int = 0
+    digest: str = ""
+    """Of the content as it was sent: the session keeps that text under it, and a later change can be noticed."""
+    reason: str = ""
+    passing: bool = False
+    """Sent with the current message only, and not again with the next."""
+    part_of: str = ""
+    """The id of the message that brings it along, where it is not sent by itself."""
+
+
+class LeftOut(Value):
+    """Something that was considered and not sent."""
+
+    item: RequestItem
+    why: Literal["budget", "score", "removed", "private", "missing", "unapproved"]
+
+
+class TokenUsage(Value):
+    """What a provider reported for one request."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    thinking_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class BudgetUse(Value):
+    """One share of the window."""
+
+    used: int = 0
+    limit: int = 0
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
+    @property
+    def percent(self) -> float:
+        return 100.0 * self.used / self.limit if self.limit else 0.0
+
+
+class ContextUsage(Value):
+    """What fills the window, part by part. `estimated` says that no exact tokenizer counted it."""
+
+    system: int = 0
+    tools: int = 0
+    messages: int = 0
+    memory: int = 0
+    references: int = 0
+    window: int = 0
+    reserve: int = 0
+    threshold: float = 0.85
+    estimated: bool = False
+    counted: int = 0
+    """Our own count of the whole request; the other figures are what the model's server is expected to count."""
+    traits: dict[str, int] = Field(default_factory=dict)
+    """What of it decides how many tokens another tokenizer makes of it: digits, foreign lines, other scripts."""
+    budgets: dict[str, BudgetUse] = Field(default_factory=dict)
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
+    @property
+    def total(self) -> int:
+        return self.system + self.tools + self.messages + self.memory + self.references
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
+    @property
+    def available(self) -> int:
+        return max(0, self.window - self.reserve - self.total)
+
+
+class RequestContext(Value):
+    """The record on an assistant message of everything its request held."""
+
+    agent: str = "default"
+    can_read: bool = False
+    """Whether the model was told that it can read documents by itself."""
+    items: tuple[RequestItem, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    usage: ContextUsage | None = None
+
+    @field_serializer("items", mode="wrap")
+    def _written(
+        self, items: tuple[RequestItem, ...], write: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> object:
+        """There is one for every message before the answer, so what goes without saying adds up."""
+        if info.context == BRIEFLY:
+            return _ITEMS.dump_python(items, mode="json", exclude_defaults=True)
+        return write(items)
+
+
+_ITEMS: Final = TypeAdapter(tuple[RequestItem, ...])
+
 
 Role = Literal["user", "assistant", "system", "tool"]
 ContextType = Literal["primary", "summary", "memory", "tool_output"]
@@ -64,7 +271,7 @@ class Condensed(Value):
 
 
 class CompactionPart(Value):
-    """The place where older messages left the prompt (SPEC 4.5). They stay in the history."""
+    """The place where older messages left the prompt. They stay in the history."""
 
     kind: Literal["compaction"] = "compaction"
     number: int

@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from zkchat.model.context import Include
-from zkchat.model.value import Value
+from zkchat.model.message import Include, Value
 
 Origin = Literal["vault", "user", "built-in"]
 ProfileKind = Literal["agent", "rule"]

@@ -2,10 +2,7 @@
 
 from typing import Any, Literal
 
-from zkchat.model.context import TokenUsage
-from zkchat.model.message import ImagePart, Role, ToolCallPart
-from zkchat.model.reference import Evidence
-from zkchat.model.value import Value
+from zkchat.model.message import Evidence, ImagePart, Role, TokenUsage, ToolCallPart, Value
 
 FinishReason = Literal["stop", "length", "tool_calls", "abstained", "interrupted"]
 

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from zkchat.model.value import Value
+from zkchat.model.message import Value
 
 ItemKind = Literal["settings", "agent", "rule", "page", "database"]
 TrustState = Literal["approved", "declined", "changed", "new"]

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError
-from zkchat.model.context import TokenUsage
-from zkchat.model.message import ToolCallPart
+from zkchat.model.message import TokenUsage, ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,

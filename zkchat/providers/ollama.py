@@ -7,8 +7,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
-from zkchat.model.context import TokenUsage
-from zkchat.model.message import ToolCallPart
+from zkchat.model.message import TokenUsage, ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator
 
+from zkchat.model.message import Evidence
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
-from zkchat.model.reference import Evidence
 
 PREFACE = "No model is set up, so zkchat quotes your notes:\n"
 NOTHING = (

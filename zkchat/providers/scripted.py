@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from zkchat.errors import ConfigError, ProviderError
-from zkchat.model.context import TokenUsage
-from zkchat.model.message import ToolCallPart
+from zkchat.model.message import TokenUsage, ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,

@@ -15,8 +15,7 @@ from typing import Generic, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
-from zkchat.model.context import TokenUsage
-from zkchat.model.message import ToolCallPart
+from zkchat.model.message import TokenUsage, ToolCallPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.errors import Endpoint, Failure, Reply, invalid_answer, map_client_error, map_error

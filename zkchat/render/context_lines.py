@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final, get_args
 
-from zkchat.model.context import Include, ItemType, RequestContext, RequestItem
+from zkchat.model.message import Include, ItemType, RequestContext, RequestItem
 from zkchat.render.sanitize import shown_in_line
 
 _GROUPS: Final[dict[ItemType, str]] = {

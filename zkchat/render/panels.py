@@ -12,8 +12,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from zkchat.model.context import ContextUsage
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ContextUsage, DocumentReference
 from zkchat.render import phrases
 from zkchat.render.sanitize import shown_in_line
 

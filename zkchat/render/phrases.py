@@ -4,9 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from zkchat.model.context import ContextUsage
-from zkchat.model.message import ChatMessage, CompactionPart
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, DocumentReference
 from zkchat.render.sanitize import shown, shown_in_line
 
 _LONGEST_ARGUMENTS: Final = 60

@@ -5,7 +5,6 @@ import math
 import re
 from typing import Final, Protocol, TextIO, assert_never
 
-from zkchat.model.context import ContextUsage, TokenUsage
 from zkchat.model.events import (
     Compacted,
     Compacting,
@@ -22,9 +21,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage
-from zkchat.model.reference import DocumentReference
-from zkchat.model.value import Value
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TokenUsage, Value
 from zkchat.render import phrases
 from zkchat.render.sanitize import error_lines, never_fail_to_encode, shown
 

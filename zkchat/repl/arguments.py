@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from zkchat.errors import UsageError
-from zkchat.model.history import compaction_of
-from zkchat.model.message import ChatMessage, ToolCallPart
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ChatMessage, DocumentReference, ToolCallPart
+from zkchat.model.session import compaction_of
 from zkchat.repl.command_context import Desk
 
 _DIGITS: Final = 12

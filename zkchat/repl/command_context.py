@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from zkchat.chat.session_items import SessionItems
-    from zkchat.model.context import ContextUsage
     from zkchat.model.events import Event
-    from zkchat.model.history import Window
-    from zkchat.model.message import ChatMessage
+    from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
     from zkchat.model.prompt import ModelInfo
-    from zkchat.model.reference import DocumentReference
+    from zkchat.model.session import Window
     from zkchat.ports import SessionStore
 
 

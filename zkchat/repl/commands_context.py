@@ -1,7 +1,7 @@
 """Commands for what the model is sent: the meter, the record of a request, compaction, the model itself."""
 
 from zkchat.errors import UsageError
-from zkchat.model.history import compaction_of
+from zkchat.model.session import compaction_of
 from zkchat.render.context_lines import context_lines
 from zkchat.repl.arguments import last_answer, message_numbered
 from zkchat.repl.command_context import NOTHING, Desk, Outcome, Play, Switch

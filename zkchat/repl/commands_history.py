@@ -5,9 +5,8 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from zkchat.errors import SessionNotFound, UsageError
-from zkchat.model.history import compaction_of
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
-from zkchat.model.session import Session, messages_of
+from zkchat.model.session import Session, compaction_of, messages_of
 from zkchat.render import phrases
 from zkchat.render.sanitize import shown_in_line
 from zkchat.repl.arguments import is_answer, last_answer, last_question, message_numbered, number_in, number_of

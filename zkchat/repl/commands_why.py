@@ -6,9 +6,7 @@ from typing import Final, assert_never
 
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import UsageError
-from zkchat.model.context import LeftOut, RequestItem
-from zkchat.model.message import ChatMessage
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ChatMessage, DocumentReference, LeftOut, RequestItem
 from zkchat.render import phrases
 from zkchat.repl.arguments import is_answer, last_answer, number_of
 from zkchat.repl.command_context import NOTHING, Desk, Outcome

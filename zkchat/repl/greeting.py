@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from zkchat.model.context import ContextUsage
 from zkchat.model.events import Compacted, Event, TextDelta, TurnFailed, TurnFinished
-from zkchat.model.history import compaction_of
-from zkchat.model.message import ChatMessage
+from zkchat.model.message import ChatMessage, ContextUsage
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.session import Session
+from zkchat.model.session import Session, compaction_of
 from zkchat.render.sanitize import shown_in_line
 
 _HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."

@@ -5,7 +5,7 @@ from typing import Final
 
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat.model.context import ContextUsage
+from zkchat.model.message import ContextUsage
 from zkchat.render.sanitize import shown_in_line
 
 _SEPARATOR: Final = " · "

@@ -4,8 +4,7 @@ import base64
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from zkchat.model.context import ContextUsage
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ContextUsage, DocumentReference
 from zkchat.render import phrases
 from zkchat.render.sanitize import never_fail_to_encode, shown
 

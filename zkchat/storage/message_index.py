@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from zkchat.model.message import Role
-from zkchat.model.message_index import IndexedMessage, IndexedUpTo
+from zkchat.model.session import IndexedMessage, IndexedUpTo
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.sessions import stamp
 

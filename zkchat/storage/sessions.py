@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
 from zkchat.errors import SessionNotFound, StorageError, StorageFull
-from zkchat.model.context import BRIEFLY
+from zkchat.model.message import BRIEFLY
 from zkchat.model.session import (
     AgentEntry,
     ContentEntry,

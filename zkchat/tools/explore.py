@@ -7,11 +7,11 @@ from typing import Annotated
 from pydantic import AliasChoices, Field
 
 from zkchat.context.assembly import digest
-from zkchat.context.documents import wrapped
+from zkchat.context.formatting import format_document
 from zkchat.errors import NoteNotFound
 from zkchat.model.index import StoredLink
+from zkchat.model.message import DocumentReference, LineRange
 from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved
-from zkchat.model.reference import DocumentReference, LineRange
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool
 from zkchat.vault import graph
@@ -117,7 +117,7 @@ class _Explore:
         reference = self._reference(path, via="read_document", included=True)
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
         return ToolOutcome(
-            text=wrapped(path, page) + (more if end < len(text) else ""),
+            text=format_document(path, page) + (more if end < len(text) else ""),
             references=(reference.model_copy(update={"digest": digest(text)}),),
             summary=f"{len(page):,} characters",
         )
@@ -132,7 +132,7 @@ class _Explore:
         if not passages:
             return ToolOutcome(text="Nothing matches. Try other words.", summary="nothing found")
         return ToolOutcome(
-            text="\n\n".join(wrapped(passage.path, passage.text) for passage in passages),
+            text="\n\n".join(format_document(passage.path, passage.text) for passage in passages),
             references=tuple(self._passage(passage, via) for passage in passages),
             summary=_counted(len(passages), what),
         )

@@ -6,7 +6,8 @@ from typing import Annotated
 from pydantic import AliasChoices, Field
 
 from zkchat.context.extractive import condense
-from zkchat.context.recall.search import Found, quoted
+from zkchat.context.formatting import format_quote
+from zkchat.context.recall.search import Found
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool
 
@@ -34,7 +35,7 @@ def recall_tools(find: Callable[[str, int], Sequence[Found]]) -> list[Tool]:
         if not found:
             return ToolOutcome(text="Nothing that was said earlier matches.", summary="none")
         share = PAGE // len(found)
-        texts = [quoted(message, condense(message.text, share, len, focus=wanted.query)) for message, _ in found]
+        texts = [format_quote(message, condense(message.text, share, len, focus=wanted.query)) for message, _ in found]
         return ToolOutcome(text="\n\n".join(texts), summary=f"{len(found)} message{'s' * (len(found) != 1)}")
 
     return [

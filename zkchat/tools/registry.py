@@ -1,9 +1,10 @@
 """Tools as models see them: a name, a schema, and a call that never raises on what a model writes."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
 
@@ -11,11 +12,13 @@ from zkchat.errors import ZkchatError
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ToolSpec
 from zkchat.ports import Tool, ToolOutcome
-from zkchat.tools.arguments import Unreadable, read
 
-LONGEST_QUOTE = 500
+MAX_ARGUMENTS_CHARS: Final = 64_000
+"""Characters. What is longer is no call but text that a model could not stop writing."""
+MAX_DIGITS: Final = 20
+MAX_QUOTED_CHARS = 500
 """Characters of what a model wrote that are repeated to it."""
-MOST_QUOTED = 5
+MAX_QUOTED_NAMES = 5
 """Names, or complaints, of one call."""
 
 
@@ -43,9 +46,9 @@ class FunctionTool(Generic[A]):
 
     async def call(self, arguments: str) -> ToolOutcome:
         try:
-            given = read(arguments)
+            given = parse_arguments(arguments)
             outcome = self.run(self.arguments.model_validate(given))
-        except Unreadable as error:
+        except InvalidArguments as error:
             return failure(f"{error} Call {self.name} again with short and valid JSON.")
         except ValidationError as error:
             return failure(f"{_complaint(error)} Call {self.name} again with arguments that fit its schema.")
@@ -57,6 +60,44 @@ class FunctionTool(Generic[A]):
         return replace(outcome, text=f"{outcome.text}\n(Ignored: {_listed(ignored)}.)") if ignored else outcome
 
 
+class InvalidArguments(ValueError):
+    """Why arguments are not read, as a sentence for the model."""
+
+
+def parse_arguments(written: str) -> Any:
+    """The JSON value that was written. Raises `InvalidArguments` for anything else."""
+    if len(written) > MAX_ARGUMENTS_CHARS:
+        raise InvalidArguments(f"The arguments are longer than {MAX_ARGUMENTS_CHARS:,} characters and were not read.")
+    try:
+        return json.loads(
+            written or "{}",
+            parse_int=_bounded_integer,
+            parse_constant=_reject_constant,
+            object_pairs_hook=_reject_duplicates,
+        )
+    except json.JSONDecodeError as error:
+        raise InvalidArguments(f"The arguments are not valid JSON ({error}).") from None
+    except RecursionError:
+        raise InvalidArguments("The arguments are nested too deep.") from None
+
+
+def _bounded_integer(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise InvalidArguments(f"The arguments hold a number of more than {MAX_DIGITS} digits.")
+    return int(digits)
+
+
+def _reject_constant(written: str) -> float:
+    raise InvalidArguments(f"The arguments are not valid JSON ({written} is no number).")
+
+
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        raise InvalidArguments("The arguments are not valid JSON (a name is given twice).")
+    return given
+
+
 def failure(text: str) -> ToolOutcome:
     return ToolOutcome(text=text, summary="failed", failed=True)
 
@@ -64,18 +105,18 @@ def failure(text: str) -> ToolOutcome:
 def _complaint(error: ValidationError) -> str:
     return " ".join(
         f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {_cut(item['msg'])}."
-        for item in error.errors(include_input=False)[:MOST_QUOTED]
+        for item in error.errors(include_input=False)[:MAX_QUOTED_NAMES]
     )
 
 
 def _listed(names: Sequence[str]) -> str:
     """Some of the names that a model gave."""
-    more = [f"and {len(names) - MOST_QUOTED} more"] if len(names) > MOST_QUOTED else []
-    return ", ".join([*map(_cut, names[:MOST_QUOTED]), *more])
+    more = [f"and {len(names) - MAX_QUOTED_NAMES} more"] if len(names) > MAX_QUOTED_NAMES else []
+    return ", ".join([*map(_cut, names[:MAX_QUOTED_NAMES]), *more])
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+    return text if len(text) <= MAX_QUOTED_CHARS else f"{text[:MAX_QUOTED_CHARS]}…"
 
 
 def _names(arguments: type[Arguments]) -> set[str]:
@@ -97,6 +138,6 @@ class Toolbox:
     async def call(self, call: ToolCallPart) -> ToolOutcome:
         tool = self._tools.get(call.name)
         if tool is None:
-            close = get_close_matches(call.name[:LONGEST_QUOTE], self._tools, n=1) or sorted(self._tools)
+            close = get_close_matches(call.name[:MAX_QUOTED_CHARS], self._tools, n=1) or sorted(self._tools)
             return failure(f"There is no tool '{_cut(call.name)}'. There is: {', '.join(close) or 'none'}.")
         return await tool.call(call.arguments)

@@ -13,14 +13,14 @@ from zkchat.agents.reading import agent_of, rule_of
 from zkchat.chat.document_summaries import LONGEST, accepted, as_read, summary_of
 from zkchat.chat.learning import learning_points
 from zkchat.chat.references import Said
-from zkchat.context.documents import wrapped
 from zkchat.context.extractive import condense, summarise
+from zkchat.context.formatting import format_document
 from zkchat.context.language import language_of
 from zkchat.context.smalltalk import telling_terms
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ConfigError, NoteNotFound
 from zkchat.export.notes import answer_note, file_name
-from zkchat.memory.lists import list_items
+from zkchat.memory.facts import list_items
 from zkchat.memory.project import imports_of, project_memory
 from zkchat.memory.statements import placing
 from zkchat.model.memory import Fact
@@ -177,7 +177,7 @@ def notes_written(text: str, chance: Random) -> None:
     name = file_name(mutation.line(chance))
     require(name and "/" not in name and "\0" not in name, "a title gives the name of a file", repr(name))
     answer_note(mutation.line(chance), message("user", mutation.line(chance)), message("assistant", text))
-    require(wrapped(mutation.line(chance), text).count("</document>") == 1, "a note cannot close its wrapping")
+    require(format_document(mutation.line(chance), text).count("</document>") == 1, "a note cannot close its wrapping")
 
 
 PARSERS: tuple[Parser, ...] = (

@@ -13,8 +13,7 @@ from tests.support.sessions import NOON
 from zkchat.chat.document_summaries import MOST_PER_TURN, BackgroundSummaries, Summaries, accepted
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.errors import ProviderError, StorageError
-from zkchat.model.context import ContextUsage, RequestContext
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, RequestContext, TextPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,
@@ -25,7 +24,6 @@ from zkchat.model.prompt import (
     TextChunk,
     ToolSpec,
 )
-from zkchat.model.reference import DocumentReference
 from zkchat.vault.library import Library
 
 BREAD = (

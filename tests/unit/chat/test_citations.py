@@ -11,9 +11,7 @@ from tests.support.memory_files import MemoryFiles
 from tests.support.sessions import NOON
 from zkchat.chat.references import ReferenceList, Said, cite, given_before, given_with
 from zkchat.errors import StorageError
-from zkchat.model.context import RequestContext, RequestItem
-from zkchat.model.message import ChatMessage
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ChatMessage, DocumentReference, RequestContext, RequestItem
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
 

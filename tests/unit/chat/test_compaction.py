@@ -16,10 +16,9 @@ from zkchat.context.strategies import Keep, Plan
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, PromptTooLong, ProviderError, UsageError
 from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
-from zkchat.model.history import compaction_of
 from zkchat.model.message import CompactionPart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
-from zkchat.model.session import thread_of
+from zkchat.model.session import compaction_of, thread_of
 from zkchat.vault.library import Library
 
 E = TypeVar("E")

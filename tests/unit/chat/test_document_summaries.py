@@ -12,7 +12,7 @@ from tests.support.libraries import library_of
 from tests.support.world import GARDEN
 from zkchat.chat.document_summaries import LONGEST, MOST, Place, Summaries, Summary, summary_of
 from zkchat.errors import StorageError
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference
 from zkchat.storage.summaries import SqliteSummaries
 from zkchat.vault.library import Library
 

@@ -9,22 +9,25 @@ from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_texts
 from zkchat.errors import StorageFull
-from zkchat.model.context import LeftOut, RequestContext, RequestItem
-from zkchat.model.history import History
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
     Condensed,
+    DocumentReference,
+    Evidence,
     EvidencePart,
     FilePart,
     ImagePart,
+    LeftOut,
+    LineRange,
     Part,
+    RequestContext,
+    RequestItem,
     Role,
     TextPart,
 )
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.reference import DocumentReference, Evidence, LineRange
-from zkchat.model.session import Entry, MessageEntry
+from zkchat.model.session import Entry, History, MessageEntry
 from zkchat.vault.guarded import SharedLibrary
 from zkchat.vault.library import Library
 

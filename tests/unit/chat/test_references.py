@@ -1,7 +1,7 @@
 from itertools import pairwise
 
 from zkchat.chat.references import ReferenceList
-from zkchat.model.reference import DocumentReference, LineRange
+from zkchat.model.message import DocumentReference, LineRange
 
 
 def linked(path: str | None, **more: object) -> DocumentReference:

@@ -10,8 +10,8 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.errors import ConfigError
-from zkchat.model.context import RequestItem
 from zkchat.model.events import TurnFinished, Warned
+from zkchat.model.message import RequestItem
 from zkchat.model.profile import ProfileFile
 from zkchat.vault.library import Library
 

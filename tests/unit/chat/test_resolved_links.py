@@ -10,10 +10,10 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.memory_files import MemoryFiles
 from zkchat.chat.references import embedded, linked, links_in
-from zkchat.context.documents import include
+from zkchat.context.selection import include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageError
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
 
@@ -54,7 +54,7 @@ def included(library: Library, message: str, left: int = 10_000) -> Included:
     def text_of(reference: DocumentReference) -> str:
         return library.section(reference.relative_path or "", reference.anchor if reference.anchor_found else "")
 
-    parts, marked = include(links_in(library, message), text_of, Estimate(), left, partial(embedded, library))
+    parts, marked = include_documents(links_in(library, message), text_of, Estimate(), left, partial(embedded, library))
     assert len({part.name for part in parts}) == len(parts)
     return {part.name: part.text for part in parts}, marked
 

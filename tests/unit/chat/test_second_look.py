@@ -18,9 +18,8 @@ from zkchat.chat.second_look import REASON, SecondLook
 from zkchat.context.assembly import request_from
 from zkchat.context.smalltalk import telling_terms
 from zkchat.errors import ProviderError, StorageError
-from zkchat.model.context import RequestItem
 from zkchat.model.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage, ToolCallPart
+from zkchat.model.message import ChatMessage, RequestItem, ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,

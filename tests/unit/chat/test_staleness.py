@@ -14,9 +14,8 @@ from tests.support.sessions import SessionsInMemory
 from zkchat.agents.profiles import profiles_of
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.staleness import changed_items
-from zkchat.model.context import RequestContext, RequestItem
 from zkchat.model.events import Event, TurnFinished, Warned
-from zkchat.model.message import FilePart, ToolCallPart
+from zkchat.model.message import FilePart, RequestContext, RequestItem, ToolCallPart
 from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
 from zkchat.storage.note_index import SqliteNoteIndex

@@ -13,7 +13,6 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.tool_loop import MOST_FAILED_ROUNDS, MOST_ROUNDS, NOTHING_FOUND, REPEATED
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, StorageFull
-from zkchat.model.context import TokenUsage
 from zkchat.model.events import (
     Event,
     LinksResolved,
@@ -28,7 +27,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage, EvidencePart, FilePart, TextPart, ToolResultPart
+from zkchat.model.message import ChatMessage, EvidencePart, FilePart, TextPart, TokenUsage, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.session import TitleEntry, messages_of, thread_of
 from zkchat.ports import ModelProvider

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.hostile_vaults import files_that_run
 from zkchat.compose.document_links import Addresses
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference
 
 RUNS = [
     "run.sh", "x.desktop", "page.html", "page.HTM", "drawing.svg", "x.exe", "x.bat", "x.cmd", "x.ps1", "x.app", "x.jar",

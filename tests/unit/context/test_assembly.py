@@ -17,16 +17,18 @@ from zkchat.context.assembly import (
 )
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import Calibration
+from zkchat.context.formatting import augmented_text, format_message
 from zkchat.context.tokens import Estimate
-from zkchat.context.wording import as_prompt, augmented_text
 from zkchat.errors import ConfigError
-from zkchat.model.history import Window
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
     Condensed,
+    DocumentReference,
+    Evidence,
     EvidencePart,
     FilePart,
+    LineRange,
     Part,
     Role,
     TextPart,
@@ -35,7 +37,7 @@ from zkchat.model.message import (
     ToolResultPart,
 )
 from zkchat.model.prompt import ModelInfo, ToolSpec
-from zkchat.model.reference import DocumentReference, Evidence, LineRange
+from zkchat.model.session import Window
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TOOL = ToolSpec(name="read_document", description="Read a note.", parameters={})
@@ -127,11 +129,11 @@ def test_evidence_goes_along_as_text_and_as_values_and_cannot_close_its_wrapping
 
 def test_thinking_is_not_sent_again() -> None:
     answer = message("2", "assistant", ThinkingPart(text="hmm"), TextPart(text="yes"))
-    assert [m.text for m in as_prompt(answer, can_read=True)] == ["yes"]
+    assert [m.text for m in format_message(answer, can_read=True)] == ["yes"]
 
 
 def test_an_answer_that_failed_before_its_first_word_is_left_out() -> None:
-    assert as_prompt(message("2", "assistant"), can_read=True) == []
+    assert format_message(message("2", "assistant"), can_read=True) == []
 
 
 def test_a_tool_call_is_followed_by_its_result() -> None:

@@ -3,8 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from zkchat.context.calibration import Calibration, Counted, calibrate
-from zkchat.model.context import ContextUsage, RequestContext, TokenUsage
-from zkchat.model.message import ChatMessage
+from zkchat.model.message import ChatMessage, ContextUsage, RequestContext, TokenUsage
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

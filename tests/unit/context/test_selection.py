@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Candidate, Limits, Selected, Selector, added_items, dropped_items
 from zkchat.context.tokens import Estimate
-from zkchat.model.context import Include, ItemType, RequestItem
+from zkchat.model.message import Include, ItemType, RequestItem
 from zkchat.model.session import ItemsEntry
 from zkchat.providers.static_vectors import installed
 

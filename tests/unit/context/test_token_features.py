@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.context.token_features import all_in_all, traits_of
+from zkchat.context.calibration import all_in_all, traits_of
 
 
 def test_english_text_is_a_message_and_its_digits() -> None:

@@ -3,8 +3,7 @@ from datetime import datetime, timedelta
 from tests.support.sessions import NOON
 from zkchat.memory.documents import Tally, uses_in
 from zkchat.model.memory import DocumentUse
-from zkchat.model.message import ChatMessage, Role
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import ChatMessage, DocumentReference, Role
 from zkchat.model.session import Entry, MessageEntry, Session, TitleEntry
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON)

@@ -3,7 +3,6 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.model.history import History, OncePerMessage
 from zkchat.model.message import ChatMessage, CompactionPart, Condensed, TextPart
 from zkchat.model.session import (
     ContentEntry,
@@ -11,8 +10,10 @@ from zkchat.model.session import (
     Entry,
     EntryBody,
     HeadEntry,
+    History,
     ItemsEntry,
     MessageEntry,
+    OncePerMessage,
     PinEntry,
     RestoreEntry,
     TitleEntry,

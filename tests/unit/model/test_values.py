@@ -3,10 +3,18 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
-from zkchat.model.context import BudgetUse, ContextUsage
-from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, UnknownPart
+from zkchat.model.message import (
+    BudgetUse,
+    ChatMessage,
+    ContextUsage,
+    DocumentReference,
+    LineRange,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    UnknownPart,
+)
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.reference import DocumentReference, LineRange
 from zkchat.model.session import Entry, UnknownEntry
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

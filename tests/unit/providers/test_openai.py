@@ -9,8 +9,7 @@ import pytest
 from tests.providers.contract import FIND, PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from zkchat.errors import ProviderError
-from zkchat.model.context import TokenUsage
-from zkchat.model.message import ImagePart, ToolCallPart
+from zkchat.model.message import ImagePart, TokenUsage, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.openai import OpenAI

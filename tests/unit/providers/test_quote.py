@@ -1,7 +1,7 @@
 import asyncio
 
+from zkchat.model.message import Evidence, LineRange
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
-from zkchat.model.reference import Evidence, LineRange
 from zkchat.providers.quote import Quote
 
 

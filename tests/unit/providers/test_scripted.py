@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from zkchat.errors import ConfigError, ProviderError
-from zkchat.model.context import TokenUsage
+from zkchat.model.message import TokenUsage
 from zkchat.model.prompt import (
     Finish,
     ModelChunk,

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from zkchat.context.tokens import tokenizer_for
 from zkchat.errors import ProviderError
-from zkchat.model.context import TokenUsage
-from zkchat.model.message import ToolCallPart
+from zkchat.model.message import TokenUsage, ToolCallPart
 from zkchat.model.prompt import ModelRequest, PromptMessage
 from zkchat.providers.errors import Endpoint, Failure
 from zkchat.providers.transport import (

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.support.screens import a_usage, an_answer
-from zkchat.model.context import RequestContext, RequestItem, TokenUsage
 from zkchat.model.events import (
     Compacted,
     Event,
@@ -24,7 +23,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference, RequestContext, RequestItem, TokenUsage
 from zkchat.render.presenter import JsonPresenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)

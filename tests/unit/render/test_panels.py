@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.screens import a_usage, drawn, terminal, what_acts_on_a_terminal, written
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference
 from zkchat.render.panels import context_bar, references_panel
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from tests.support.screens import a_usage, an_answer
-from zkchat.model.message import CompactionPart, TextPart
-from zkchat.model.reference import DocumentReference, LineRange
+from zkchat.model.message import CompactionPart, DocumentReference, LineRange, TextPart
 from zkchat.render import phrases
 
 

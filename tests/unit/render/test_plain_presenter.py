@@ -3,7 +3,6 @@
 import io
 
 from tests.support.screens import a_usage, an_answer
-from zkchat.model.context import TokenUsage
 from zkchat.model.events import (
     Compacted,
     Compacting,
@@ -20,8 +19,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import CompactionPart
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import CompactionPart, DocumentReference, TokenUsage
 from zkchat.render.presenter import PlainPresenter, Presenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)

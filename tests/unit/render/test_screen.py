@@ -3,7 +3,6 @@
 import io
 
 from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
-from zkchat.model.context import TokenUsage
 from zkchat.model.events import (
     Compacted,
     Compacting,
@@ -20,8 +19,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import CompactionPart
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import CompactionPart, DocumentReference, TokenUsage
 from zkchat.render.presenter import Presenter
 from zkchat.render.screen import RichPresenter, ThinkingView
 from zkchat.render.terminal import console_for

@@ -6,8 +6,7 @@ import json
 import pytest
 
 from tests.support.desks import Workplace
-from zkchat.model.message import ToolCallPart
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference, ToolCallPart
 from zkchat.repl.commands import completions, run
 
 SLEEP = DocumentReference(

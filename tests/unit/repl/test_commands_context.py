@@ -11,9 +11,8 @@ from tests.support.desks import Workplace
 from tests.support.libraries import library_of
 from tests.support.screens import a_usage
 from zkchat.chat.session_items import SessionItems
-from zkchat.model.context import LeftOut, RequestContext, RequestItem
 from zkchat.model.events import Event, Warned
-from zkchat.model.message import CompactionPart
+from zkchat.model.message import CompactionPart, LeftOut, RequestContext, RequestItem
 from zkchat.render.context_lines import context_lines
 from zkchat.repl.command_context import Nothing, Outcome, Play, Switch
 from zkchat.repl.commands import completions, run

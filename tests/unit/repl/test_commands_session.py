@@ -16,9 +16,8 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.session_items import SessionItems
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
-from zkchat.model.context import LeftOut, RequestContext, RequestItem
+from zkchat.model.message import DocumentReference, LeftOut, RequestContext, RequestItem
 from zkchat.model.profile import ProfileFile
-from zkchat.model.reference import DocumentReference
 from zkchat.model.session import ItemsEntry
 from zkchat.repl.command_context import Desk, Nothing, Outcome, Switch
 from zkchat.repl.commands import completions, run

@@ -11,7 +11,7 @@ from prompt_toolkit.formatted_text import to_plain_text
 from tests.support.libraries import library_of
 from tests.support.screens import an_answer
 from zkchat.errors import StorageError
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference
 from zkchat.repl.completion import MenuCompleter, Offers
 from zkchat.repl.name_cache import Shelf
 from zkchat.vault.library import Library

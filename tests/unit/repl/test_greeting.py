@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.support.screens import a_usage, an_answer
-from zkchat.model.context import ContextUsage, RequestContext
 from zkchat.model.events import Compacted, TextDelta, TurnFailed, TurnFinished
-from zkchat.model.message import ChatMessage, CompactionPart, TextPart
+from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, RequestContext, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session
 from zkchat.repl.greeting import ago, greeting, last_exchange

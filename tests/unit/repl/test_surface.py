@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
-from zkchat.model.reference import DocumentReference
+from zkchat.model.message import DocumentReference
 from zkchat.repl.surface import DrawnSurface, PlainSurface
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31mc\r\u202ed [/x] [link=http://x]y"

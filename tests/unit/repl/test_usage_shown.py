@@ -6,7 +6,7 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.errors import ProviderError
-from zkchat.model.history import compaction_of
+from zkchat.model.session import compaction_of
 
 
 class Leaving(Reciting):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.model.message_index import IndexedMessage, IndexedUpTo
+from zkchat.model.session import IndexedMessage, IndexedUpTo
 from zkchat.storage.message_index import SqliteMessageIndex
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

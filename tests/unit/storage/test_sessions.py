@@ -9,9 +9,19 @@ from threading import Thread
 import pytest
 
 from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull
-from zkchat.model.context import BudgetUse, ContextUsage, RequestContext, RequestItem
-from zkchat.model.message import ChatMessage, Role, Status, TextPart, ToolCallPart
-from zkchat.model.reference import DocumentReference, LineRange
+from zkchat.model.message import (
+    BudgetUse,
+    ChatMessage,
+    ContextUsage,
+    DocumentReference,
+    LineRange,
+    RequestContext,
+    RequestItem,
+    Role,
+    Status,
+    TextPart,
+    ToolCallPart,
+)
 from zkchat.model.session import (
     ContentEntry,
     DraftEntry,

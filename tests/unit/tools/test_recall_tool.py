@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from zkchat.context.recall.search import Found
-from zkchat.model.message_index import IndexedMessage
+from zkchat.model.session import IndexedMessage
 from zkchat.ports import ToolOutcome
 from zkchat.tools.recall import PAGE, recall_tools
 

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from tests.support.libraries import library_of
+from zkchat.model.message import LineRange
 from zkchat.model.note import Passage
-from zkchat.model.reference import LineRange
 from zkchat.vault.evidence import MOST, evidence_for, rank
 from zkchat.vault.library import Library
 

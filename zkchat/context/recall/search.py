@@ -8,13 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from zkchat.errors import StorageDamaged
 from zkchat.model.message import ChatMessage, CompactionPart
-from zkchat.model.message_index import IndexedMessage, IndexedUpTo
-from zkchat.model.session import Entry, EntryFilter, MessageEntry, MessageHit, Session
+from zkchat.model.session import Entry, EntryFilter, IndexedMessage, IndexedUpTo, MessageEntry, MessageHit, Session
 from zkchat.ports import MessageIndex, SessionStore
 from zkchat.vault.search.snippet import snippet
 from zkchat.vault.search.terms import asked_terms
@@ -211,14 +209,6 @@ class ConversationSearch:
             owners = [owner for talk in talks for owner in (*talk.owners, *gap)]
             self._everything = _Talk(owners, MessageRanking(words))
         return self._everything
-
-
-def quoted(message: ChatMessage | IndexedMessage, text: str) -> str:
-    """What was said, marked as data with who said it and when, in few words. It cannot close its own wrapping."""
-    at = message.time if isinstance(message, IndexedMessage) else message.created_at
-    who = f"{message.role} {escape(message.name)}".rstrip()
-    body = text.replace("</message", "<\u200b/message")
-    return f"<message {who} {at:%Y-%m-%d}>{body}</message>"
 
 
 def _asked(query: str) -> list[str]:

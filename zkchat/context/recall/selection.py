@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from zkchat.context.coverage import Candidate, chosen, content, rarities
 from zkchat.context.extractive import condense, excerpt
-from zkchat.context.recall.search import ConversationSearch, quoted
+from zkchat.context.formatting import format_quote
+from zkchat.context.recall.search import ConversationSearch
 from zkchat.model.message import ChatMessage
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
@@ -35,7 +36,7 @@ class Recalled:
 
     @property
     def quoted(self) -> str:
-        return quoted(self.message, self.text)
+        return format_quote(self.message, self.text)
 
 
 def recall(
@@ -87,7 +88,7 @@ def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> I
 
 
 def _quoting(message: ChatMessage, count: Count) -> Count:
-    return lambda text: count(quoted(message, text))
+    return lambda text: count(format_quote(message, text))
 
 
 def _telling_most(

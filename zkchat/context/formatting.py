@@ -1,11 +1,13 @@
-"""Stored messages as a model reads them: always the same words for the same message."""
+"""Format messages, documents and evidence as a model reads them: the same text for the same message every time."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 
-from zkchat.context.documents import wrapped
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
+    DocumentReference,
+    Evidence,
     EvidencePart,
     FilePart,
     ImagePart,
@@ -13,10 +15,10 @@ from zkchat.model.message import (
     ToolResultPart,
 )
 from zkchat.model.prompt import PromptMessage
-from zkchat.model.reference import DocumentReference, Evidence
+from zkchat.model.session import IndexedMessage
 
 
-def as_prompt(
+def format_message(
     message: ChatMessage, *, can_read: bool, condensed: Mapping[str, str] | None = None, beside: Sequence[str] = ()
 ) -> list[PromptMessage]:
     """A message as the model sees it. `condensed` holds its short form, or those of its tool results by call.
@@ -49,8 +51,8 @@ def augmented_text(message: ChatMessage, *, can_read: bool) -> str:
     blocks = [
         message.text,
         _reference_list(message.references, can_read=can_read),
-        *(wrapped(part.name, part.text) for part in message.parts if isinstance(part, FilePart)),
-        *(evidence_text(part.evidence) for part in message.parts if isinstance(part, EvidencePart)),
+        *(format_document(part.name, part.text) for part in message.parts if isinstance(part, FilePart)),
+        *(format_evidence(part.evidence) for part in message.parts if isinstance(part, EvidencePart)),
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -74,14 +76,14 @@ def _reference_line(reference: DocumentReference) -> str:
     return f"- {reference.wikilink} is {reference.relative_path}{summary}"
 
 
-def evidence_text(evidence: Iterable[Evidence]) -> str:
+def format_evidence(evidence: Iterable[Evidence]) -> str:
     """Sentences of notes, marked as data."""
     lines = [f"- {found.wikilink}: {found.sentence}" for found in evidence]
     body = "\n".join(lines).replace("</evidence", "<\u200b/evidence")
     return f"<evidence>\n{body}\n</evidence>"
 
 
-def summary_text(part: CompactionPart) -> str:
+def format_summary(part: CompactionPart) -> str:
     """What stands in the prompt for the messages that left it."""
     lines = [f"- {reference.wikilink} is {reference.relative_path}" for reference in part.references]
     blocks = [
@@ -89,3 +91,17 @@ def summary_text(part: CompactionPart) -> str:
         "\n".join(["Notes that the archived messages used:", *lines]) if lines else "",
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+def format_document(path: str, text: str) -> str:
+    """What a note says, marked as data. A note cannot close its own wrapping and pass for something else."""
+    body = text.replace("</document", "<\u200b/document")
+    return f'<document path="{escape(path)}">\n{body}\n</document>'
+
+
+def format_quote(message: ChatMessage | IndexedMessage, text: str) -> str:
+    """What was said, marked as data with who said it and when, in few words. It cannot close its own wrapping."""
+    at = message.time if isinstance(message, IndexedMessage) else message.created_at
+    who = f"{message.role} {escape(message.name)}".rstrip()
+    body = text.replace("</message", "<\u200b/message")
+    return f"<message {who} {at:%Y-%m-%d}>{body}</message>"

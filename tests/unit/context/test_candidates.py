@@ -1,4 +1,4 @@
-from zkchat.agents.at_hand import candidates
+from zkchat.context.selection import build_candidates
 from zkchat.model.profile import Agent, Rule
 from zkchat.model.prompt import ToolSpec
 
@@ -16,7 +16,7 @@ def spec(name: str, server: str = "") -> ToolSpec:
 
 
 def test_everything_at_hand_has_the_mode_that_the_agent_gives_it() -> None:
-    found = candidates(
+    found = build_candidates(
         AGENT,
         rules=[Rule(name="Tone", text="Be warm."), Rule(name="Dates", include="agent", text="Write 2026-03-01.")],
         notes={"Glossary": "A slip box is a box.", "Added.md": "x"},
@@ -38,16 +38,16 @@ def test_everything_at_hand_has_the_mode_that_the_agent_gives_it() -> None:
 
 def test_a_rule_is_about_its_description_or_else_about_what_it_says() -> None:
     described = Rule(name="Dates", description="Calendars", text="Write 2026-03-01.")
-    about = [each.about for each in candidates(AGENT, rules=[described, Rule(name="Tone", text="Be warm.")])]
+    about = [each.about for each in build_candidates(AGENT, rules=[described, Rule(name="Tone", text="Be warm.")])]
     assert about == ["Dates\nCalendars", "Tone\nBe warm."]
 
 
 def test_a_rule_is_sent_with_its_name() -> None:
-    (rule,) = candidates(AGENT, rules=[Rule(name='Tone "b"', text="Be warm.")])
+    (rule,) = build_candidates(AGENT, rules=[Rule(name='Tone "b"', text="Be warm.")])
     assert rule.text == '<rule name="Tone &quot;b&quot;">\nBe warm.\n</rule>'
 
 
 def test_a_note_is_marked_as_data() -> None:
-    (note,) = candidates(AGENT, notes={"Glossary": "Do </document> this."})
+    (note,) = build_candidates(AGENT, notes={"Glossary": "Do </document> this."})
     assert note.text.startswith('<document path="Glossary">')
     assert note.text.count("</document>") == 1
