@@ -8,6 +8,8 @@ from zkchat.errors import VaultError
 
 MARKERS = (".zkchat", ".obsidian")
 """Folders that say: this is a vault."""
+_FILE_SYSTEM_ROOT = Path("/")
+"""Never a vault. On Windows no resolved path equals it: a whole drive there may well be one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +60,12 @@ def find_vault(environment: Environment, vault: Path | None) -> Path:
                 hint="Go to another one, or name the folder of your notes: --vault FOLDER",
             )
         marked = (folder for folder in (here, *here.parents) if any((folder / name).is_dir() for name in MARKERS))
-        return next(marked, here)
+        named = next((folder for folder in marked if folder != _FILE_SYSTEM_ROOT), here)
     wanted = environment.cwd / _at_home(named, environment.home)
     try:
         root = wanted.resolve()
         what = "" if root.is_dir() else "is a file, not a folder" if root.exists() else "is not there"
+        what = "is the whole file system, not a folder of notes" if root == _FILE_SYSTEM_ROOT else what
     except (OSError, RuntimeError) as error:  # too long a name, a loop of links
         reason = error.strerror if isinstance(error, OSError) else str(error)
         root, what = wanted, f"cannot be used: {reason}"

@@ -16,9 +16,6 @@ from zkchat.model.note import FileStamp, NoteWarning
 _LEFT_OUT = frozenset({"node_modules"})
 """Folders that hold no notes. Hidden ones, such as `.git` and `.trash`, are known by their first letter."""
 
-_EVERYTHING = Path("/")
-"""On Windows this is no folder that `resolve` gives: the root of a drive there may well be a vault."""
-
 _RACY_NS = 2_000_000_000
 """File systems round times to as much as two seconds: a file changed this recently may change again unseen."""
 
@@ -44,11 +41,6 @@ class VaultFiles:
     def scan(self) -> Iterator[FileStamp | NoteWarning]:
         if not self._root.is_dir():
             raise VaultError(f"There is no folder {self._root}.", hint="Name the vault with --vault.")
-        if self._root == _EVERYTHING:
-            raise VaultError(
-                f"{self._root} is the whole file system, not a vault.",
-                hint="Name the folder of your notes with --vault.",
-            )
         now = time.time_ns()
         folders = [("", str(self._root), False)]
         while folders:

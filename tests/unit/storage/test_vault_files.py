@@ -108,13 +108,6 @@ def test_a_vault_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 @needs_links
-@pytest.mark.skipif(os.sep != "/", reason="the root of a drive may be a vault")
-def test_the_whole_file_system_is_no_vault() -> None:
-    with pytest.raises(VaultError, match="whole file system") as refused:
-        next(VaultFiles(Path("/"), exclude=[], max_note_bytes=1_000).scan())
-    assert "--vault" in refused.value.hint
-
-
 def test_links_are_followed_inside_the_vault_and_reported_where_they_leave_it(root: Path) -> None:
     write(root, "real/a.md", "real/b/c.md", ".hidden/secret.md")
     write(root.parent, "outside/secret.md")

@@ -19,7 +19,7 @@ from zkchat.vault.links.resolver import (
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.wikilink import scan
 
-FIXTURE = Path(__file__).parents[3] / "vault-fixtures" / "links"
+FIXTURE = Path(__file__).parents[4] / "vault-fixtures" / "links"
 
 
 def catalog_of(notes: Iterable[Note], attachments: Iterable[str] = ()) -> Catalog:
