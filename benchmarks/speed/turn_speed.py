@@ -67,7 +67,7 @@ def one_turn(conversation: Conversation, question: str) -> None:
     asyncio.run(run())
 
 
-def typed(opened: conversation.Opened) -> Milliseconds:
+def typed(opened: conversation.OpenConversation) -> Milliseconds:
     """A look at the files, as it goes on while somebody types."""
 
     def look() -> None:
@@ -77,7 +77,7 @@ def typed(opened: conversation.Opened) -> Milliseconds:
     return milliseconds(look)
 
 
-def chat(opened: conversation.Opened, questions: list[str]) -> tuple[list[Milliseconds], list[Milliseconds]]:
+def chat(opened: conversation.OpenConversation, questions: list[str]) -> tuple[list[Milliseconds], list[Milliseconds]]:
     """The looks while the user typed, and the turns that came after them."""
     looks, turns = [typed(opened)], []
     for question in questions:
@@ -87,7 +87,7 @@ def chat(opened: conversation.Opened, questions: list[str]) -> tuple[list[Millis
     return looks[1:], turns
 
 
-def ask(opened: conversation.Opened, questions: list[str]) -> list[Milliseconds]:
+def ask(opened: conversation.OpenConversation, questions: list[str]) -> list[Milliseconds]:
     return [milliseconds(partial(one_turn, opened.conversation, question)) for question in questions]
 
 
@@ -139,10 +139,10 @@ def main() -> None:
         options = conversation.ConversationOptions(vault=vault, model="scripted:play.json")
         questions = [f"{query}? See [[{query}]]." for query in queries]
         with conversation.open_conversation(environment, options) as opened:
-            opened.refresh()
+            opened.refresher.refresh()
             opened.library.embed()
             asked = ask(opened, questions)[1:]
-        with conversation.open_conversation(environment, replace(options, in_a_hurry=True)) as opened:
+        with conversation.open_conversation(environment, replace(options, bounded_refresh=True)) as opened:
             looks, turns = chat(opened, questions)
         every_file, commits = baselines(folder, vault)
     title = f"{wanted.notes:,} notes, {wanted.turns} turns"

@@ -66,7 +66,7 @@ def second_answer(world: World, **scripted: object) -> ChatMessage:
     (world.root / "play.json").write_text(json.dumps({"answers": answers, **scripted}))
     options = conversation.ConversationOptions(vault=world.vault, model=f"scripted:{world.root / 'play.json'}")
 
-    async def chat(opened: conversation.Opened) -> ChatMessage:
+    async def chat(opened: conversation.OpenConversation) -> ChatMessage:
         async for _ in opened.conversation.say(QUESTION):
             pass
         opened.conversation.describe_soon()

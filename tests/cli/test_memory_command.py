@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.sessions import NOON
 from tests.support.world import World
-from zkchat.compose import conversation
+from zkchat.compose import stores
 from zkchat.errors import ExitCode
 from zkchat.model.message import ChatMessage, DocumentReference, TextPart
 from zkchat.model.session import MessageEntry
@@ -118,7 +118,7 @@ def test_a_file_without_a_list_holds_no_facts(world: World) -> None:
 def test_the_facts_that_a_conversation_calls_for_are_shown_with_the_notes_used_most(world: World, tea: str) -> None:
     world.run("memory", "add", "The car is at the garage")
     note = DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md")
-    with conversation.open_sessions(world.environment(), world.vault) as store:
+    with stores.open_sessions(world.environment(), world.vault) as store:
         session = store.create("Drinks")
         question = ChatMessage(
             id="m1", role="user", parts=(TextPart(text="Which tea?"),), references=(note,), created_at=NOON

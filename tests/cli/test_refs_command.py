@@ -7,14 +7,14 @@ import pytest
 
 from tests.support.sessions import NOON
 from tests.support.world import World
-from zkchat.compose import conversation
+from zkchat.compose import stores
 from zkchat.errors import ExitCode
 from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.session import MessageEntry
 
 
 def talk(world: World, title: str, *turns: list[str]) -> str:
-    with conversation.open_sessions(world.environment(), world.vault) as store:
+    with stores.open_sessions(world.environment(), world.vault) as store:
         session = store.create(title)
         for number, paths in enumerate(turns):
             references = tuple(DocumentReference(wikilink=f"[[{path}]]", relative_path=path) for path in paths)

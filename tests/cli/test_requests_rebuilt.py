@@ -10,7 +10,7 @@ import pytest
 
 from tests.providers.loopback import KEY, WIRES, Connection, Loopback, Request
 from tests.support.world import World
-from zkchat.compose import conversation
+from zkchat.compose import conversation, stores
 from zkchat.context.assembly import request_from
 from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import TurnFailed
@@ -101,7 +101,7 @@ def test_every_request_of_a_hundred_turns_is_rebuilt_byte_for_byte(tmp_path: Pat
         for body in bodies
         if body["messages"][0]["content"] != SUMMARY
     ]
-    with conversation.open_sessions(world.environment(), world.vault) as store:
+    with stores.open_sessions(world.environment(), world.vault) as store:
         (session,) = store.sessions()
         history = History(store.entries(session.id))
     answers = {n: message for n, message in enumerate(history.thread, start=1) if message.request_context}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.support.world import World
-from zkchat.compose import conversation
+from zkchat.compose import stores
 from zkchat.errors import ExitCode
 from zkchat.model.message import (
     ChatMessage,
@@ -30,7 +30,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @contextmanager
 def store_of(world: World) -> Iterator[SessionStore]:
-    with conversation.open_sessions(world.environment(), world.vault) as store:
+    with stores.open_sessions(world.environment(), world.vault) as store:
         yield store
 
 

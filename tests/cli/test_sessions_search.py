@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.support.world import World
-from zkchat.compose import conversation
+from zkchat.compose import stores
 from zkchat.errors import ExitCode
 from zkchat.model.message import ChatMessage, Role, TextPart
 from zkchat.model.session import MessageEntry
@@ -15,7 +15,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def say(world: World, title: str, *texts: str) -> str:
-    with conversation.open_sessions(world.environment(), world.vault) as store:
+    with stores.open_sessions(world.environment(), world.vault) as store:
         session = store.create(title)
         for number, text in enumerate(texts):
             role: Role = "assistant" if number % 2 else "user"

@@ -6,7 +6,7 @@ from tests.support.pages import DOCS, comparable, examples_of, run
 from tests.support.sessions import NOON
 from tests.support.world import World
 from zkchat.cli import memory
-from zkchat.compose import conversation
+from zkchat.compose import stores
 from zkchat.model.memory import DocumentUse, Fact, UsedNote
 from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.session import MessageEntry
@@ -14,7 +14,7 @@ from zkchat.model.session import MessageEntry
 
 def talk(world: World) -> None:
     """A conversation of two turns."""
-    with conversation.open_sessions(world.environment(), world.vault) as store:
+    with stores.open_sessions(world.environment(), world.vault) as store:
         session = store.create("Nights")
         for number, paths in enumerate([["Sleep.md"], ["Sleep.md", "Coffee.md"]]):
             references = tuple(DocumentReference(wikilink=f"[[{path}]]", relative_path=path) for path in paths)

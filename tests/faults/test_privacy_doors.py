@@ -32,7 +32,7 @@ from tests.support.doors import (
 )
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.privacy import WITHHELD
-from zkchat.compose import conversation
+from zkchat.compose import conversation, stores
 from zkchat.context.assembly import request_from
 from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.events import Event
@@ -368,7 +368,7 @@ def test_a_question_with_local_notes_is_not_asked_again_elsewhere(scene: Scene) 
 
 def test_half_an_answer_that_a_crash_left_stays_here(scene: Scene) -> None:
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
-    with conversation.open_sessions(scene.world.environment(), scene.world.vault) as store:
+    with stores.open_sessions(scene.world.environment(), scene.world.vault) as store:
         session = store.sessions()[0]
         head = History(store.entries(session.id)).last
         assert head

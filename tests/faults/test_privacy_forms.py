@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.doors import OVER_OLLAMA, OVER_OPENAI, Recorder, Scene, furnished
 from tests.support.frontmatter_forms import FORMS
-from zkchat.compose import conversation
+from zkchat.compose.library import open_library
 from zkchat.storage.note_schema import VERSION
 
 NAMES = {f"Form{number:03}": form for number, form in enumerate(FORMS)}
@@ -32,7 +32,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path, server: Recorder) -> S
 
 def indexed(scene: Scene) -> dict[str, str]:
     """The class of each note, as the index of the vault has it."""
-    with conversation.open_library(scene.world.environment(), scene.world.vault) as (_, library):
+    with open_library(scene.world.environment(), scene.world.vault) as (_, library):
         library.refresh()
     (file,) = scene.world.home.rglob("index.db")
     with sqlite3.connect(file) as database:

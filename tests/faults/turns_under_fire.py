@@ -17,7 +17,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from zkchat.compose import conversation
+from zkchat.compose import conversation, stores
 from zkchat.environment import Environment
 from zkchat.model.events import PromptReady, TextDelta, TurnFinished
 from zkchat.model.session import messages_of
@@ -110,7 +110,7 @@ def main() -> None:
             continue
         with closing(sqlite3.connect(database)) as connection:
             report["unsound"] += connection.execute("PRAGMA integrity_check").fetchone() != ("ok",)
-        with conversation.open_sessions(environment(folder), folder / "vault") as store:
+        with stores.open_sessions(environment(folder), folder / "vault") as store:
             stored = {id_ for session in store.sessions() for id_ in messages_of(store.entries(session.id))}
         report["lost"] += len(shown - stored)
         read, write = os.pipe()
@@ -118,7 +118,7 @@ def main() -> None:
         os.close(write)
         with os.fdopen(read) as resumed:
             report["not_resumed"] += "done" not in resumed.read()
-    with conversation.open_sessions(environment(folder), folder / "vault") as store:
+    with stores.open_sessions(environment(folder), folder / "vault") as store:
         report["sessions"] = len(store.sessions())
         for session in store.sessions():
             messages = messages_of(store.entries(session.id)).values()

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from tests.providers.loopback import WIRES, Connection, Loopback, Request
 from tests.support.world import World
 from zkchat.chat.conversation import Conversation
-from zkchat.compose import conversation
+from zkchat.compose import conversation, stores
+from zkchat.compose.user_interface import Unattended
 from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import Event, TurnFailed, Warned
 from zkchat.model.message import ToolCallPart
@@ -49,6 +50,13 @@ OPEN = {
     "Middle.md": "# Middle\n\n![[Open garden]]\n",
     "Lighthouse.md": "# Lighthouse\n\nThe white lighthouse stands on the cape and has a keeper.\n",
 }
+
+
+class Agreeing(Unattended):
+    """A user who lets everything be remembered."""
+
+    def may_remember(self, _text: str) -> bool:
+        return True
 
 
 class Models(NamedTuple):
@@ -136,7 +144,7 @@ class Scene:
     ) -> str:
         """What the server got while that was done in a new conversation, or in the last one."""
         options = conversation.ConversationOptions(
-            vault=self.world.vault, model=model, continue_last=go_on, may_remember=lambda _: True
+            vault=self.world.vault, model=model, continue_last=go_on, user_interface=Agreeing()
         )
         with conversation.open_conversation(self.world.environment(), options) as opened:
 
@@ -161,7 +169,7 @@ class Scene:
         return received
 
     def history(self) -> History:
-        with conversation.open_sessions(self.world.environment(), self.world.vault) as store:
+        with stores.open_sessions(self.world.environment(), self.world.vault) as store:
             return History(store.entries(store.sessions()[0].id))
 
 

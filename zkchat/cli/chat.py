@@ -1,25 +1,21 @@
 """`zkchat ask` and `zkchat chat`: a turn, or many of them."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, aclosing
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
+from zkchat.cli.consent import TerminalInterface
 from zkchat.cli.presenters import presenter_for, tell_choice
-from zkchat.cli.progress import progress
-from zkchat.cli.remembering import asked_to_remember
-from zkchat.cli.reviewing import reviewer_for
 from zkchat.cli.trust import settle
 from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from zkchat.compose.conversation import Opened
+    from zkchat.compose.conversation import OpenConversation
     from zkchat.model.events import Event
     from zkchat.render.presenter import Presenter
-    from zkchat.vault.indexing.indexer import Progress
 
 PATIENCE = 2.0
 """Seconds of silence on a pipe after which the user is told what is waited for."""
@@ -81,9 +77,7 @@ def ask(
         model=model,
         session=session,
         continue_last=continue_last,
-        progress=_progress(here),
-        reviewer=reviewer_for(here),
-        may_remember=asked_to_remember(here),
+        user_interface=TerminalInterface(here),
         agent=agent,
         private=private,
         strict=strict,
@@ -98,10 +92,6 @@ def ask(
             presenter.close()
 
 
-def _progress(here: Process) -> "Callable[[], AbstractContextManager[Progress]]":
-    return lambda: progress(here.environment, "Indexing notes")
-
-
 def _question(here: Process, words: list[str], vault: Path | None) -> str:
     piped = _piped(here, vault) if here.environment.stdin_is_piped else ""
     text = "\n\n".join(part for part in (" ".join(words).strip(), piped.strip("\n")) if part.strip())
@@ -114,10 +104,10 @@ def _piped(here: Process, vault: Path | None) -> str:
     """All of standard input, up to its bound. Who waits for nothing is told what zkchat waits for."""
     from threading import Timer
 
-    from zkchat.compose.adapters import load_settings
-    from zkchat.compose.paths import paths
+    from zkchat.compose.paths import find_paths
+    from zkchat.compose.settings import load_settings
 
-    most = load_settings(here.environment, paths(here.environment, vault)).settings.limits.max_input_bytes
+    most = load_settings(here.environment, find_paths(here.environment, vault)).settings.limits.max_input_bytes
     told = Timer(
         PATIENCE, here.note, ["(Reading standard input. Where there is none to come: zkchat ask … < /dev/null)"]
     )
@@ -135,7 +125,7 @@ def _piped(here: Process, vault: Path | None) -> str:
     return text
 
 
-async def _one_turn(opened: "Opened", presenter: "Presenter") -> int:
+async def _one_turn(opened: "OpenConversation", presenter: "Presenter") -> int:
     from zkchat.repl.patience import ticking
 
     for warning in opened.warnings:
@@ -186,9 +176,7 @@ def chat(
         model=model,
         session=session,
         continue_last=continue_last,
-        in_a_hurry=True,
-        reviewer=reviewer_for(here),
-        may_remember=asked_to_remember(here),
+        bounded_refresh=True,
         agent=agent,
         private=private,
     )

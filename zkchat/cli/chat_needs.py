@@ -77,7 +77,7 @@ def last_session(store: "SessionStore") -> "Session | None":
         return None
 
 
-def keys_of(environment: "Environment", opened: conversation.Opened) -> tuple[str, ...]:
+def keys_of(environment: "Environment", opened: conversation.OpenConversation) -> tuple[str, ...]:
     """The keys of this user, also the one in a variable of the user's own choice."""
     return known_keys(environment, opened.settings.openai.api_key_env)
 

@@ -13,7 +13,7 @@ from zkchat.cli.transfer import SessionArgument
 from zkchat.errors import ExitCode
 
 if TYPE_CHECKING:
-    from zkchat.compose.conversation import Opened
+    from zkchat.compose.conversation import OpenConversation
     from zkchat.context.strategies import StrategyName
     from zkchat.model.events import Event
 
@@ -106,7 +106,13 @@ def compact(
 
 
 async def _preview(
-    here: Process, opened: "Opened", focus: str, keep: int | None, strategy: "StrategyName | None", *, as_json: bool
+    here: Process,
+    opened: "OpenConversation",
+    focus: str,
+    keep: int | None,
+    strategy: "StrategyName | None",
+    *,
+    as_json: bool,
 ) -> int:
     talk = opened.conversation
     found = await talk.preview(focus, keep=keep, strategy=strategy)

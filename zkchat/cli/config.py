@@ -117,9 +117,9 @@ app.command(name="trust", hidden=True)(trust)  # the name of `zkchat trust` in e
 
 
 def _paths(here: Process, vault: Path | None) -> "Paths":
-    from zkchat.compose.paths import paths
+    from zkchat.compose.paths import find_paths
 
-    return paths(here.environment, vault)
+    return find_paths(here.environment, vault)
 
 
 def _file(paths: "Paths", scope: Scope) -> tuple[Path, Path | None]:
@@ -154,7 +154,7 @@ def _changing(here: Process, paths: "Paths", scope: Scope) -> Iterator[dict[str,
 
 
 def _loaded(here: Process, paths: "Paths") -> "Loaded":
-    from zkchat.compose.adapters import load_settings
+    from zkchat.compose.settings import load_settings
 
     return load_settings(here.environment, paths)
 

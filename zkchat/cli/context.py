@@ -86,10 +86,10 @@ def _tell_changes(here: Process, vault: "Path | None", answer: "ChatMessage") ->
     """Which rules, notes and agents are not what they were then, beside the result."""
     from zkchat.chat.staleness import changed_items
     from zkchat.cli.opening import profiles
-    from zkchat.compose import conversation as composition
+    from zkchat.compose.library import open_library
 
     assert answer.request_context is not None
-    with composition.open_library(here.environment, vault, tell=here.note) as (_, library):
+    with open_library(here.environment, vault, here) as (_, library):
         for changed in changed_items(answer.request_context, profiles(here, vault), library):
             here.note(changed.sentence)
 

@@ -109,10 +109,9 @@ def _terminal(environment: Environment) -> Finding:
 
 
 def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat.compose import adapters
-    from zkchat.compose.paths import paths
+    from zkchat.compose.workspace import load_workspace
 
-    loaded = adapters.load_settings(environment, paths(environment, vault))
+    loaded = load_workspace(environment, vault).loaded
     changed = sum(origin.layer != "default" for origin in loaded.origins.values())
     yield Finding("settings", "ok", f"{changed} set, the rest are defaults")
     for warning in loaded.warnings:
@@ -121,11 +120,11 @@ def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]
 
 def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     """What comes with the vault and is not used."""
-    from zkchat.compose.adapters import trust_states
-    from zkchat.compose.paths import paths
+    from zkchat.compose.paths import find_paths
+    from zkchat.compose.settings import trust_states
     from zkchat.model.trust import HOW_TO_APPROVE
 
-    states = trust_states(environment, paths(environment, vault))
+    states = trust_states(environment, find_paths(environment, vault))
     left_out = [f"{item.kind} {item.name}" for item, state in states if state != "approved"]
     if left_out:
         more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
@@ -133,13 +132,14 @@ def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
 
 
 def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat.compose import adapters, conversation
+    from zkchat.compose.library import local_folders_of, open_library
+    from zkchat.compose.workspace import load_workspace
     from zkchat.vault.privacy.local_folders import unmatched
 
-    with conversation.open_library(environment, vault) as (where, library):
+    with open_library(environment, vault) as (where, library):
         library.refresh()
         count, odd = library.note_count(), library.warnings()
-        folders = adapters.local_folders_of(environment, where, adapters.load_settings(environment, where).settings)
+        folders = local_folders_of(load_workspace(environment, vault))
         if not count:
             yield Finding("vault", "warning", f"{where.vault} holds no Markdown notes", "Name another with --vault.")
         else:
@@ -153,9 +153,9 @@ def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
 
 
 def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat.compose import conversation
+    from zkchat.compose import stores
 
-    with conversation.open_sessions(environment, vault) as store:
+    with stores.open_sessions(environment, vault) as store:
         yield Finding("sessions", "ok", f"{len(store.sessions()):,} kept")
 
 
@@ -187,12 +187,11 @@ def _model(environment: Environment, loaded: "Loaded") -> Iterator[Finding]:
 
 
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
-    from zkchat.compose import adapters
-    from zkchat.compose.paths import paths
+    from zkchat.compose.workspace import load_workspace
     from zkchat.model.secrets import without_password
     from zkchat.providers.transport import is_reachable
 
-    loaded = adapters.load_settings(environment, paths(environment, vault), model=model)
+    loaded = load_workspace(environment, vault, model=model).loaded
     settings = loaded.settings
     yield from _guarded("model", lambda: _model(environment, loaded))
     there = is_reachable(settings.ollama.host)

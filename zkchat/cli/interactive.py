@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from textwrap import fill
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from zkchat.cli.chat_needs import can_edit, edit_page, first_in_line, keys_of, last_session, launch, load_libraries
 from zkchat.cli.common import Process
+from zkchat.cli.consent import MemoryProposals, TerminalInterface
 from zkchat.cli.presenters import consoles, presenter_for, tell_choice
 from zkchat.cli.progress import progress
-from zkchat.cli.remembering import LearningPoints
 from zkchat.compose import conversation
 from zkchat.errors import SessionError, StorageError, VaultError, ZkchatError
 from zkchat.render.sanitize import shown
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 class _Visit:
     """A conversation that is open, with what belongs to it alone."""
 
-    opened: conversation.Opened
+    opened: conversation.OpenConversation
     background: Background
     resources: ExitStack
-    learning: LearningPoints
+    proposals: MemoryProposals
     session: "Session | None" = None
     """As it was after the last turn."""
     is_begun: bool = False
@@ -48,7 +48,7 @@ class _Visit:
     """What is wrong with notes, and was not told yet."""
 
     def refresh(self) -> None:
-        self.odd_notes += self.opened.refresh().warnings
+        self.odd_notes += self.opened.refresher.refresh().warnings
 
     @property
     def session_id(self) -> str:
@@ -59,13 +59,24 @@ class _Visit:
             self.session = self.opened.store.get(self.session_id) if self.session_id else None
 
 
+class _ChatInterface(TerminalInterface):
+    """Shows how far the indexing is in the bar as well."""
+
+    def __init__(self, chat: "Interactive") -> None:
+        super().__init__(chat.here)
+        self._chat = chat
+
+    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+        return self._chat.indexing_progress()
+
+
 class Interactive:
     """One `zkchat chat`, from the greeting to the end."""
 
     def __init__(self, here: Process, options: conversation.ConversationOptions, *, plain: bool) -> None:
-        self._here = here
+        self.here = here
         self._environment = here.environment
-        self._options = replace(options, progress=self._progress)
+        self._options = replace(options, user_interface=_ChatInterface(self))
         self._plain = plain
         self._shelf = Shelf()
         self._is_prompting = False
@@ -83,14 +94,14 @@ class Interactive:
     def _close(self, visit: _Visit) -> None:
         """End a conversation. What a full disk refused is stored now, or the user hears that it is lost."""
         if warning := visit.opened.conversation.save_rest():
-            self._here.note(f"{warning.text} {warning.hint}".strip())
+            self.here.note(f"{warning.text} {warning.hint}".strip())
         visit.resources.close()
 
     def _converse(self) -> None:
         while True:
             end = asyncio.run(converse(self._room()))
             if isinstance(end, Leave):
-                self._visit.learning.propose()
+                self._visit.proposals.propose()
                 return
             self._switch(end)
 
@@ -98,11 +109,11 @@ class Interactive:
         with ExitStack() as stack:
             opened = stack.enter_context(conversation.open_conversation(self._environment, options))
             background = stack.enter_context(Background())
-            wants_to_learn = opened.settings.memory.learn == "ask"
+            learns = opened.settings.memory.learn == "ask"
             visit = _Visit(
                 opened=opened,
                 background=background,
-                learning=LearningPoints(self._here, opened.conversation, is_wanted=wants_to_learn),
+                proposals=MemoryProposals(self.here, opened.conversation, enabled=learns),
                 resources=stack.pop_all(),
             )
             visit.look_up_session()
@@ -117,24 +128,24 @@ class Interactive:
         try:
             following = self._enter(replace(options, model=to.model) if to.model else options)
         except ZkchatError as error:
-            self._here.fail(error)
+            self.here.fail(error)
             return
         self._options = replace(self._options, model=to.model or self._options.model)
         before, self._visit = self._visit, following
         is_same = to.session is not None and to.session == before.session_id
         if is_same:
-            following.learning.heard = before.learning.heard
+            following.proposals.seen = before.proposals.seen
         else:
-            before.learning.propose()
+            before.proposals.propose()
         self._close(before)
         if to.model:
-            self._here.note(f"{following.opened.conversation.model.name} answers from now on.")
+            self.here.note(f"{following.opened.conversation.model.name} answers from now on.")
         self._tell_state(following, is_new=not is_same)
 
     def _greet(self) -> None:
         visit, opened = self._visit, self._visit.opened
         notes = self._count_notes()
-        tell_choice(self._here, opened)
+        tell_choice(self.here, opened)
         lines = greeting(
             vault=opened.paths.vault.name,
             notes=notes,
@@ -144,7 +155,7 @@ class Interactive:
             now=self._environment.now(),
         )
         for line in lines:
-            self._here.note(fill(line, self._prompt.width) if self._prompt else line)
+            self.here.note(fill(line, self._prompt.width) if self._prompt else line)
         self._tell_state(visit)
 
     def _count_notes(self) -> int:
@@ -158,18 +169,18 @@ class Interactive:
                 self._visit.refresh()
             return opened.library.note_count()
         except (StorageError, VaultError) as error:
-            self._here.fail(error)
+            self.here.fail(error)
             return 0
 
     def _tell_state(self, visit: _Visit, *, is_new: bool = True) -> None:
         """What the user should know on arriving: warnings, and what was said last, unless it is on the screen."""
         for warning in visit.opened.warnings:
-            self._here.note(f"{warning.text} {warning.hint}".strip())
+            self.here.note(f"{warning.text} {warning.hint}".strip())
         if visit.opened.conversation.is_private:
-            self._here.note("This conversation is private: nothing of it is remembered in others.")
+            self.here.note("This conversation is private: nothing of it is remembered in others.")
         asked, events = last_exchange(visit.opened.conversation.messages)
         if asked and is_new and self._environment.stdin_is_tty:
-            self._here.out(f"\nyou › {asked}\n")
+            self.here.out(f"\nyou › {asked}\n")
             presenter = presenter_for(self._environment, visit.opened, plain=self._plain)
             for event in events:
                 presenter.show(event)
@@ -186,7 +197,7 @@ class Interactive:
             surface=self._surface(opened),
             addresses=opened.addresses,
             kit=lambda: SessionItems(opened.conversation),
-            edit_page=partial(edit_page, self._here, opened.paths),
+            edit_page=partial(edit_page, self.here, opened.paths),
             models=lambda: ("quote", *opened.settings.models),
             keys=keys_of(self._environment, opened),
         )
@@ -203,7 +214,7 @@ class Interactive:
             is_saved=lambda: opened.conversation.is_saved,
         )
 
-    def _surface(self, opened: conversation.Opened) -> "Surface":
+    def _surface(self, opened: conversation.OpenConversation) -> "Surface":
         from zkchat.repl.surface import DrawnSurface, PlainSurface
 
         open_outside = partial(launch, self._environment)
@@ -271,7 +282,7 @@ class Interactive:
             raise EOFError from None
         if not line:
             if environment.stdin_is_tty:
-                self._here.note("")  # Ctrl-D does not end the line of the prompt
+                self.here.note("")  # Ctrl-D does not end the line of the prompt
             raise EOFError
         return line
 
@@ -307,13 +318,13 @@ class Interactive:
         visit = self._visit
         await visit.background.done()
         for odd in visit.odd_notes:
-            self._here.note(f"warning: {odd.path}: {odd.text}")
+            self.here.note(f"warning: {odd.path}: {odd.text}")
         visit.odd_notes.clear()
 
     def _turned(self) -> None:
         self._visit.look_up_session()
         self._suggest_dropping()
-        self._visit.learning.after_turn()
+        self._visit.proposals.after_turn()
         self._visit.opened.conversation.describe_soon()
         if self._prompt:
             self._visit.background.soon(self._renew_shelf)
@@ -321,7 +332,7 @@ class Interactive:
     def _suggest_dropping(self) -> None:
         for item in self._visit.opened.conversation.newly_unused():
             what = f"[[{item.name.removesuffix('.md')}]]" if item.type == "reference" else f"{item.type} {item.name}"
-            self._here.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
+            self.here.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
 
     def _renew_shelf(self) -> None:
         opened = self._visit.opened
@@ -335,7 +346,7 @@ class Interactive:
         return [(text, about.get(text, "")) for text in commands.completions(self._desk(), line)]
 
     @contextmanager
-    def _progress(self) -> "Iterator[Progress]":
+    def indexing_progress(self) -> "Iterator[Progress]":
         """In the bar while the user types, on a line of its own while the user waits."""
         with (
             self._visit.background.progress("indexing") as in_bar,

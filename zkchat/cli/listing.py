@@ -15,10 +15,10 @@ def console_of(here: Process, where: "Paths") -> "Console | None":
     environment = here.environment
     if not environment.stdout_is_tty:
         return None
-    from zkchat.compose import adapters
+    from zkchat.compose.settings import load_settings
     from zkchat.render.terminal import console_for
 
-    color = adapters.load_settings(environment, where).settings.ui.color
+    color = load_settings(environment, where).settings.ui.color
     return console_for(environment.stdout, is_tty=True, variables=environment.variables, color=color)
 
 

@@ -97,14 +97,14 @@ def relevance(
     json_output: JsonOption = False,
 ) -> None:
     """Show which facts a conversation calls for, and the notes used most."""
-    from zkchat.compose import conversation as composition
+    from zkchat.compose import stores
     from zkchat.errors import SessionNotFound
     from zkchat.memory.documents import Tally
     from zkchat.model.session import thread_of
 
     here = process()
     tally = Tally()
-    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+    with stores.open_sessions(here.environment, vault, here) as store:
         chosen = store.find(session) if session else next(iter(store.sessions()), None)
         if chosen is None:
             raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
@@ -188,21 +188,17 @@ def import_(
 
 def _text_of(here: Process, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":
     """What the file says, and its class, by its place in the vault too where it lies there."""
-    from zkchat.compose import adapters
-    from zkchat.compose.paths import paths
-    from zkchat.storage.vault_files import VaultFiles
+    from zkchat.compose.library import local_globs, vault_files
+    from zkchat.compose.workspace import load_workspace
     from zkchat.vault.privacy.current_class import CurrentClasses
 
-    where = paths(here.environment, vault)
-    settings = adapters.load_settings(here.environment, where).settings
-    notes = settings.vault
-    files = VaultFiles(where.vault, exclude=notes.exclude, max_note_bytes=notes.max_note_bytes)
-    folders = adapters.local_folders_of(here.environment, where, settings)
-    classes = CurrentClasses(files, [glob for folder in folders for glob in folder.globs])
+    workspace = load_workspace(here.environment, vault)
+    files = vault_files(workspace)
+    classes = CurrentClasses(files, local_globs(workspace))
     if path.startswith("@"):
         text = files.read(path[1:])
         return text, classes.of_text(text, normpath(path[1:]))
-    file, root = (here.environment.cwd / path).resolve(), where.vault.resolve()
+    file, root = (here.environment.cwd / path).resolve(), workspace.paths.vault.resolve()
     try:
         text = file.read_text("utf-8")
     except (OSError, ValueError) as error:

@@ -61,11 +61,10 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
     """Show the model in use and the others there are, with their windows and whether they can use tools."""
     if context.invoked_subcommand:
         return
-    from zkchat.compose import adapters
-    from zkchat.compose.paths import paths
+    from zkchat.compose.workspace import load_workspace
 
     here = process()
-    loaded = adapters.load_settings(here.environment, paths(here.environment, vault))
+    loaded = load_workspace(here.environment, vault).loaded
     places = _places(here.environment, loaded)
     named = _named(loaded.settings, places)
     chosen, why = _chosen(here.environment, loaded, places)

@@ -29,9 +29,9 @@ def open_notes(here: Process, vault: Path | None, *, warn: bool = True) -> Itera
 
     With `warn`, what is wrong with notes that changed is told.
     """
-    from zkchat.compose import conversation as composition
+    from zkchat.compose.library import open_library
 
-    with composition.open_library(here.environment, vault, tell=here.note) as (where, library):
+    with open_library(here.environment, vault, here) as (where, library):
         news = _bring_up_to_date(here, library)
         if warn:
             tell(here, news, most=_WARNINGS_SHOWN)

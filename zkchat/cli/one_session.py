@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.cli.common import Process
-from zkchat.cli.reviewing import reviewer_for
+from zkchat.cli.consent import TerminalInterface
 from zkchat.cli.transfer import session_or_last
 
 if TYPE_CHECKING:
-    from zkchat.compose.conversation import Opened
+    from zkchat.compose.conversation import OpenConversation
     from zkchat.model.message import ChatMessage
     from zkchat.model.session import History, Session
 
@@ -25,21 +25,26 @@ def first_line(message: "ChatMessage") -> str:
 
 @contextmanager
 def history_of(here: Process, vault: Path | None, session: str | None) -> "Iterator[tuple[Session, History]]":
-    from zkchat.compose import conversation as composition
+    from zkchat.compose import stores
     from zkchat.model.session import History
 
-    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+    with stores.open_sessions(here.environment, vault, here) as store:
         found = session_or_last(store, session)
         yield found, History(store.entries(found.id))
 
 
 @contextmanager
-def conversation_of(here: Process, vault: Path | None, session: str | None, model: str | None) -> "Iterator[Opened]":
+def conversation_of(
+    here: Process, vault: Path | None, session: str | None, model: str | None
+) -> "Iterator[OpenConversation]":
     from zkchat.compose import conversation as composition
+    from zkchat.compose import stores
 
-    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+    with stores.open_sessions(here.environment, vault, here) as store:
         found = session_or_last(store, session)
-    options = composition.ConversationOptions(vault=vault, model=model, session=found.id, reviewer=reviewer_for(here))
+    options = composition.ConversationOptions(
+        vault=vault, model=model, session=found.id, user_interface=TerminalInterface(here)
+    )
     with composition.open_conversation(here.environment, options) as opened:
         for warning in opened.warnings:
             here.note(f"{warning.text} {warning.hint}".strip())

@@ -27,10 +27,10 @@ ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or
 
 
 def folders(here: Process, vault: "Path | None") -> "ProfileFolders":
-    from zkchat.compose.paths import paths
+    from zkchat.compose.paths import find_paths
     from zkchat.storage.profile_files import ProfileFolders
 
-    where = paths(here.environment, vault)
+    where = find_paths(here.environment, vault)
     return ProfileFolders(vault=where.vault, config=where.user_config.parent)
 
 
@@ -41,10 +41,10 @@ def profiles(here: Process, vault: "Path | None") -> "Profiles":
 
 
 def _of_vault(here: Process, vault: "Path | None") -> "VaultTrust":
-    from zkchat.compose.paths import paths
+    from zkchat.compose.paths import find_paths
     from zkchat.compose.trust import VaultTrust
 
-    return VaultTrust(paths(here.environment, vault))
+    return VaultTrust(find_paths(here.environment, vault))
 
 
 def unused(found: "Profiles", kind: "ProfileKind") -> dict[str, object]:
@@ -161,13 +161,12 @@ def described(profile: "Agent | Rule") -> str:
 @contextmanager
 def open_memories(here: Process, vault: "Path | None") -> "Iterator[tuple[SqliteMemories | LazyMemories, Memory]]":
     """The facts of a vault, and the memory over them."""
-    from zkchat.compose import adapters
-    from zkchat.compose.paths import paths
+    from zkchat.compose.stores import open_memory
+    from zkchat.compose.workspace import load_workspace
 
-    where = paths(here.environment, vault)
-    loaded = adapters.load_settings(here.environment, where)
-    with adapters.opened_memory(here.environment, where, loaded.settings) as (store, memory, notice):
-        for warning in (*loaded.every_warning, *([notice] if notice else [])):
+    workspace = load_workspace(here.environment, vault)
+    with open_memory(workspace) as (store, memory, notices):
+        for warning in (*workspace.loaded.every_warning, *notices):
             here.note(f"warning: {warning}")
         yield store, memory
 

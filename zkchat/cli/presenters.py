@@ -6,14 +6,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from zkchat.cli.common import Process
-    from zkchat.compose.conversation import Opened
+    from zkchat.compose.conversation import OpenConversation
     from zkchat.environment import Environment
     from zkchat.render.presenter import Presenter
 
 
 def presenter_for(
     environment: "Environment",
-    opened: "Opened",
+    opened: "OpenConversation",
     *,
     json_output: bool = False,
     plain: bool = False,
@@ -47,7 +47,7 @@ def consoles(environment: "Environment", color: str) -> tuple["Console", "Consol
     )
 
 
-def tell_choice(here: "Process", opened: "Opened") -> None:
+def tell_choice(here: "Process", opened: "OpenConversation") -> None:
     """Say which model was chosen, where the user has not; in any case before notes leave the machine."""
     model = opened.conversation.model
     is_elsewhere = model.is_located and not model.on_this_machine

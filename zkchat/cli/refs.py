@@ -51,14 +51,14 @@ def refs(
 
 
 def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: bool) -> None:
-    from zkchat.compose import conversation as composition
+    from zkchat.compose import stores
 
     with open_notes(here, vault, warn=False) as (where, library):
         try:
             path, unknown = named_note(here, where, library, note), None
         except NoteNotFound as error:  # perhaps it was there when it was used
             path, unknown = note.removeprefix("[[").removesuffix("]]"), error
-    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+    with stores.open_sessions(here.environment, vault, here) as store:
         found = [use for use in opening.uses(store) if use.path in {path, f"{path}.md"}]
     if unknown and not found:
         raise unknown
@@ -88,14 +88,14 @@ def _show_top(here: Process, vault: Path | None, most: str | None, *, json_outpu
 
 
 def _draw(here: Process, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
-    from zkchat.compose.paths import paths
+    from zkchat.compose.paths import find_paths
     from zkchat.files import write_atomically
     from zkchat.render.graph_page import graph_page
 
     target = here.environment.cwd / file
     _check_target(target, yes=yes)
     graph = _tally(here, vault).graph()
-    write_atomically(target, graph_page(graph, vault=paths(here.environment, vault).vault.name), mode=0o600)
+    write_atomically(target, graph_page(graph, vault=find_paths(here.environment, vault).vault.name), mode=0o600)
     if json_output:
         here.json({"file": target, "notes": len(graph.notes), "conversations": len(graph.talks)})
     else:
@@ -115,11 +115,11 @@ def _check_target(target: Path, *, yes: bool) -> None:
 
 
 def _tally(here: Process, vault: Path | None) -> "Tally":
-    from zkchat.compose import conversation as composition
+    from zkchat.compose import stores
     from zkchat.memory.documents import Tally
 
     tally = Tally()
-    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+    with stores.open_sessions(here.environment, vault, here) as store:
         for use in opening.uses(store):
             tally.add(use)
     return tally

@@ -34,10 +34,10 @@ SessionArgument = Annotated[
 @app.command(name="list")
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the sessions of the vault, the last used first."""
-    from zkchat.compose import conversation as composition
+    from zkchat.compose import stores
 
     here = process()
-    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+    with stores.open_sessions(here.environment, vault, here) as store:
         sessions = store.sessions()
     if json_output:
         here.json(sessions)
@@ -66,7 +66,7 @@ def show(
     json_output: JsonOption = False,
 ) -> None:
     """Show the messages of a session, or some of them."""
-    from zkchat.compose import conversation as composition
+    from zkchat.compose import stores
     from zkchat.model.session import EntryFilter, messages_of
 
     here = process()
@@ -76,7 +76,7 @@ def show(
         since=_time("--since", since, time.min),
         until=_time("--until", until, time.max),
     )
-    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+    with stores.open_sessions(here.environment, vault, here) as store:
         found = store.find(session)
         messages = list(messages_of(store.entries(found.id, wanted)).values())
     if json_output:
@@ -144,7 +144,7 @@ def rename(
     json_output: JsonOption = False,
 ) -> None:
     """Give a session another title."""
-    from zkchat.compose import conversation as composition
+    from zkchat.compose import stores
     from zkchat.errors import UsageError
     from zkchat.model.session import TitleEntry
 
@@ -152,7 +152,7 @@ def rename(
     words = " ".join(title.split())
     if not words:
         raise UsageError("The new title is empty.", hint="Write at least one character.")
-    with composition.open_sessions(here.environment, vault, tell=here.note) as store:
+    with stores.open_sessions(here.environment, vault, here) as store:
         found = store.find(session)
         store.append(found.id, [TitleEntry(title=words)])
         renamed = store.get(found.id)
@@ -192,15 +192,13 @@ def delete(
 @contextmanager
 def _open_search(here: Process, vault: Path | None) -> Iterator[tuple["SessionStore", "ConversationSearch"]]:
     """The sessions of a vault, and the search over what was said in them."""
-    from zkchat.compose import conversation as composition
-    from zkchat.compose.adapters import load_settings, opened_message_search
-    from zkchat.compose.paths import paths
+    from zkchat.compose import stores
+    from zkchat.compose.workspace import load_workspace
 
-    where = paths(here.environment, vault)
-    settings = load_settings(here.environment, where).settings
+    workspace = load_workspace(here.environment, vault)
     with (
-        composition.open_sessions(here.environment, vault, tell=here.note) as store,
-        opened_message_search(here.environment, where, settings) as conversations,
+        stores.open_sessions(here.environment, vault, here) as store,
+        stores.open_message_search(workspace) as conversations,
     ):
         yield store, conversations
 

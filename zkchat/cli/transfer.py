@@ -50,14 +50,14 @@ def export_(
 
     zkchat context export "Sleep and light" --output sleep.json
     """
-    from zkchat.compose import conversation
+    from zkchat.compose import stores
     from zkchat.export.notes import as_markdown
     from zkchat.export.session_file import as_json
     from zkchat.model.session import thread_of
 
     here = process()
     keys = known_keys(here.environment)
-    with conversation.open_sessions(here.environment, vault, tell=here.note) as store:
+    with stores.open_sessions(here.environment, vault, here) as store:
         found = session_or_last(store, session)
         entries = store.entries(found.id)
     chosen = format_ or (Format.MARKDOWN if output and output.suffix == ".md" and not json_output else Format.JSON)
@@ -87,7 +87,7 @@ def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption
 
     other-program | zkchat context import --file -
     """
-    from zkchat.compose import conversation
+    from zkchat.compose import stores
     from zkchat.errors import StorageError
     from zkchat.export.reading import read_session
 
@@ -97,7 +97,7 @@ def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption
         imported = read_session(_text_of(here, file), now=environment.now(), new_id=environment.new_id)
     except SessionError as error:
         raise SessionError(f"{file}: {error.message}", hint=error.hint) from error
-    with conversation.open_sessions(environment, vault, tell=here.note) as store:
+    with stores.open_sessions(environment, vault, here) as store:
         session = store.create()
         try:
             store.append(session.id, imported.bodies_for(session.id))
@@ -122,9 +122,9 @@ def session_or_last(store: "SessionStore", name: str | None) -> "Session":
 
 def _stays_here(here: Process, vault: Path | None, thread: "list[ChatMessage]") -> bool:
     from zkchat.chat.privacy import stays_here
-    from zkchat.compose import conversation
+    from zkchat.compose.library import open_library
 
-    with conversation.open_library(here.environment, vault) as (_, library):
+    with open_library(here.environment, vault) as (_, library):
         return stays_here(thread, library)
 
 

@@ -32,7 +32,7 @@ def trust(
     Settings beyond the harmless, agents, rules, ZKCHAT.md or AGENTS.md, and databases of a vault are used only after
     your approval. It holds for their present content: what changes is asked about again.
     """
-    from zkchat.compose.adapters import trust_states
+    from zkchat.compose.settings import trust_states
     from zkchat.compose.trust import about
 
     here = process()
@@ -41,16 +41,16 @@ def trust(
     of_vault = _of(here, vault)
     if revoke:
         of_vault.revoke()
-    states = trust_states(here.environment, of_vault.where)
+    states = trust_states(here.environment, of_vault.paths)
     if yes:
         of_vault.approve(item for item, _ in states)
-        states = trust_states(here.environment, of_vault.where)
+        states = trust_states(here.environment, of_vault.paths)
     if json_output:
         items = [
             {**item.model_dump(exclude={"content"}), "about": list(about(item)), "state": state}
             for item, state in states
         ]
-        here.json({"vault": str(of_vault.where.vault), "items": items})
+        here.json({"vault": str(of_vault.paths.vault), "items": items})
         return
     _show(here, of_vault, states)
     if not revoke:
@@ -59,10 +59,10 @@ def trust(
 
 def settle(here: Process, vault: "Path | None", *, may_ask: bool) -> None:
     """Ask about what is new in the vault, where somebody is there to be asked; else say that it is left out."""
-    from zkchat.compose.adapters import trust_states
+    from zkchat.compose.settings import trust_states
 
     of_vault = _of(here, vault)
-    states = trust_states(here.environment, of_vault.where)
+    states = trust_states(here.environment, of_vault.paths)
     pending = [(item, state) for item, state in states if state in {"new", "changed"}]
     left_out = [(item, state) for item, state in states if state != "approved"]
     can_ask = may_ask and here.environment.stdin_is_tty and here.environment.stderr_is_tty
@@ -76,17 +76,17 @@ def settle(here: Process, vault: "Path | None", *, may_ask: bool) -> None:
 
 
 def _of(here: Process, vault: "Path | None") -> "VaultTrust":
-    from zkchat.compose.paths import paths
+    from zkchat.compose.paths import find_paths
     from zkchat.compose.trust import VaultTrust
 
-    return VaultTrust(paths(here.environment, vault))
+    return VaultTrust(find_paths(here.environment, vault))
 
 
 def _show(here: Process, of_vault: "VaultTrust", states: "States") -> None:
     if not states:
-        here.out(f"Nothing comes with {of_vault.where.vault} that would need your approval.")
+        here.out(f"Nothing comes with {of_vault.paths.vault} that would need your approval.")
         return
-    here.out(f"What comes with {of_vault.where.vault}:")
+    here.out(f"What comes with {of_vault.paths.vault}:")
     for line in _lines(states):
         here.out(line)
     if all(state == "approved" for _, state in states):

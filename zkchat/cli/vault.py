@@ -34,11 +34,11 @@ def index(
     json_output: JsonOption = False,
 ) -> None:
     """Bring the index up to date. Other commands do so by themselves; here you see what it finds."""
-    from zkchat.compose import conversation as composition
+    from zkchat.compose.library import open_library
 
     here = process()
     started = here.environment.now()
-    with composition.open_library(here.environment, vault, tell=here.note) as (where, library):
+    with open_library(here.environment, vault, here) as (where, library):
         with progress(here.environment, "Indexing notes") as step:
             refreshed = library.rebuild(step) if rebuild else library.refresh(step)
         with progress(here.environment, "Reading for meaning") as step:

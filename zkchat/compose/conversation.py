@@ -1,97 +1,54 @@
-"""The composition root: the one room that knows which adapters there are, and puts the pieces together."""
+"""One conversation: opened from its vault, its session, its model and its agent, closed at the end."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zkchat.compose.adapters import (
-    load_settings,
-    local_folders_of,
-    opened_library,
-    opened_sessions,
-    profile_files,
-)
-from zkchat.compose.paths import Paths, paths
+from zkchat.compose.library import local_folders_of, open_note_library
+from zkchat.compose.paths import Paths
+from zkchat.compose.profiles import load_profiles
 from zkchat.compose.providers import guarded_provider
+from zkchat.compose.stores import open_session_store
+from zkchat.compose.user_interface import UNATTENDED, UserInterface
+from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError, StorageDamaged, StorageError, StorageTooNew
 
 if TYPE_CHECKING:
     from zkchat.agents.profiles import Profiles
-    from zkchat.chat.compaction import Reviewer
     from zkchat.chat.conversation import Conversation
     from zkchat.chat.journal import Asked, Journal
     from zkchat.compose.document_links import Addresses
-    from zkchat.config.load import Loaded
     from zkchat.config.schema import Settings
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent, ProfileProblem
     from zkchat.model.session import AgentEntry, ItemsEntry, Session
     from zkchat.ports import ModelProvider, SessionStore
     from zkchat.storage.note_writer import NoteWriter
-    from zkchat.vault.indexing.indexer import Progress, Refreshed
+    from zkchat.vault.indexing.indexer import Refreshed
     from zkchat.vault.library import Library
     from zkchat.vault.privacy.local_folders import LocalFolder
 
 
-_FRESH_WITHIN = 0.04
-"""Seconds that a turn of a chat waits for the index; what takes longer goes on beside it."""
-_PROBLEMS_TOLD = 5
+MAX_REFRESH_SECONDS = 0.04
+"""That a turn of a chat waits for the index; what takes longer goes on beside it."""
+MAX_PROBLEMS_SHOWN = 5
 """Mistakes in the files of agents and rules that a conversation begins with."""
-
-
-@contextmanager
-def open_sessions(
-    environment: Environment, vault: Path | None, *, tell: Callable[[str], None] = lambda _: None
-) -> Iterator["SessionStore"]:
-    """The session store of a vault, for commands that need nothing else. `tell` hears of a rescue, and of settings that
-    are left out."""
-    where = paths(environment, vault)
-    loaded = load_settings(environment, where)
-    with opened_sessions(environment, where, loaded.settings) as (store, notices):
-        for notice in (*loaded.every_warning, *notices):
-            tell(notice)
-        yield store
-
-
-@contextmanager
-def open_library(
-    environment: Environment, vault: Path | None, *, tell: Callable[[str], None] = lambda _: None
-) -> Iterator[tuple[Paths, "Library"]]:
-    """The notes of a vault, for commands that need nothing else. `tell` hears of settings that are left out."""
-    where = paths(environment, vault)
-    loaded = load_settings(environment, where)
-    with opened_library(environment, where, loaded.settings, tell) as library:
-        for warning in loaded.every_warning:
-            tell(warning)
-        yield where, library
-
-
-@contextmanager
-def _unseen() -> "Iterator[Progress]":
-    yield lambda _done, _total: None
-
-
-def _nobody_to_ask(_text: str) -> bool:
-    return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationOptions:
+    """What the user chose when opening a conversation."""
+
     vault: Path | None = None
     model: str | None = None
     session: str | None = None
     continue_last: bool = False
-    progress: "Callable[[], AbstractContextManager[Progress]]" = _unseen
-    """What shows how far the indexing is, where there is somebody to see it."""
-    in_a_hurry: bool = False
+    user_interface: UserInterface = UNATTENDED
+    bounded_refresh: bool = False
     """Whether a turn goes on with what is known of the notes, where looking at all of them takes too long."""
-    reviewer: "Reviewer | None" = None
-    """Who is asked about compactions, where there is somebody to ask."""
-    may_remember: "Callable[[str], bool]" = _nobody_to_ask
-    """Shows the user what a model wants to be kept, and tells what they say to it."""
     private: bool = False
     """Whether nothing of this conversation is to be remembered."""
     strict: bool = False
@@ -103,17 +60,15 @@ class ConversationOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opened:
+class OpenConversation:
     """A conversation ready for its first turn, and what the user should know before it."""
 
     conversation: "Conversation"
     store: "SessionStore"
     """All sessions of the vault, this one among them."""
     library: "Library"
-    refresh: "Callable[[], Refreshed]"
-    """Brings the library up to date, with whatever progress was asked for."""
-    paths: Paths
-    settings: "Settings"
+    refresher: "IndexRefresher"
+    workspace: Workspace
     chosen: str
     """Why it is this model, where the user has not said."""
     warnings: tuple["Warned", ...]
@@ -121,8 +76,16 @@ class Opened:
     """The question that came along, stored."""
 
     @property
+    def paths(self) -> Paths:
+        return self.workspace.paths
+
+    @property
+    def settings(self) -> "Settings":
+        return self.workspace.settings
+
+    @property
     def new_notes(self) -> "NoteWriter":
-        """The way to write a note that is not there yet."""
+        """Creates notes that are not there yet."""
         from zkchat.storage.note_writer import NoteWriter
 
         vault = self.settings.vault
@@ -141,95 +104,103 @@ class Opened:
         return Addresses(self.paths.vault)
 
 
+class IndexRefresher:
+    """Brings the library up to date before a turn, and checks the folders of `privacy.local_only` once."""
+
+    def __init__(
+        self,
+        library: "Library",
+        provider: "ModelProvider",
+        local_folders: "Sequence[LocalFolder]",
+        options: ConversationOptions,
+    ) -> None:
+        self._library = library
+        self._provider = provider
+        self._unchecked = [*local_folders]
+        self._user_interface = options.user_interface
+        self._bounded = options.bounded_refresh
+
+    def refresh(self) -> "Refreshed":
+        library = self._library
+        refreshed = self._refreshed()
+        if self._provider.info.calls_tools:  # others are handed evidence, which is looked up by words alone
+            library.embed_soon()
+        if self._unchecked and library.note_count():
+            from zkchat.vault.privacy.local_folders import unmatched
+
+            odd = unmatched(self._unchecked, [note.path for note in library.notes()])
+            refreshed = replace(refreshed, warnings=(*refreshed.warnings, *odd))
+            self._unchecked.clear()
+        return refreshed
+
+    def _refreshed(self) -> "Refreshed":
+        from zkchat.vault.indexing.indexer import Refreshed
+
+        if self._bounded and self._library.note_count():
+            return self._library.refresh_within(MAX_REFRESH_SECONDS) or Refreshed()
+        with self._user_interface.indexing_progress() as progress:
+            return self._library.refresh(progress)
+
+
 @contextmanager
-def open_conversation(environment: Environment, options: ConversationOptions) -> Iterator[Opened]:
+def open_conversation(environment: Environment, options: ConversationOptions) -> Iterator[OpenConversation]:
     """Everything a conversation needs, closed again at the end."""
-    from zkchat.agents.profiles import profiles_of
     from zkchat.chat.conversation import Conversation
     from zkchat.compose.turn import Parts, describing_for, put_together
     from zkchat.model.events import Warned
 
-    where = paths(environment, options.vault)
-    loaded = load_settings(environment, where, model=options.model)
+    workspace = load_workspace(environment, options.vault, model=options.model)
     with ExitStack() as stack:
-        journal, notices = _journal(stack, environment, where, loaded.settings, options)
+        journal, rescued = _open_journal(stack, workspace, options)
         left_open = journal.close_what_a_crash_left_open(environment.new_id)
-        profiles = profiles_of(profile_files(where))
-        agent = _agent(profiles, options, journal)
-        choices = _choices(journal, options, agent)
+        profiles = load_profiles(workspace.paths)
+        agent = _find_agent(profiles, options, journal)
+        choices = _new_choices(journal, options, agent)
         asked = journal.ask(options.question, environment.new_id(), choices) if options.question else None
-        wanted = _as_agent_wants(environment, where, options, agent) if agent else None
-        loaded, unmet = wanted or (loaded, _unapproved_agent(profiles, journal))
-        told: list[str] = []
-        provider, chosen = guarded_provider(environment, loaded, told.append)
-        library = stack.enter_context(opened_library(environment, where, loaded.settings, told.append))
-        refresh = _refresher(library, provider, options, local_folders_of(environment, where, loaded.settings))
+        workspace, unmet = (
+            _apply_agent(workspace, options, agent) if agent else (workspace, _unapproved_agent(profiles, journal))
+        )
+        notices: list[str] = []
+        provider, chosen = guarded_provider(environment, workspace.loaded, notices.append)
+        library, cache_notices = stack.enter_context(open_note_library(workspace))
+        refresher = IndexRefresher(library, provider, local_folders_of(workspace), options)
         parts = Parts(
-            environment=environment,
-            where=where,
-            settings=loaded.settings,
+            workspace=workspace,
             journal=journal,
             library=library,
             provider=provider,
             profiles=profiles,
-            refresh=refresh,
-            reviewer=options.reviewer,
-            may_remember=options.may_remember,
+            refresh=refresher.refresh,
+            user_interface=options.user_interface,
             private=options.private or journal.history.is_private,
             strict=options.strict,
         )
         turn, trouble = put_together(stack, parts)
-        conversation = Conversation(turn, () if asked else choices, describing_for(turn, loaded.settings))
-        told += (*loaded.warnings, *notices, *_first(profiles.problems), *trouble)
-        yield Opened(
+        conversation = Conversation(turn, () if asked else choices, describing_for(turn, workspace.settings))
+        notices += (
+            *cache_notices, *workspace.loaded.warnings, *rescued, *_first_problems(profiles.problems), *trouble
+        )  # fmt: skip
+        yield OpenConversation(
             conversation=conversation,
             store=journal.store,
             library=library,
-            refresh=refresh,
-            paths=where,
-            settings=loaded.settings,
+            refresher=refresher,
+            workspace=workspace,
             chosen=chosen,
-            warnings=(*(Warned(text=text) for text in told), *unmet, *left_open),
+            warnings=(*(Warned(text=text) for text in notices), *unmet, *left_open),
             asked=asked,
         )
 
 
-def _first(problems: "Sequence[ProfileProblem]") -> list[str]:
+def _first_problems(problems: "Sequence[ProfileProblem]") -> list[str]:
     """As many as a user reads; a vault may bring any number of files with mistakes."""
-    told = [str(problem) for problem in problems[:_PROBLEMS_TOLD]]
-    more = len(problems) - len(told)
-    return [*told, f"… and {more} more: zkchat agent list and zkchat rules list name them."] if more else told
+    shown = [str(problem) for problem in problems[:MAX_PROBLEMS_SHOWN]]
+    more = len(problems) - len(shown)
+    return [*shown, f"… and {more} more: zkchat agent list and zkchat rules list name them."] if more else shown
 
 
-def _refresher(
-    library: "Library", provider: "ModelProvider", options: ConversationOptions, folders: "Sequence[LocalFolder]"
-) -> "Callable[[], Refreshed]":
-    from dataclasses import replace
-
-    from zkchat.vault.indexing.indexer import Refreshed
-    from zkchat.vault.privacy.local_folders import unmatched
-
-    unchecked = [*folders]
-
-    def refresh() -> "Refreshed":
-        if options.in_a_hurry and library.note_count():
-            refreshed = library.refresh_within(_FRESH_WITHIN) or Refreshed()
-        else:
-            with options.progress() as step:
-                refreshed = library.refresh(step)
-        if provider.info.calls_tools:  # others are handed evidence, which is looked up by words alone
-            library.embed_soon()
-        if unchecked and library.note_count():
-            odd = unmatched(unchecked, [note.path for note in library.notes()])
-            refreshed = replace(refreshed, warnings=(*refreshed.warnings, *odd))
-            unchecked.clear()
-        return refreshed
-
-    return refresh
-
-
-def _agent(profiles: "Profiles", options: ConversationOptions, journal: "Journal") -> "Agent | None":
-    """Who was asked for now, or else in the session before; one that is gone since is passed over."""
+def _find_agent(profiles: "Profiles", options: ConversationOptions, journal: "Journal") -> "Agent | None":
+    """The agent that was asked for now, or else in the session before; one that is gone since is passed over."""
     if options.agent:
         return profiles.agent(options.agent)
     return profiles.agents.get(journal.history.agent.casefold())
@@ -247,21 +218,20 @@ def _unapproved_agent(profiles: "Profiles", journal: "Journal") -> tuple["Warned
     return (Warned(text=f"{came_with_vault('agent', name)}, so another one answers.", hint=HOW_TO_APPROVE),)
 
 
-def _as_agent_wants(
-    environment: Environment, where: Paths, options: ConversationOptions, agent: "Agent"
-) -> tuple["Loaded", tuple["Warned", ...]]:
-    """The settings as the agent changes them, and whether they cannot be changed so."""
+def _apply_agent(
+    workspace: Workspace, options: ConversationOptions, agent: "Agent"
+) -> tuple[Workspace, tuple["Warned", ...]]:
+    """The settings as the agent changes them, and a warning where they cannot be changed so."""
     from zkchat.model.events import Warned
 
     try:
-        return load_settings(environment, where, model=options.model, agent=agent), ()
+        return workspace.with_agent(agent, options.model), ()
     except ConfigError as error:
-        loaded = load_settings(environment, where, model=options.model)
         unused = Warned(text=f"The settings of the agent {agent.name} are left out. {error.message}", hint=agent.path)
-        return loaded, (unused,)
+        return workspace, (unused,)
 
 
-def _choices(
+def _new_choices(
     journal: "Journal", options: ConversationOptions, agent: "Agent | None"
 ) -> list["AgentEntry | ItemsEntry"]:
     """What is new to the session of all that the user said when opening it."""
@@ -276,8 +246,8 @@ def _choices(
     return choices
 
 
-def _journal(
-    stack: ExitStack, environment: Environment, where: Paths, settings: "Settings", options: ConversationOptions
+def _open_journal(
+    stack: ExitStack, workspace: Workspace, options: ConversationOptions
 ) -> tuple["Journal", tuple[str, ...]]:
     """The session to go on in, read whole. Damage that shows only then has the store opened, and rescued, once more."""
     from zkchat.chat.journal import Journal
@@ -285,8 +255,8 @@ def _journal(
     for is_last in (False, True):
         with ExitStack() as trial:
             try:
-                store, notices = _store_or_none(trial, environment, where, settings)
-                journal = Journal(store, _session(store, options), environment.now)
+                store, notices = _open_store_or_hold_back(trial, workspace)
+                journal = Journal(store, _find_session(store, options), workspace.environment.now)
             except StorageDamaged:
                 if is_last:
                     raise
@@ -297,24 +267,20 @@ def _journal(
     raise AssertionError("the last trial returns or raises")
 
 
-def _store_or_none(
-    stack: ExitStack, environment: Environment, where: Paths, settings: "Settings"
-) -> tuple["SessionStore", tuple[str, ...]]:
-    """A conversation goes on without its store, until there is room for one; the first turn says that."""
+def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple["SessionStore", tuple[str, ...]]:
+    """The session store; where it cannot be opened, one that holds entries back until it can."""
     from zkchat.storage.sessions import UnavailableSessions
 
     try:
-        return stack.enter_context(opened_sessions(environment, where, settings))
+        return stack.enter_context(open_session_store(workspace))
     except StorageTooNew:
         raise
     except StorageError as error:
         late = stack.enter_context(ExitStack())
-        return UnavailableSessions(
-            error, lambda: late.enter_context(opened_sessions(environment, where, settings))[0]
-        ), ()
+        return UnavailableSessions(error, lambda: late.enter_context(open_session_store(workspace))[0]), ()
 
 
-def _session(store: "SessionStore", options: ConversationOptions) -> "Session | None":
+def _find_session(store: "SessionStore", options: ConversationOptions) -> "Session | None":
     if options.session is not None:
         return store.find(options.session)
     return next(iter(store.sessions()), None) if options.continue_last else None

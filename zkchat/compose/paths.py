@@ -34,7 +34,7 @@ class Paths:
         return str(self.vault)
 
 
-def paths(environment: Environment, vault: Path | None) -> Paths:
+def find_paths(environment: Environment, vault: Path | None) -> Paths:
     """Raises `VaultError` if the folder is not there. Works while the settings are broken."""
     root = find_vault(environment, vault)
     return Paths(

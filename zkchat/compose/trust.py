@@ -23,23 +23,23 @@ _SHOWN = 100
 class VaultTrust:
     """Approvals hold for one vault and for exactly the content that was seen."""
 
-    where: Paths
+    paths: Paths
 
     def states(self, *, in_vault: bool = False) -> list[tuple[VaultItem, TrustState]]:
         """All that comes with the vault; with `in_vault`, or if the vault asks for it, the databases in it too."""
-        return self._store.states(self.where.vault_key, self._items(in_vault=in_vault))
+        return self._store.states(self.paths.vault_key, self._items(in_vault=in_vault))
 
     def is_approved(self, item: VaultItem) -> bool:
-        return self._store.is_approved(self.where.vault_key, item)
+        return self._store.is_approved(self.paths.vault_key, item)
 
     def approve(self, items: Iterable[VaultItem]) -> None:
-        self._store.decide(self.where.vault_key, items, "approved")
+        self._store.decide(self.paths.vault_key, items, "approved")
 
     def decline(self, items: Iterable[VaultItem]) -> None:
-        self._store.decide(self.where.vault_key, items, "declined")
+        self._store.decide(self.paths.vault_key, items, "declined")
 
     def revoke(self) -> None:
-        self._store.revoke(self.where.vault_key)
+        self._store.revoke(self.paths.vault_key)
 
     def approve_own(self, before: VaultItem | None, after: VaultItem) -> bool:
         """Approve what the user just wrote, unless it holds something that was there before and is not approved.
@@ -58,7 +58,7 @@ class VaultTrust:
         """The files of agents and rules; those of the vault say whether they are approved."""
         files = list(folders.files())
         items = {file.path: profile_item(file) for file in files if file.origin == "vault" and not file.trouble}
-        states = dict(self._store.states(self.where.vault_key, items.values()))
+        states = dict(self._store.states(self.paths.vault_key, items.values()))
         for file in files:
             item = items.get(file.path)
             yield file if item is None else file.model_copy(update={"is_approved": states[item] == "approved"})
@@ -67,7 +67,7 @@ class VaultTrust:
     def _store(self) -> "TrustStore":
         from zkchat.config.trust import TrustStore
 
-        return TrustStore(self.where.trust)
+        return TrustStore(self.paths.trust)
 
     def _items(self, *, in_vault: bool) -> Iterator[VaultItem]:
         from zkchat.config.files import read_vault_file
@@ -75,24 +75,24 @@ class VaultTrust:
         from zkchat.storage.profile_files import ProfileFolders
 
         try:
-            requested = read_vault_file(self.where.vault_config)
+            requested = read_vault_file(self.paths.vault_config)
         except ConfigError:
             requested = None  # its settings are left out, with a warning
         if requested and requested.requests:
             yield requested.item
             in_vault = in_vault or requested.requests.get("storage.location") == "vault"
-        for file in ProfileFolders(vault=self.where.vault, config=self.where.user_config.parent).files():
+        for file in ProfileFolders(vault=self.paths.vault, config=self.paths.user_config.parent).files():
             if file.origin == "vault" and not file.trouble:
                 yield profile_item(file)
         yield from self._pages()
         if in_vault:
-            yield from _database_items(self.where.vault)
+            yield from _database_items(self.paths.vault)
 
     def _pages(self) -> Iterator[VaultItem]:
         from zkchat.memory.project import FILES
 
         for name in FILES:
-            text = page_text(self.where.vault, name)
+            text = page_text(self.paths.vault, name)
             if text is not None:
                 yield page_item(name, text)
 

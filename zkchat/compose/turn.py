@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from zkchat.chat.compaction import Compactor, Policy, Reviewer
+from zkchat.chat.compaction import Compactor, Policy
 from zkchat.chat.document_summaries import BackgroundSummaries, Summaries
 from zkchat.chat.limits import AnswerLimits
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.request import ArchiveRecall, Preparation, Wants
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.turn import Turn
-from zkchat.compose.adapters import opened_memory, opened_message_search, opened_sentences
-from zkchat.compose.paths import Paths
 from zkchat.compose.providers import tokenizer_of
+from zkchat.compose.stores import open_memory, open_message_search, open_summary_cache
 from zkchat.compose.trust import VaultTrust
+from zkchat.compose.user_interface import UserInterface
+from zkchat.compose.workspace import Workspace
 from zkchat.context.budget import Shares
 from zkchat.context.strategies import Keep
 from zkchat.errors import StorageError
@@ -39,18 +40,23 @@ if TYPE_CHECKING:
 class Parts:
     """What is open already when a turn is put together."""
 
-    environment: "Environment"
-    where: Paths
-    settings: "Settings"
+    workspace: Workspace
     journal: "Journal"
     library: "Library"
     provider: "ModelProvider"
     profiles: "Profiles"
     refresh: "Callable[[], Refreshed]"
-    reviewer: Reviewer | None
-    may_remember: Callable[[str], bool]
+    user_interface: UserInterface
     private: bool
     strict: bool
+
+    @property
+    def environment(self) -> "Environment":
+        return self.workspace.environment
+
+    @property
+    def settings(self) -> "Settings":
+        return self.workspace.settings
 
 
 def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]:
@@ -78,12 +84,12 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
         selector=_selector(stack, parts, tokenizer),
         memory=memory,
         recall=recall if parts.settings.context.recall else _nothing_recalled,
-        page_is_approved=VaultTrust(parts.where).page_is_approved,
+        page_is_approved=VaultTrust(parts.workspace.paths).page_is_approved,
         hidden=privacy.hidden,
     )
     turn = Turn(
         journal=journal,
-        vault=str(parts.where.vault),
+        vault=str(parts.workspace.paths.vault),
         library=library,
         refresh=parts.refresh,
         provider=provider,
@@ -128,11 +134,11 @@ def describing_for(turn: Turn, settings: "Settings") -> BackgroundSummaries:
 def _summaries(stack: ExitStack, parts: Parts, library: "Library") -> Summaries:
     if parts.provider.info.needs_notes or parts.settings.references.model_summaries == "never":
         return Summaries(library)
-    return Summaries(library, stack.enter_context(opened_sentences(parts.environment, parts.where, parts.settings)))
+    return Summaries(library, stack.enter_context(open_summary_cache(parts.workspace)))
 
 
 def _recall(stack: ExitStack, parts: Parts, tokenizer: "Tokenizer", privacy: ConversationPrivacy) -> ArchiveRecall:
-    search = opened_message_search(parts.environment, parts.where, parts.settings)
+    search = open_message_search(parts.workspace)
     return ArchiveRecall(
         journal=parts.journal, search=stack.enter_context(search), tokenizer=tokenizer, hidden=privacy.hidden
     )
@@ -155,13 +161,13 @@ def _memory(stack: ExitStack, parts: Parts, privacy: ConversationPrivacy) -> tup
     if parts.provider.info.needs_notes:
         return None, ()
     try:
-        _, memory, notice = stack.enter_context(opened_memory(parts.environment, parts.where, parts.settings))
+        _, memory, notices = stack.enter_context(open_memory(parts.workspace))
     except StorageError as error:
         return None, (f"Nothing is remembered now. {error.message}",)
     from zkchat.memory.facts import Secrecy
 
     secrecy = Secrecy(withholds=lambda: not privacy.on_this_machine(), binds=privacy.binds, disclose=privacy.disclose)
-    return memory.within(secrecy), (notice,) if notice else ()
+    return memory.within(secrecy), notices
 
 
 def _tools(
@@ -176,7 +182,7 @@ def _tools(
     core = explore_tools(library, parts.environment.now)
     tools: list[Tool] = [*core, *recall_tools(recall.find)]
     if memory:
-        may_remember = None if parts.private else parts.may_remember
+        may_remember = None if parts.private else parts.user_interface.may_remember
         tools += memory_tools(memory, may_remember, lambda: parts.journal.session_id)
     return Toolbox(tools), frozenset(tool.spec.name for tool in core)
 
@@ -211,7 +217,7 @@ def _compactor(parts: Parts, tokenizer: "Tokenizer", privacy: ConversationPrivac
         ),
         now=parts.environment.now,
         new_id=parts.environment.new_id,
-        reviewer=parts.reviewer,
+        reviewer=parts.user_interface.reviewer,
         hidden=privacy.hidden,
     )
 

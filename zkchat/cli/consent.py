@@ -1,0 +1,104 @@
+"""The user at the terminal, asked for consent: to a compaction, and to what may be remembered."""
+
+import signal
+from contextlib import AbstractContextManager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from zkchat.cli.common import Process
+from zkchat.cli.progress import progress
+from zkchat.errors import ZkchatError
+
+if TYPE_CHECKING:
+    from zkchat.chat.conversation import Conversation
+    from zkchat.context.strategies import Plan
+    from zkchat.vault.indexing.indexer import Progress
+
+
+class TerminalInterface:
+    """Implements `compose.user_interface.UserInterface`."""
+
+    def __init__(self, here: Process) -> None:
+        self._here = here
+
+    @property
+    def reviewer(self) -> "TerminalReviewer | None":
+        return TerminalReviewer(self._here) if self._here.environment.stdin_is_tty else None
+
+    def may_remember(self, text: str) -> bool:
+        if self._here.environment.stdin_is_tty:
+            self._here.note("")  # the line that says what the model is doing has not ended
+        return confirm_memory(self._here, text)
+
+    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+        return progress(self._here.environment, "Indexing notes")
+
+
+class TerminalReviewer:
+    """Implements `chat.compaction.Reviewer`."""
+
+    def __init__(self, here: Process) -> None:
+        self._here = here
+
+    async def agrees(self, plan: "Plan", tokens: int) -> bool:
+        count = len(plan.archived)
+        return self._here.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
+
+    async def edits(self, summary: str) -> str:
+        """The summary as the user leaves it in the editor; as it was where no editor can be opened."""
+        from zkchat.cli.opening import edit
+
+        with TemporaryDirectory(prefix="zkchat-") as folder:
+            file = Path(folder) / "summary.md"
+            file.write_text(summary, encoding="utf-8")
+            try:
+                edit(self._here, str(file))
+            except ZkchatError as error:
+                self._here.fail(error)
+                return summary
+            return file.read_text(encoding="utf-8", errors="replace")
+
+
+def confirm_memory(here: Process, text: str) -> bool:
+    """Whether the user agrees that this is remembered. Nobody there to ask is a no, and so is Ctrl-C."""
+    from zkchat.render.sanitize import shown_in_line
+
+    # The chat's own way to hear Ctrl-C does not reach somebody who waits for a line.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return here.confirm(f"Remember “{shown_in_line(text)}”?")
+    except KeyboardInterrupt:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class MemoryProposals:
+    """Proposes facts of one conversation to be remembered: after a compaction, and when the user leaves. Each once."""
+
+    def __init__(self, here: Process, conversation: "Conversation", *, enabled: bool) -> None:
+        self._here = here
+        self._conversation = conversation
+        self._enabled = enabled and here.environment.stdin_is_tty
+        self.seen = {message.id for message in conversation.messages}
+        """The ids of messages that were looked at already, or were there before this chat began."""
+        self._compactions = len(conversation.window.compactions)
+
+    def after_turn(self) -> None:
+        before, self._compactions = self._compactions, len(self._conversation.window.compactions)
+        if self._compactions > before:
+            self.propose()
+
+    def propose(self) -> None:
+        new = [message for message in self._conversation.messages if message.id not in self.seen]
+        self.seen.update(message.id for message in new)
+        for fact in self._conversation.worth_keeping(new) if self._enabled else ():
+            if confirm_memory(self._here, fact):
+                self._remember(fact)
+
+    def _remember(self, fact: str) -> None:
+        try:
+            self._here.note(self._conversation.remember(fact, "session").sentence)
+        except ZkchatError as error:
+            self._here.fail(error)

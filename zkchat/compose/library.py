@@ -1,0 +1,83 @@
+"""The notes of a vault: its files, the index over them, and the folders that stay on this machine."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from zkchat.compose.paths import Paths
+from zkchat.compose.stores import DatabasePaths
+from zkchat.compose.user_interface import UNATTENDED, Notices
+from zkchat.compose.workspace import Workspace, load_workspace
+from zkchat.environment import Environment
+
+if TYPE_CHECKING:
+    from zkchat.storage.vault_files import VaultFiles
+    from zkchat.vault.library import Library
+    from zkchat.vault.privacy.local_folders import LocalFolder
+
+MAX_INDEXING_PROCESSES = 2
+"""That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
+
+
+@contextmanager
+def open_library(
+    environment: Environment, vault: Path | None, notices: Notices = UNATTENDED
+) -> Iterator[tuple[Paths, "Library"]]:
+    """The notes of a vault, for commands that need nothing else. Settings that are left out are reported to `notices`,
+    and a cache that cannot be written."""
+    workspace = load_workspace(environment, vault)
+    with open_note_library(workspace) as (library, cache_notices):
+        for notice in (*cache_notices, *workspace.loaded.every_warning):
+            notices.note(notice)
+        yield workspace.paths, library
+
+
+@contextmanager
+def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[str, ...]]]:
+    """The notes; where the cache cannot be written, they are indexed for this once, and a notice says so."""
+    from zkchat.providers.static_vectors import installed
+    from zkchat.storage.locations import writable_cache_path
+    from zkchat.storage.note_index import SqliteNoteIndex
+    from zkchat.storage.process_pool import ProcessPool
+    from zkchat.vault.library import Library
+    from zkchat.vault.search.vectors import Meaning
+
+    workers = ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1))
+    with ExitStack() as stack:
+        own = DatabasePaths(workspace).cache("index.db")
+        path, reason = stack.enter_context(writable_cache_path(own, workspace.environment.temporary_folders))
+        unwritable = f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call."
+        index = stack.enter_context(closing(SqliteNoteIndex(path)))
+        library = Library(
+            vault_files(workspace),
+            index,
+            Meaning(index.vectors, installed()),
+            workers=workers,
+            local_only=local_globs(workspace),
+            clock=monotonic,
+        )
+        yield stack.enter_context(closing(library)), (unwritable,) if reason else ()
+
+
+def vault_files(workspace: Workspace) -> "VaultFiles":
+    from zkchat.storage.vault_files import VaultFiles
+
+    vault = workspace.settings.vault
+    return VaultFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+
+
+def local_folders_of(workspace: Workspace) -> "list[LocalFolder]":
+    """What the entries of `privacy.local_only` mean in this vault."""
+    from zkchat.vault.privacy.local_folders import local_folders
+
+    vault = workspace.paths.vault
+    roots = (str(vault.absolute()), str(vault.resolve()))
+    return local_folders(workspace.settings.privacy.local_only, roots, str(workspace.environment.home))
+
+
+def local_globs(workspace: Workspace) -> list[str]:
+    """The patterns of all notes that stay on this machine by their folder."""
+    return [glob for folder in local_folders_of(workspace) for glob in folder.globs]

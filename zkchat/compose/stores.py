@@ -1,0 +1,149 @@
+"""The databases of a vault: sessions, memories, and the caches over messages and documents."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zkchat.compose.trust import VaultTrust
+from zkchat.compose.user_interface import UNATTENDED, Notices
+from zkchat.compose.workspace import Workspace, load_workspace
+from zkchat.environment import Environment
+from zkchat.errors import StorageError
+from zkchat.model.trust import HOW_TO_APPROVE, database_item
+
+if TYPE_CHECKING:
+    from zkchat.context.recall.search import ConversationSearch
+    from zkchat.memory.facts import Memory
+    from zkchat.ports import SessionStore
+    from zkchat.storage.locations import Locations
+    from zkchat.storage.memories import LazyMemories, SqliteMemories
+    from zkchat.storage.sessions import LazySessions, Opened, SqliteSessions
+    from zkchat.storage.summaries import SqliteSummaries
+
+
+@contextmanager
+def open_sessions(
+    environment: Environment, vault: Path | None, notices: Notices = UNATTENDED
+) -> Iterator["SessionStore"]:
+    """The session store of a vault, for commands that need nothing else. A rescued file and settings that are left out
+    are reported to `notices`."""
+    workspace = load_workspace(environment, vault)
+    with open_session_store(workspace) as (store, rescued):
+        for notice in (*workspace.loaded.every_warning, *rescued):
+            notices.note(notice)
+        yield store
+
+
+@contextmanager
+def open_session_store(
+    workspace: Workspace,
+) -> Iterator[tuple["SqliteSessions | LazySessions", tuple[str, ...]]]:
+    """The sessions, and what happened to their file, if anything. Where nothing is stored yet, nothing is written."""
+    from zkchat.storage.sessions import LazySessions
+    from zkchat.storage.sessions import open_sessions as open_store
+
+    databases = DatabasePaths(workspace)
+
+    def opened() -> "Opened":
+        environment = workspace.environment
+        return open_store(databases.durable("sessions.db"), now=environment.now, new_id=environment.new_id)
+
+    if not databases.exist:
+        with LazySessions(lambda: databases.exist, lambda: opened().store) as unopened:
+            yield unopened, ()
+        return
+    found = opened()
+    with found.store as store:
+        yield store, found.notices
+
+
+@contextmanager
+def open_memory(
+    workspace: Workspace,
+) -> Iterator[tuple["SqliteMemories | LazyMemories", "Memory", tuple[str, ...]]]:
+    """The facts of a vault, the memory over them, and what happened to their file, if anything."""
+    from zkchat.context.relevance import Relevance
+    from zkchat.memory.facts import Memory
+    from zkchat.providers.static_vectors import installed
+    from zkchat.storage.memories import LazyMemories, open_memories
+
+    databases, environment = DatabasePaths(workspace), workspace.environment
+
+    def opened() -> "tuple[SqliteMemories, str]":
+        return open_memories(databases.durable("memories.db"), now=environment.now, new_id=environment.new_id)
+
+    store: SqliteMemories | LazyMemories
+    store, notice = opened() if databases.exist else (LazyMemories(lambda: databases.exist, lambda: opened()[0]), "")
+    with store:
+        yield store, Memory(store, Relevance(installed(), store), environment.now), (notice,) if notice else ()
+
+
+@contextmanager
+def open_message_search(workspace: Workspace) -> "Iterator[ConversationSearch]":
+    """The search over what was said in all sessions."""
+    from zkchat.context.recall.search import ConversationSearch
+    from zkchat.storage.message_index import SqliteMessageIndex
+
+    with closing(SqliteMessageIndex(DatabasePaths(workspace).cache("messages.db"))) as index:
+        yield ConversationSearch(index)
+
+
+@contextmanager
+def open_summary_cache(workspace: Workspace) -> "Iterator[SqliteSummaries]":
+    """The sentences in which models summarised documents."""
+    from zkchat.storage.summaries import SqliteSummaries
+
+    with closing(SqliteSummaries(DatabasePaths(workspace).cache("summaries.db"))) as sentences:
+        yield sentences
+
+
+@dataclass(frozen=True)
+class DatabasePaths:
+    """Where the databases of a vault are. A vault gets its id when something of it is stored, not before."""
+
+    workspace: Workspace
+
+    @property
+    def exist(self) -> bool:
+        """Whether anything was stored for this vault."""
+        return self._in_vault or self._locations.sessions.parent.is_dir()
+
+    def durable(self, name: str) -> Path:
+        """The path of a database that cannot be made again. Raises `StorageError`."""
+        from zkchat.storage.locations import claim
+
+        if self._in_vault:
+            return self._checked(name)
+        paths, new_id = self.workspace.paths, self.workspace.environment.new_id
+        locations = claim(paths.vault, data_dir=paths.data, cache_dir=paths.cache, new_id=new_id)
+        return locations.sessions.with_name(name)
+
+    def cache(self, name: str) -> Path:
+        """The path of a database that can be made again. Raises `StorageError`."""
+        return self._checked(name) if self._in_vault else self._locations.index.with_name(name)
+
+    @property
+    def _in_vault(self) -> bool:
+        return self.workspace.settings.storage.location == "vault"
+
+    @property
+    def _locations(self) -> "Locations":
+        from zkchat.storage.locations import locate
+
+        paths = self.workspace.paths
+        return locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
+
+    def _checked(self, name: str) -> Path:
+        """A path in the vault, where others may have put a file: only what the user approved, and ours by form."""
+        from zkchat.storage.vault_databases import ignore_in_git, validate_vault_database
+
+        vault, trust, item = self.workspace.paths.vault, VaultTrust(self.workspace.paths), database_item(name)
+        path = validate_vault_database(vault, name)
+        if not trust.is_approved(item):
+            if path.exists():
+                raise StorageError(f"{path} came with the vault and is not approved.", hint=HOW_TO_APPROVE)
+            trust.approve([item])  # it will be ours
+        ignore_in_git(vault)
+        return path

@@ -1,0 +1,48 @@
+"""The person whom a conversation runs for, as the composition sees them."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from zkchat.chat.compaction import Reviewer
+    from zkchat.vault.indexing.indexer import Progress
+
+
+class Notices(Protocol):
+    """Takes what the user should know beside the result: a file that was rescued, settings that are left out."""
+
+    def note(self, text: str) -> None: ...
+
+
+class UserInterface(Protocol):
+    """Shows progress and asks for consent."""
+
+    @property
+    def reviewer(self) -> "Reviewer | None":
+        """Who is asked about compactions; None where nobody can be asked."""
+
+    def may_remember(self, text: str) -> bool:
+        """Show the user what a model wants to be kept. Whether they agree."""
+
+    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+        """Show how far the indexing is."""
+
+
+class Unattended:
+    """Implements `Notices` and `UserInterface` where there is nobody: nothing is shown, nothing is agreed to."""
+
+    reviewer: "Reviewer | None" = None
+
+    def note(self, text: str) -> None:
+        pass
+
+    def may_remember(self, _text: str) -> bool:
+        return False
+
+    @contextmanager
+    def indexing_progress(self) -> "Iterator[Progress]":
+        yield lambda _done, _total: None
+
+
+UNATTENDED = Unattended()

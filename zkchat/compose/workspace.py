@@ -1,0 +1,37 @@
+"""A vault, the settings in force for it and the process it is used in: what every other part is opened from."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zkchat.compose.paths import Paths, find_paths
+from zkchat.compose.settings import load_settings
+from zkchat.environment import Environment
+
+if TYPE_CHECKING:
+    from zkchat.config.load import Loaded
+    from zkchat.config.schema import Settings
+    from zkchat.model.profile import Agent
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Nothing of it is open: the functions of this package open stores, notes and conversations from it."""
+
+    environment: Environment
+    paths: Paths
+    loaded: "Loaded"
+
+    @property
+    def settings(self) -> "Settings":
+        return self.loaded.settings
+
+    def with_agent(self, agent: "Agent", model: str | None) -> "Workspace":
+        """The same vault with the settings that an agent changes. Raises `ConfigError`."""
+        return replace(self, loaded=load_settings(self.environment, self.paths, model=model, agent=agent))
+
+
+def load_workspace(environment: Environment, vault: Path | None, *, model: str | None = None) -> Workspace:
+    """Raises `VaultError` where there is no such folder, and `ConfigError` for settings that cannot be used."""
+    paths = find_paths(environment, vault)
+    return Workspace(environment, paths, load_settings(environment, paths, model=model))
