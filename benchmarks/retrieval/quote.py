@@ -17,7 +17,7 @@ from pathlib import Path
 
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.evidence import MOST, evidence_for
+from zkchat.vault.evidence import MAX_SENTENCES, evidence_for
 from zkchat.vault.library import Library
 from zkchat.vault.notes.sentences import sentences
 
@@ -31,7 +31,7 @@ def quote(library: Library, question: str) -> list[str]:
 
 
 def first_sentences(library: Library, question: str) -> list[str]:
-    return [said for passage in library.search(question, limit=MOST) for said in sentences(passage.text)[:1]]
+    return [said for passage in library.search(question, limit=MAX_SENTENCES) for said in sentences(passage.text)[:1]]
 
 
 def speaks_first(quoter: Quoter, library: Library, path: str) -> bool:
@@ -52,7 +52,8 @@ def main() -> None:
         library.refresh()
         notes = sorted(library.stamps())
         print(
-            f"{'':34}{'first':>8}{f'in {MOST}':>8}{'silent when it should be':>28}{'elsewhere':>12}{'about a note':>16}"
+            f"{'':34}{'first':>8}{f'in {MAX_SENTENCES}':>8}{'silent when it should be':>28}"
+            f"{'elsewhere':>12}{'about a note':>16}"
         )
         for name, quoter in {"quote": quote, "baseline: first sentences": first_sentences}.items():
             first = shown = 0

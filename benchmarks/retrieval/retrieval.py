@@ -27,10 +27,10 @@ from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
-from zkchat.vault.search.ranking import MEANING_WEIGHT, TextIndex
+from zkchat.vault.search.ranking import VECTOR_WEIGHT, TextRanking
 from zkchat.vault.search.similarity import Sections, common_direction, packed, unpacked
-from zkchat.vault.search.terms import asked_terms
-from zkchat.vault.search.vectors import Meaning
+from zkchat.vault.search.terms import query_terms
+from zkchat.vault.search.vectors import VectorSearch
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUERIES = Path(__file__).parent / "queries" / "garden.json"
@@ -72,12 +72,12 @@ class Systems:
     def __init__(self, index: SqliteNoteIndex) -> None:
         self._index = index
         lookup = index.look_up(set(), None)
-        self._text = TextIndex(lookup.segments or (), lookup.dead)
+        self._text = TextRanking(lookup.segments or (), lookup.dead)
         numbers = self._text.sections.tolist()
         stored = {section.id: section for section in index.sections(numbers)}
         self.sections = [stored[number] for number in numbers]
         self._embedder = installed()
-        self._meaning = Meaning(index.vectors, self._embedder)
+        self._vectors = VectorSearch(index.vectors, self._embedder)
         vectors = unpacked(packed(self._embedder.embed([described(each) for each in self.sections])), 256)
         self._near = Sections(vectors, common_direction(vectors))
         self._plain = plain_table(self.sections)
@@ -103,11 +103,11 @@ class Systems:
         return self._text.scores(*self._asked(question))
 
     def words(self, question: str) -> Scores:
-        return self._text.words(self._text.matches(*self._asked(question)))
+        return self._text.bm25f(self._text.matches(*self._asked(question)))
 
     def names(self, question: str) -> Scores:
         scores = np.zeros(len(self.sections), dtype=np.float32)
-        slots, share = self._text.names(self._text.matches(*self._asked(question)))
+        slots, share = self._text.name_scores(self._text.matches(*self._asked(question)))
         scores[slots] = share
         return scores
 
@@ -116,12 +116,12 @@ class Systems:
 
     def hybrid(self, question: str) -> Scores:
         scores = self.text(question)
-        slots, nearness = self._meaning.nearness(question, self._text.sections, scores, self._text.alive)
-        scores[slots] += MEANING_WEIGHT * nearness
+        slots, similarities = self._vectors.similarities(question, self._text.sections, scores, self._text.alive)
+        scores[slots] += VECTOR_WEIGHT * similarities
         return scores
 
     def _asked(self, question: str) -> tuple[Counter[str], Sequence[TermPostings]]:
-        asked = Counter(asked_terms(question))
+        asked = Counter(query_terms(question))
         return asked, self._index.look_up(set(asked), None).postings
 
 
@@ -223,7 +223,7 @@ def interval(differences: Measures) -> str:
 def results_of(index: SqliteNoteIndex, vault: Path, asked: Sequence[Question]) -> dict[str, list[Result]]:
     """What each way to rank makes of the questions, once the vault is read and has its vectors."""
     files = VaultFiles(vault, exclude=(), max_note_bytes=5_000_000)
-    library = Library(files, index, Meaning(index.vectors, installed()))
+    library = Library(files, index, VectorSearch(index.vectors, installed()))
     library.refresh()
     library.embed()
     systems = Systems(index)

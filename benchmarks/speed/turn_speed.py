@@ -71,7 +71,7 @@ def typed(opened: conversation.OpenConversation) -> Milliseconds:
     """A look at the files, as it goes on while somebody types."""
 
     def look() -> None:
-        opened.library.look_ahead()
+        opened.library.prefetch()
         opened.library.refresh_within(PATIENCE)
 
     return milliseconds(look)

@@ -32,7 +32,7 @@ from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.graph import backlinks
 from zkchat.vault.library import Library
 from zkchat.vault.links.catalog import LiveCatalog
-from zkchat.vault.search.vectors import Meaning
+from zkchat.vault.search.vectors import VectorSearch
 
 QUERIES = 300
 PROCESSES = min(4, os.cpu_count() or 1)
@@ -95,7 +95,7 @@ def files_of(vault: Path) -> VaultFiles:
 
 
 def library_of(vault: Path, index: SqliteNoteIndex, workers: ProcessPool | None = None) -> Library:
-    return Library(files_of(vault), index, Meaning(index.vectors, installed()), workers=workers)
+    return Library(files_of(vault), index, VectorSearch(index.vectors, installed()), workers=workers)
 
 
 @dataclass(frozen=True)

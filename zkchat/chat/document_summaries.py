@@ -19,7 +19,7 @@ from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.markdown import blank, flatten, plain
 from zkchat.vault.notes.parse import prose_of
 from zkchat.vault.notes.sentences import sentences
-from zkchat.vault.search.terms import asked_terms, terms
+from zkchat.vault.search.terms import query_terms, terms
 
 MOST = 20
 """References that get a summary: nobody reads more of them, and for each a note is read."""
@@ -337,5 +337,5 @@ def accepted(said: str, text: str) -> str:
     written, language = language_of(sentence), language_of(text)
     if written and language and written != language:
         return ""
-    own, there = {*asked_terms(sentence)}, {*terms(text)}
+    own, there = {*query_terms(sentence)}, {*terms(text)}
     return sentence if len(own & there) >= OWN_WORDS * len(own) else ""

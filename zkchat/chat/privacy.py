@@ -23,7 +23,7 @@ from zkchat.model.message import (
 )
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import History, Window, compaction_of
-from zkchat.vault.guarded import SharedLibrary
+from zkchat.vault.guarded import GuardedLibrary
 from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import is_note
 
@@ -47,7 +47,7 @@ class ConversationPrivacy:
     """For one conversation with one model."""
 
     history: Callable[[], History]
-    library: SharedLibrary
+    library: GuardedLibrary
     on_this_machine: Callable[[], bool]
     _disclosed: bool = False
     _notes: dict[str, tuple[ChatMessage, frozenset[str]]] = field(default_factory=dict)
@@ -131,7 +131,7 @@ def stays_here(messages: Iterable[ChatMessage], library: Library) -> bool:
     if any(message.local for message in asked):
         return True
     notes = frozenset(chain.from_iterable(map(_notes_of, asked)))
-    shared = library.whole.shared_with(lambda: False)
+    shared = library.whole.guarded_for(lambda: False)
     try:
         shared.check(notes, is_kept_when_gone=False)
         return not shared.hidden().isdisjoint(notes)

@@ -246,7 +246,7 @@ class Interactive:
         )
         prompt.accepted = self._keep
         prompt.history.session = lambda: self._visit.session_id
-        prompt.buffer.on_text_changed += lambda _: self._visit.opened.library.look_ahead()
+        prompt.buffer.on_text_changed += lambda _: self._visit.opened.library.prefetch()
         return prompt
 
     def _keep(self, typed: str) -> None:

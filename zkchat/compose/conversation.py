@@ -124,7 +124,7 @@ class IndexRefresher:
         library = self._library
         refreshed = self._refreshed()
         if self._provider.info.calls_tools:  # others are handed evidence, which is looked up by words alone
-            library.embed_soon()
+            library.embed_in_background()
         if self._unchecked and library.note_count():
             from zkchat.vault.privacy.local_folders import unmatched
 

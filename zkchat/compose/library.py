@@ -43,7 +43,7 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
     from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.process_pool import ProcessPool
     from zkchat.vault.library import Library
-    from zkchat.vault.search.vectors import Meaning
+    from zkchat.vault.search.vectors import VectorSearch
 
     workers = ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1))
     with ExitStack() as stack:
@@ -54,7 +54,7 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
         library = Library(
             vault_files(workspace),
             index,
-            Meaning(index.vectors, installed()),
+            VectorSearch(index.vectors, installed()),
             workers=workers,
             local_only=local_globs(workspace),
             clock=monotonic,

@@ -63,7 +63,7 @@ def put_together(stack: ExitStack, parts: Parts) -> tuple[Turn, tuple[str, ...]]
     """A turn, and what the user should know of the files it was made from."""
     environment, journal, provider = parts.environment, parts.journal, parts.provider
     tokenizer, prior = tokenizer_of(provider)
-    library = parts.library.shared_with(lambda: provider.info.on_this_machine)
+    library = parts.library.guarded_for(lambda: provider.info.on_this_machine)
     privacy = ConversationPrivacy(
         history=lambda: journal.history, library=library, on_this_machine=lambda: provider.info.on_this_machine
     )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from zkchat.lexicon.small_talk import GREETINGS
 from zkchat.lexicon.statements import DECISIONS, FIRST_PERSON, UNSPACED_STATEMENTS
 from zkchat.lexicon.stop_words import STOP_WORDS
-from zkchat.vault.search.terms import asked_words, stem, words
+from zkchat.vault.search.terms import query_words, stem, words
 
 _WORTH = (1.0, 0.15)
 """Of a word: said for the first time, for the second. After that it adds nothing."""
@@ -37,7 +37,7 @@ def candidate(sentence: str, cost: int, *, weight: float = 1.0) -> Candidate:
 
 def content(text: str) -> frozenset[str]:
     """The terms that tell something; of a text of stop words, none."""
-    asked = asked_words(text)
+    asked = query_words(text)
     return frozenset() if _STOP_WORDS.issuperset(asked) else frozenset(map(stem, asked))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError, StorageError
 from zkchat.ports import Embedder, VectorCache
-from zkchat.vault.search.terms import asked_terms
+from zkchat.vault.search.terms import query_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ class Relevance:
         import numpy as np
 
         shelf = self._shelf(tuple(texts))
-        by_words = shelf.by_words(frozenset(asked_terms(question)))
+        by_words = shelf.by_words(frozenset(query_terms(question)))
         by_meaning = np.zeros_like(by_words)
         if shelf.vectors is not None and (asked := self._embedded([question])) is not None:
             # vecdot uses one core: on a busy machine, waiting for the others takes longer than their help saves.
@@ -70,7 +70,7 @@ class Relevance:
     def _terms_of(self, texts: Sequence[str]) -> list[frozenset[str]]:
         for text in texts:
             if text not in self._terms:
-                self._terms[text] = frozenset(asked_terms(text))
+                self._terms[text] = frozenset(query_terms(text))
         return [self._terms[text] for text in texts]
 
     def _vectors_of(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":

@@ -23,7 +23,7 @@ class IndexedNote(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A part of the text index, written once: what the words of some sections are, packed by `vault.postings`."""
+    """A part of the inverted index, written once: the terms of some sections, packed by `vault.search.postings`."""
 
     slots: int
     """How many sections, dead ones included."""
@@ -32,12 +32,12 @@ class Segment:
     names: bytes
     terms: Sequence[str]
     """In order."""
-    standing: bytes
-    """Where each stands in sections, one term after the other, and the bytes at which each ends."""
-    standing_ends: Sequence[int]
-    naming: bytes
-    """Likewise in names."""
-    naming_ends: Sequence[int]
+    section_postings: bytes
+    """The sections that contain each term, one term after the other, and the byte at which each ends."""
+    section_ends: Sequence[int]
+    name_postings: bytes
+    """Likewise for names."""
+    name_ends: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

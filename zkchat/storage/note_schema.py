@@ -180,12 +180,12 @@ def numbered(segment: Segment, first: int) -> Segment:
 
 
 def posting_rows(number: int, segment: Segment) -> Iterator[tuple[object, ...]]:
-    ends, name_ends = array("I", [0, *segment.standing_ends]), array("I", [0, *segment.naming_ends])
+    ends, name_ends = array("I", [0, *segment.section_ends]), array("I", [0, *segment.name_ends])
     for start in range(0, len(segment.terms), _TERMS_OF_ROW):
         terms = segment.terms[start : start + _TERMS_OF_ROW]
         end = start + len(terms)
-        standing = segment.standing[ends[start] : ends[end]]
-        naming = segment.naming[name_ends[start] : name_ends[end]]
+        standing = segment.section_postings[ends[start] : ends[end]]
+        naming = segment.name_postings[name_ends[start] : name_ends[end]]
         packed = (ends[start : end + 1] + name_ends[start : end + 1]).tobytes()
         yield number, terms[0], " ".join(terms), packed, standing, naming
 

@@ -15,7 +15,7 @@ from zkchat.vault.notes.parse import file_title
 from zkchat.vault.privacy.classes import is_inside
 from zkchat.vault.privacy.current_class import CurrentClasses
 from zkchat.vault.search.passages import Search
-from zkchat.vault.search.vectors import Meaning
+from zkchat.vault.search.vectors import VectorSearch
 
 MOST_CHECKED: Final = 200
 """Notes of a list that are looked into; whoever names more of them has the rest confirmed."""
@@ -40,7 +40,7 @@ class _Private:
         return _Private(generation=self.generation, local=local, never=never, both=local | never)
 
 
-class SharedLibrary(Library):
+class GuardedLibrary(Library):
     """Asks before each answer whether the model is on this machine, and which notes are private by now.
 
     Where none is, it costs nothing: the whole library answers.
@@ -51,15 +51,15 @@ class SharedLibrary(Library):
         whole: Library,
         files: NoteFiles,
         index: NoteIndex,
-        meaning: Meaning | None,
+        vectors: VectorSearch | None,
         *,
         local_only: Sequence[str],
         on_this_machine: Callable[[], bool],
     ) -> None:
-        super().__init__(files, index, meaning, local_only=local_only)
+        super().__init__(files, index, vectors, local_only=local_only)
         self._whole = whole
         self._on_this_machine = on_this_machine
-        self._search = Search(index, meaning, self.hidden)
+        self._search = Search(index, vectors, self.hidden)
         self._private = _Private()
         self._current = CurrentClasses(files, local_only)
         self.disclosed = False
@@ -263,8 +263,8 @@ class SharedLibrary(Library):
             if not self.check(passage.path for passage in found[:MOST_CHECKED]):
                 return found
 
-    def rarity(self, terms: Iterable[str]) -> dict[str, float]:
-        weigh = super().rarity if self.hidden() else self._whole.rarity
+    def idf(self, terms: Iterable[str]) -> dict[str, float]:
+        weigh = super().idf if self.hidden() else self._whole.idf
         return weigh(terms)
 
 

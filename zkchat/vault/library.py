@@ -10,16 +10,16 @@ from zkchat.errors import NoteNotFound, StorageDamaged, ZkchatError
 from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink
 from zkchat.model.note import Link, Missing, NoteWarning, Passage, Resolution, Resolved
 from zkchat.ports import NoteFiles, NoteIndex, Workers
-from zkchat.vault.indexing.background import BoundedRefresh
+from zkchat.vault.indexing.background import BackgroundRefresh
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.links.catalog import LiveCatalog
 from zkchat.vault.links.resolver import is_note, section_lines
 from zkchat.vault.notes.parse import comments_of, file_title, parse_note
 from zkchat.vault.search.passages import Search
-from zkchat.vault.search.vectors import Meaning
+from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
-    from zkchat.vault.guarded import SharedLibrary
+    from zkchat.vault.guarded import GuardedLibrary
 
 Answer = TypeVar("Answer")
 
@@ -34,7 +34,7 @@ class Library:
         self,
         files: NoteFiles,
         index: NoteIndex,
-        meaning: Meaning | None = None,
+        vectors: VectorSearch | None = None,
         *,
         workers: Workers | None = None,
         local_only: Sequence[str] = (),
@@ -42,30 +42,30 @@ class Library:
     ) -> None:
         """`local_only` are the folders whose notes go to no model but one on this machine.
 
-        The `clock` counts seconds; only `look_ahead` needs it.
+        The `clock` counts seconds; only `prefetch` needs it.
         """
         self._files = files
         self._index = index
         self._catalog = LiveCatalog(index)
         self._indexer = Indexer(files, index, self._catalog, workers)
-        self._meaning = meaning
+        self._vectors = vectors
         self._embedding: Thread | None = None
         self._closing = Event()
-        self._search = Search(index, meaning)
+        self._search = Search(index, vectors)
         self._refreshing = Lock()
-        self._bounded = BoundedRefresh(self.refresh, clock)
+        self._bounded = BackgroundRefresh(self.refresh, clock)
         self._remembered = _Remembered()
         self._local_only = local_only
 
-    def shared_with(self, on_this_machine: Callable[[], bool]) -> "SharedLibrary":
+    def guarded_for(self, on_this_machine: Callable[[], bool]) -> "GuardedLibrary":
         """The library as a model gets it that is on this machine or is not, which is asked anew each time."""
-        from zkchat.vault.guarded import SharedLibrary
+        from zkchat.vault.guarded import GuardedLibrary
 
-        return SharedLibrary(
+        return GuardedLibrary(
             self,
             self._files,
             self._index,
-            self._meaning,
+            self._vectors,
             local_only=self._local_only,
             on_this_machine=on_this_machine,
         )
@@ -100,13 +100,13 @@ class Library:
         """
         return self._bounded.within(seconds)
 
-    def look_ahead(self) -> None:
+    def prefetch(self) -> None:
         """Refresh in the background, because somebody is about to ask: `refresh_within` then need not look again.
 
         May be called at every key that is typed.
         """
         if not self._refreshing.locked():
-            self._bounded.ahead()
+            self._bounded.prefetch()
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
         """Forget what is known, and read every note again."""
@@ -116,8 +116,8 @@ class Library:
 
     def _begin_anew(self) -> None:
         self._index.reset()
-        if self._meaning:
-            self._meaning.forget()
+        if self._vectors:
+            self._vectors.reset()
 
     def note_count(self) -> int:
         """How many notes there are."""
@@ -204,12 +204,12 @@ class Library:
 
     def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
         """Give vectors to sections without one, as long as `keep_on`, told how many so far, says so."""
-        meaning = self._meaning
-        return self._answer(lambda: meaning.embed(keep_on)) if meaning else 0
+        vectors = self._vectors
+        return self._answer(lambda: vectors.embed(keep_on)) if vectors else 0
 
-    def embed_soon(self) -> None:
+    def embed_in_background(self) -> None:
         """The same in the background, until all have one or the library is closed."""
-        if not self._meaning or (self._embedding and self._embedding.is_alive()):
+        if not self._vectors or (self._embedding and self._embedding.is_alive()):
             return
         if not self._known_by_now().is_embedded:
             self._embedding = Thread(target=self._embed_quietly, name="zkchat-vectors", daemon=True)
@@ -242,9 +242,9 @@ class Library:
         """The notes that answer best, each by its best passage."""
         return self._answer(lambda: self._search.documents(query, limit=limit))
 
-    def rarity(self, terms: Iterable[str]) -> dict[str, float]:
-        """How telling terms are: the rarer in the vault, the more. Those that no note holds are left out."""
-        return self._answer(lambda: self._search.rarity(terms))
+    def idf(self, terms: Iterable[str]) -> dict[str, float]:
+        """The inverse document frequency of each term that occurs in the vault."""
+        return self._answer(lambda: self._search.idf(terms))
 
     def generation(self) -> int:
         """A number that grows whenever notes change."""

@@ -38,7 +38,7 @@ from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.privacy.classes import privacy_of_text
 from zkchat.vault.search import query
 from zkchat.vault.search.snippet import matches, snippet
-from zkchat.vault.search.terms import asked_terms, pieces, placed_terms, spelled, terms
+from zkchat.vault.search.terms import pieces, query_terms, spelled, term_spans, terms
 from zkchat.vault.search.vocabulary import Vocabulary
 
 Parser = Callable[[str, Random], None]
@@ -99,13 +99,13 @@ def links(text: str, _: Random) -> None:
 
 def queries(text: str, _: Random) -> None:
     asked = query.parse(text)
-    asked_terms(asked.ranking)
+    query_terms(asked.ranking)
     matches("Sleep and tea in the garden.", text)
     topics(text)
 
 
 def words(text: str, chance: Random) -> None:
-    inside([(start, end) for start, end, _ in placed_terms(text)], text)
+    inside([(start, end) for start, end, _ in term_spans(text)], text)
     found = terms(text)
     vocabulary = Vocabulary()
     vocabulary.lists(vocabulary.read([text, ""]))

@@ -241,7 +241,7 @@ def test_a_local_note_is_described_by_no_model_elsewhere(
     library: Library, tmp_path: Path, on_this_machine: bool
 ) -> None:
     note = tmp_path / "vault" / "Bread 1.md"
-    shared = library.shared_with(lambda: on_this_machine)
+    shared = library.guarded_for(lambda: on_this_machine)
     model = Describer()
     scene = Scene(shared, model)
     scene.summaries.added_to([reference("Bread 1")])

@@ -28,7 +28,7 @@ from zkchat.model.message import (
 )
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Entry, History, MessageEntry
-from zkchat.vault.guarded import SharedLibrary
+from zkchat.vault.guarded import GuardedLibrary
 from zkchat.vault.library import Library
 
 NOTES = {
@@ -60,7 +60,7 @@ def talk(*messages: ChatMessage) -> History:
 
 def privacy_of(history: History, library: Library, *, here: bool = False) -> ConversationPrivacy:
     return ConversationPrivacy(
-        history=lambda: history, library=library.shared_with(lambda: here), on_this_machine=lambda: here
+        history=lambda: history, library=library.guarded_for(lambda: here), on_this_machine=lambda: here
     )
 
 
@@ -142,10 +142,10 @@ def test_a_summary_of_local_turns_is_hidden(library: Library, marker: ChatMessag
 def test_without_an_index_whatever_had_to_do_with_notes_is_hidden(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: SharedLibrary) -> frozenset[str]:
+    def full(_: GuardedLibrary) -> frozenset[str]:
         raise StorageFull("No room for the index.")
 
-    monkeypatch.setattr(SharedLibrary, "hidden", full)
+    monkeypatch.setattr(GuardedLibrary, "hidden", full)
     history = talk(said("user", references=(reference("Open.md"),)), said("user"))
     assert privacy_of(history, library).hidden() == {"1"}
     assert privacy_of(history, library, here=True).hidden() == frozenset()

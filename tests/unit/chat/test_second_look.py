@@ -311,7 +311,7 @@ def test_a_model_elsewhere_is_not_handed_what_stays_here(library: Library, tmp_p
     library.refresh()
     for is_here in (False, True):
         model = Careless(UNFOUNDED, FOUNDED)
-        shared = library.shared_with(lambda here=is_here: here)  # type: ignore[misc]
+        shared = library.guarded_for(lambda here=is_here: here)  # type: ignore[misc]
         events_of(conversation(shared, model).say(QUESTION))
         assert ("takes two days" in str(model.requests)) is is_here
 

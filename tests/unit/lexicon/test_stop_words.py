@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.vault.search.terms import asked_words
+from zkchat.vault.search.terms import query_words
 
 
 @pytest.mark.parametrize(
@@ -13,12 +13,12 @@ from zkchat.vault.search.terms import asked_words
     ],
 )
 def test_small_words_of_a_question_are_not_looked_for(question: str, words: list[str]) -> None:
-    assert asked_words(question) == words
+    assert query_words(question) == words
 
 
 def test_one_small_word_of_another_language_is_no_proof_of_it() -> None:
-    assert asked_words("tortilla de patatas") == ["tortilla", "de", "patatas"]
+    assert query_words("tortilla de patatas") == ["tortilla", "de", "patatas"]
 
 
 def test_a_question_of_nothing_but_small_words_keeps_them() -> None:
-    assert asked_words("यह क्या है") == ["यह", "क्या", "है"]
+    assert query_words("यह क्या है") == ["यह", "क्या", "है"]

@@ -70,17 +70,17 @@ def section(text: str) -> Section:
 
 
 def segment(*terms: str, slots: int = 1) -> Segment:
-    standing, naming = ([f"{term} {kind}".encode() for term in terms] for kind in ("sections", "names"))
+    of_sections, of_names = ([f"{term} {kind}".encode() for term in terms] for kind in ("sections", "names"))
     return Segment(
         slots=slots,
         sections=b"s" * slots,
         lengths=b"l",
         names=b"n",
         terms=terms,
-        standing=b"".join(standing),
-        standing_ends=[*accumulate(map(len, standing))],
-        naming=b"".join(naming),
-        naming_ends=[*accumulate(map(len, naming))],
+        section_postings=b"".join(of_sections),
+        section_ends=[*accumulate(map(len, of_sections))],
+        name_postings=b"".join(of_names),
+        name_ends=[*accumulate(map(len, of_names))],
     )
 
 

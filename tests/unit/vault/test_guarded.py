@@ -11,9 +11,9 @@ from zkchat.errors import NoteNotFound
 from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.guarded import SharedLibrary
+from zkchat.vault.guarded import GuardedLibrary
 from zkchat.vault.library import Library
-from zkchat.vault.search.terms import asked_terms
+from zkchat.vault.search.terms import query_terms
 
 NOTES = {
     "Secret.md": "---\nzkchat: local\naliases: [Hush]\ntags: [whisper]\n---\n"
@@ -50,13 +50,13 @@ def whole(tmp_path: Path, index: SqliteNoteIndex) -> Library:
 
 
 @pytest.fixture
-def elsewhere(whole: Library) -> SharedLibrary:
-    return whole.shared_with(lambda: False)
+def elsewhere(whole: Library) -> GuardedLibrary:
+    return whole.guarded_for(lambda: False)
 
 
 @pytest.fixture
-def here(whole: Library) -> SharedLibrary:
-    return whole.shared_with(lambda: True)
+def here(whole: Library) -> GuardedLibrary:
+    return whole.guarded_for(lambda: True)
 
 
 def link(target: str, anchor: str = "") -> Link:
@@ -79,26 +79,28 @@ def test_of_a_note_that_is_never_read_nothing_but_the_path_is_known(whole: Libra
     assert index.look_up({"unsaid", "blue"}, None).postings == []
 
 
-def test_a_model_elsewhere_finds_open_notes_only(elsewhere: SharedLibrary, here: SharedLibrary, whole: Library) -> None:
+def test_a_model_elsewhere_finds_open_notes_only(
+    elsewhere: GuardedLibrary, here: GuardedLibrary, whole: Library
+) -> None:
     assert found(elsewhere, "apples") == {"Open.md"}
     assert found(here, "apples") == found(whole, "apples") == {"Open.md", "Secret.md", "Journal/Plan.md"}
     assert found(elsewhere, "tag:whisper") == set()
     assert found(elsewhere, "path:Journal") == set()
 
 
-def test_a_limit_is_filled_with_open_notes(elsewhere: SharedLibrary) -> None:
+def test_a_limit_is_filled_with_open_notes(elsewhere: GuardedLibrary) -> None:
     assert [passage.path for passage in elsewhere.search("apples", limit=1)] == ["Open.md"]
 
 
-def test_the_rarity_of_words_does_not_tell_of_private_notes(elsewhere: SharedLibrary, here: SharedLibrary) -> None:
-    assert elsewhere.rarity({"crimson"}) == {}
-    assert here.rarity({"crimson"}) != {}
-    (apples,) = asked_terms("apples")
-    assert elsewhere.rarity({apples})[apples] > here.rarity({apples})[apples]
+def test_the_rarity_of_words_does_not_tell_of_private_notes(elsewhere: GuardedLibrary, here: GuardedLibrary) -> None:
+    assert elsewhere.idf({"crimson"}) == {}
+    assert here.idf({"crimson"}) != {}
+    (apples,) = query_terms("apples")
+    assert elsewhere.idf({apples})[apples] > here.idf({apples})[apples]
 
 
 def test_a_note_that_becomes_private_is_gone_from_a_search_that_was_made_before(
-    elsewhere: SharedLibrary, whole: Library, tmp_path: Path
+    elsewhere: GuardedLibrary, whole: Library, tmp_path: Path
 ) -> None:
     assert found(elsewhere, "apples") == {"Open.md"}
     (tmp_path / "vault" / "Open.md").write_text("---\nzkchat: local\n---\nApples are green.\n")
@@ -108,7 +110,7 @@ def test_a_note_that_becomes_private_is_gone_from_a_search_that_was_made_before(
 
 def test_the_model_is_asked_for_its_place_at_every_call(whole: Library) -> None:
     places = [True]
-    library = whole.shared_with(lambda: places[-1])
+    library = whole.guarded_for(lambda: places[-1])
     assert "Secret.md" in found(library, "apples")
     places.append(False)
     assert "Secret.md" not in found(library, "apples")
@@ -119,21 +121,21 @@ def test_the_model_is_asked_for_its_place_at_every_call(whole: Library) -> None:
 @pytest.mark.parametrize(
     "path", ["Secret.md", "./Secret.md", "Work/../Secret.md", "Journal/Plan.md", "Work/../Journal/Plan.md", "Never.md"]
 )
-def test_a_private_note_cannot_be_read_elsewhere(elsewhere: SharedLibrary, path: str) -> None:
+def test_a_private_note_cannot_be_read_elsewhere(elsewhere: GuardedLibrary, path: str) -> None:
     with pytest.raises(NoteNotFound) as caught:
         elsewhere.read(path)
     assert caught.value.message == f"There is no file {path} in the vault."
     assert "Secret" not in caught.value.hint
 
 
-def test_a_note_is_asked_for_its_class_as_it_stands_in_the_file(elsewhere: SharedLibrary, tmp_path: Path) -> None:
+def test_a_note_is_asked_for_its_class_as_it_stands_in_the_file(elsewhere: GuardedLibrary, tmp_path: Path) -> None:
     assert "green" in elsewhere.section("Open.md")
     (tmp_path / "vault" / "Open.md").write_text("---\nzkchat: local\n---\nApples are green.\n")
     with pytest.raises(NoteNotFound):
         elsewhere.section("Open.md")
 
 
-def test_on_this_machine_only_what_is_never_read_is_not_there(here: SharedLibrary) -> None:
+def test_on_this_machine_only_what_is_never_read_is_not_there(here: GuardedLibrary) -> None:
     assert "crimson" in here.read("Secret.md")
     assert isinstance(here.resolve(link("Hush")), Resolved)
     with pytest.raises(NoteNotFound):
@@ -142,29 +144,31 @@ def test_on_this_machine_only_what_is_never_read_is_not_there(here: SharedLibrar
 
 
 @pytest.mark.parametrize("target", ["Secret", "Hush", "secret.md", "/Secret", "Journal/Plan", "photo.png"])
-def test_a_link_to_a_private_note_leads_nowhere_elsewhere(elsewhere: SharedLibrary, target: str) -> None:
+def test_a_link_to_a_private_note_leads_nowhere_elsewhere(elsewhere: GuardedLibrary, target: str) -> None:
     assert elsewhere.resolve(link(target)) == Missing(target=target)
 
 
-def test_a_link_to_the_web_leads_there(elsewhere: SharedLibrary) -> None:
+def test_a_link_to_the_web_leads_there(elsewhere: GuardedLibrary) -> None:
     address = "https://example.org"
     assert elsewhere.resolve(Link(text=address, target=address, external=True)) == External(address=address)
 
 
-def test_of_several_notes_the_open_ones_answer(elsewhere: SharedLibrary, here: SharedLibrary) -> None:
+def test_of_several_notes_the_open_ones_answer(elsewhere: GuardedLibrary, here: GuardedLibrary) -> None:
     assert isinstance(here.resolve(link("Plan")), Ambiguous)
     assert elsewhere.resolve(link("Plan", "Soon")) == Resolved(path="Work/Plan.md", via="name", line=3)
     assert elsewhere.resolve(link("Plan", "Later")) == Resolved(path="Work/Plan.md", via="name", anchor_found=False)
 
 
-def test_of_more_than_two_the_open_ones_stay_in_doubt(tmp_path: Path, whole: Library, elsewhere: SharedLibrary) -> None:
+def test_of_more_than_two_the_open_ones_stay_in_doubt(
+    tmp_path: Path, whole: Library, elsewhere: GuardedLibrary
+) -> None:
     (tmp_path / "vault" / "Home").mkdir()
     (tmp_path / "vault" / "Home" / "Plan.md").write_text("# Plan\n")
     whole.refresh()
     assert elsewhere.resolve(link("Plan")) == Ambiguous(path="Home/Plan.md", via="name", others=("Work/Plan.md",))
 
 
-def test_private_names_are_not_suggested_elsewhere(elsewhere: SharedLibrary, here: SharedLibrary) -> None:
+def test_private_names_are_not_suggested_elsewhere(elsewhere: GuardedLibrary, here: GuardedLibrary) -> None:
     suggested = here.resolve(link("Secrt"))
     assert isinstance(suggested, Missing)
     assert "Secret" in suggested.suggestions
@@ -173,7 +177,7 @@ def test_private_names_are_not_suggested_elsewhere(elsewhere: SharedLibrary, her
     assert "Secret" not in kept.suggestions
 
 
-def test_why_a_link_is_withheld(elsewhere: SharedLibrary, here: SharedLibrary, whole: Library) -> None:
+def test_why_a_link_is_withheld(elsewhere: GuardedLibrary, here: GuardedLibrary, whole: Library) -> None:
     assert elsewhere.withheld(link("Secret")) == "is local"
     assert elsewhere.withheld(link("Never")) == "is never to be read"
     assert here.withheld(link("Never")) == "is never to be read"
@@ -181,7 +185,7 @@ def test_why_a_link_is_withheld(elsewhere: SharedLibrary, here: SharedLibrary, w
     assert whole.withheld(link("Never")) == ""
 
 
-def test_a_links_other_end_is_not_told_of(elsewhere: SharedLibrary) -> None:
+def test_a_links_other_end_is_not_told_of(elsewhere: GuardedLibrary) -> None:
     assert [stored.resolution is None for stored in elsewhere.links_from("Open.md")] == [True, True, True]
     assert elsewhere.links_to("Open.md") == elsewhere.links_to("Secret.md") == elsewhere.links_from("Secret.md") == []
 
@@ -200,7 +204,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "copies": lambda library: library.copies(),
     "search": lambda library: library.search("crimson door secret apples"),
     "documents": lambda library: library.documents("crimson door secret apples"),
-    "rarity": lambda library: sorted(library.rarity({"door", "journal", "crimson"})),
+    "idf": lambda library: sorted(library.idf({"door", "journal", "crimson"})),
     "stamps": lambda library: library.stamps(),
     "warnings": lambda library: library.warnings(),
     "resolve": lambda library: library.resolve(link("Hus")),
@@ -213,7 +217,17 @@ ASKED: dict[str, Callable[[Library], object]] = {
 }
 TOLD_IN_OTHER_TESTS = {"read", "section"}
 NOTHING_TOLD = {
-    *("refresh", "refresh_within", "look_ahead", "rebuild", "embed", "embed_soon", "close", "whole", "shared_with")
+    *(
+        "refresh",
+        "refresh_within",
+        "prefetch",
+        "rebuild",
+        "embed",
+        "embed_in_background",
+        "close",
+        "whole",
+        "guarded_for",
+    )
 }
 
 
@@ -224,7 +238,7 @@ def test_every_question_to_a_library_is_one_that_is_asked_here() -> None:
 
 @pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED.keys())
 def test_no_answer_tells_of_a_private_note(
-    elsewhere: SharedLibrary, tmp_path: Path, whole: Library, ask: Callable[[Library], object]
+    elsewhere: GuardedLibrary, tmp_path: Path, whole: Library, ask: Callable[[Library], object]
 ) -> None:
     (tmp_path / "vault" / "Journal" / "Odd.md").write_bytes(b"\xff\xfe\xfa odd")
     whole.refresh()
@@ -233,7 +247,9 @@ def test_no_answer_tells_of_a_private_note(
     assert "Secret.md" not in told
 
 
-def test_what_cannot_be_read_stays_here_with_its_name(elsewhere: SharedLibrary, tmp_path: Path, whole: Library) -> None:
+def test_what_cannot_be_read_stays_here_with_its_name(
+    elsewhere: GuardedLibrary, tmp_path: Path, whole: Library
+) -> None:
     (tmp_path / "vault" / "Large.md").write_text("---\nzkchat: local\n---\n" + "long " * 4000)
     whole.refresh()
     assert isinstance(elsewhere.resolve(link("Large")), Missing)
@@ -252,7 +268,7 @@ def test_what_cannot_be_read_stays_here_with_its_name(elsewhere: SharedLibrary, 
         lambda library: library.resolve(link("Plan")),
     ],
 )
-def test_it_is_known_that_a_local_note_was_lent(here: SharedLibrary, ask: Callable[[Library], object]) -> None:
+def test_it_is_known_that_a_local_note_was_lent(here: GuardedLibrary, ask: Callable[[Library], object]) -> None:
     here.read("Open.md")
     here.resolve(link("Open"))
     here.resolve(link("Work/Plan"))
@@ -261,7 +277,7 @@ def test_it_is_known_that_a_local_note_was_lent(here: SharedLibrary, ask: Callab
     assert here.disclosed
 
 
-def test_nothing_is_lent_to_a_model_elsewhere(elsewhere: SharedLibrary) -> None:
+def test_nothing_is_lent_to_a_model_elsewhere(elsewhere: GuardedLibrary) -> None:
     elsewhere.resolve(link("Hush"))
     elsewhere.names("Secret.md")
     with pytest.raises(NoteNotFound):
@@ -273,11 +289,11 @@ def test_without_private_notes_the_whole_library_answers(tmp_path: Path, index: 
     (tmp_path / "A.md").write_text("# A\n\nApples. [[B]]\n")
     whole = Library(VaultFiles(tmp_path, exclude=(), max_note_bytes=10_000), index)
     whole.refresh()
-    shared = whole.shared_with(lambda: False)
+    shared = whole.guarded_for(lambda: False)
     assert shared.hidden() == frozenset()
     assert shared.search("apples") == whole.search("apples")
     assert shared.documents("apples") == whole.documents("apples")
-    assert shared.rarity({"apples"}) == whole.rarity({"apples"})
+    assert shared.idf({"apples"}) == whole.idf({"apples"})
     assert shared.resolve(link("B")) == whole.resolve(link("B"))
     assert shared.whole is whole
 
@@ -291,7 +307,7 @@ def test_without_private_notes_the_whole_library_answers(tmp_path: Path, index: 
     ],
 )
 def test_no_link_leads_into_a_local_folder_by_another_name(
-    name: str, target: str, path: str, whole: Library, here: SharedLibrary, elsewhere: SharedLibrary, tmp_path: Path
+    name: str, target: str, path: str, whole: Library, here: GuardedLibrary, elsewhere: GuardedLibrary, tmp_path: Path
 ) -> None:
     (tmp_path / "vault" / name).symlink_to(target)
     with pytest.raises(NoteNotFound):  # before the index knows of it
@@ -332,14 +348,14 @@ NAMING: dict[str, Callable[[Library], object]] = {
 @pytest.mark.parametrize("ask", NAMING.values(), ids=NAMING.keys())
 @pytest.mark.parametrize("change", BECAME_PRIVATE.values(), ids=BECAME_PRIVATE.keys())
 def test_a_note_that_became_private_after_it_was_indexed_is_not_there(
-    tmp_path: Path, elsewhere: SharedLibrary, ask: Callable[[Library], object], change: Callable[[Path], object]
+    tmp_path: Path, elsewhere: GuardedLibrary, ask: Callable[[Library], object], change: Callable[[Path], object]
 ) -> None:
     assert "Open" in str(ask(elsewhere))
     change(tmp_path / "vault")
     assert "Open" not in str(ask(elsewhere)).replace("target='Open'", "").replace("target='Opem'", "")
 
 
-def test_a_note_that_became_local_is_lent_to_a_model_on_this_machine(tmp_path: Path, here: SharedLibrary) -> None:
+def test_a_note_that_became_local_is_lent_to_a_model_on_this_machine(tmp_path: Path, here: GuardedLibrary) -> None:
     here.search("apples green")
     assert not here.disclosed
     BECAME_PRIVATE["marked local"](tmp_path / "vault")

@@ -7,21 +7,20 @@ used.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from math import log
 from typing import Literal, NamedTuple, Self
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.vault.search.terms import UNSPACED_SCRIPTS, terms
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS, idf, terms
 
 Numbers = NDArray[np.int64]
 TermNumbers = NDArray[np.uint32]
 Scores = NDArray[np.float64]
 
-SATURATION = 0.9
-LENGTH_SHARE = 0.4
+K1 = 0.9
+B = 0.4
 NEAR_WEIGHT = 0.3
 UNHEARD_WEIGHT = 0.3
 """Of a word that was never said: whoever asks uses other words, or asks about something else."""
@@ -97,7 +96,7 @@ class _Postings:
         self._owners = np.repeat(np.arange(first, first + len(words.lengths)), words.lengths)[order]
         self._is_said = (np.arange(len(words.terms)) < np.repeat(ends_of_said, words.lengths))[order]
 
-    def standing(self, term: int) -> tuple[Numbers, NDArray[np.bool_]]:
+    def occurrences(self, term: int) -> tuple[Numbers, NDArray[np.bool_]]:
         """The place of the message, for every time that the term stands in one, and whether it is said there."""
         half = np.uint16(term & 0xFFFF)
         start, end = (int(np.searchsorted(self._halves, half, side)) for side in _SIDES)
@@ -117,8 +116,8 @@ class MessageRanking:
         lengths = own + NEAR_WEIGHT * _around(said.astype(np.float64))
         self._count = int(np.count_nonzero(own))
         mean = max(float(lengths[own > 0].sum()) / max(self._count, 1), 1.0)
-        self._resistance = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean)
-        """How often a term must stand in a message to reach half of its weight."""
+        self._length_norm = K1 * (1 - B + B * lengths / mean)
+        """K1, scaled by the length of each message: the term frequency that earns half of a term's weight."""
 
     @property
     def words(self) -> MessageWords:
@@ -137,19 +136,19 @@ class MessageRanking:
         About 1 where everything that was asked for stands once, whatever the question and the conversation. Where the
         question is a message itself, `question` is its place: words that stand nowhere else were never said.
         """
-        scores = np.zeros(len(self._resistance))
+        scores = np.zeros(len(self._length_norm))
         mass = 0.0
         for term, times in asked.items():  # in the question's order, so that sums come out the same every time
             frequencies, count = self._frequencies(number_of(term), question)
-            weight = times * log(1 + (self._count - count + 0.5) / (count + 0.5))
+            weight = times * idf(self._count, count)
             mass += weight if count else _unheard_weight(term) * weight
             if count:
-                scores += weight * frequencies / (frequencies + self._resistance)
-        return scores * ((1 + SATURATION) / mass) if mass else scores
+                scores += weight * frequencies / (frequencies + self._length_norm)
+        return scores * ((1 + K1) / mass) if mass else scores
 
     def _frequencies(self, term: int, question: int | None) -> tuple[Scores, int]:
         """How often a term stands in each message and, weighted, around it; and in how many messages it stands."""
-        found = [postings.standing(term) for postings in (self._postings, self._recent_postings)]
+        found = [postings.occurrences(term) for postings in (self._postings, self._recent_postings)]
         places, is_said = (np.concatenate(parts) for parts in zip(*found, strict=True))
         if question is not None:
             is_said = is_said[places != question]
@@ -158,7 +157,7 @@ class MessageRanking:
         return own + NEAR_WEIGHT * _around(self._counted(places[is_said])), int(np.count_nonzero(own))
 
     def _counted(self, places: Numbers) -> Scores:
-        return np.bincount(places, minlength=len(self._resistance)).astype(np.float64)
+        return np.bincount(places, minlength=len(self._length_norm)).astype(np.float64)
 
 
 def _unheard_weight(term: str) -> float:

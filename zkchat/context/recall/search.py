@@ -15,7 +15,7 @@ from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.session import Entry, EntryFilter, IndexedMessage, IndexedUpTo, MessageEntry, MessageHit, Session
 from zkchat.ports import MessageIndex, SessionStore
 from zkchat.vault.search.snippet import snippet
-from zkchat.vault.search.terms import asked_terms
+from zkchat.vault.search.terms import query_terms
 
 if TYPE_CHECKING:
     from zkchat.context.recall.ranking import MessageRanking
@@ -160,7 +160,7 @@ class ConversationSearch:
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
     ) -> list[MessageHit]:
         """The same, as it is shown: each with the words around the match."""
-        asked = set(asked_terms(query))
+        asked = set(query_terms(query))
         return [
             MessageHit(
                 session=message.session,
@@ -213,7 +213,7 @@ class ConversationSearch:
 
 def _asked(query: str) -> list[str]:
     """The terms to look for; of somebody who pastes a whole text those at its beginning and its end."""
-    asked = asked_terms(query)
+    asked = query_terms(query)
     return asked if len(asked) <= 2 * _FROM_EACH_END else [*asked[:_FROM_EACH_END], *asked[-_FROM_EACH_END:]]
 
 

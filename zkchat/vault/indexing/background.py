@@ -1,4 +1,4 @@
-"""A refresh for which nobody waits longer than they want to, because it was begun early or goes on afterwards."""
+"""Refreshing the index in a background thread: prefetched before somebody asks, and waited for with a timeout."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,93 +13,92 @@ from zkchat.vault.indexing.indexer import Progress, Refreshed
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-FRESH: Final = 1.0
-"""Seconds for which a look ahead counts: whatever was saved earlier than that, it has seen."""
-_BETWEEN: Final = 0.7
-"""Seconds from one look ahead to the next: who types on finds one that counts at any moment."""
-_SHARE: Final = 0.1
-"""Of the time that looks ahead may take up."""
+PREFETCH_VALID_SECONDS: Final = 1.0
+"""How long a prefetched refresh counts as current: whatever was saved earlier than that, it has seen."""
+_DEBOUNCE_SECONDS: Final = 0.7
+"""From one prefetch to the next: who types on finds one that is current at any moment."""
+_MAX_TIME_SHARE: Final = 0.1
+"""The share of the time that prefetching may take up."""
 
 
 @dataclass(slots=True, kw_only=True)
-class _LookAhead:
+class _Prefetch:
     began: float = inf
     """By the clock; in the future, until it does."""
     took: float = 0.0
     """Seconds."""
     failed: bool = False
 
-    def counts_at(self, now: float) -> bool:
+    def is_valid_at(self, now: float) -> bool:
         """Whether it has seen, or will see, all that was saved a while ago."""
-        return not self.failed and now - self.began < FRESH
+        return not self.failed and now - self.began < PREFETCH_VALID_SECONDS
 
-    def is_long_ago_at(self, now: float) -> bool:
-        return now - self.began >= max(_BETWEEN, self.took / _SHARE)
+    def may_repeat_at(self, now: float) -> bool:
+        return now - self.began >= max(_DEBOUNCE_SECONDS, self.took / _MAX_TIME_SHARE)
 
 
-class BoundedRefresh:
+class BackgroundRefresh:
     """Refreshes in a thread of its own, one after the other. Every thread may use it."""
 
     def __init__(self, refresh: Callable[[Progress], Refreshed], clock: Callable[[], float] | None = None) -> None:
-        """Without a clock nobody knows how old a look is, so there are none ahead."""
+        """Without a clock nothing is prefetched: nobody could tell how old it is."""
         self._refresh = refresh
         self._clock = clock
-        self._ahead: _LookAhead | None = None
-        """The last one."""
+        self._last_prefetch: _Prefetch | None = None
         self._asking = Lock()
         self._closing = Event()
         self._under_way: list[Future[Refreshed]] = []
         """Those that run, and at most one that has not begun and so will see all that is there by now."""
-        self._untold = Refreshed()
+        self._unreported = Refreshed()
         """What refreshes found after the time of those who asked for them was up, or before anybody asked."""
 
-    def ahead(self) -> None:
-        """Begin to look, because somebody may soon want to know; not while another look goes on, and not too often."""
+    def prefetch(self) -> None:
+        """Start a refresh because somebody may soon ask. Debounced, and not started while another one runs."""
         with self._asking:
-            if self._clock is None or not all(look.done() for look in self._under_way):
+            if self._clock is None or not all(run.done() for run in self._under_way):
                 return
-            if self._ahead and not self._ahead.is_long_ago_at(self._clock()):
+            if self._last_prefetch and not self._last_prefetch.may_repeat_at(self._clock()):
                 return
             # What went wrong before goes wrong again, or is mended by now.
-            found = [look.result() for look in self._under_way if not look.exception()]
-            self._untold = reduce(_both, found, self._untold)
-            self._ahead = _LookAhead()
-            self._under_way = [self._thread.submit(self._look_ahead, self._ahead, self._clock)]
+            found = [run.result() for run in self._under_way if not run.exception()]
+            self._unreported = reduce(_merged, found, self._unreported)
+            self._last_prefetch = _Prefetch()
+            self._under_way = [self._thread.submit(self._run_prefetch, self._last_prefetch, self._clock)]
 
     def within(self, seconds: float) -> Refreshed | None:
         """Everything found since the last answer; None if that takes longer, and it goes on in the background then.
 
-        By a look that begins after this call, or by one ahead that counts still. Whatever went wrong in the background
-        is raised by the next call.
+        By a refresh that begins after this call, or by a prefetched one that is still current. What went wrong in the
+        background is raised by the next call.
         """
         from concurrent.futures import wait
 
         with self._asking:
-            if not self._is_seen_to():
-                self._under_way.append(self._thread.submit(self._look))
+            if not self._is_covered():
+                self._under_way.append(self._thread.submit(self._run))
             wait(self._under_way, seconds)
-            finished = [look for look in self._under_way if look.done()]
+            finished = [run for run in self._under_way if run.done()]
             self._under_way = self._under_way[len(finished) :]
-            self._untold = reduce(_both, [look.result() for look in finished], self._untold)
+            self._unreported = reduce(_merged, [run.result() for run in finished], self._unreported)
             if self._under_way:
                 return None
-            found, self._untold = self._untold, Refreshed()
+            found, self._unreported = self._unreported, Refreshed()
             return found
 
-    def _is_seen_to(self) -> bool:
-        if self._clock and self._ahead and self._ahead.counts_at(self._clock()):
+    def _is_covered(self) -> bool:
+        if self._clock and self._last_prefetch and self._last_prefetch.is_valid_at(self._clock()):
             return True
         return bool(self._under_way) and not (self._under_way[-1].running() or self._under_way[-1].done())
 
-    def _look_ahead(self, look: _LookAhead, clock: Callable[[], float]) -> Refreshed:
-        look.began = clock()
+    def _run_prefetch(self, run: _Prefetch, clock: Callable[[], float]) -> Refreshed:
+        run.began = clock()
         try:
-            return self._look()
+            return self._run()
         except ZkchatError:
-            look.failed = True  # who wants to know looks again, and is told
+            run.failed = True  # who asks refreshes again, and gets the error
             return Refreshed()
         finally:
-            look.took = clock() - look.began
+            run.took = clock() - run.began
 
     def close(self) -> None:
         """Wait for what goes on in the background. It stops between two notes; the next run goes on from there."""
@@ -107,7 +106,7 @@ class BoundedRefresh:
         if "_thread" in vars(self):
             self._thread.shutdown(cancel_futures=True)
 
-    def _look(self) -> Refreshed:
+    def _run(self) -> Refreshed:
         try:
             return self._refresh(self._stop_when_closing)
         except _Closing:
@@ -125,10 +124,10 @@ class BoundedRefresh:
 
 
 class _Closing(Exception):
-    """Nobody is there any more to be told what changed."""
+    """The library is being closed."""
 
 
-def _both(earlier: Refreshed, later: Refreshed) -> Refreshed:
+def _merged(earlier: Refreshed, later: Refreshed) -> Refreshed:
     return Refreshed(
         notes=later.notes,
         changed=earlier.changed + later.changed,

@@ -14,7 +14,7 @@ from zkchat.ports import NoteFiles, NoteIndex, Workers
 from zkchat.vault.indexing.reader import Listed, PartRead, keys_of_known, nothing_collected, parts_of, read_part
 from zkchat.vault.links.catalog import LiveCatalog, keys_of_file
 from zkchat.vault.links.resolver import CatalogEntry, is_note
-from zkchat.vault.search.segments import tidy
+from zkchat.vault.search.segments import merge_segments
 
 Progress = Callable[[int, int], None]
 """Told how many of how many changed notes are done."""
@@ -106,7 +106,7 @@ class Indexer:
         changed, warnings = self._read(difference.to_read, progress)
         links = self._resolve_links()
         if not self._index.is_complete():
-            tidy(self._index)
+            merge_segments(self._index)
             self._index.finish()
         return Refreshed(
             notes=difference.notes,

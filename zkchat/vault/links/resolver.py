@@ -96,10 +96,10 @@ class Catalog:
     def __init__(self, entries: Iterable[CatalogEntry], anchors: Callable[[str], Anchors]) -> None:
         self.anchors = anchors
         self._entries: dict[str, CatalogEntry] = {}
-        self._tails = _Shelf()
-        self._aliases = _Shelf()
-        self._ids = _Shelf()
-        self._titles = _Shelf()
+        self._tails = _PathsByKey()
+        self._aliases = _PathsByKey()
+        self._ids = _PathsByKey()
+        self._titles = _PathsByKey()
         self._similar: SimilarNames | None = None
         for entry in entries:
             self.replace(entry)
@@ -108,8 +108,8 @@ class Catalog:
         """Add an entry, in the place of the one with the same path."""
         self.remove(entry.path)
         self._entries[entry.path] = entry
-        for shelf, key in self._places(entry):
-            shelf.put(key, entry.path)
+        for table, key in self._places(entry):
+            table.put(key, entry.path)
         if self._similar:
             for name in _names(entry):
                 self._similar.add(name)
@@ -118,8 +118,8 @@ class Catalog:
         entry = self._entries.pop(path, None)
         if not entry:
             return
-        for shelf, key in self._places(entry):
-            shelf.take(key, path)
+        for table, key in self._places(entry):
+            table.take(key, path)
         if self._similar:
             for name in _names(entry):
                 self._similar.discard(name)
@@ -152,7 +152,7 @@ class Catalog:
             self._similar = SimilarNames(name for entry in self._entries.values() for name in _names(entry))
         return self._similar.closest(name, limit)
 
-    def _places(self, entry: CatalogEntry) -> "Iterator[tuple[_Shelf, str]]":
+    def _places(self, entry: CatalogEntry) -> "Iterator[tuple[_PathsByKey, str]]":
         components = f"/{name_key(entry.path)}".split("/")
         yield self._tails, components[-1]
         yield self._tails, "/".join(components[-2:])
@@ -167,7 +167,7 @@ class Catalog:
                 yield self._titles, title
 
 
-class _Shelf:
+class _PathsByKey:
     """Paths by key. Nearly every key has one path, which is kept without a list."""
 
     def __init__(self) -> None:

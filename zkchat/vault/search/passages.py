@@ -15,13 +15,13 @@ from zkchat.ports import NoteIndex
 from zkchat.vault.search import query as grammar
 from zkchat.vault.search.query import Query
 from zkchat.vault.search.snippet import below_heading, snippet, why
-from zkchat.vault.search.terms import asked_terms, spelled, terms
-from zkchat.vault.search.vectors import Meaning
+from zkchat.vault.search.terms import query_terms, spelled, terms
+from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
-    from zkchat.vault.search.ranking import TextIndex
+    from zkchat.vault.search.ranking import TextRanking
 
-_FIRST_LOOK = 50
+_FIRST_CANDIDATES = 50
 """Candidates whose texts are fetched at first; each further look takes four times as many."""
 
 
@@ -29,13 +29,13 @@ class Search:
     """Finds in what the index holds at the moment. Every thread may use it."""
 
     def __init__(
-        self, index: NoteIndex, meaning: Meaning | None = None, hidden: Callable[[], frozenset[str]] = frozenset
+        self, index: NoteIndex, vectors: VectorSearch | None = None, hidden: Callable[[], frozenset[str]] = frozenset
     ) -> None:
         """Notes that are `hidden` do not count: they are not found, and no score shows that they are there."""
         self._index = index
-        self._meaning = meaning
+        self._vectors = vectors
         self._hidden = hidden
-        self._known: tuple[int, frozenset[str], TextIndex] | None = None
+        self._known: tuple[int, frozenset[str], TextRanking] | None = None
 
     def passages(
         self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
@@ -45,7 +45,7 @@ class Search:
 
     def documents(self, text: str, *, limit: int) -> list[Passage]:
         """The best passage of each note."""
-        asked, sections = self._found(text, None, at_once=_FIRST_LOOK)
+        asked, sections = self._found(text, None, at_once=_FIRST_CANDIDATES)
         best: dict[str, Passage] = {}
         for section, score in sections:
             if len(best) >= limit:
@@ -54,22 +54,22 @@ class Search:
                 best[section.path] = _passage(section, score, asked)
         return [*best.values()]
 
-    def rarity(self, wanted: Iterable[str]) -> dict[str, float]:
-        """How telling each term is (its inverse document frequency); those that no note holds are not in it."""
+    def idf(self, wanted: Iterable[str]) -> dict[str, float]:
+        """The inverse document frequency of each term that occurs in a note."""
         with _noticing_damage():
             index, postings = self._look_up({*wanted})
-            return index.rarities(postings)
+            return index.idf(postings)
 
     def _found(
         self, text: str, within: Collection[str] | None, *, at_once: int, words_only: bool = False
     ) -> tuple[frozenset[str], Iterator[tuple[StoredSection, float]]]:
         """The terms that were asked for, and sections with their scores, as many as somebody wants to see."""
         query = grammar.parse(text)
-        asked = Counter(asked_terms(query.ranking))
+        asked = Counter(query_terms(query.ranking))
         notes = _filter(query, within)
         if asked:
-            meaning = None if words_only else self._meaning
-            return frozenset(asked), self._shown(self._ranked(query, asked, notes, at_once, meaning))
+            vectors = None if words_only else self._vectors
+            return frozenset(asked), self._shown(self._ranked(query, asked, notes, at_once, vectors))
         listed = self._listed(notes) if notes != NoteFilter(within=notes.within) else iter(())
         return frozenset(), self._shown(listed)
 
@@ -85,9 +85,9 @@ class Search:
                 yield from ((section, 0.0) for section in self._index.sections([first]))
 
     def _ranked(
-        self, query: Query, asked: Counter[str], notes: NoteFilter, at_once: int, meaning: Meaning | None
+        self, query: Query, asked: Counter[str], notes: NoteFilter, at_once: int, vectors: VectorSearch | None
     ) -> Iterator[tuple[StoredSection, float]]:
-        from zkchat.vault.search.ranking import MEANING_WEIGHT
+        from zkchat.vault.search.ranking import VECTOR_WEIGHT
 
         needed = {term for phrase in query.phrases for term in terms(phrase)}
         banned = {terms(word)[0] for word in query.without if len(terms(word)) == 1}
@@ -102,9 +102,9 @@ class Search:
                 allowed = allowed & index.within(self._index.section_ranges(notes))
             if allowed is not index.alive:
                 scores *= allowed
-            if meaning:
-                slots, nearness = meaning.nearness(query.ranking, index.sections, scores, allowed)
-                scores[slots] += MEANING_WEIGHT * nearness
+            if vectors:
+                slots, similarities = vectors.similarities(query.ranking, index.sections, scores, allowed)
+                scores[slots] += VECTOR_WEIGHT * similarities
         fits = _text_filter(query)
         seen: set[int] = set()
         while True:
@@ -116,16 +116,16 @@ class Search:
                 return
             at_once = 4 * max(at_once, len(seen))
 
-    def _look_up(self, wanted: set[str]) -> "tuple[TextIndex, Sequence[TermPostings]]":
+    def _look_up(self, wanted: set[str]) -> "tuple[TextRanking, Sequence[TermPostings]]":
         """Where the terms stand, in an index of the same generation; it is built anew only when there is a new one."""
-        from zkchat.vault.search.ranking import TextIndex
+        from zkchat.vault.search.ranking import TextRanking
 
         hidden = self._hidden()
         known = self._known if self._known and self._known[1] == hidden else None
         lookup = self._index.look_up(wanted, known[0] if known else None)
         if known is None or lookup.segments is not None:
             dead = [*lookup.dead, *self._sections_of(hidden)]
-            self._known = known = lookup.generation, hidden, TextIndex(lookup.segments or (), dead)
+            self._known = known = lookup.generation, hidden, TextRanking(lookup.segments or (), dead)
         return known[2], lookup.postings
 
     def _sections_of(self, paths: frozenset[str]) -> Iterator[int]:

@@ -1,8 +1,8 @@
-"""The text index in packed form: which terms stand where, built in segments and merged.
+"""The inverted index in packed form: postings of terms, built in segments and merged.
 
 A segment numbers its sections by *slot*, and its names (titles, aliases, headings) likewise. A posting is one unsigned
-32-bit number: the slot, and in its lowest byte how often the term stands there, where the names of the note and its
-heading path count double. Needs NumPy: import this module where it is used.
+32-bit number: the slot, and in its lowest byte the term frequency, to which the field of names (those of the note, and
+the heading path) adds with its weight. Needs NumPy: import this module where it is used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,18 +14,19 @@ import numpy as np
 from zkchat.model.index import Segment, SegmentHead, TermPostings
 from zkchat.model.note import Note, Section
 from zkchat.vault.notes.parse import file_title
-from zkchat.vault.search.terms import asked_words, words
+from zkchat.vault.search.terms import query_words, words
 from zkchat.vault.search.vocabulary import Numbers, ranges, vocabulary
 
-MOST_SLOTS = 1 << 24
-NAMED_WEIGHT = 2
+MAX_SLOTS = 1 << 24
+NAME_FIELD_WEIGHT = 2
+"""Of the field of names in BM25F: each occurrence there counts as two in the text."""
 
-_MOST_NAMED = 2_000
+_MAX_NAME_CHARACTERS = 2_000
 """Characters of all names of a note by which it is searched. Links find it by any."""
 _FREQUENCY_BITS = 8
-_MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
+_MAX_FREQUENCY = (1 << _FREQUENCY_BITS) - 1
 _SLOT_BITS = 24
-_LONGEST = 0xFFFF
+_MAX_LENGTH = 0xFFFF
 _WORD = np.dtype("<u4")
 _SHORT = np.dtype("<u2")
 
@@ -82,25 +83,25 @@ class SegmentBuilder:
         name, start, count = runs.T
         above = of_names.of(np.repeat(name, count))
         slot_above = ranges(start, count)[above.places]
-        terms = np.concatenate((texts.terms, np.repeat(above.terms, NAMED_WEIGHT)))
-        slots = np.concatenate((texts.places, np.repeat(slot_above, NAMED_WEIGHT)))
+        terms = np.concatenate((texts.terms, np.repeat(above.terms, NAME_FIELD_WEIGHT)))
+        slots = np.concatenate((texts.places, np.repeat(slot_above, NAME_FIELD_WEIGHT)))
 
         wordy = self._vocabulary.wordy(read)
-        asked = of_names.followed_by([self._vocabulary.terms(asked_words(names[place])) for place in wordy])
+        asked = of_names.followed_by([self._vocabulary.terms(query_words(names[place])) for place in wordy])
         asked_of_name = np.arange(len(names))
         asked_of_name[wordy] = len(names) + np.arange(len(wordy))
         telling = asked.of(asked_of_name[name])
 
         vocabulary, rank = self._ordered(np.concatenate((terms, telling.terms)))
         keys, frequencies = np.unique(_keys(rank[terms], slots), return_counts=True)
-        naming = _distinct(np.sort(_keys(rank[telling.terms], telling.places)))
-        distinct = np.bincount(naming & (MOST_SLOTS - 1), minlength=len(runs))
+        name_keys = _distinct(np.sort(_keys(rank[telling.terms], telling.places)))
+        distinct = np.bincount(name_keys & (MAX_SLOTS - 1), minlength=len(runs))
         head = Head(
             sections=np.arange(self.slots),
             lengths=np.bincount(slots, minlength=self.slots),
             names=np.column_stack((runs[:, 1:], distinct)),
         )
-        return _packed(vocabulary, head, keys, frequencies, naming)
+        return _packed(vocabulary, head, keys, frequencies, name_keys)
 
     def _ordered(self, terms: Numbers) -> tuple[list[str], Numbers]:
         """The terms by the alphabet, and the rank of each number."""
@@ -118,9 +119,9 @@ def merged(
     vocabulary = sorted({row.term for _, rows in segments for row in rows})
     number = {term: place for place, term in enumerate(vocabulary)}
     heads: list[Head] = []
-    standing: list[Numbers] = []
+    section_keys: list[Numbers] = []
     frequencies: list[Numbers] = []
-    naming: list[Numbers] = []
+    name_keys: list[Numbers] = []
     dropped: list[int] = []
     for packed_head, rows in segments:
         head = unpacked(packed_head)
@@ -133,19 +134,19 @@ def merged(
         heads.append(Head(head.sections[alive], head.lengths[alive], head.names[names_alive]))
         term, slot, frequency = _rows(rows, number)
         kept = alive[slot]
-        standing.append(_keys(term[kept], new_slot[slot[kept]]))
+        section_keys.append(_keys(term[kept], new_slot[slot[kept]]))
         frequencies.append(frequency[kept])
         term, name = _name_rows(rows, number)
         kept = names_alive[name]
-        naming.append(_keys(term[kept], new_name[name[kept]]))
-    keys = np.concatenate(standing)
+        name_keys.append(_keys(term[kept], new_name[name[kept]]))
+    keys = np.concatenate(section_keys)
     order = np.argsort(keys)
     segment = _packed(
         vocabulary,
         Head(*map(np.concatenate, zip(*heads, strict=True))),
         keys[order],
         np.concatenate(frequencies)[order],
-        np.sort(np.concatenate(naming)),
+        np.sort(np.concatenate(name_keys)),
     )
     return segment, dropped
 
@@ -162,13 +163,13 @@ def unpacked(head: SegmentHead) -> Head:
     )
 
 
-def standing(postings: bytes) -> tuple[Numbers, Numbers]:
-    """The slots of a packed row, and how often the term stands in each."""
+def section_postings(postings: bytes) -> tuple[Numbers, Numbers]:
+    """The slots of a packed row, and the term frequency in each."""
     numbers = np.frombuffer(postings, _WORD).astype(np.int64)
-    return numbers >> _FREQUENCY_BITS, numbers & _MOST_FREQUENT
+    return numbers >> _FREQUENCY_BITS, numbers & _MAX_FREQUENCY
 
 
-def naming(postings: bytes) -> Numbers:
+def name_postings(postings: bytes) -> Numbers:
     """The names of a packed row."""
     return np.frombuffer(postings, _WORD).astype(np.int64)
 
@@ -179,11 +180,11 @@ def _names(note: Note) -> list[str]:
     Each of its sections is found by them, so that names without measure would outweigh the text: they are cut.
     """
     file = file_title(note.path)
-    title = note.title[:_MOST_NAMED]
+    title = note.title[:_MAX_NAME_CHARACTERS]
     is_title = file == title or words(file) == words(title)
     names = [title, *([] if is_title else [file]), *note.aliases]
     ends = accumulate(map(len, names))
-    return [name for name, end in zip(names, ends, strict=True) if end <= _MOST_NAMED]
+    return [name for name, end in zip(names, ends, strict=True) if end <= _MAX_NAME_CHARACTERS]
 
 
 def _shared(path: tuple[str, ...], other: tuple[str, ...]) -> int:
@@ -194,21 +195,21 @@ def _shared(path: tuple[str, ...], other: tuple[str, ...]) -> int:
     return shared
 
 
-def _packed(vocabulary: Sequence[str], head: Head, keys: Numbers, frequencies: Numbers, naming: Numbers) -> Segment:
+def _packed(vocabulary: Sequence[str], head: Head, keys: Numbers, frequencies: Numbers, name_keys: Numbers) -> Segment:
     """From sorted keys, whose upper part is the term's place in the vocabulary."""
-    slots = keys & (MOST_SLOTS - 1)
-    packed = slots << _FREQUENCY_BITS | np.minimum(frequencies, _MOST_FREQUENT)
+    slots = keys & (MAX_SLOTS - 1)
+    packed = slots << _FREQUENCY_BITS | np.minimum(frequencies, _MAX_FREQUENCY)
     used = _distinct(keys >> _SLOT_BITS)
     return Segment(
         slots=len(head.sections),
         sections=head.sections.astype(_WORD).tobytes(),
-        lengths=np.minimum(head.lengths, _LONGEST).astype(_SHORT).tobytes(),
+        lengths=np.minimum(head.lengths, _MAX_LENGTH).astype(_SHORT).tobytes(),
         names=head.names.astype(_WORD).tobytes(),
         terms=[vocabulary[place] for place in used.tolist()],
-        standing=packed.astype(_WORD).tobytes(),
-        standing_ends=_ends(keys, used),
-        naming=(naming & (MOST_SLOTS - 1)).astype(_WORD).tobytes(),
-        naming_ends=_ends(naming, used),
+        section_postings=packed.astype(_WORD).tobytes(),
+        section_ends=_ends(keys, used),
+        name_postings=(name_keys & (MAX_SLOTS - 1)).astype(_WORD).tobytes(),
+        name_ends=_ends(name_keys, used),
     )
 
 
@@ -219,14 +220,14 @@ def _ends(keys: Numbers, terms: Numbers) -> list[int]:
 
 
 def _rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple[Numbers, Numbers, Numbers]:
-    slots, frequencies = standing(b"".join(row.sections for row in rows))
+    slots, frequencies = section_postings(b"".join(row.sections for row in rows))
     counts = [len(row.sections) // _WORD.itemsize for row in rows]
     return np.repeat([number[row.term] for row in rows], counts), slots, frequencies
 
 
 def _name_rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple[Numbers, Numbers]:
     counts = [len(row.names) // _WORD.itemsize for row in rows]
-    return np.repeat([number[row.term] for row in rows], counts), naming(b"".join(row.names for row in rows))
+    return np.repeat([number[row.term] for row in rows], counts), name_postings(b"".join(row.names for row in rows))
 
 
 def _distinct(ordered: Numbers) -> Numbers:

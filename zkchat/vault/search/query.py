@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from zkchat.vault.search.terms import LONGEST_QUESTION
+from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS
 
 _PIECE = re.compile(
     r"""(?P<minus>-)? (?: (?P<field>tag|path|after): )? (?: "(?P<quoted>[^"]+)" | (?P<plain>[^\s"]+) )""",
@@ -36,7 +36,7 @@ def parse(text: str) -> Query:
     words: list[str] = []
     filters: dict[str, list[str]] = {"phrase": [], "without": [], "tag": [], "path": []}
     after: date | None = None
-    for piece in _PIECE.finditer(text[:LONGEST_QUESTION]):
+    for piece in _PIECE.finditer(text[:MAX_QUERY_CHARACTERS]):
         value = piece["quoted"] or piece["plain"]
         kind = _kind(piece, value)
         if kind == "after":

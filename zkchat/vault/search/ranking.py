@@ -8,22 +8,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zkchat.model.index import SegmentHead, TermPostings
-from zkchat.vault.search.postings import naming, standing, unpacked
+from zkchat.vault.search.postings import name_postings, section_postings, unpacked
+from zkchat.vault.search.terms import idf
 
 Numbers = NDArray[np.int64]
 Scores = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
-SATURATION = 1.2
-LENGTH_SHARE = 0.75
-NAMES_WEIGHT = 0.8
-MEANING_WEIGHT = 0.3
+K1 = 1.2
+B = 0.75
+NAME_WEIGHT = 0.8
+VECTOR_WEIGHT = 0.3
 
 _PACKED_BYTES = 4
 """Of each number in a segment: a section, a posting, one of the three of a name."""
@@ -31,19 +31,19 @@ _PACKED_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One term of a question, and where it stands."""
+    """One term of a query, and its postings."""
 
-    times: int
-    """How often it is asked for."""
-    rarity: float
+    query_frequency: int
+    idf: float
+    """Inverse document frequency."""
     slots: Numbers
     frequencies: Scores
-    """How often it stands in each of the slots."""
+    """The term frequency in each of the slots."""
     names: Numbers
-    """The names that it stands in."""
+    """The names that contain it."""
 
 
-class TextIndex:
+class TextRanking:
     """The sections of one generation of the index, by slot: segments one after the other."""
 
     def __init__(self, segments: Sequence[SegmentHead], dead: Sequence[int]) -> None:
@@ -61,16 +61,16 @@ class TextIndex:
         self._all_alive = bool(self.alive.all())
         self._count = int(self.alive.sum())
         mean = max(int(whole.lengths[self.alive].sum()) / max(self._count, 1), 1.0)
-        self._resistance = (SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * whole.lengths / mean)).astype(np.float32)
-        """How often a term must stand in a section to reach half of its weight."""
+        self._length_norm = (K1 * (1 - B + B * whole.lengths / mean)).astype(np.float32)
+        """K1, scaled by the length of each section: the term frequency that earns half of a term's weight."""
 
     def scores(self, asked: Mapping[str, int], postings: Iterable[TermPostings]) -> Scores:
         """For every slot how well it answers to the terms asked for, each with its frequency in the question."""
         matches = self.matches(asked, postings)
-        total = self.words(matches)
+        total = self.bm25f(matches)
         total /= total.max(initial=0) or 1
-        named, share = self.names(matches)
-        total[named] += NAMES_WEIGHT * share
+        named, share = self.name_scores(matches)
+        total[named] += NAME_WEIGHT * share
         return total
 
     def matches(self, asked: Mapping[str, int], postings: Iterable[TermPostings]) -> list[Match]:
@@ -78,32 +78,32 @@ class TextIndex:
         rows_of = _by_term(postings)
         found: list[Match] = []
         for term, times in asked.items():
-            slots, frequencies = self._standing(rows_of.get(term, ()))
+            slots, frequencies = self._section_postings(rows_of.get(term, ()))
             if len(slots):
-                names = self._naming(rows_of[term])
-                found.append(Match(times, self._rarity(len(slots)), slots, frequencies, names))
+                names = self._name_postings(rows_of[term])
+                found.append(Match(times, self._idf(len(slots)), slots, frequencies, names))
         return found
 
-    def words(self, matches: Iterable[Match]) -> Scores:
-        """What the words of each slot have in common with the question, by BM25F."""
+    def bm25f(self, matches: Iterable[Match]) -> Scores:
+        """The BM25F score of each slot."""
         scores = np.zeros(len(self.sections), dtype=np.float32)
         for term in matches:
-            resistance = self._resistance[term.slots]
-            scores[term.slots] += term.times * term.rarity * term.frequencies / (term.frequencies + resistance)
+            length_norm = self._length_norm[term.slots]
+            scores[term.slots] += term.query_frequency * term.idf * term.frequencies / (term.frequencies + length_norm)
         return scores
 
-    def names(self, matches: Sequence[Match]) -> tuple[Numbers, Scores]:
+    def name_scores(self, matches: Sequence[Match]) -> tuple[Numbers, Scores]:
         """The slots whose names have a word in common with the question, and how much the best of these names says.
 
         A name says the share of the question that it holds × the cube of the share of itself that the question holds.
         """
         if not matches:
             return _NONE, np.zeros(0, dtype=np.float32)
-        rarities = np.array([term.rarity for term in matches])
+        idfs = np.array([term.idf for term in matches])
         names, place = np.unique(np.concatenate([term.names for term in matches]), return_inverse=True)
-        mass = np.bincount(place, weights=np.repeat(rarities, [len(term.names) for term in matches]))
+        mass = np.bincount(place, weights=np.repeat(idfs, [len(term.names) for term in matches]))
         first, count, words = self._names[names].T
-        said = mass / rarities.sum() * (np.bincount(place) / words) ** 3
+        said = mass / idfs.sum() * (np.bincount(place) / words) ** 3
         every = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - first, count)
         slots, place = np.unique(every, return_inverse=True)
         best = np.zeros(len(slots), dtype=np.float32)
@@ -111,15 +111,15 @@ class TextIndex:
         alive = self.alive[slots]
         return slots[alive], best[alive]
 
-    def rarities(self, postings: Iterable[TermPostings]) -> dict[str, float]:
-        """The inverse document frequency of each term that stands anywhere."""
-        counts = {term: len(self._standing(rows)[0]) for term, rows in _by_term(postings).items()}
-        return {term: self._rarity(count) for term, count in counts.items() if count}
+    def idf(self, postings: Iterable[TermPostings]) -> dict[str, float]:
+        """The inverse document frequency of each term that occurs anywhere."""
+        counts = {term: len(self._section_postings(rows)[0]) for term, rows in _by_term(postings).items()}
+        return {term: self._idf(count) for term, count in counts.items() if count}
 
     def holding(self, postings: Iterable[TermPostings]) -> Mask:
         """The slots in which any of the terms stands."""
         mask = np.zeros(len(self.sections), dtype=np.bool_)
-        mask[self._standing(list(postings))[0]] = True
+        mask[self._section_postings(list(postings))[0]] = True
         return mask
 
     def within(self, ranges: Sequence[tuple[int, int]]) -> Mask:
@@ -147,18 +147,18 @@ class TextIndex:
         order = np.argsort(self.sections)
         return order, self.sections[order]
 
-    def _standing(self, rows: Sequence[TermPostings]) -> tuple[Numbers, Scores]:
+    def _section_postings(self, rows: Sequence[TermPostings]) -> tuple[Numbers, Scores]:
         starts, packed = self._joined((row.segment, row.sections) for row in rows)
-        slots, frequencies = standing(packed)
+        slots, frequencies = section_postings(packed)
         slots += starts[:, 0]
         if not self._all_alive:
             alive = self.alive[slots]
             slots, frequencies = slots[alive], frequencies[alive]
         return slots, frequencies.astype(np.float32)
 
-    def _naming(self, rows: Sequence[TermPostings]) -> Numbers:
+    def _name_postings(self, rows: Sequence[TermPostings]) -> Numbers:
         starts, packed = self._joined((row.segment, row.names) for row in rows)
-        return naming(packed) + starts[:, 1]
+        return name_postings(packed) + starts[:, 1]
 
     def _joined(self, rows: Iterable[tuple[int, bytes]]) -> tuple[Numbers, bytes]:
         """Packed rows of segments as one, and for each of its numbers the first slot and name of its segment.
@@ -170,8 +170,8 @@ class TextIndex:
         counts = [len(row) // _PACKED_BYTES for _, row in known]
         return np.repeat(offsets, counts, axis=0), b"".join([row for _, row in known])
 
-    def _rarity(self, count: int) -> float:
-        return log(1 + (self._count - count + 0.5) / (count + 0.5))
+    def _idf(self, count: int) -> float:
+        return idf(self._count, count)
 
 
 _NONE: Numbers = np.zeros(0, dtype=np.int64)

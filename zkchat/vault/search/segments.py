@@ -1,23 +1,23 @@
-"""Keeping the segments of the text index few and alive."""
+"""The merge policy of the inverted index: few segments, and few dead sections in them."""
 
 from collections.abc import Sequence
 
 from zkchat.ports import NoteIndex
 
-_TOGETHER = 8
+_MERGE_FACTOR = 8
 """So many segments of about the same size become one."""
-_LARGEST_MERGED = 2_048
+_MAX_MERGED_SLOTS = 2_048
 """Slots of a segment that is still worth merging; larger ones are few, and costly to rewrite."""
-_WORTH_CLEANING = 1_000
-_DEAD_SHARE = 0.3
+_MIN_DEAD = 1_000
+_MIN_DEAD_SHARE = 0.3
 
 
-def tidy(index: NoteIndex) -> None:
+def merge_segments(index: NoteIndex) -> None:
     """Merge small segments, and rewrite those of which much is dead."""
     while small := _of_one_size(index.segment_sizes()):
         _rewrite(index, small)
     dead = index.dead_sections()
-    if len(dead) > max(_WORTH_CLEANING, _DEAD_SHARE * sum(index.segment_sizes().values())):
+    if len(dead) > max(_MIN_DEAD, _MIN_DEAD_SHARE * sum(index.segment_sizes().values())):
         for segment in _mostly_dead(index, dead):
             _rewrite(index, [segment])
 
@@ -26,15 +26,15 @@ def _of_one_size(sizes: dict[int, int]) -> list[int]:
     """Segments of the first magnitude, in powers of eight, that has enough of them."""
     magnitudes: dict[int, list[int]] = {}
     for segment, slots in sizes.items():
-        if slots < _LARGEST_MERGED:
+        if slots < _MAX_MERGED_SLOTS:
             magnitudes.setdefault(slots.bit_length() // 3, []).append(segment)
-    return next((found for _, found in sorted(magnitudes.items()) if len(found) >= _TOGETHER), [])
+    return next((found for _, found in sorted(magnitudes.items()) if len(found) >= _MERGE_FACTOR), [])
 
 
 def _mostly_dead(index: NoteIndex, dead: Sequence[int]) -> list[int]:
     from zkchat.vault.search.postings import count_dead
 
-    return [head.id for head in index.segment_heads() if count_dead(head, dead) > _DEAD_SHARE * head.slots]
+    return [head.id for head in index.segment_heads() if count_dead(head, dead) > _MIN_DEAD_SHARE * head.slots]
 
 
 def _rewrite(index: NoteIndex, segments: Sequence[int]) -> None:

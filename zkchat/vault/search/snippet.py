@@ -7,7 +7,7 @@ from collections.abc import Collection
 from zkchat.model.index import StoredSection
 from zkchat.vault.notes.parse import file_title
 from zkchat.vault.search.query import parse
-from zkchat.vault.search.terms import asked_terms, placed_terms, terms
+from zkchat.vault.search.terms import query_terms, term_spans, terms
 
 LENGTH = 200
 _LEAD = 40
@@ -26,16 +26,16 @@ def snippet(text: str, asked: Collection[str]) -> str:
     flat = " ".join(text.split())
     if len(flat) <= LENGTH:
         return flat
-    matches = [(start, term) for start, _, term in placed_terms(flat) if term in asked]
+    matches = [(start, term) for start, _, term in term_spans(flat) if term in asked]
     start = max(0, _densest(matches) - _LEAD) if matches else 0
     return _cut(flat, min(start, len(flat) - LENGTH))
 
 
 def matches(text: str, query: str) -> list[tuple[int, int]]:
     """Where the words of a search stand in a text, in order and apart from each other."""
-    asked = set(asked_terms(parse(query).ranking))
+    asked = set(query_terms(parse(query).ranking))
     found: list[tuple[int, int]] = []
-    for start, end, term in placed_terms(text):
+    for start, end, term in term_spans(text):
         if term in asked:
             begin = found.pop()[0] if found and start <= found[-1][1] else start
             found.append((begin, end))

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
+from math import log
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ _POINTS = re.compile("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 """Latin letters that many people type without their accents."""
 
-LONGEST_QUESTION = 20_000
+MAX_QUERY_CHARACTERS = 20_000
 """Characters of a question whose words are looked for."""
 _LONGEST = 64
 """Letters of a word that are looked at; what is longer is data, not language."""
@@ -107,29 +108,34 @@ def terms(text: str) -> list[str]:
     return [*map(stem, words(text))]
 
 
-def asked_words(question: str) -> list[str]:
+def query_words(question: str) -> list[str]:
     """The words to look for: without stop words, unless there is nothing else, and without letters that pairs cover.
 
     Of a question without end, such as a file that was piped in, only the beginning is looked at.
     """
-    question = question[:LONGEST_QUESTION]
+    question = question[:MAX_QUERY_CHARACTERS]
     if question.isascii():
         return _content(words(question))
     content = _content(_WORD.findall(_lowered(question)))
     return [word for each in content for run in _RUN.findall(each) for word in _pairs(run)]
 
 
-def are_all_asked(words: Sequence[str]) -> bool:
-    """Whether `asked_words` leaves out none of these words, whatever others they stand among."""
+def are_all_queried(words: Sequence[str]) -> bool:
+    """Whether `query_words` leaves out none of these words, whatever others they stand among."""
     return _ANY_STOP_WORD.isdisjoint(words) and not any(map(_UNSPACED.match, words))
 
 
-def asked_terms(question: str) -> list[str]:
+def query_terms(question: str) -> list[str]:
     """The terms to look for."""
-    return [*map(stem, asked_words(question))]
+    return [*map(stem, query_words(question))]
 
 
-def placed_terms(text: str) -> Iterator[tuple[int, int, str]]:
+def idf(documents: int, containing: int) -> float:
+    """The inverse document frequency of a term as BM25 defines it: its weight, given how many documents contain it."""
+    return log(1 + (documents - containing + 0.5) / (containing + 0.5))
+
+
+def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
     """The terms of a text, each with the place where its word begins and ends."""
     for match in _WORD.finditer(text):
         if match[0].isascii():

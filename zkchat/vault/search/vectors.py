@@ -1,4 +1,4 @@
-"""Search by meaning: sections get vectors little by little, and questions are compared with those there are.
+"""Vector search: sections are embedded in batches, and a query is compared with those that have a vector.
 
 In memory are only the signs of the vectors. They tell which sections may be near a question; the vectors of those few
 are read to know how near.
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from zkchat.vault.search.ranking import Numbers
     from zkchat.vault.search.similarity import Mask, Places, Scores, Signs, Sketches, Vector, Vectors
 
-_AT_ONCE = 256
+_BATCH_SECTIONS = 256
 """Sections that get their vectors in one step, some tens of milliseconds of work."""
-_LOADED_AT_ONCE = 8_192
-_SAMPLE = 1_024
+_LOAD_BATCH = 8_192
+_SAMPLE_VECTORS = 1_024
 """Vectors that tell what all have in common."""
-_LOOKED_AT = 128
+_MAX_CANDIDATES = 128
 """Sections whose vectors are read because they may be near, and as many because their text answers best."""
 
-_NEAR_ENOUGH = 0.3
+_MIN_COSINE = 0.3
 """The cosine above which a section is shown for its meaning alone; questions on nothing in a vault stay below."""
 
 
-class Meaning:
+class VectorSearch:
     """Knows how near sections are to a question. Every thread may use it."""
 
     def __init__(self, vectors: VectorIndex, embedder: Embedder) -> None:
@@ -45,7 +45,7 @@ class Meaning:
         self._index.begin(self._embedder.name)
         size = self._embedder.dimensions
         done = 0
-        while keep_on(done) and (sections := self._index.missing(_AT_ONCE)):
+        while keep_on(done) and (sections := self._index.missing(_BATCH_SECTIONS)):
             # The text of a section begins with its heading; the title of its note is what it does not say.
             vectors = packed(self._embedder.embed([f"{section.title}\n{section.text}" for section in sections]))
             rows = (vectors[start : start + size] for start in range(0, len(vectors), size))
@@ -56,12 +56,14 @@ class Meaning:
                 self._aligned = None
         return done
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """The index is begun anew, and so are the numbers of its sections."""
         with self._lock:
             self._loaded = self._aligned = self._common = None
 
-    def nearness(self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask") -> "tuple[Places, Scores]":
+    def similarities(
+        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask"
+    ) -> "tuple[Places, Scores]":
         """Places of these sections, and how near each is, 1 for the nearest. All others are not near.
 
         Only sections that are `allowed` count, and where no `text` has anything in common with the question, only
@@ -74,11 +76,11 @@ class Meaning:
         asked = self._embedder.embed([question])[0]
         sketches, common = self._aligned_with(sections)
         answering = np.flatnonzero(text > 0)
-        best = answering[nearest(text[answering], _LOOKED_AT)]
-        slots = np.union1d(sketches.likely(asked, allowed, _LOOKED_AT), best)
+        best = answering[nearest(text[answering], _MAX_CANDIDATES)]
+        slots = np.union1d(sketches.likely(asked, allowed, _MAX_CANDIDATES), best)
         cosines = Sections(self._vectors_of(sections[slots]), common).scores(asked)
         if not len(answering):
-            cosines[cosines < _NEAR_ENOUGH] = 0
+            cosines[cosines < _MIN_COSINE] = 0
         return slots, relative(cosines)
 
     def _aligned_with(self, sections: "Numbers") -> "tuple[Sketches, Vector]":
@@ -108,7 +110,7 @@ class Meaning:
         size = self._embedder.dimensions
         parts = [self._loaded or (np.zeros(0, dtype=np.int64), signs(np.zeros((0, size), dtype=np.int8)))]
         last = int(parts[0][0][-1]) if len(parts[0][0]) else 0
-        while added := self._index.after(self._embedder.name, last, _LOADED_AT_ONCE):
+        while added := self._index.after(self._embedder.name, last, _LOAD_BATCH):
             packed = np.frombuffer(b"".join(vector for _, vector in added), dtype=np.int8).reshape(-1, size)
             parts.append((np.array([number for number, _ in added], dtype=np.int64), signs(packed)))
             last = added[-1][0]
@@ -124,7 +126,7 @@ class Meaning:
         from zkchat.vault.search.similarity import common_direction
 
         if self._common is None or len(sections) >= 2 * self._common[0]:
-            sample = np.linspace(0, len(sections) - 1, min(len(sections), _SAMPLE)).astype(np.intp)
+            sample = np.linspace(0, len(sections) - 1, min(len(sections), _SAMPLE_VECTORS)).astype(np.intp)
             self._common = len(sections), common_direction(self._vectors_of(sections[sample]))
         return self._common[1]
 

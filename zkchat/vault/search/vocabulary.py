@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.vault.search.terms import END, are_all_asked, pieces, stems, words
+from zkchat.vault.search.terms import END, are_all_queried, pieces, stems, words
 
 Numbers = NDArray[np.int64]
 
@@ -89,7 +89,7 @@ class Vocabulary(dict[bytes, int]):
         found = [[piece.decode()] if piece.isascii() else words(piece.decode(errors="ignore")) for piece in pieces]
         self._terms.extend(self.terms([word for each in found for word in each]))
         self._ends.extend(islice(accumulate(map(len, found), initial=self._ends[-1]), 1, None))
-        self._wordy.extend([not are_all_asked(each) for each in found])
+        self._wordy.extend([not are_all_queried(each) for each in found])
 
     def terms(self, found: Sequence[str]) -> list[int]:
         """The numbers of the terms that words count as."""

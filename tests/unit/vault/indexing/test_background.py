@@ -13,7 +13,7 @@ from tests.support.memory_files import MemoryFiles
 from zkchat.errors import VaultError
 from zkchat.model.note import FileStamp, NoteWarning
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.indexing.background import BoundedRefresh
+from zkchat.vault.indexing.background import BackgroundRefresh
 from zkchat.vault.indexing.indexer import Progress, Refreshed
 from zkchat.vault.library import Library
 
@@ -158,7 +158,7 @@ def test_closing_stops_what_goes_on_between_two_notes() -> None:
         finished.set()
         return Refreshed()
 
-    bounded = BoundedRefresh(refresh)
+    bounded = BackgroundRefresh(refresh)
     assert bounded.within(NO_TIME) is None
     bounded.close()
     assert not finished.is_set()

@@ -121,7 +121,7 @@ def test_nothing_found_is_an_empty_list(vault: Vault) -> None:
 
 def test_an_empty_vault_has_nothing_to_find(vault: Vault) -> None:
     assert vault.paths("anything") == []
-    assert vault.library.rarity(["anything"]) == {}
+    assert vault.library.idf(["anything"]) == {}
 
 
 def test_a_phrase_must_stand_word_for_word(vault: Vault) -> None:
@@ -240,9 +240,9 @@ def test_a_snippet_of_a_text_without_spaces_is_cut_too(vault: Vault) -> None:
 
 def test_rare_terms_have_a_higher_rarity(vault: Vault) -> None:
     vault.holds(a="zebra")
-    rarity = vault.library.rarity(["zebra", "place", "unknown"])
-    assert rarity.keys() == {"zebra", "place"}
-    assert rarity["zebra"] > rarity["place"] > 0
+    idf = vault.library.idf(["zebra", "place", "unknown"])
+    assert idf.keys() == {"zebra", "place"}
+    assert idf["zebra"] > idf["place"] > 0
 
 
 def test_a_search_sees_what_another_process_indexed(tmp_path: Path) -> None:

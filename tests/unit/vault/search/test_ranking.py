@@ -9,8 +9,8 @@ from tests.support.memory_files import MemoryFiles
 from zkchat.model.index import NoteFilter
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
-from zkchat.vault.search.ranking import NAMES_WEIGHT, TextIndex
-from zkchat.vault.search.terms import asked_terms
+from zkchat.vault.search.ranking import NAME_WEIGHT, TextRanking
+from zkchat.vault.search.terms import query_terms
 
 
 class Notes:
@@ -37,17 +37,17 @@ class Notes:
         return self
 
     def scores(self, question: str) -> dict[str, float]:
-        asked = Counter(asked_terms(question))
+        asked = Counter(query_terms(question))
         lookup = self._index.look_up(set(asked), None)
-        index = TextIndex(lookup.segments or (), self._gone)
+        index = TextRanking(lookup.segments or (), self._gone)
         scores = index.scores(asked, lookup.postings)
         return {self._sections[number]: score for number, score in zip(index.sections, scores.tolist(), strict=True)}
 
     def said_by_names(self, question: str) -> dict[str, float]:
-        asked = Counter(asked_terms(question))
+        asked = Counter(query_terms(question))
         lookup = self._index.look_up(set(asked), None)
-        index = TextIndex(lookup.segments or (), self._gone)
-        slots, said = index.names(index.matches(asked, lookup.postings))
+        index = TextRanking(lookup.segments or (), self._gone)
+        slots, said = index.name_scores(index.matches(asked, lookup.postings))
         return {
             self._sections[number]: share for number, share in zip(index.sections[slots], said.tolist(), strict=True)
         }
@@ -69,7 +69,7 @@ def test_the_best_text_counts_one_and_the_others_a_share_of_it(notes: Notes) -> 
 
 def test_a_name_that_is_the_question_counts_beside_the_text(notes: Notes) -> None:
     notes.hold(**{"a": "nothing", "b": "nothing either", "red kite": "a bird"})
-    assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NAMES_WEIGHT)}
+    assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NAME_WEIGHT)}
 
 
 def test_a_name_says_the_less_the_more_of_it_was_not_asked_for(notes: Notes) -> None:
@@ -95,4 +95,4 @@ def test_what_no_note_holds_scores_nowhere(notes: Notes) -> None:
 
 
 def test_of_no_notes_there_are_no_scores() -> None:
-    assert TextIndex((), ()).scores(Counter(["kite"]), ()).tolist() == []
+    assert TextRanking((), ()).scores(Counter(["kite"]), ()).tolist() == []

@@ -49,7 +49,7 @@ def test_merging_changes_nothing_that_is_found(tmp_path: Path, index: SqliteNote
 
 
 def test_what_is_mostly_dead_is_cleaned_away(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "_WORTH_CLEANING", 10)
+    monkeypatch.setattr(segments, "_MIN_DEAD", 10)
     files = MemoryFiles(**{f"n{number}": f"garden {number}" for number in range(40)})
     library = Library(files, index)
     library.refresh()
@@ -67,7 +67,7 @@ def test_large_segments_are_left_alone() -> None:
 
 
 def test_a_vault_that_was_emptied_has_no_segments(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "_WORTH_CLEANING", 0)
+    monkeypatch.setattr(segments, "_MIN_DEAD", 0)
     files = MemoryFiles(a="garden", b="garden")
     library = Library(files, index)
     library.refresh()
@@ -85,7 +85,7 @@ def test_segments_that_another_process_merged_meanwhile_are_left_to_it(tmp_path:
         def load_segments(
             self, wanted: Sequence[int]
         ) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
-            segments.tidy(index)
+            segments.merge_segments(index)
             return super().load_segments(wanted)
 
     files = MemoryFiles(**{f"n{number}": f"garden {number}" for number in range(8)})
@@ -93,5 +93,5 @@ def test_segments_that_another_process_merged_meanwhile_are_left_to_it(tmp_path:
         assert isinstance(stamp, FileStamp)
         read_part(files, index, [(stamp, False)])
     with closing(Overtaken(tmp_path / "index.db")) as other:
-        segments.tidy(other)
+        segments.merge_segments(other)
     assert len(index.segment_sizes()) == 1

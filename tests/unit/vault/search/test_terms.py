@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from zkchat.vault.search.terms import (
     END,
-    are_all_asked,
-    asked_terms,
-    asked_words,
+    are_all_queried,
     pieces,
-    placed_terms,
+    query_terms,
+    query_words,
     spelled,
     stem,
+    term_spans,
     terms,
     words,
 )
@@ -54,11 +54,11 @@ def test_scripts_are_parted_where_they_meet() -> None:
 
 @pytest.mark.parametrize("text", ["ภาษาไทย", "한국어는", "မြန်မာ", "ភាសាខ្មែរ", "東京"])
 def test_every_pair_asked_for_stands_in_the_text(text: str) -> None:
-    assert set(asked_terms(text[1:3])) <= set(terms(text))
+    assert set(query_terms(text[1:3])) <= set(terms(text))
 
 
 def test_a_single_letter_can_be_asked_for() -> None:
-    assert asked_terms("猫") == ["猫"]
+    assert query_terms("猫") == ["猫"]
     assert "猫" in terms("黒猫が好き")
 
 
@@ -80,15 +80,15 @@ def test_endless_words_are_cut() -> None:
     ],
 )
 def test_a_question_loses_the_stop_words_of_its_language_and_no_others(question: str, asked: list[str]) -> None:
-    assert asked_terms(question) == asked
+    assert query_terms(question) == asked
 
 
 def test_nothing_asked_gives_nothing() -> None:
-    assert asked_terms(" … ") == terms("") == []
+    assert query_terms(" … ") == terms("") == []
 
 
 def test_terms_are_found_where_they_stand() -> None:
-    assert [*placed_terms("A note, noted: 東京")] == [
+    assert [*term_spans("A note, noted: 東京")] == [
         (0, 1, "a"),
         (2, 6, "note"),
         (8, 13, "note"),
@@ -117,7 +117,7 @@ def test_threads_do_not_spoil_each_others_stems() -> None:
 @settings(deadline=None, max_examples=200)
 @given(st.text())
 def test_any_text_has_terms_and_each_word_asked_for_is_one_of_them(text: str) -> None:
-    assert set(asked_terms(text)) <= set(terms(text))
+    assert set(query_terms(text)) <= set(terms(text))
     assert len(words(text)) == len(terms(text))
     assert all(terms(text))
     assert spelled("") in spelled(text)
@@ -146,9 +146,9 @@ def test_the_words_of_pieces_are_those_of_the_texts(texts: list[str]) -> None:
     st.lists(st.sampled_from(["garden", "the", "и", "笔记", "Straße", "die", "ab", "x"]) | without_sigma, max_size=5)
 )
 def test_words_are_all_asked_for_where_none_of_them_is_left_out_alone(parts: list[str]) -> None:
-    if all(are_all_asked(words(part)) for part in parts):
+    if all(are_all_queried(words(part)) for part in parts):
         text = " ".join(parts)
-        assert asked_words(text) == words(text)
+        assert query_words(text) == words(text)
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_accents_that_make_another_letter_elsewhere_stay() -> None:
 
 
 def test_stop_words_are_known_without_their_accents() -> None:
-    assert asked_terms("como esta tambien la biblioteca") == asked_terms("cómo está también la biblioteca")
+    assert query_terms("como esta tambien la biblioteca") == query_terms("cómo está también la biblioteca")

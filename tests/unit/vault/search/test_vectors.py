@@ -14,7 +14,7 @@ from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
-from zkchat.vault.search.vectors import Meaning
+from zkchat.vault.search.vectors import VectorSearch
 
 SUBJECTS = ("cat kitten", "car engine", "bread oven")
 
@@ -51,7 +51,7 @@ def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
 
 def library(vault: Path, index: SqliteNoteIndex, embedder: BySubject | None = None) -> Library:
     files = VaultFiles(vault, exclude=(), max_note_bytes=1_000_000)
-    made = Library(files, index, Meaning(index.vectors, embedder or BySubject()))
+    made = Library(files, index, VectorSearch(index.vectors, embedder or BySubject()))
     made.refresh()
     return made
 
@@ -115,8 +115,8 @@ def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(
     vault: Path, index: SqliteNoteIndex
 ) -> None:
     made = library(vault, index)
-    made.embed_soon()
-    made.embed_soon()
+    made.embed_in_background()
+    made.embed_in_background()
     for _ in range(500):
         if not index.vectors.missing(1):
             break
@@ -140,7 +140,7 @@ def test_in_the_background_nothing_is_looked_at_again_until_a_note_changes(
     made = library(vault, index)
 
     def soon() -> None:
-        made.embed_soon()
+        made.embed_in_background()
         while "zkchat-vectors" in {thread.name for thread in enumerate_threads()}:
             sleep(0.001)
 
@@ -205,7 +205,7 @@ def test_a_full_disk_stops_the_background_without_a_word(
 
     made = library(vault, index)
     monkeypatch.setattr(index.vectors, "add", full)
-    made.embed_soon()
+    made.embed_in_background()
     made.close()
     assert found(made, "kitten") == [("Pets.md", "text")]
 
@@ -220,7 +220,7 @@ def test_the_shipped_vectors_find_a_synonym(tmp_path: Path, index: SqliteNoteInd
     }.items():
         (folder / f"{name}.md").write_text(text)
     files = VaultFiles(folder, exclude=(), max_note_bytes=1_000_000)
-    made = Library(files, index, Meaning(index.vectors, installed()))
+    made = Library(files, index, VectorSearch(index.vectors, installed()))
     made.refresh()
     made.embed()
     assert made.search("driving cars")[0].path == "Vehicles.md"

@@ -1,0 +1,240 @@
+"""Looks at the files while the user types, so that a turn need not refresh."""
+
+from collections.abc import Iterator
+from concurrent.futures import wait
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from threading import Event
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.memory_files import MemoryFiles
+from zkchat.errors import VaultError
+from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.indexing.background import PREFETCH_VALID_SECONDS, BackgroundRefresh
+from zkchat.vault.indexing.indexer import Progress, Refreshed
+from zkchat.vault.library import Library
+
+NO_TIME = 0.0
+PLENTY = 30.0
+
+
+@dataclass
+class Typist:
+    """Somebody who types beside a vault, by a clock that moves when it is told to."""
+
+    takes: float = 0.0
+    """Seconds of a refresh."""
+    now: float = 100.0
+    saved: dict[str, float] = field(default_factory=dict)
+    """Notes, and when they were saved."""
+    seen: set[str] = field(default_factory=set)
+    refreshes: list[float] = field(default_factory=list)
+    """When they began."""
+    may_end: Event = field(default_factory=Event)
+    trouble: VaultError | None = None
+
+    def __post_init__(self) -> None:
+        self.bounded = BackgroundRefresh(self._refresh, lambda: self.now)
+        self.may_end.set()
+
+    def _refresh(self, _progress: Progress) -> Refreshed:
+        self.refreshes.append(self.now)
+        there = set(self.saved)
+        self.now += self.takes
+        assert self.may_end.wait(PLENTY)
+        if self.trouble:
+            raise self.trouble
+        news = there - self.seen
+        self.seen |= there
+        return Refreshed(warnings=tuple(NoteWarning(path=path, text="odd") for path in sorted(news)))
+
+    def type(self) -> None:
+        self.bounded.prefetch()
+        if self.may_end.is_set():
+            wait(self.bounded._under_way)
+
+    def type_for(self, seconds: float) -> None:
+        end = self.now + seconds
+        while self.now < end:
+            self.type()
+            self.now += 0.1
+
+    def send(self, seconds: float = PLENTY) -> Refreshed | None:
+        return self.bounded.within(seconds)
+
+
+@pytest.fixture
+def typist() -> Iterator[Typist]:
+    typist = Typist()
+    with closing(typist.bounded):
+        yield typist
+        typist.may_end.set()
+
+
+def test_a_turn_does_not_look_again_within_a_second_of_the_last_refresh(typist: Typist) -> None:
+    typist.type()
+    typist.now += 0.9
+    assert typist.send(NO_TIME) is not None
+    assert typist.send(NO_TIME) is not None
+    assert len(typist.refreshes) == 1
+
+
+def test_a_turn_looks_itself_when_the_last_look_is_older(typist: Typist) -> None:
+    typist.type()
+    typist.now += 1.0
+    assert typist.send() is not None
+    assert len(typist.refreshes) == 2
+
+
+def test_a_turn_without_typing_looks_each_time(typist: Typist) -> None:
+    typist.send()
+    typist.send()
+    assert len(typist.refreshes) == 2
+
+
+def test_who_types_on_has_the_files_looked_at_about_once_a_second(typist: Typist) -> None:
+    typist.type_for(10.0)
+    assert 10 <= len(typist.refreshes) <= 15
+    assert typist.send(NO_TIME) is not None
+    assert len(typist.refreshes) <= 15
+
+
+def test_long_looks_take_no_more_than_a_tenth_of_the_time(typist: Typist) -> None:
+    typist.takes = 0.5
+    typist.type_for(30.0)
+    assert len(typist.refreshes) > 3
+    assert all(later - earlier >= 5.0 for earlier, later in pairwise(typist.refreshes))
+
+
+def test_a_turn_waits_for_a_look_that_goes_on_rather_than_beginning_another(typist: Typist) -> None:
+    typist.may_end.clear()
+    typist.type()
+    typist.type()
+    assert typist.send(NO_TIME) is None
+    typist.may_end.set()
+    assert typist.send() is not None
+    assert len(typist.refreshes) == 1
+
+
+def test_who_types_while_the_look_of_a_turn_goes_on_does_not_begin_another(typist: Typist) -> None:
+    typist.may_end.clear()
+    assert typist.send(NO_TIME) is None
+    (refresh,) = typist.bounded._under_way
+    typist.type()
+    assert not refresh.done()  # nor was it waited for
+    assert typist.bounded._under_way == [refresh]
+    typist.may_end.set()
+    assert typist.send() is not None
+    assert len(typist.refreshes) == 2  # the second after the message was sent
+
+
+def test_what_a_look_found_while_the_user_typed_is_told_by_the_turn(typist: Typist) -> None:
+    typist.saved = {"first": typist.now}
+    typist.type()
+    typist.now += 2.0
+    typist.saved["second"] = typist.now
+    typist.type()
+    told = typist.send()
+    assert told is not None
+    assert [warning.path for warning in told.warnings] == ["first", "second"]
+    assert typist.send() == Refreshed()
+
+
+def test_a_look_that_fails_is_made_again_by_the_turn_which_tells_of_it(typist: Typist) -> None:
+    typist.trouble = VaultError("The disk is gone.")
+    typist.type()
+    with pytest.raises(VaultError, match="The disk is gone"):
+        typist.send()
+    typist.type()
+    typist.trouble = None
+    assert typist.send() is not None
+
+
+def test_what_went_wrong_before_the_next_look_is_forgotten(typist: Typist) -> None:
+    typist.trouble = VaultError("The disk is gone.")
+    typist.may_end.clear()
+    assert typist.send(NO_TIME) is None
+    typist.may_end.set()
+    wait(typist.bounded._under_way)
+    typist.trouble = None
+    typist.type()
+    assert typist.send() is not None
+
+
+def test_without_a_clock_nobody_looks_ahead() -> None:
+    refreshes: list[str] = []
+
+    def refresh(_progress: Progress) -> Refreshed:
+        refreshes.append("refresh")
+        return Refreshed()
+
+    with closing(BackgroundRefresh(refresh)) as bounded:
+        bounded.prefetch()
+        bounded.within(PLENTY)
+    assert refreshes == ["refresh"]
+
+
+@given(
+    takes=st.sampled_from([0.0, 0.05, 0.5]),
+    steps=st.lists(
+        st.sampled_from(["type", "save", "send"]) | st.floats(min_value=0.01, max_value=1.5), min_size=5, max_size=40
+    ),
+)
+@settings(max_examples=150, deadline=None)
+def test_a_note_saved_a_second_before_a_message_is_sent_is_known_to_its_turn(
+    takes: float, steps: list[str | float]
+) -> None:
+    typist = Typist(takes=takes)
+    with closing(typist.bounded):
+        for step in [*steps, "send"]:
+            match step:
+                case "type":
+                    typist.type()
+                case "save":
+                    typist.saved[f"note {len(typist.saved)}"] = typist.now
+                case "send":
+                    due = {note for note, at in typist.saved.items() if typist.now - at >= PREFETCH_VALID_SECONDS}
+                    assert typist.send() is not None
+                    assert due <= typist.seen
+                case float():
+                    typist.now += step
+
+
+class CountedFiles(MemoryFiles):
+    refreshes = 0
+
+    def scan(self) -> Iterator[FileStamp | NoteWarning]:
+        self.refreshes += 1
+        yield from super().scan()
+
+
+def test_a_note_saved_while_the_user_types_is_found_without_another_refresh(tmp_path: Path) -> None:
+    files = CountedFiles(old="An oak.")
+    clock = Typist()
+    with (
+        closing(SqliteNoteIndex(tmp_path / "index.db")) as index,
+        closing(Library(files, index, clock=lambda: clock.now)) as library,
+    ):
+        library.refresh()
+        files.write("new.md", "A birch.")
+        library.prefetch()
+        assert library.refresh_within(PLENTY) is not None
+        assert [passage.path for passage in library.search("birch")] == ["new.md"]
+        assert files.refreshes == 2
+
+
+def test_while_the_notes_are_read_for_the_first_time_nobody_looks_ahead(tmp_path: Path) -> None:
+    files = CountedFiles(old="An oak.")
+    with (
+        closing(SqliteNoteIndex(tmp_path / "index.db")) as index,
+        closing(Library(files, index, clock=lambda: 0.0)) as library,
+    ):
+        library.refresh(lambda _done, _total: library.prefetch())
+        library.close()
+        assert files.refreshes == 1
