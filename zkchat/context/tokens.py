@@ -12,7 +12,7 @@ from zkchat.ports import Tokenizer
 if TYPE_CHECKING:
     import tiktoken
 
-_DIGESTS = {
+DIGESTS = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 }
@@ -63,14 +63,14 @@ class Encoding:
     """
 
     def __init__(self, name: str, *, exact: bool = True) -> None:
-        if name not in _DIGESTS:
-            raise ConfigError(f"There is no encoding '{name}'.", hint=f"There are: {', '.join(_DIGESTS)}.")
+        if name not in DIGESTS:
+            raise ConfigError(f"There is no encoding '{name}'.", hint=f"There are: {', '.join(DIGESTS)}.")
         self._name = name
         self.exact = exact
 
     def count(self, text: str) -> int:
         # A note may hold a lone surrogate, which has no UTF-8 form, and `<|endoftext|>`, which is no command here.
-        return len(_loaded(self._name).encode_ordinary(text.encode("utf-8", "replace").decode()))
+        return len(load_encoding(self._name).encode_ordinary(text.encode("utf-8", "replace").decode()))
 
 
 class CachedTokenizer:
@@ -99,7 +99,8 @@ def tokenizer_for(encoding: str, *, otherwise: str = "") -> Tokenizer:
 
 
 @lru_cache
-def _loaded(name: str) -> "tiktoken.Encoding":
+def load_encoding(name: str) -> "tiktoken.Encoding":
+    """Load an encoding from the package, once. Raises `ConfigError` where its file is damaged."""
     import tiktoken
 
     return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=_ranks(name), special_tokens={})
@@ -109,7 +110,7 @@ def _ranks(name: str) -> dict[bytes, int]:
     from base64 import b64decode
 
     data = (files("zkchat.context") / "encodings" / f"{name}.tiktoken").read_bytes()
-    if sha256(data).hexdigest() != _DIGESTS[name]:
+    if sha256(data).hexdigest() != DIGESTS[name]:
         raise ConfigError(f"The encoding '{name}' of this installation is damaged.", hint="Install zkchat again.")
     pairs = (line.split() for line in data.splitlines())
     return {b64decode(token): int(rank) for token, rank in pairs}

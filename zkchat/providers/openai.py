@@ -44,6 +44,12 @@ _WINDOWS = {
 }
 """What a prompt may hold, by the beginning of the name: OpenAI's own list does not say."""
 
+_ENCODINGS = {
+    **dict.fromkeys(("gpt-5", "gpt-4.5", "gpt-4.1", "gpt-4o", "chatgpt-4o", "o1", "o3", "o4"), "o200k_base"),
+    **dict.fromkeys(("gpt-4", "gpt-3.5"), "cl100k_base"),
+}
+"""The token encoding by the beginning of the name, the longer ones first."""
+
 LOCATE_TIMEOUT = 2.0
 """Seconds that a server on this machine may take to say whether it forwards a model."""
 _REASONING = ("gpt-5", "o1", "o3", "o4")
@@ -80,7 +86,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             context_limit=settings.context_limit or (_known_window(model) if self._is_openai else None),
             calls_tools=settings.calls_tools is not False,
             is_located=not self._may_run_here,
-            tokenizer="o200k_base" if self._is_openai else "",
+            tokenizer=encoding_of(model) if self._is_openai else "",
         )
         super().__init__(info, endpoint=endpoint, settings=settings, policy=policy)
         self._connected = self._is_openai  # whose list of models does not say more than we know
@@ -183,6 +189,12 @@ def _said(body: object) -> str:
     if isinstance(body, Mapping):
         return _said(body.get("message") or body.get("error") or body.get("detail") or json.dumps(dict(body)))
     return str(body or "")
+
+
+def encoding_of(model: str) -> str:
+    """The encoding of a model of OpenAI, fine-tuned or not; empty if it is unknown."""
+    name = model.removeprefix("ft:")
+    return next((encoding for beginning, encoding in _ENCODINGS.items() if name.startswith(beginning)), "")
 
 
 def _known_window(model: str) -> int | None:

@@ -1,19 +1,47 @@
 import re
 import socket
+from importlib import import_module
+from random import Random
 
 import pytest
+import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zkchat.context import tokens
 from zkchat.context.tokens import Encoding, Estimate, tokenizer_for
 from zkchat.errors import ConfigError
 
 
-def test_the_shipped_encoding_counts_as_its_model_does() -> None:
-    # Counts that OpenAI publishes for o200k_base in its cookbook.
-    assert Encoding("o200k_base").count("antidisestablishmentarianism") == 6
-    assert Encoding("o200k_base").count("2 + 2 = 4") == 7
-    assert Encoding("o200k_base").count("お誕生日おめでとう") == 8
+@pytest.mark.parametrize(
+    ("encoding", "counts"),
+    # Counts that OpenAI publishes in its cookbook.
+    [("o200k_base", (6, 7, 8)), ("cl100k_base", (6, 7, 9))],
+)
+def test_a_shipped_encoding_counts_as_its_models_do(encoding: str, counts: tuple[int, ...]) -> None:
+    texts = ("antidisestablishmentarianism", "2 + 2 = 4", "お誕生日おめでとう")
+    assert tuple(map(Encoding(encoding).count, texts)) == counts
+
+
+@pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
+def test_a_shipped_encoding_has_the_ranks_and_splits_as_tiktoken_says(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openai_public = import_module("tiktoken_ext.openai_public")  # it comes without types
+    shipped = tokens.load_encoding(name)
+    ranks = {shipped.decode_single_token_bytes(token): token for token in range(shipped.n_vocab)}
+
+    def load(_url: str, expected_hash: str) -> dict[bytes, int]:
+        assert expected_hash == tokens.DIGESTS[name]
+        return ranks
+
+    monkeypatch.setattr(openai_public, "load_tiktoken_bpe", load)
+    defined = getattr(openai_public, name)()
+    original = tiktoken.Encoding("original", pat_str=defined["pat_str"], mergeable_ranks=ranks, special_tokens={})
+    choices = Random(20260301)
+    for _ in range(2_000):
+        text = "".join(choices.choices("ab'sS1.!/ \t\r\néЖ眠", k=choices.randint(1, 20)))
+        assert shipped.encode_ordinary(text) == original.encode_ordinary(text), repr(text)
 
 
 def test_counting_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,6 +60,7 @@ def test_a_special_token_in_a_note_is_plain_text() -> None:
 @given(st.text(alphabet=st.characters(codec=None)))
 def test_no_text_makes_a_count_fail(text: str) -> None:
     assert Encoding("o200k_base").count(text) >= 0
+    assert Encoding("cl100k_base").count(text) >= 0
     assert Estimate().count(text) >= 0
 
 

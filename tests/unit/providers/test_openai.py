@@ -8,6 +8,7 @@ import pytest
 
 from tests.providers.contract import FIND, PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
 from tests.providers.loopback import KEY, Connection, Loopback, Request
+from zkchat.compose.providers import tokenizer_of
 from zkchat.errors import ProviderError
 from zkchat.model.message import ImagePart, TokenUsage, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
@@ -281,7 +282,6 @@ def test_the_windows_of_openai_itself_are_known_without_asking(name: str, window
     provider = OpenAI(name, api_key=KEY)
     asyncio.run(provider.connect())
     assert provider.info.context_limit == window
-    assert provider.info.tokenizer == "o200k_base"
     assert not provider.info.on_this_machine
 
 
@@ -333,3 +333,38 @@ def test_a_wrong_key_names_the_variable_to_set(server: Server) -> None:
 def test_an_address_that_is_none_is_a_sentence() -> None:
     _, error = failure(OpenAI("any", base_url="ftp://example.org", policy=QUICK))
     assert "ftp://example.org" in error.message
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [
+        ("gpt-4", "cl100k_base"),
+        ("gpt-4-0613", "cl100k_base"),
+        ("gpt-4-turbo", "cl100k_base"),
+        ("gpt-3.5-turbo", "cl100k_base"),
+        ("ft:gpt-3.5-turbo-0125:us::1", "cl100k_base"),
+        ("gpt-4o-mini", "o200k_base"),
+        ("gpt-4.1", "o200k_base"),
+        ("chatgpt-4o-latest", "o200k_base"),
+        ("gpt-5-mini", "o200k_base"),
+        ("o3", "o200k_base"),
+        ("something-new", ""),
+    ],
+)
+def test_a_model_of_openai_is_counted_with_its_own_encoding(name: str, encoding: str) -> None:
+    assert OpenAI(name).info.tokenizer == encoding
+
+
+def test_a_server_that_speaks_the_protocol_says_nothing_of_its_encoding() -> None:
+    assert OpenAI("gpt-4", base_url="http://127.0.0.1:9/v1").info.tokenizer == ""
+
+
+def test_gpt_4_counts_more_tokens_than_gpt_4o_and_both_counts_are_exact() -> None:
+    text = "Ein Titel ist ein Versprechen, das die Notiz einlösen muss. 标题是对读者的承诺。"
+    old, new = (tokenizer_of(OpenAI(name)) for name in ("gpt-4", "gpt-4o"))
+    assert (old[0].count(text), new[0].count(text)) == (32, 25)
+    assert old[0].exact
+    assert new[0].exact
+    unknown, factor = tokenizer_of(OpenAI("something-new"))
+    assert not unknown.exact
+    assert factor > 1
