@@ -14,7 +14,7 @@ from prompt_toolkit.document import Document
 
 from benchmarks.generate import ENDINGS, SEED, SYLLABLES
 from zkchat.repl.completion import MenuCompleter, Offers
-from zkchat.repl.name_cache import Shelf
+from zkchat.repl.name_cache import NameCache
 from zkchat.repl.note_names import NamedNote, NoteNames
 from zkchat.vault.library import Library
 
@@ -23,8 +23,8 @@ PEER_KEYS = 15
 """Keys that the peer is given: it takes a second for each."""
 
 
-class TitlesOnly(Shelf):
-    """A shelf that was filled without a vault."""
+class TitlesOnly(NameCache):
+    """A name_cache that was filled without a vault."""
 
     def __init__(self, notes: Iterable[NamedNote]) -> None:
         super().__init__()
@@ -78,13 +78,13 @@ def main() -> None:
     for count in map(int, options.titles.split(",")):
         titles = invented(count)
         start = time.thread_time()
-        shelf = TitlesOnly(
+        name_cache = TitlesOnly(
             NamedNote(path=f"area {number // 1200}/topic {number // 60}/{title}.md", title=title, size=2000)
             for number, title in enumerate(titles)
         )
         built = time.thread_time() - start
         typed = keys(titles, options.typists)
-        ours = milliseconds(MenuCompleter(Offers(shelf, library=no_library, commands=lambda _: [])), "[[", typed)
+        ours = milliseconds(MenuCompleter(Offers(name_cache, library=no_library, commands=lambda _: [])), "[[", typed)
         peer = milliseconds(FuzzyWordCompleter(titles), "", random.Random(SEED).sample(typed, PEER_KEYS))
         for name, times in (("zkchat", ours), ("FuzzyCompleter", peer)):
             aim = f"<= {AIMS[count]:.0f} ms" if name == "zkchat" and count in AIMS else ""

@@ -17,8 +17,8 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.table import Table
 
-from zkchat.render.stream import MarkdownStream
-from zkchat.render.terminal import console_for
+from zkchat.render.console import console_for
+from zkchat.render.markdown.stream import MarkdownStream
 
 CHUNK = 20
 SECONDS_PER_CHUNK = 1 / 20

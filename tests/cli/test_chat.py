@@ -163,7 +163,7 @@ def test_an_address_is_handed_to_the_desktop_if_there_is_one(world: World, tmp_p
 
 def test_the_library_of_the_model_is_loaded_before_it_is_needed() -> None:
     load_libraries("openai")
-    assert {"openai", "zkchat.render.markdown", "zkchat.repl.commands"} <= sys.modules.keys()
+    assert {"openai", "zkchat.render.markdown.renderer", "zkchat.repl.commands.table"} <= sys.modules.keys()
 
 
 def test_what_is_wrong_with_a_note_is_told_with_the_first_turn_and_not_in_the_greeting(

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.properties.test_values import of_type, of_value
 from tests.support.sessions import SessionsInMemory
-from zkchat.export.reading import read_session
-from zkchat.export.session_file import as_json
+from zkchat.export.session_import import read_session
+from zkchat.export.session_json import as_json
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, History, MessageEntry, PinEntry
 

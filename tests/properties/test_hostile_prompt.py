@@ -21,13 +21,13 @@ from tests.support.libraries import library_of
 from tests.support.screens import a_usage, what_acts_on_a_terminal
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session
-from zkchat.render.sanitize import shown, shown_in_place
+from zkchat.render.sanitize import sanitize_in_place, sanitize_text
 from zkchat.repl.completion import MenuCompleter, Offers
 from zkchat.repl.greeting import greeting
-from zkchat.repl.name_cache import Shelf
+from zkchat.repl.name_cache import NameCache
 from zkchat.repl.note_names import NamedNote, NoteNames
 from zkchat.repl.prompt import Prompt
-from zkchat.repl.status import Status, status_line
+from zkchat.repl.status_bar import Status, status_line
 from zkchat.vault.library import Library
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -49,8 +49,8 @@ def test_the_bar_and_the_greeting_show_it(payload: str) -> None:
         assert [line for line in lines if what_acts_on_a_terminal(line) or "\n" in line] == []
 
 
-class Named(Shelf):
-    """A shelf with one note, whose every name is the payload."""
+class Named(NameCache):
+    """A name_cache with one note, whose every name is the payload."""
 
     def __init__(self, payload: str) -> None:
         super().__init__()
@@ -128,11 +128,11 @@ def written_while_typing(folder: Path, payload: str) -> str:
 def test_a_note_chosen_from_the_menu_writes_none_of_it(tmp_path: Path, payload: str) -> None:
     text = written_while_typing(tmp_path, f"<{payload}")
     assert what_acts_on_a_terminal(text) <= {"\x08"}, "prompt_toolkit's way one column to the left"
-    assert ("<" + payload in text) == (shown(payload) == payload)
+    assert ("<" + payload in text) == (sanitize_text(payload) == payload)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.characters()))
 def test_edited_text_is_shown_character_by_character(text: str) -> None:
-    assert what_acts_on_a_terminal(shown_in_place(text)) == set()
-    assert len(shown_in_place(text)) == len(text)
+    assert what_acts_on_a_terminal(sanitize_in_place(text)) == set()
+    assert len(sanitize_in_place(text)) == len(text)

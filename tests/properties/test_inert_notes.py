@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.support.sessions import NOON
-from zkchat.export.inert import inert
+from zkchat.export.active_content import inert
 from zkchat.export.notes import answer_note, as_markdown
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import Session

@@ -34,10 +34,12 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import CompactionPart, DocumentReference
-from zkchat.render.panels import references_panel
-from zkchat.render.presenter import JsonPresenter, PlainPresenter, Presenter
-from zkchat.render.sanitize import error_lines, shown
-from zkchat.render.screen import RichPresenter
+from zkchat.render.presenters.base import Presenter
+from zkchat.render.presenters.json import JsonPresenter
+from zkchat.render.presenters.plain import PlainPresenter
+from zkchat.render.presenters.screen import ScreenPresenter
+from zkchat.render.references import references_panel
+from zkchat.render.sanitize import error_lines, sanitize_text
 
 
 def in_answer(text: str) -> list[Event]:
@@ -114,8 +116,8 @@ def on_terminals(events: list[Event]) -> str:
     """What the presenters for people write of these events, one after the other."""
     out, console, clock = io.StringIO(), terminal(), Clock()
     presenters: list[Presenter] = [
-        RichPresenter(console, console, clock=clock),
-        RichPresenter(console, console, clock=clock, thinking="shown"),
+        ScreenPresenter(console, console, clock=clock),
+        ScreenPresenter(console, console, clock=clock, thinking="shown"),
         PlainPresenter(out, out, details=True),
     ]
     for presenter in presenters:
@@ -151,9 +153,9 @@ HOSTILE_TEXT = st.lists(st.sampled_from([*PAYLOADS, "word ", "\n", "\n\n", "- ",
 @given(st.lists(ANY_TEXT, min_size=10, max_size=10), CUTS)
 def test_the_door_lets_nothing_through_that_acts_and_knows_no_chunks(texts: list[str], cuts: list[int]) -> None:
     for text in texts:
-        assert what_acts_on_a_terminal(shown(text)) == set()
-        assert "".join(map(shown, any_chunks(text, cuts))) == shown(text)
-        assert shown(shown(text)) == shown(text)
+        assert what_acts_on_a_terminal(sanitize_text(text)) == set()
+        assert "".join(map(sanitize_text, any_chunks(text, cuts))) == sanitize_text(text)
+        assert sanitize_text(sanitize_text(text)) == sanitize_text(text)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=ascii)
@@ -163,7 +165,7 @@ def test_a_payload_writes_what_its_picture_would_write_and_nothing_else(
 ) -> None:
     """So every sequence that is written with it is one of ours, which needs no payload to be written."""
     text = on_terminals(sink(payload))
-    assert text == on_terminals(sink(shown(payload)))
+    assert text == on_terminals(sink(sanitize_text(payload)))
     assert what_acts_on_a_terminal(text) == set()
 
 
@@ -212,7 +214,7 @@ def test_titles_are_shown_as_they_are_and_never_read_as_markup(title: str) -> No
 @given(MARKUP)
 def test_no_sentence_is_read_as_markup(text: str) -> None:
     console = terminal(400)
-    presenter = RichPresenter(console, console)
+    presenter = ScreenPresenter(console, console)
     for event in (
         Warned(text=text, hint=text),
         ToolFinished(call_id="", name="find", summary=text),

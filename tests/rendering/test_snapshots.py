@@ -12,9 +12,10 @@ from rich.console import Console
 from tests.support.screens import Clock, a_usage, an_answer, in_chunks, on_screen, streamed, terminal, written
 from zkchat.model.events import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, TurnFinished, Warned
 from zkchat.model.message import DocumentReference, LineRange
-from zkchat.render.panels import context_bar, references_panel
-from zkchat.render.screen import RichPresenter
-from zkchat.render.stream import MarkdownStream
+from zkchat.render.context_bar import context_bar
+from zkchat.render.markdown.stream import MarkdownStream
+from zkchat.render.presenters.screen import ScreenPresenter
+from zkchat.render.references import references_panel
 
 FOLDER = Path(__file__).parent
 ANSWER = (FOLDER / "answer.md").read_text(encoding="utf-8")
@@ -65,7 +66,7 @@ def draw_context(console: Console) -> None:
 
 
 def draw_turn(console: Console) -> None:
-    presenter = RichPresenter(console, console, clock=Clock())
+    presenter = ScreenPresenter(console, console, clock=Clock())
     for event in (
         ThinkingDelta(text="The user asks about sleep."),
         ToolStarted(call_id="1", name="find_excerpts", arguments='{"query": "sleep and memory", "limit": 4}'),

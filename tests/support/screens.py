@@ -10,8 +10,8 @@ import pyte
 from rich.console import Console, RenderableType
 
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
-from zkchat.render.stream import MarkdownStream
-from zkchat.render.terminal import console_for
+from zkchat.render.console import console_for
+from zkchat.render.markdown.stream import MarkdownStream
 
 _OUR_SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\x1b]*\x1b\\")
 _ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

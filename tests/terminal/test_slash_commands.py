@@ -13,7 +13,7 @@ import pexpect
 import pytest
 
 from tests.support.world import World
-from zkchat.repl.commands import COMMANDS
+from zkchat.repl.commands.table import COMMANDS
 
 Terminal: TypeAlias = "pexpect.spawn[str]"
 PROMPT = "you ›"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.screens import Clock, Screen, in_chunks, on_screen, streamed, terminal, written
-from zkchat.render.stream import MarkdownStream
+from zkchat.render.markdown.stream import MarkdownStream
 
 COUNT = 300
 MARK = re.compile(r"line-\d{4}")
@@ -89,8 +89,8 @@ def test_a_resize_in_the_middle_loses_and_doubles_nothing(kind: str, sizes: list
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from zkchat.render.stream import MarkdownStream
-from zkchat.render.terminal import console_for
+from zkchat.render.markdown.stream import MarkdownStream
+from zkchat.render.console import console_for
 
 answer = Path(sys.argv[1]).read_text()
 stream = MarkdownStream(console_for(sys.stdout, is_tty=True, variables={"TERM": "screen-256color"}))

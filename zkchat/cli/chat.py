@@ -15,7 +15,7 @@ from zkchat.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
     from zkchat.model.events import Event
-    from zkchat.render.presenter import Presenter
+    from zkchat.render.presenters.base import Presenter
 
 PATIENCE = 2.0
 """Seconds of silence on a pipe after which the user is told what is waited for."""
@@ -126,13 +126,13 @@ def _piped(here: Process, vault: Path | None) -> str:
 
 
 async def _one_turn(opened: "OpenConversation", presenter: "Presenter") -> int:
-    from zkchat.repl.patience import ticking
+    from zkchat.render.presenters.base import ticking
 
     for warning in opened.warnings:
         presenter.show(warning)
     code: int = ExitCode.OK
     assert opened.asked is not None
-    async with aclosing(opened.conversation.answer(opened.asked)) as events, ticking(presenter.tick):
+    async with aclosing(opened.conversation.answer(opened.asked)) as events, ticking(presenter):
         async for event in events:
             presenter.show(event)
             code = _exit_code(event, code)

@@ -12,7 +12,7 @@ from zkchat.cli.common import Process, known_keys
 from zkchat.compose import conversation
 from zkchat.errors import StorageError
 from zkchat.providers.libraries import load
-from zkchat.repl.keyboard import keys_seen
+from zkchat.repl.terminal_modes import keys_seen
 from zkchat.subprocesses import program, run_program
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def edit_page(here: Process, where: "Paths", page: str, is_new: bool) -> bool:
 
 def can_edit(environment: "Environment") -> bool:
     """Whether the terminal can be drawn on while the user types."""
-    from zkchat.render.abilities import can_move_cursor
+    from zkchat.render.terminal import can_move_cursor
 
     is_terminal = environment.stdin_is_tty and environment.stdout_is_tty
     return is_terminal and can_move_cursor(environment.variables) and not environment.variables.get("CI")
@@ -87,7 +87,12 @@ _LIBRARIES: Final = {"ollama": ("ollama",), "openai": ("openai",)}
 
 def load_libraries(provider: str) -> None:
     """What the first turn would otherwise load while the user waits for it."""
-    names = ("zkchat.repl.commands", "zkchat.render.screen", "zkchat.render.markdown", "tiktoken")
+    names = (
+        "zkchat.repl.commands.table",
+        "zkchat.render.presenters.screen",
+        "zkchat.render.markdown.renderer",
+        "tiktoken",
+    )
     for name in names:
         import_module(name)
     for name in _LIBRARIES.get(provider, ()):

@@ -71,10 +71,10 @@ class Process:
 
     @staticmethod
     def _write_line(stream: Any, text: str) -> None:
-        from zkchat.render.sanitize import never_fail_to_encode, shown
+        from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
 
         never_fail_to_encode(stream)
-        stream.write(shown(text) + "\n")
+        stream.write(sanitize_text(text) + "\n")
 
 
 def known_keys(environment: Environment, *others: str) -> tuple[str, ...]:

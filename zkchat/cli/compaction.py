@@ -35,7 +35,7 @@ def stats(
 
     from zkchat.context.budget import turns_left
     from zkchat.model.session import compaction_of
-    from zkchat.render import phrases
+    from zkchat.render.context_bar import context_line
 
     here = process()
     with conversation_of(here, vault, session, model) as opened:
@@ -62,7 +62,7 @@ def stats(
                 }
             )
             return
-        here.out(phrases.context_line(measured.usage))
+        here.out(context_line(measured.usage))
         for name, share in measured.usage.budgets.items():
             here.out(f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)")
         here.out(f"{len(live)} messages in the prompt, {len(archived)} archived, {len(compactions)} compactions.")

@@ -62,12 +62,12 @@ class TerminalReviewer:
 
 def confirm_memory(here: Process, text: str) -> bool:
     """Whether the user agrees that this is remembered. Nobody there to ask is a no, and so is Ctrl-C."""
-    from zkchat.render.sanitize import shown_in_line
+    from zkchat.render.sanitize import sanitize_line
 
     # The chat's own way to hear Ctrl-C does not reach somebody who waits for a line.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return here.confirm(f"Remember “{shown_in_line(text)}”?")
+        return here.confirm(f"Remember “{sanitize_line(text)}”?")
     except KeyboardInterrupt:
         return False
     finally:

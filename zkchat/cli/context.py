@@ -114,13 +114,13 @@ def _show_answer(here: Process, history: "History", answer: "ChatMessage", *, wh
     elif as_json:
         here.json(context)
     else:
-        from zkchat.render import phrases
+        from zkchat.render.context_bar import context_line
         from zkchat.render.context_lines import context_lines
 
         for line in context_lines(context):
             here.out(line)
         if context.usage:
-            here.out(phrases.context_line(context.usage))
+            here.out(context_line(context.usage))
 
 
 def _answer(history: "History", number: int | None) -> "ChatMessage":

@@ -16,13 +16,13 @@ from zkchat.cli.presenters import consoles, presenter_for, tell_choice
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
 from zkchat.errors import SessionError, StorageError, VaultError, ZkchatError
-from zkchat.render.sanitize import shown
+from zkchat.render.sanitize import sanitize_text
 from zkchat.repl.background import Background
-from zkchat.repl.command_context import Desk, Leave, Switch
+from zkchat.repl.command_context import CommandContext, Leave, Switch
 from zkchat.repl.greeting import greeting, last_exchange
-from zkchat.repl.keyboard import keys_unseen
 from zkchat.repl.loop import Room, converse
-from zkchat.repl.name_cache import Shelf
+from zkchat.repl.name_cache import NameCache
+from zkchat.repl.terminal_modes import keys_unseen
 
 if TYPE_CHECKING:
     from zkchat.model.note import NoteWarning
@@ -78,7 +78,7 @@ class Interactive:
         self._environment = here.environment
         self._options = replace(options, user_interface=_ChatInterface(self))
         self._plain = plain
-        self._shelf = Shelf()
+        self._name_cache = NameCache()
         self._is_prompting = False
         self._visit = self._enter(self._options)
         self._prompt = self._make_prompt() if can_edit(here.environment) and not plain else None
@@ -186,11 +186,11 @@ class Interactive:
                 presenter.show(event)
             presenter.close()
 
-    def _desk(self) -> Desk:
+    def _command_context(self) -> CommandContext:
         from zkchat.chat.session_items import SessionItems
 
         opened = self._visit.opened
-        return Desk(
+        return CommandContext(
             conversation=opened.conversation,
             store=opened.store,
             notes=opened.new_notes,
@@ -206,7 +206,7 @@ class Interactive:
         opened = self._visit.opened
         return Room(
             say=opened.conversation.say,
-            desk=self._desk,
+            context=self._command_context,
             read=self._read,
             presenter=lambda: presenter_for(self._environment, opened, plain=self._plain),
             ready=self._ready,
@@ -224,13 +224,13 @@ class Interactive:
         return DrawnSurface(console, ask=self._ask, launch=open_outside, link_for=opened.addresses.clickable)
 
     def _make_prompt(self) -> "Prompt":
-        from zkchat.render.abilities import uses_color
+        from zkchat.render.terminal import uses_color
         from zkchat.repl.completion import MenuCompleter, Offers
         from zkchat.repl.prompt import Prompt
 
         ui = self._visit.opened.settings.ui
         offers = Offers(
-            self._shelf,
+            self._name_cache,
             library=lambda: self._visit.opened.library,
             commands=self._commands,
             agents=lambda: [agent.name for agent in self._visit.opened.conversation.profiles.agents.values()],
@@ -271,7 +271,7 @@ class Interactive:
         """A line as it is. Who types it on a terminal sees that it is waited for."""
         environment = self._environment
         if environment.stdin_is_tty:
-            environment.stderr.write(shown(prompt))
+            environment.stderr.write(sanitize_text(prompt))
             environment.stderr.flush()
         signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here
         try:
@@ -287,7 +287,7 @@ class Interactive:
         return line
 
     def _bar(self, width: int) -> str:
-        from zkchat.repl.status import Status, status_line
+        from zkchat.repl.status_bar import Status, status_line
 
         visit, conversation = self._visit, self._visit.opened.conversation
         status = Status(
@@ -309,9 +309,9 @@ class Interactive:
         if visit.is_begun:
             return
         visit.is_begun = True
-        visit.background.soon(self._renew_shelf)
+        visit.background.soon(self._refresh_name_cache)
         visit.background.soon(visit.refresh)
-        visit.background.soon(self._renew_shelf)
+        visit.background.soon(self._refresh_name_cache)
         visit.background.soon(partial(load_libraries, visit.opened.conversation.model.provider))
 
     async def _ready(self) -> None:
@@ -327,23 +327,23 @@ class Interactive:
         self._visit.proposals.after_turn()
         self._visit.opened.conversation.describe_soon()
         if self._prompt:
-            self._visit.background.soon(self._renew_shelf)
+            self._visit.background.soon(self._refresh_name_cache)
 
     def _suggest_dropping(self) -> None:
         for item in self._visit.opened.conversation.newly_unused():
             what = f"[[{item.name.removesuffix('.md')}]]" if item.type == "reference" else f"{item.type} {item.name}"
             self.here.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
 
-    def _renew_shelf(self) -> None:
+    def _refresh_name_cache(self) -> None:
         opened = self._visit.opened
-        self._shelf.renew(opened.library, opened.conversation.messages)
+        self._name_cache.renew(opened.library, opened.conversation.messages)
 
     def _commands(self, line: str) -> list[tuple[str, str]]:
         """What may follow a line that begins with a slash, and what it does."""
-        from zkchat.repl import commands
+        from zkchat.repl.commands import table
 
-        about = {f"/{command.name}": command.help for command in commands.COMMANDS}
-        return [(text, about.get(text, "")) for text in commands.completions(self._desk(), line)]
+        about = {f"/{command.name}": command.help for command in table.COMMANDS}
+        return [(text, about.get(text, "")) for text in table.completions(self._command_context(), line)]
 
     @contextmanager
     def indexing_progress(self) -> "Iterator[Progress]":

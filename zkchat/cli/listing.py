@@ -16,7 +16,7 @@ def console_of(here: Process, where: "Paths") -> "Console | None":
     if not environment.stdout_is_tty:
         return None
     from zkchat.compose.settings import load_settings
-    from zkchat.render.terminal import console_for
+    from zkchat.render.console import console_for
 
     color = load_settings(environment, where).settings.ui.color
     return console_for(environment.stdout, is_tty=True, variables=environment.variables, color=color)
@@ -44,6 +44,6 @@ class Listing:
         from rich.padding import Padding
         from rich.text import Text
 
-        from zkchat.render.sanitize import shown
+        from zkchat.render.sanitize import sanitize_text
 
-        self._console.print(Padding(Text(shown(text), style=style), (0, 0, 0, indent)))
+        self._console.print(Padding(Text(sanitize_text(text), style=style), (0, 0, 0, indent)))

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from zkchat.cli.common import Process
     from zkchat.compose.conversation import OpenConversation
     from zkchat.environment import Environment
-    from zkchat.render.presenter import Presenter
+    from zkchat.render.presenters.base import Presenter
 
 
 def presenter_for(
@@ -19,7 +19,8 @@ def presenter_for(
     plain: bool = False,
     panels: bool = False,
 ) -> "Presenter":
-    from zkchat.render.presenter import JsonPresenter, PlainPresenter
+    from zkchat.render.presenters.json import JsonPresenter
+    from zkchat.render.presenters.plain import PlainPresenter
 
     ui = opened.settings.ui
     if json_output:
@@ -28,17 +29,17 @@ def presenter_for(
         return PlainPresenter(
             environment.stdout, environment.stderr, details=plain, references_shown=ui.references_shown
         )
-    from zkchat.render.screen import RichPresenter
+    from zkchat.render.presenters.screen import ScreenPresenter
 
     out, err = consoles(environment, ui.color)
-    return RichPresenter(
+    return ScreenPresenter(
         out, err, thinking=ui.thinking, references_shown=ui.references_shown, link_for=opened.addresses.clickable
     )
 
 
 def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:
     """Standard output and standard error, to draw on."""
-    from zkchat.render.terminal import console_for
+    from zkchat.render.console import console_for
 
     variables = environment.variables
     return (

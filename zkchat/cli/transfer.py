@@ -52,7 +52,7 @@ def export_(
     """
     from zkchat.compose import stores
     from zkchat.export.notes import as_markdown
-    from zkchat.export.session_file import as_json
+    from zkchat.export.session_json import as_json
     from zkchat.model.session import thread_of
 
     here = process()
@@ -89,7 +89,7 @@ def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption
     """
     from zkchat.compose import stores
     from zkchat.errors import StorageError
-    from zkchat.export.reading import read_session
+    from zkchat.export.session_import import read_session
 
     here = process()
     environment = here.environment

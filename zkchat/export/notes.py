@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
-from zkchat.export.inert import inert
-from zkchat.export.secrets import redacted
+from zkchat.export.active_content import inert
+from zkchat.export.redaction import redacted
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,

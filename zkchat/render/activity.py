@@ -8,7 +8,7 @@ from rich.text import Text
 
 from zkchat.render import phrases
 from zkchat.render.live import LiveTail, Pace, Row, rows_of
-from zkchat.render.sanitize import shown
+from zkchat.render.sanitize import sanitize_text
 
 _FOLDED_ROWS: Final = 3
 _ENOUGH_FOR_THEM: Final = 2_000
@@ -28,7 +28,7 @@ class Thinking:
         self._text = ""
 
     def feed(self, text: str) -> None:
-        self._text += shown(text)
+        self._text += sanitize_text(text)
         self._pace.draw(self._draw_folded if self._is_folded else self._draw_all)
 
     def finish(self) -> None:

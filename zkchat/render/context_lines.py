@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Final, get_args
 
 from zkchat.model.message import Include, ItemType, RequestContext, RequestItem
-from zkchat.render.sanitize import shown_in_line
+from zkchat.render.sanitize import sanitize_line
 
 _GROUPS: Final[dict[ItemType, str]] = {
     "system": "Instructions",
@@ -42,7 +42,7 @@ def _group(type_: ItemType, items: list[RequestItem], brought: int) -> str:
 
 
 def _name(item: RequestItem) -> str:
-    return shown_in_line(f"{item.server}/{item.name}" if item.server else item.name)
+    return sanitize_line(f"{item.server}/{item.name}" if item.server else item.name)
 
 
 def _badge(item: RequestItem) -> str:
@@ -55,4 +55,4 @@ def _summary(context: RequestContext) -> str:
         return "Nothing but messages was sent."
     modes = Counter(item.include for item in items)
     counts = ", ".join(f"{modes[mode]} {mode}" for mode in get_args(Include) if modes[mode])
-    return f"Agent {shown_in_line(context.agent)}. {len(items)} items beside messages: {counts}."
+    return f"Agent {sanitize_line(context.agent)}. {len(items)} items beside messages: {counts}."

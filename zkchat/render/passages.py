@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from zkchat.model.note import Passage
-from zkchat.render.sanitize import shown_in_line
+from zkchat.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -16,19 +16,19 @@ Matches = Callable[[str], Iterable[tuple[int, int]]]
 def name(passage: Passage) -> str:
     """The title of its note and the headings above it, without the one that repeats the title."""
     headings = passage.heading_path[passage.heading_path[:1] == (passage.title,) :]
-    return " › ".join(shown_in_line(text) for text in (passage.title, *headings))
+    return " › ".join(sanitize_line(text) for text in (passage.title, *headings))
 
 
 def place(passage: Passage) -> str:
     """Where it stands, and why it was found."""
     first, last = passage.first_line, passage.last_line
     lines = f"line {first}" if first == last else f"lines {first}–{last}"
-    return f"{shown_in_line(passage.path)}, {lines} · {passage.why}"
+    return f"{sanitize_line(passage.path)}, {lines} · {passage.why}"
 
 
 def passage_lines(passage: Passage) -> list[str]:
     """For pipes: a line each for its name, its place and, if there is one, its snippet."""
-    return [name(passage), place(passage), *filter(None, [shown_in_line(passage.snippet)])]
+    return [name(passage), place(passage), *filter(None, [sanitize_line(passage.snippet)])]
 
 
 def drawn_passage(number: int, passage: Passage, matches: Matches) -> "RenderableType":
@@ -36,7 +36,7 @@ def drawn_passage(number: int, passage: Passage, matches: Matches) -> "Renderabl
     from rich.table import Table
     from rich.text import Text
 
-    snippet = Text(shown_in_line(passage.snippet))
+    snippet = Text(sanitize_line(passage.snippet))
     for start, end in matches(snippet.plain):
         snippet.stylize("bold yellow", start, end)
     rows = Table.grid(padding=(0, 1))

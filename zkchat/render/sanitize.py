@@ -12,7 +12,7 @@ _TAGS: Final = range(0xE0000, 0xE0080)
 _SURROGATES: Final = range(0xD800, 0xE000)
 
 
-def _door() -> dict[int, str | None]:
+def _translation_table() -> dict[int, str | None]:
     table: dict[int, str | None] = {code: chr(0x2400 + code) for code in range(0x20)}
     del table[ord("\t")], table[ord("\n")]
     # Files from Windows end their lines in \r\n: a picture of each \r would only be noise.
@@ -27,30 +27,30 @@ def _door() -> dict[int, str | None]:
     return table
 
 
-_TABLE: Final = _door()
+_TABLE: Final = _translation_table()
 
 
-def shown(text: str) -> str:
+def sanitize_text(text: str) -> str:
     """The text with every character that could act on a terminal dropped or made visible; tab and newline stay."""
     return text.translate(_TABLE)
 
 
-def shown_in_line(text: str) -> str:
+def sanitize_line(text: str) -> str:
     """The same for what must stay on one line: a title, a path, a name."""
-    return " ".join(shown(text).split())
+    return " ".join(sanitize_text(text).split())
 
 
 _IN_PLACE: Final = {code: "\ufffd" if text is None or len(text) > 1 else text for code, text in _TABLE.items()}
 
 
-def shown_in_place(text: str) -> str:
+def sanitize_in_place(text: str) -> str:
     """The same for text that is being edited: each character stays one, so that the cursor stays where it is."""
     return text.translate(_IN_PLACE)
 
 
 def error_lines(message: str, hint: str = "") -> str:
     """What went wrong, and the way out on a line of its own."""
-    return shown(f"zkchat: {message}\n" + (f"        {hint}\n" if hint else ""))
+    return sanitize_text(f"zkchat: {message}\n" + (f"        {hint}\n" if hint else ""))
 
 
 _LOOK_ALIKES: Final = dict(zip("…→⌕≈›–—“”‘’•·│╱─▌█▓▒░■␛", "~>*~>--\"\"''*.|/-|#%+=:^", strict=True))

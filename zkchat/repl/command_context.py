@@ -1,4 +1,4 @@
-"""What slash commands work with: the desk they may touch, what a command is, and what comes of it."""
+"""What slash commands work with: the context they may touch, what a command is, and what comes of it."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from zkchat.ports import SessionStore
 
 
-class Talk(Protocol):
+class ActiveConversation(Protocol):
     """The conversation, as commands know it. `chat.conversation.Conversation` is one."""
 
     @property
@@ -95,7 +95,7 @@ class Surface(Protocol):
         ...
 
 
-class NoteMaker(Protocol):
+class NoteCreator(Protocol):
     """New files in the vault. Nothing that is there is ever changed."""
 
     def create(self, path: str, text: str) -> None:
@@ -107,7 +107,7 @@ class NoteMaker(Protocol):
         ...
 
 
-class DocumentAddresses(Protocol):
+class DocumentLinks(Protocol):
     """Where the documents of an answer open."""
 
     def of(self, reference: "DocumentReference") -> str | None:
@@ -120,14 +120,14 @@ class DocumentAddresses(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
+class CommandContext:
     """All that a command may touch. The loop lays a new one when the conversation changes."""
 
-    conversation: Talk
+    conversation: ActiveConversation
     store: "SessionStore"
-    notes: NoteMaker
+    notes: NoteCreator
     surface: Surface
-    addresses: DocumentAddresses
+    addresses: DocumentLinks
     kit: "Callable[[], SessionItems]"
     """The rules, notes and tools of the session."""
     edit_page: Callable[[str, bool], bool]
@@ -185,7 +185,7 @@ Outcome = Nothing | Leave | Send | Play | Edit | Switch
 NOTHING = Nothing()
 
 
-def no_completion(_desk: Desk, _text: str) -> list[str]:
+def no_completion(_context: CommandContext, _text: str) -> list[str]:
     """For commands whose argument only the user can know."""
     return []
 
@@ -203,13 +203,13 @@ class Command:
     """In a few words, for the list."""
     details: str = ""
     """What else there is to know, in whole sentences, for `/help NAME`."""
-    act: Callable[[Desk, str], Awaitable[Outcome]]
-    complete: Callable[[Desk, str], list[str]] = no_completion
+    act: Callable[[CommandContext, str], Awaitable[Outcome]]
+    complete: Callable[[CommandContext, str], list[str]] = no_completion
     """Whole arguments that begin with, or hold, what was typed so far. Must not wait for anything."""
 
-    async def run(self, desk: Desk, argument: str) -> Outcome:
+    async def run(self, context: CommandContext, argument: str) -> Outcome:
         """Do it. Wrong use raises `ZkchatError` with the way out as its hint."""
-        return await self.act(desk, argument.strip())
+        return await self.act(context, argument.strip())
 
     @property
     def usage(self) -> str:

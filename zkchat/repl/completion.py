@@ -10,12 +10,12 @@ from prompt_toolkit.document import Document
 
 from zkchat.errors import ZkchatError
 from zkchat.model.note import Ambiguous, Link, Resolved
-from zkchat.render.sanitize import shown_in_line
+from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.note_names import Fitting, folded
-from zkchat.repl.status import cut
+from zkchat.repl.status_bar import cut
 
 if TYPE_CHECKING:
-    from zkchat.repl.name_cache import Shelf
+    from zkchat.repl.name_cache import NameCache
     from zkchat.vault.library import Library
 
 _OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
@@ -43,13 +43,13 @@ class Offers:
 
     def __init__(
         self,
-        shelf: "Shelf",
+        name_cache: "NameCache",
         *,
         library: Callable[[], "Library"],
         commands: Callable[[str], Sequence[tuple[str, str]]],
         agents: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        self._shelf = shelf
+        self._name_cache = name_cache
         self._library = library
         self._commands = commands
         self._agents = agents
@@ -66,9 +66,9 @@ class Offers:
         return ()
 
     def _notes(self, typed: str) -> Iterator[Offer]:
-        for fitting in self._shelf.fitting(typed):
+        for fitting in self._name_cache.fitting(typed):
             note = fitting.note
-            link = self._shelf.link(note.path)
+            link = self._name_cache.link(note.path)
             is_alias = fitting.name in note.aliases and folded(fitting.name) != folded(link)
             yield Offer(
                 text=f"{link}|{fitting.name}" if is_alias else link,
@@ -79,7 +79,7 @@ class Offers:
 
     def _files(self, typed: str) -> Iterator[Offer]:
         """Files are linked like notes: that is how the conversation knows them."""
-        for fitting in self._shelf.fitting(typed):
+        for fitting in self._name_cache.fitting(typed):
             path = fitting.note.path
             yield Offer(text=f"[[{path}]] ", replaces=len(typed) + 1, name=path, about=_about(fitting, place=False))
 
@@ -130,8 +130,8 @@ class MenuCompleter(Completer):
                 yield Completion(
                     text=offer.text + closes if is_link else offer.text,
                     start_position=-offer.replaces,
-                    display=shown_in_line(offer.name),
-                    display_meta=shown_in_line(offer.about),
+                    display=sanitize_line(offer.name),
+                    display_meta=sanitize_line(offer.about),
                 )
         except ZkchatError:
             return

@@ -8,7 +8,7 @@ from zkchat.model.events import Compacted, Event, TextDelta, TurnFailed, TurnFin
 from zkchat.model.message import ChatMessage, ContextUsage
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session, compaction_of
-from zkchat.render.sanitize import shown_in_line
+from zkchat.render.sanitize import sanitize_line
 
 _HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."
 _LONGEST_TITLE: Final = 40
@@ -23,7 +23,7 @@ def greeting(
     """At most four lines. `session` is the one that is gone on in, `last` one that could be."""
     chosen = f"{model.name} (no model: your notes are quoted)" if model.provider == "quote" else model.name
     counted = f"{notes:,} note" if notes == 1 else f"{notes:,} notes"
-    lines = [shown_in_line(f"zkchat · {vault} · {counted} · {chosen}")]
+    lines = [sanitize_line(f"zkchat · {vault} · {counted} · {chosen}")]
     if session:
         lines.append(f"Going on in {_titled(session)}, {session.message_count} messages. /history shows them all.")
     elif last:
@@ -32,7 +32,7 @@ def greeting(
 
 
 def _titled(session: Session) -> str:
-    title = shown_in_line(session.title) or "untitled"
+    title = sanitize_line(session.title) or "untitled"
     return f"“{title if len(title) <= _LONGEST_TITLE else f'{title[: _LONGEST_TITLE - 1].rstrip()}…'}”"
 
 

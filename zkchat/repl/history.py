@@ -10,7 +10,7 @@ from typing import Final
 
 from prompt_toolkit.history import FileHistory
 
-from zkchat.export.secrets import holds_secret
+from zkchat.export.redaction import holds_secret
 from zkchat.files import write_atomically
 from zkchat.repl.paste import Pastes
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from zkchat.model.events import Event
-from zkchat.render.presenter import Presenter
-from zkchat.repl.command_context import NOTHING, Desk, Edit, Leave, Nothing, Outcome, Play, Send, Switch
-from zkchat.repl.patience import ticking
+from zkchat.render.presenters.base import Presenter, ticking
+from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Leave, Nothing, Outcome, Play, Send, Switch
 
 Read = Callable[[str], Awaitable[str]]
 """The next message; what it is given stands there already. Raises EOFError at the end, KeyboardInterrupt for Ctrl-C."""
@@ -26,7 +25,7 @@ class Room:
 
     say: Callable[[str], AsyncGenerator[Event, None]]
     """Stores a message before it returns, and gives what happens then."""
-    desk: Callable[[], Desk]
+    context: Callable[[], CommandContext]
     """Laid when the first command needs it."""
     read: Read
     presenter: Callable[[], Presenter]
@@ -49,7 +48,7 @@ async def converse(room: Room) -> Leave | Switch:
         except EOFError:
             return Leave()
         except KeyboardInterrupt:
-            room.desk().surface.tell("(Ctrl-D leaves.)")
+            room.context().surface.tell("(Ctrl-D leaves.)")
             continue
         finally:
             _on_interrupt(_nothing)  # the prompt had its own
@@ -76,9 +75,9 @@ async def _outcome_of(room: Room, text: str) -> Nothing | Edit | Leave | Switch:
 
 
 async def _command(room: Room, line: str) -> Outcome:
-    from zkchat.repl import commands
+    from zkchat.repl.commands import table
 
-    return await commands.run(room.desk(), line)
+    return await table.run(room.context(), line)
 
 
 async def _turn(room: Room, events: AsyncGenerator[Event, None]) -> None:
@@ -90,7 +89,7 @@ async def _turn(room: Room, events: AsyncGenerator[Event, None]) -> None:
         if (current := asyncio.current_task()) and current.cancelling():
             raise  # not this turn, but the whole chat is to end
         kept = "What came is kept." if room.is_saved() else "It is not saved yet."
-        room.desk().surface.aside(f"(Stopped. {kept})")
+        room.context().surface.aside(f"(Stopped. {kept})")
     room.turned()
 
 
@@ -99,7 +98,7 @@ async def _play(room: Room, events: AsyncGenerator[Event, None]) -> None:
     try:
         async with aclosing(events):
             await room.ready()
-            async with ticking(presenter.tick):
+            async with ticking(presenter):
                 async for event in events:
                     presenter.show(event)
     finally:

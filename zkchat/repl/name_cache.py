@@ -7,7 +7,7 @@ from zkchat.repl.note_names import Fitting, NamedNote, NoteNames
 from zkchat.vault.library import Library
 
 
-class Shelf:
+class NameCache:
     """Answers at once from what was last put on it. `renew` may take long, and is called from another thread."""
 
     def __init__(self) -> None:

@@ -12,9 +12,9 @@ from prompt_toolkit.layout.processors import Processor, Transformation, Transfor
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from zkchat.render.sanitize import shown_in_place
+from zkchat.render.sanitize import sanitize_in_place
 from zkchat.repl.history import SharedHistory
-from zkchat.repl.keys import FirstOffer, bindings
+from zkchat.repl.key_bindings import FirstOffer, bindings
 from zkchat.repl.paste import Pastes
 
 PROMPT: Final = "you › "
@@ -33,7 +33,7 @@ class _Shown(Processor):
 
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
         fragments: StyleAndTextTuples = [
-            (style, shown_in_place(text)) for style, text, *_ in transformation_input.fragments
+            (style, sanitize_in_place(text)) for style, text, *_ in transformation_input.fragments
         ]
         return Transformation(fragments)
 

@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from zkchat.model.message import ContextUsage, DocumentReference
-from zkchat.render import phrases
-from zkchat.render.sanitize import never_fail_to_encode, shown
+from zkchat.render.context_bar import context_line
+from zkchat.render.references import reference_lines
+from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from zkchat.render.panels import LinkFor
+    from zkchat.render.references import LinkFor
 
 Ask = Callable[[str], Awaitable[str]]
 """Shows a question and gives back what the user typed; raises EOFError where nobody is there."""
@@ -30,7 +31,7 @@ class _Hands:
 
     async def confirm(self, question: str) -> bool:
         try:
-            typed = await self._ask(shown(f"{question} [y/N] "))
+            typed = await self._ask(sanitize_text(f"{question} [y/N] "))
         except (EOFError, KeyboardInterrupt):
             return False
         return typed.strip().casefold() in {"y", "yes"}
@@ -52,7 +53,7 @@ class PlainSurface(_Hands):
         return _PLAIN_WIDTH
 
     def tell(self, text: str) -> None:
-        self._stream.write(shown(text) + "\n")
+        self._stream.write(sanitize_text(text) + "\n")
         self._stream.flush()
 
     def aside(self, text: str) -> None:
@@ -62,10 +63,10 @@ class PlainSurface(_Hands):
         self.tell(text)
 
     def references(self, references: Sequence[DocumentReference]) -> None:
-        self.tell("\n".join(phrases.reference_lines(references, most=len(references))))
+        self.tell("\n".join(reference_lines(references, most=len(references))))
 
     def usage(self, usage: ContextUsage) -> None:
-        self.tell(phrases.context_line(usage))
+        self.tell(context_line(usage))
 
     def copy(self, text: str) -> bool:
         self.tell(text)
@@ -95,22 +96,22 @@ class DrawnSurface(_Hands):
 
         # A word that is longer than the screen, such as an address, has to stay in one piece to be of use.
         is_whole = any(len(word) > self.width for word in text.split())
-        self._console.print(Text(shown(text), style=style), soft_wrap=is_whole)
+        self._console.print(Text(sanitize_text(text), style=style), soft_wrap=is_whole)
 
     def markdown(self, text: str) -> None:
-        from zkchat.render.stream import MarkdownStream
+        from zkchat.render.markdown.stream import MarkdownStream
 
         stream = MarkdownStream(self._console)
         stream.feed(text)
         stream.finish()
 
     def references(self, references: Sequence[DocumentReference]) -> None:
-        from zkchat.render.panels import references_panel
+        from zkchat.render.references import references_panel
 
         self._console.print(references_panel(references, shown=len(references), link_for=self._link_for))
 
     def usage(self, usage: ContextUsage) -> None:
-        from zkchat.render.panels import context_bar
+        from zkchat.render.context_bar import context_bar
 
         self._console.print(context_bar(usage, width=self._console.width))
 
@@ -120,7 +121,7 @@ class DrawnSurface(_Hands):
 
         encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
         if not self._console.is_interactive or len(encoded) > _LONGEST_COPY:
-            self._console.print(Text(shown(text)), soft_wrap=True)
+            self._console.print(Text(sanitize_text(text)), soft_wrap=True)
             return False
         self._console.file.write(f"\x1b]52;c;{encoded}\x07")
         self._console.file.flush()

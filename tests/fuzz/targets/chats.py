@@ -5,7 +5,7 @@ from random import Random
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.fuzz.worlds import FuzzWorld, Worlds
-from zkchat.repl.commands import COMMANDS
+from zkchat.repl.commands.table import COMMANDS
 
 ARGUMENTS = (
     *(

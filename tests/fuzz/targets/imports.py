@@ -7,7 +7,7 @@ from typing import Any
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.fuzz.worlds import FuzzWorld, Worlds
-from zkchat.render.sanitize import shown_in_line
+from zkchat.render.sanitize import sanitize_line
 
 TYPED = "/history\n/refs\n/context\n/stats\n/compact\n/uncompact\n/why\n/expand 1\n/branch 1\n/retry\n/pin 1\nhello\n"
 ROLES = ("user", "assistant", "system", "tool", "human", "ai", "king", "", 7)
@@ -114,7 +114,7 @@ class Imports:
         world.note("again.md", exported.out)
         again = world.checked("memory", "import", "@again.md", "--json")
         # What would act on a terminal is exported as it is shown, and is another fact then.
-        if again.code == 0 and all(fact["text"] == shown_in_line(fact["text"]) for fact in listed.json):
+        if again.code == 0 and all(fact["text"] == sanitize_line(fact["text"]) for fact in listed.json):
             require(again.json["new"] == 0, "facts that were exported are known when they are imported", again.out)
 
 

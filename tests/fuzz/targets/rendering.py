@@ -5,18 +5,18 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.screens import on_screen, streamed, what_acts_on_a_terminal
 from zkchat.model.prompt import TextChunk
 from zkchat.providers.thinking import ThinkingSplitter
-from zkchat.render.blocks import Blocks
-from zkchat.render.sanitize import shown, shown_in_line, shown_in_place
+from zkchat.render.markdown.blocks import Blocks
+from zkchat.render.sanitize import sanitize_in_place, sanitize_line, sanitize_text
 
 LONGEST_DRAWN = 1_500
 """Characters: a screen in memory is slow, and draws each piece again."""
 
 
 def door(case: Case, text: str) -> None:
-    for made in (shown(text), shown_in_line(text), shown_in_place(text)):
+    for made in (sanitize_text(text), sanitize_line(text), sanitize_in_place(text)):
         require(not what_acts_on_a_terminal(made), "nothing that is shown acts on a terminal", repr(made))
     pieces = mutation.pieces_of(case.chance, text)
-    require("".join(map(shown, pieces)) == shown(text), "the door knows no pieces")
+    require("".join(map(sanitize_text, pieces)) == sanitize_text(text), "text may be sanitized piece by piece")
 
 
 def screen(case: Case, text: str) -> None:
@@ -41,7 +41,7 @@ def blocks(case: Case, text: str) -> None:
             done += cut.settled()
         return [[f"{token.type} {token.content}" for token in piece.tokens] for piece in (*done, *cut.close())]
 
-    text = shown(text[:20_000])
+    text = sanitize_text(text[:20_000])
     whole, parts = settled([text]), settled(mutation.pieces_of(case.chance, text, 8))
     require(whole == parts, "where an answer is cut into blocks depends on its text alone")
 

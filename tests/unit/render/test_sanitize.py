@@ -4,12 +4,12 @@ import io
 
 import pytest
 
-from zkchat.render.sanitize import error_lines, never_fail_to_encode, shown, shown_in_line
+from zkchat.render.sanitize import error_lines, never_fail_to_encode, sanitize_line, sanitize_text
 
 
 def test_plain_text_in_any_script_passes_as_it_is() -> None:
     text = "Tab\tand newline\n, Zürich, 日本語, עברית, 👩‍🚀, e\u0301, [[Note|name]]"
-    assert shown(text) == text
+    assert sanitize_text(text) == text
 
 
 @pytest.mark.parametrize(
@@ -28,11 +28,11 @@ def test_plain_text_in_any_script_passes_as_it_is() -> None:
     ],
 )
 def test_what_would_act_on_a_terminal_is_dropped_or_made_visible(text: str, expected: str) -> None:
-    assert shown(text) == expected
+    assert sanitize_text(text) == expected
 
 
 def test_a_name_stays_on_its_line() -> None:
-    assert shown_in_line("two\nlines\tand \x1b[2Ja trick") == "two lines and ␛[2Ja trick"
+    assert sanitize_line("two\nlines\tand \x1b[2Ja trick") == "two lines and ␛[2Ja trick"
 
 
 def test_an_error_names_the_thing_and_the_way_out() -> None:

@@ -13,7 +13,7 @@ from tests.support.screens import an_answer
 from zkchat.errors import StorageError
 from zkchat.model.message import DocumentReference
 from zkchat.repl.completion import MenuCompleter, Offers
-from zkchat.repl.name_cache import Shelf
+from zkchat.repl.name_cache import NameCache
 from zkchat.vault.library import Library
 
 NOTES = {
@@ -41,9 +41,11 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 @pytest.fixture
 def menu(library: Library) -> MenuCompleter:
-    shelf = Shelf()
-    shelf.renew(library, [])
-    return MenuCompleter(Offers(shelf, library=lambda: library, commands=commands, agents=lambda: ["poet", "critic"]))
+    name_cache = NameCache()
+    name_cache.renew(library, [])
+    return MenuCompleter(
+        Offers(name_cache, library=lambda: library, commands=commands, agents=lambda: ["poet", "critic"])
+    )
 
 
 def completed(menu: MenuCompleter, before: str, after: str = "") -> list[str]:
@@ -59,9 +61,9 @@ def rows(menu: MenuCompleter, before: str) -> list[tuple[str, str]]:
 
 def test_a_long_title_leaves_room_for_where_the_note_is(tmp_path: Path) -> None:
     with library_of(tmp_path, {"Long.md": f"# {'Very ' * 30}long\n"}) as library:
-        shelf = Shelf()
-        shelf.renew(library, [])
-        menu = MenuCompleter(Offers(shelf, library=lambda: library, commands=commands))
+        name_cache = NameCache()
+        name_cache.renew(library, [])
+        menu = MenuCompleter(Offers(name_cache, library=lambda: library, commands=commands))
         ((name, about),) = rows(menu, "[[long")
     assert name == f"{'Very ' * 8}Ver…"
     assert about.endswith("Long.md")
@@ -114,9 +116,9 @@ def test_agents_are_offered_at_the_beginning_and_files_elsewhere(menu: MenuCompl
 
 
 def test_without_agents_files_are_offered_at_the_beginning_too(library: Library) -> None:
-    shelf = Shelf()
-    shelf.renew(library, [])
-    menu = MenuCompleter(Offers(shelf, library=lambda: library, commands=commands))
+    name_cache = NameCache()
+    name_cache.renew(library, [])
+    menu = MenuCompleter(Offers(name_cache, library=lambda: library, commands=commands))
     assert completed(menu, "@naps") == ["[[Ideas/Naps.md]] "]
 
 
@@ -126,26 +128,26 @@ def test_elsewhere_nothing_is_offered(menu: MenuCompleter, text: str) -> None:
 
 
 def test_notes_of_the_conversation_and_those_they_link_to_come_first(library: Library) -> None:
-    shelf = Shelf()
+    name_cache = NameCache()
     reference = DocumentReference(wikilink="[[Sleep]]", relative_path="Ideas/Sleep.md")
     broken = DocumentReference(wikilink="[[Nowhere]]", status="missing")
-    shelf.renew(library, [an_answer("", reference, broken)])
-    assert [fitting.note.path for fitting in shelf.fitting("")][:2] == ["Ideas/Sleep.md", "Ideas/Naps.md"]
+    name_cache.renew(library, [an_answer("", reference, broken)])
+    assert [fitting.note.path for fitting in name_cache.fitting("")][:2] == ["Ideas/Sleep.md", "Ideas/Naps.md"]
 
 
 def test_a_new_note_is_offered_once_the_shelf_is_renewed(library: Library, tmp_path: Path) -> None:
-    shelf = Shelf()
-    shelf.renew(library, [])
+    name_cache = NameCache()
+    name_cache.renew(library, [])
     (tmp_path / "vault" / "Brand new.md").write_text("new")
     library.refresh()
-    assert shelf.fitting("brand") == []
-    shelf.renew(library, [])
-    assert [fitting.note.path for fitting in shelf.fitting("brand")] == ["Brand new.md"]
+    assert name_cache.fitting("brand") == []
+    name_cache.renew(library, [])
+    assert [fitting.note.path for fitting in name_cache.fitting("brand")] == ["Brand new.md"]
 
 
 def test_trouble_with_the_index_means_no_menu_and_nothing_else(library: Library) -> None:
     def broken() -> Library:
         raise StorageError("The index is gone.")
 
-    menu = MenuCompleter(Offers(Shelf(), library=broken, commands=commands))
+    menu = MenuCompleter(Offers(NameCache(), library=broken, commands=commands))
     assert completed(menu, "[[Sleep#") == []

@@ -9,12 +9,23 @@ from typing import cast
 
 import pytest
 
-from tests.support.desks import AddressesInMemory
+from tests.support.command_harness import AddressesInMemory
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.session_items import SessionItems
 from zkchat.model.events import Event, TextDelta
-from zkchat.repl import commands
-from zkchat.repl.command_context import Command, Desk, Edit, Leave, NoteMaker, Outcome, Play, Send, Switch, Talk
+from zkchat.repl.command_context import (
+    ActiveConversation,
+    Command,
+    CommandContext,
+    Edit,
+    Leave,
+    NoteCreator,
+    Outcome,
+    Play,
+    Send,
+    Switch,
+)
+from zkchat.repl.commands import table
 from zkchat.repl.loop import Room, converse
 from zkchat.repl.surface import PlainSurface
 
@@ -82,10 +93,10 @@ class Table:
         async def nobody(_question: str) -> str:
             raise EOFError
 
-        desk = Desk(
-            conversation=cast(Talk, None),
+        context = CommandContext(
+            conversation=cast(ActiveConversation, None),
             store=SessionsInMemory(),
-            notes=cast(NoteMaker, None),
+            notes=cast(NoteCreator, None),
             surface=PlainSurface(self.out, ask=nobody, launch=lambda _: False),
             addresses=AddressesInMemory(),
             kit=no_kit,
@@ -93,7 +104,7 @@ class Table:
         )
         return Room(
             say=self.store,
-            desk=lambda: desk,
+            context=lambda: context,
             read=self.read,
             presenter=lambda: self,
             ready=self.ready,
@@ -153,11 +164,11 @@ def with_command(monkeypatch: pytest.MonkeyPatch, *outcomes: Outcome) -> None:
     """Let `/test` come to these outcomes, one after the other."""
     waiting = iter(outcomes)
 
-    async def act(_desk: Desk, _argument: str) -> Outcome:
+    async def act(_context: CommandContext, _argument: str) -> Outcome:
         return next(waiting)
 
-    known: Sequence[Command] = (*commands.COMMANDS, Command(name="test", help="for tests", act=act))
-    monkeypatch.setattr(commands, "COMMANDS", known)
+    known: Sequence[Command] = (*table.COMMANDS, Command(name="test", help="for tests", act=act))
+    monkeypatch.setattr(table, "COMMANDS", known)
 
 
 def test_what_a_command_wants_sent_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:

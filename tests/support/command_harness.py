@@ -1,0 +1,194 @@
+"""A context for slash commands: a conversation without a model, a terminal that remembers, a vault in memory."""
+
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from typing import Any
+
+from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.session_items import SessionItems
+from zkchat.errors import OutsideVault, UsageError, VaultError
+from zkchat.model.events import Event, Warned
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.session import EntryBody, HeadEntry, History, MessageEntry, PinEntry, RestoreEntry, Session, Window
+from zkchat.repl.command_context import CommandContext
+
+
+class SessionsWithCounts(SessionsInMemory):
+    """Knows titles and numbers of messages, as the real store does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.titles: dict[str, str] = {}
+
+    def get(self, session_id: str) -> Session:
+        count = len(History(self.rows[session_id]).messages)
+        title = self.titles.get(session_id, "")
+        return Session(id=session_id, title=title, created_at=NOON, updated_at=NOON, message_count=count)
+
+
+class ConversationInMemory:
+    """Implements `repl.command_context.ActiveConversation` over a list of entries."""
+
+    def __init__(self, store: SessionsInMemory) -> None:
+        self._store = store
+        self.session_id = ""
+        self.model = ModelInfo(provider="scripted", id="play")
+        self.usage: ContextUsage | None = None
+        self.asked: list[str] = []
+
+    @property
+    def history(self) -> History:
+        return History(self._store.entries(self.session_id) if self.session_id else ())
+
+    def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
+        return any(message.local for message in messages)
+
+    @property
+    def messages(self) -> list[ChatMessage]:
+        return self.history.thread
+
+    @property
+    def window(self) -> Window:
+        return self.history.window
+
+    def append(self, *bodies: EntryBody) -> None:
+        self.session_id = self.session_id or self._store.create().id
+        self._store.append(self.session_id, bodies)
+
+    def add(self, role: str, text: str, **more: Any) -> ChatMessage:
+        """One more message at the end."""
+        last = self.history.last
+        fields: dict[str, Any] = {"parts": [TextPart(text=text)] if text else [], "created_at": NOON, **more}
+        id_ = f"m{len(self.history.messages) + 1}"
+        parent = last.id if last else None
+        message = ChatMessage.model_validate({"id": id_, "parent_id": parent, "role": role, **fields})
+        self.append(MessageEntry(message=message))
+        return message
+
+    async def retry(self) -> AsyncGenerator[Event, None]:
+        yield Warned(text="retried")
+
+    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
+        yield Warned(text=f"compacted {focus}")
+
+    def uncompact(self) -> ChatMessage | None:
+        markers = self.window.compactions
+        if not markers:
+            return None
+        self.append(RestoreEntry(compaction_id=markers[-1].id))
+        return markers[-1]
+
+    def pin(self, message_id: str, *, pinned: bool = True) -> None:
+        self.append(PinEntry(message_id=message_id, pinned=pinned))
+
+    def branch(self, message_id: str | None) -> None:
+        self.append(HeadEntry(message_id=message_id))
+
+
+class RecordingSurface:
+    """Implements `repl.command_context.Surface`."""
+
+    def __init__(self) -> None:
+        self.width = 80
+        self.lines: list[str] = []
+        self.dimmed: list[str] = []
+        self.drawn: list[str] = []
+        self.shown_references: Sequence[DocumentReference] = ()
+        self.shown_usage: ContextUsage | None = None
+        self.says_yes = True
+        self.questions: list[str] = []
+        self.has_desktop = True
+        self.opened: list[str] = []
+        self.has_clipboard = True
+        self.copied: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """All that was told, dimmed or not, in order."""
+        return "\n".join(self.lines)
+
+    def tell(self, text: str) -> None:
+        self.lines.append(text)
+
+    def aside(self, text: str) -> None:
+        self.lines.append(text)
+        self.dimmed.append(text)
+
+    def markdown(self, text: str) -> None:
+        self.drawn.append(text)
+
+    def references(self, references: Sequence[DocumentReference]) -> None:
+        self.shown_references = references
+
+    def usage(self, usage: ContextUsage) -> None:
+        self.shown_usage = usage
+
+    async def confirm(self, question: str) -> bool:
+        self.questions.append(question)
+        return self.says_yes
+
+    def open(self, address: str) -> bool:
+        self.opened.append(address)
+        return self.has_desktop
+
+    def copy(self, text: str) -> bool:
+        (self.copied if self.has_clipboard else self.lines).append(text)
+        return self.has_clipboard
+
+
+class NotesInMemory:
+    """Implements `repl.command_context.NoteCreator`."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+
+    def is_free(self, path: str) -> bool:
+        if ".." in path.split("/"):
+            raise OutsideVault(f"{path!r} leads out of the vault.")
+        return path not in self.files
+
+    def create(self, path: str, text: str) -> None:
+        if not self.is_free(path):
+            raise VaultError(f"{path} is there already.")
+        self.files[path] = text
+
+
+class AddressesInMemory:
+    """Implements `repl.command_context.DocumentLinks`: all but notes are a risk."""
+
+    def of(self, reference: DocumentReference) -> str | None:
+        return reference.relative_path and f"file:///{reference.relative_path}"
+
+    def risk(self, reference: DocumentReference) -> str:
+        return "" if (reference.relative_path or "").endswith(".md") else "It may run."
+
+
+def _no_kit() -> SessionItems:
+    raise UsageError("There are no rules, notes and tools here.")
+
+
+class CommandHarness:
+    """A context and the things on it, each to be looked at after a command."""
+
+    def __init__(self, kit: Callable[[], SessionItems] = _no_kit) -> None:
+        self.store = SessionsWithCounts()
+        self.conversation = ConversationInMemory(self.store)
+        self.surface = RecordingSurface()
+        self.notes = NotesInMemory()
+        self.edited: list[str] = []
+        self.context = CommandContext(
+            conversation=self.conversation,
+            store=self.store,
+            notes=self.notes,
+            surface=self.surface,
+            addresses=AddressesInMemory(),
+            kit=kit,
+            edit_page=lambda page, _is_new: self.edited.append(page) is None,  # type: ignore[func-returns-value]
+            models=lambda: ["scripted:play", "ollama:qwen3:8b", "quote"],
+            keys=["canary-of-the-test"],
+        )
+
+    def exchange(self, question: str, answer: str, *references: DocumentReference, **more: Any) -> ChatMessage:
+        """A question and its answer; returns the answer."""
+        self.conversation.add("user", question)
+        return self.conversation.add("assistant", answer, references=references, **more)

@@ -1,0 +1,210 @@
+"""Conversations and answers as Markdown, and keys in none of it."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.sessions import NOON
+from zkchat.export.notes import answer_note, as_markdown, file_name
+from zkchat.export.redaction import REDACTED, holds_secret, redacted
+from zkchat.export.session_json import as_json
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    DocumentReference,
+    FilePart,
+    ImagePart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from zkchat.model.session import Entry, MessageEntry, Session
+
+SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON, message_count=2)
+SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="body/Sleep.md", cited=True)
+BROKEN = DocumentReference(wikilink="[[Slep]]", status="missing")
+KEYS = [
+    "sk-proj-abcdefghij0123456789ABCDEFGHIJ",
+    "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+    "github_pat_11ABCDEFG0123456789_abcdefghijklmnop",
+    "glpat-0123456789abcdefghij",
+    "xoxb-123456789012-abcdefghijkl",
+    "AKIAIOSFODNN7EXAMPLE",
+    "AIzaSyA0123456789abcdefghijklmnopqrstuv",
+    "hf_abcdefghijklmnopqrstuv0123456789",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA",
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQOYBFabcdef\n-----END PGP PRIVATE KEY BLOCK-----",
+    "sk-abcdefghijKLMNOPqrstuvwx",
+    "hf_abcdefghijKLMNOPqrst",
+]
+NAMED_KEYS = [
+    "api_key=abc123def456",
+    'password: "hunter2hunter2"',
+    "Authorization: Bearer abcdef0123456789",
+    "TOKEN=a1b2c3d4",
+]
+ORDINARY = [
+    "The secret: consistency and patience.",
+    "It took 12,300 tokens: most of them references.",
+    "sk-learn-based-regression-models are fine, and so is a risk-assessment-of-2026.",
+    "See [[Passwords]] and https://example.org/token-economy?page=12.",
+    "The password is told to nobody.",
+    "Tokens: 123456789",
+]
+
+
+def said(role: str, text: str, *references: DocumentReference, **more: Any) -> ChatMessage:
+    fields: dict[str, Any] = {"id": f"{role}1", "parts": (TextPart(text=text),), "created_at": NOON, **more}
+    return ChatMessage.model_validate({"role": role, "session_id": "s1", "references": references, **fields})
+
+
+def properties(note: str) -> dict[str, Any]:
+    _, written, _ = note.split("---\n", 2)
+    read = yaml.safe_load(written)
+    assert isinstance(read, dict)
+    return read
+
+
+def test_a_conversation_becomes_a_note_with_links() -> None:
+    answer = said("assistant", "See [[Sleep]].", SLEEP, BROKEN, model="play")
+    note = as_markdown(SESSION, [said("user", "What is [[Sleep]]?", SLEEP), answer])
+    assert properties(note) | {"created": "", "updated": ""} == {
+        "zkchat-note": "conversation",
+        "session": "s1",
+        "created": "",
+        "updated": "",
+    }
+    body = re.sub(r", \d{4}-\d\d-\d\d \d\d:\d\d", "", note.split("---\n", 2)[2])
+    assert body == "# Sleep\n\n## You\n\nWhat is [[Sleep]]?\n\n## play\n\nSee [[Sleep]].\n\nSources: [[Sleep]]\n"
+
+
+def test_thoughts_tools_and_included_documents_stay_out_of_a_note() -> None:
+    parts = (
+        ThinkingPart(text="Hmm secretly"),
+        ToolCallPart(call_id="c", name="find", arguments="{}"),
+        ToolResultPart(call_id="c", name="find", text="passages"),
+        FilePart(name="Sleep.md", text="whole note"),
+    )
+    note = as_markdown(SESSION, [said("assistant", "", parts=parts), said("tool", "", parts=parts[2:3])])
+    assert note.split("---\n", 2)[2] == "# Sleep\n"
+
+
+def test_a_compaction_is_shown_where_it_happened_with_its_summary() -> None:
+    part = CompactionPart(number=2, summary="About [[Sleep]].\n\nMore.", archived=("a", "b"))
+    note = as_markdown(SESSION, [said("system", "", parts=(part,))])
+    assert "> Context compacted #2: 2 messages archived\n>\n> About [[Sleep]].\n>\n> More.\n" in note
+
+
+def test_an_unfinished_answer_says_so() -> None:
+    note = as_markdown(SESSION, [said("assistant", "Half", status="unfinished", error="Stopped.")])
+    assert "Half\n\n*(unfinished: Stopped.)*" in note
+
+
+def test_an_answer_that_failed_is_there_with_its_error() -> None:
+    assert "*(error: No server.)*" in as_markdown(SESSION, [said("assistant", "", status="error", error="No server.")])
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "speaker"),
+    [("user", "", "You"), ("user", "Ann", "Ann"), ("assistant", "", "Answer"), ("system", "", "Instructions")],
+)
+def test_a_message_stands_under_the_name_of_its_speaker(role: str, name: str, speaker: str) -> None:
+    assert f"\n## {speaker}, " in as_markdown(SESSION, [said(role, "Hi", name=name)])
+
+
+def test_an_image_is_named_and_a_tool_that_spoke_has_a_heading() -> None:
+    image = ImagePart(name="a.png", media_type="image/png", data="AAAA")
+    note = as_markdown(SESSION, [said("user", "", parts=(image,)), said("tool", "Result.")])
+    assert "(image: a.png)" in note
+    assert "\n## Tool, " in note
+
+
+def test_a_conversation_without_a_title_still_has_a_heading() -> None:
+    assert "\n# Conversation\n" in as_markdown(SESSION.model_copy(update={"title": ""}), [])
+
+
+def test_an_answer_is_saved_with_its_question_and_sources() -> None:
+    unused = DocumentReference(wikilink="[[Dreams#Kinds]]", relative_path="Dreams.md")
+    doubtful = DocumentReference(wikilink="[[Log]]", relative_path="a/Log.md", status="ambiguous", cited=True)
+    embedded = DocumentReference(wikilink="![[Sleep]]", relative_path="body/Sleep.md", cited=True)
+    answer = said("assistant", "Rest.", unused, SLEEP, embedded, doubtful, BROKEN, provider="ollama", model="qwen3")
+    note = answer_note("On sleep", said("user", "What is sleep?\nIn short."), answer)
+    assert properties(note)["zkchat-note"] == "answer"
+    assert properties(note)["model"] == "ollama:qwen3"
+    assert note.split("---\n", 2)[2] == (
+        "# On sleep\n\n> What is sleep?\n> In short.\n\nRest.\n\n"
+        "## Sources\n\n- [[Sleep]]\n- [[a/Log]]\n- [[Dreams#Kinds]]\n"
+    )
+
+
+def test_an_answer_without_question_or_sources_is_saved_by_itself() -> None:
+    assert answer_note("A", None, said("assistant", "Rest.")).split("---\n", 2)[2] == "# A\n\nRest.\n"
+
+
+def test_half_a_character_does_not_keep_a_note_from_being_written() -> None:
+    assert "Rest?" in answer_note("A", None, said("assistant", "Rest\ud800"))
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("What is sleep?", "What is sleep"),
+        ("a/b\\c: [[Sleep#Night|x]] *", "a b c Sleep Night x"),
+        ("../../etc/passwd", "etc passwd"),
+        ("睡眠とは何か", "睡眠とは何か"),
+        ("\x1b]0;x\x07 …", "]0;x …".replace("]", "").strip()),
+        ("???", "Answer"),
+        ("x" * 300, "x" * 80),
+    ],
+)
+def test_a_file_is_named_by_what_every_system_can_hold(title: str, name: str) -> None:
+    assert file_name(title) == name
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_looks_like_a_key_is_redacted_wherever_it_stands(key: str) -> None:
+    assert redacted(f"before {key} after").startswith(f"before {REDACTED}")
+    assert key not in redacted(f'"{key}"')
+    assert holds_secret(f"export OPENAI={key}")
+
+
+@pytest.mark.parametrize("text", NAMED_KEYS)
+def test_what_is_called_a_key_is_redacted_and_its_name_stays(text: str) -> None:
+    cleaned = redacted(text)
+    assert REDACTED in cleaned
+    assert cleaned.startswith(text[:5])
+    assert not re.search(r"\d", cleaned)
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_words_about_keys_stay_as_they_are(text: str) -> None:
+    assert redacted(text) == text
+    assert not holds_secret(text)
+
+
+def test_a_key_that_is_known_is_redacted_whatever_it_looks_like() -> None:
+    assert redacted("it is plainwords, yes", ["", "is", "plainwords"]) == f"it is {REDACTED}, yes"
+
+
+def test_redaction_of_long_texts_takes_no_longer_than_reading_them() -> None:
+    for text in ("sk-" * 30_000, "token" * 20_000, "-----BEGIN " * 10_000, "a-" * 30_000, "eyJ" * 30_000):
+        redacted(text)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_no_export_holds_a_key(key: str) -> None:
+    reference = SLEEP.model_copy(update={"snippet": f"x {key}"})
+    parts = (TextPart(text=f"My key: {key}"), ToolResultPart(call_id="c", name="read", text=f"{key}"))
+    message = said("assistant", "", reference, parts=parts, error=f"refused {key}")
+    entry = Entry(session_id="s1", sequence=1, at=datetime(2026, 1, 1, tzinfo=UTC), body=MessageEntry(message=message))
+    session = SESSION.model_copy(update={"title": f"About {key}"})
+    secret = key.splitlines()[1] if key.startswith("---") else key
+    for text in (as_json(session, [entry]), as_markdown(session, [message]), answer_note(key, message, message)):
+        assert secret not in text
+        assert REDACTED in text

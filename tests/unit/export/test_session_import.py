@@ -1,0 +1,281 @@
+"""Conversations from files that other programs, older versions, or nobody in particular wrote."""
+
+import json
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+import pytest
+
+from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.errors import SessionError
+from zkchat.export.session_import import Imported, read_session
+from zkchat.export.session_json import as_json
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    DocumentReference,
+    ImagePart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from zkchat.model.session import (
+    DraftEntry,
+    Entry,
+    EntryBody,
+    HeadEntry,
+    History,
+    MessageEntry,
+    PinEntry,
+    TitleEntry,
+    head_of,
+    messages_of,
+    thread_of,
+)
+
+
+def read(value: Any) -> Imported:
+    numbers = count(1)
+    text = value if isinstance(value, str) else json.dumps(value)
+    return read_session(text, now=NOON, new_id=lambda: f"new{next(numbers)}")
+
+
+def messages(value: Any) -> list[ChatMessage]:
+    return [body.message for body in read(value).bodies if isinstance(body, MessageEntry)]
+
+
+def title(value: Any) -> str:
+    (entry,) = (body for body in read(value).bodies if isinstance(body, TitleEntry))
+    return entry.title
+
+
+def stored(*bodies: EntryBody) -> tuple[SessionsInMemory, list[Entry]]:
+    store = SessionsInMemory()
+    session = store.create()
+    return store, store.append(session.id, bodies)
+
+
+def message(id_: str, parent: str | None, text: str, **more: Any) -> MessageEntry:
+    fields: dict[str, Any] = {"role": "user", "parts": (TextPart(text=text),), "created_at": NOON, **more}
+    return MessageEntry(message=ChatMessage(id=id_, session_id="s1", parent_id=parent, **fields))
+
+
+def exported_and_imported(*bodies: EntryBody) -> tuple[list[Entry], list[Entry]]:
+    """The entries of a session, and those of the session that its export becomes."""
+    store, entries = stored(*bodies)
+    imported = read(as_json(store.get("s1"), entries))
+    session = store.create()
+    return entries, store.append(session.id, imported.bodies_for(session.id))
+
+
+def test_a_plain_list_becomes_a_conversation() -> None:
+    first, second = messages([{"role": "user", "content": "What is sleep?"}, {"role": "assistant", "content": "Rest."}])
+    assert (first.role, first.text, first.parent_id, first.created_at) == ("user", "What is sleep?", None, NOON)
+    assert (second.role, second.text, second.parent_id) == ("assistant", "Rest.", first.id)
+    assert first.id != second.id
+
+
+def test_name_time_and_id_of_a_plain_message_are_kept() -> None:
+    (read,) = messages(
+        [{"role": "user", "content": "Hi", "name": "Caroline", "timestamp": "2023-05-08T13:56:00", "id": "D1:3"}]
+    )
+    assert (read.name, read.external_id) == ("Caroline", "D1:3")
+    assert read.created_at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("2023-05-08", datetime(2023, 5, 8, tzinfo=UTC)),
+        ("2023-05-08T13:56:00+02:00", datetime(2023, 5, 8, 11, 56, tzinfo=UTC)),
+        (1683554160, datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        (1683554160000, datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        (None, NOON),
+    ],
+)
+def test_times_are_read_in_the_forms_that_programs_write(written: Any, meant: datetime) -> None:
+    assert messages([{"role": "user", "content": "Hi", "timestamp": written}])[0].created_at == meant
+
+
+def test_a_number_for_an_id_is_kept_as_text() -> None:
+    assert messages([{"role": "user", "content": "Hi", "id": 17}])[0].external_id == "17"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("human", "user"), ("AI", "assistant"), ("model", "assistant"), ("developer", "system"), ("System", "system")],
+)
+def test_roles_of_other_programs_are_understood(written: str, meant: str) -> None:
+    assert messages([{"role": written, "content": "Hi"}])[0].role == meant
+
+
+def test_a_list_of_contents_is_text_images_and_what_is_kept_as_it_is() -> None:
+    (read,) = messages(
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "Look: "},
+                    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+                    {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+                    {"type": "input_audio", "input_audio": {"data": "AAAA"}},
+                    "done",
+                ],
+            }
+        ]
+    )
+    assert read.text == "Look: ![image](https://example.org/a.png)done"
+    assert ImagePart(name="image", media_type="image/png", data="AAAA") in read.parts
+    assert [part.kind for part in read.parts if part.kind.startswith("foreign")] == ["foreign:input_audio"]
+
+
+def test_one_piece_of_content_need_not_be_in_a_list() -> None:
+    assert messages([{"role": "assistant", "content": {"type": "refusal", "refusal": "No."}}])[0].text == "No."
+
+
+def test_tool_calls_and_their_results_stay_together() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"query": "sleep"}'}}
+    asked, answered = messages(
+        [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "4 passages"},
+        ]
+    )
+    assert asked.parts == (ToolCallPart(call_id="c1", name="find", arguments='{"query": "sleep"}'),)
+    assert answered.parts == (ToolResultPart(call_id="c1", name="find", text="4 passages"),)
+    assert answered.context_type == "tool_output"
+
+
+def test_a_session_is_titled_by_what_the_user_said_first() -> None:
+    greeting = {"role": "assistant", "content": "Hello!"}
+    assert title([greeting, {"role": "user", "content": "What\nis  sleep?"}]) == "What is sleep?"
+    assert title([{"role": "user", "content": "x" * 100}]) == "x" * 59 + "…"
+    assert title([greeting]) == ""
+
+
+@pytest.mark.parametrize("value", [{"title": "Rest"}, {"session": {"title": "Rest"}}])
+def test_a_title_in_the_file_is_kept(value: dict[str, Any]) -> None:
+    assert title({**value, "messages": [{"role": "user", "content": "Hi"}]}) == "Rest"
+
+
+def test_messages_of_an_older_zkchat_take_defaults_for_what_they_lack() -> None:
+    old = {
+        "messages": [{"role": "user", "parts": [{"kind": "text", "text": "Hi"}]}, {"role": "assistant", "parts": []}]
+    }
+    first, second = messages(old)
+    assert (first.text, first.created_at, first.priority) == ("Hi", NOON, 5)
+    assert second.parent_id == first.id
+
+
+def test_a_byte_order_mark_does_not_matter() -> None:
+    assert messages('\ufeff[{"role": "user", "content": "Hi"}]')[0].text == "Hi"
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ('[{"role": "user",\n "content": }]', "not JSON: Expecting value at line 2, column 13"),
+        ("", "not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ({"notes": []}, "no conversation"),
+        ('"text"', "no conversation"),
+        ([], "no messages"),
+        ({"entries": []}, "no messages"),
+        (["Hi"], "Message 1 is not an object"),
+        ([{"role": "user", "content": "Hi"}, {"content": "Hi"}], "Message 2 has no role"),
+        ([{"role": "king", "content": "Hi"}], "Message 1 has the role 'king', which is none of user, assistant"),
+        ([{"role": 5, "content": "Hi"}], "Message 1 has the role 5"),
+        ([{"role": "user"}], "Message 1 has no content"),
+        ([{"role": "user", "content": 5}], "Message 1 has the content 5, which is no text"),
+        ([{"role": "user", "content": [5]}], "Message 1 has a piece of content that cannot be understood: 5"),
+        ([{"role": "user", "content": "Hi", "name": 5}], "Message 1 has name 5, which is no text"),
+        ([{"role": "user", "content": "Hi", "timestamp": "soon"}], "Message 1 has a time that cannot be read: 'soon'"),
+        ([{"role": "assistant", "content": "", "tool_calls": [{}]}], "Message 1 has a tool call without an id"),
+        ([{"role": "assistant", "content": "", "tool_calls": {}}, 5], "Message 2 is not an object"),
+        ([{"role": "king", "parts": []}], "Message 1 cannot be used: role: "),
+        ({"entries": [5]}, "Entry 1 of the file is not an object"),
+        ({"entries": [{"body": {"kind": "pin"}}]}, "Entry 1 of the file cannot be used: body.pin.message_id: "),
+        ({"entries": [{"body": {"kind": {"a": 1}}}]}, "Entry 1 of the file cannot be used: body.unknown.kind: "),
+        (
+            {"entries": [{"body": {"kind": "message", "message": {"parts": [{"kind": ["text"]}]}}}]},
+            "Entry 1 of the file cannot be used: body.message.message.id: ",
+        ),
+        ({"version": 99, "entries": []}, "A newer zkchat wrote this file"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_cannot_be_understood_is_told_with_its_place(value: Any, sentence: str) -> None:
+    with pytest.raises(SessionError) as caught:
+        read(value)
+    assert sentence in caught.value.message
+
+
+def test_an_export_comes_back_with_branches_pins_and_compactions() -> None:
+    before, after = exported_and_imported(
+        TitleEntry(title="Sleep"),
+        message("q1", None, "What is sleep?"),
+        message("a1", "q1", "Rest.", role="assistant", priority=8),
+        message("q2", "a1", "Why?"),
+        HeadEntry(message_id="a1"),
+        message("q3", "a1", "How long?"),
+        PinEntry(message_id="a1"),
+        message("c1", "q3", "", role="system", parts=(CompactionPart(number=1, summary="Short.", archived=("q1",)),)),
+    )
+    old, new = History(before), History(after)
+    assert [kept.id for kept in new.thread] == ["q1", "a1", "q3", "c1"]
+    assert {kept.session_id for kept in new.messages.values()} == {"s2"}
+    assert [kept.model_copy(update={"session_id": "s1"}) for kept in new.messages.values()] == list(
+        old.messages.values()
+    )
+    assert new.window.pinned == {"a1"}
+    assert [kept.id for kept in new.window.live] == ["a1", "q3"]
+    assert [entry.body.title for entry in after if isinstance(entry.body, TitleEntry)] == ["Sleep"]
+
+
+def test_an_export_holds_each_message_once_as_it_is_now() -> None:
+    store, entries = stored(message("q1", None, "Why"), TitleEntry(title="Why?"), message("q1", None, "Why?"))
+    kept = json.loads(as_json(store.get("s1"), entries))["entries"]
+    assert [entry["body"]["kind"] for entry in kept] == ["message", "title"]
+    assert kept[0]["body"]["message"]["parts"][0]["text"] == "Why?"
+
+
+def test_a_half_answer_comes_back_as_an_unfinished_message() -> None:
+    _, after = exported_and_imported(
+        message("q1", None, "What is sleep?"),
+        DraftEntry(message_id="a1", parent_id="q1", text="Re"),
+        DraftEntry(message_id="a1", parent_id="q1", text="st"),
+    )
+    assert [(kept.text, kept.status) for kept in thread_of(after)] == [
+        ("What is sleep?", "complete"),
+        ("Rest", "unfinished"),
+    ]
+
+
+def test_an_answer_that_was_stored_late_does_not_move_the_conversation_there() -> None:
+    before, after = exported_and_imported(
+        message("q1", None, "What is sleep?"),
+        DraftEntry(message_id="a1", parent_id="q1", text="Re"),
+        HeadEntry(message_id="q1"),
+        message("a1", "q1", "Rest.", role="assistant"),
+    )
+    assert head_of(before) == head_of(after) == "q1"
+    assert messages_of(after)["a1"].text == "Rest."
+
+
+def test_the_messages_of_an_export_can_be_read_by_themselves() -> None:
+    store, entries = stored(message("q1", None, "Why?"), message("a1", "q1", "Because.", role="assistant"))
+    listed = json.loads(as_json(store.get("s1"), entries))["messages"]
+    assert [(one["role"], one["content"]) for one in listed] == [("user", "Why?"), ("assistant", "Because.")]
+    assert [kept.text for kept in messages({"messages": listed})] == ["Why?", "Because."]
+
+
+def test_an_imported_session_counts_each_message_once() -> None:
+    _, entries = stored(message("q1", None, "Why"), message("q1", None, "Why?"))
+    assert Imported([entry.body for entry in entries]).message_count == 1
+
+
+def test_a_number_that_json_does_not_know_becomes_nothing() -> None:
+    odd = DocumentReference(wikilink="[[Sleep]]", score=float("nan"))
+    _, after = exported_and_imported(message("q1", None, "Why?", references=(odd,)))
+    assert thread_of(after)[0].references[0].score is None

@@ -1,0 +1,148 @@
+"""The answer for pipes and plain terminals."""
+
+import io
+
+from tests.support.screens import a_usage, an_answer
+from zkchat.model.events import (
+    Compacted,
+    Compacting,
+    Event,
+    LinksResolved,
+    PromptReady,
+    ReferenceFound,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    UsageReported,
+    Warned,
+)
+from zkchat.model.message import CompactionPart, DocumentReference, TokenUsage
+from zkchat.render.presenters.base import Presenter
+from zkchat.render.presenters.plain import PlainPresenter
+
+SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
+COMPACTED = an_answer().model_copy(update={"parts": (CompactionPart(number=1, summary="s", archived=("a",)),)})
+TURN: list[Event] = [
+    LinksResolved(references=(SLEEP,)),
+    PromptReady(message_id="u1", usage=a_usage()),
+    Compacting(messages=1, tokens=900),
+    Compacted(message=COMPACTED),
+    ThinkingDelta(text="hmm"),
+    ToolStarted(call_id="1", name="find", arguments='{"query": "sleep"}'),
+    ToolFinished(call_id="1", name="find", summary="4 passages"),
+    ReferenceFound(reference=SLEEP),
+    TextDelta(text="**Sleep** "),
+    TextDelta(text="well, [[Sleep|y]]."),
+    UsageReported(usage=TokenUsage(prompt_tokens=9)),
+    TurnFinished(message=an_answer("**Sleep** well, [[Sleep|y]].", SLEEP), usage=a_usage()),
+]
+
+
+def shown(events: list[Event], *, details: bool = False) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    presenter: Presenter = PlainPresenter(out, err, details=details)
+    for event in events:
+        presenter.show(event)
+    presenter.close()
+    return out.getvalue(), err.getvalue()
+
+
+def test_a_pipe_gets_the_markdown_of_the_answer_and_nothing_else() -> None:
+    assert shown(TURN) == ("**Sleep** well, [[Sleep|y]].\n", "")
+
+
+def test_an_answer_that_ends_its_line_gets_no_second_newline() -> None:
+    assert shown([TextDelta(text="Done.\n")]) == ("Done.\n", "")
+    assert shown([]) == ("", "")
+
+
+def test_the_answer_is_written_while_it_arrives() -> None:
+    out = io.StringIO()
+    PlainPresenter(out, io.StringIO()).show(TextDelta(text="Half an ans"))
+    assert out.getvalue() == "Half an ans"
+
+
+def test_with_details_calls_references_and_context_are_plain_lines_beside_the_answer() -> None:
+    out, err = shown(TURN, details=True)
+    assert out == "**Sleep** well, [[Sleep|y]].\n"
+    assert err.splitlines() == [
+        "Summarising 1 older messages (900 tokens in the context) …",
+        "Context compacted #1: 1 messages archived, ~0 tokens freed",
+        'find "sleep": 4 passages',
+        "",
+        "Referenced Documents",
+        "1. [[Sleep]]: Sleep.md; linked by you, cited",
+        "Context: 3,434 / 8,192 tokens (41 %): system 320, tools 410, references 2,200, messages 504",
+    ]
+
+
+def test_the_result_of_a_call_that_nobody_announced_is_told_by_its_name() -> None:
+    _, err = shown([ToolFinished(call_id="9", name="find", summary="", failed=True)], details=True)
+    assert err == "find: failed\n"
+
+
+def test_warnings_and_errors_go_beside_the_answer_on_lines_of_their_own() -> None:
+    events: list[Event] = [
+        Warned(text="The index is old.", hint="Run zkchat index."),
+        TextDelta(text="Half"),
+        TurnFailed(text="The model went away.", hint="Try again.", exit_code=6),
+    ]
+    assert shown(events) == (
+        "Half\n",
+        "warning: The index is old.\n         Run zkchat index.\nzkchat: The model went away.\n        Try again.\n",
+    )
+
+
+class GoneReader(io.StringIO):
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_reader_that_went_away_is_no_error_and_the_rest_is_still_told() -> None:
+    err = io.StringIO()
+    presenter = PlainPresenter(GoneReader(), err)
+    presenter.show(TextDelta(text="one"))
+    presenter.show(TextDelta(text="two"))
+    presenter.show(Warned(text="Careful."))
+    presenter.close()
+    assert err.getvalue() == "warning: Careful.\n"
+
+
+PROMPT = PromptReady(message_id="u1", usage=a_usage())
+
+
+def test_a_pipe_gets_what_is_said_before_a_tool_is_used_and_after() -> None:
+    started = ToolStarted(call_id="c", name="read_document", arguments="{}")
+    events: list[Event] = [PROMPT, TextDelta(text="Let me see. "), started, TextDelta(text="Two days.")]
+    assert shown(events) == ("Let me see. Two days.\n", "")
+
+
+def test_a_pipe_gets_the_better_of_two_answers() -> None:
+    events: list[Event] = [
+        PROMPT,
+        TextDelta(text="Four hours."),
+        PROMPT,
+        TextDelta(text="Two "),
+        TextDelta(text="days."),
+    ]
+    assert shown(events) == ("Two days.\n", "")
+
+
+def test_a_pipe_gets_the_first_answer_where_no_other_comes() -> None:
+    events: list[Event] = [
+        PROMPT,
+        TextDelta(text="Four hours."),
+        PROMPT,
+        TurnFinished(message=an_answer(), usage=a_usage()),
+    ]
+    assert shown(events) == ("Four hours.\n", "")
+
+
+def test_a_pipe_gets_what_came_before_it_went_wrong() -> None:
+    failed = TurnFailed(text="The server is gone.", exit_code=4)
+    out, err = shown([PROMPT, TextDelta(text="Four"), failed])
+    assert out == "Four\n"
+    assert "The server is gone." in err

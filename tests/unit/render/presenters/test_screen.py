@@ -1,0 +1,195 @@
+"""A turn on a terminal."""
+
+import io
+
+from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
+from zkchat.model.events import (
+    Compacted,
+    Compacting,
+    Event,
+    LinksResolved,
+    PromptReady,
+    ReferenceFound,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    UsageReported,
+    Warned,
+)
+from zkchat.model.message import CompactionPart, DocumentReference, TokenUsage
+from zkchat.render.console import console_for
+from zkchat.render.presenters.base import Presenter
+from zkchat.render.presenters.screen import ScreenPresenter, ThinkingView
+
+SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
+
+
+def shown(*events: Event, thinking: ThinkingView = "folded") -> list[str]:
+    """What is on the screen when these events came, one in a second, and the presenter was closed."""
+    console, clock = terminal(height=60), Clock()
+    presenter: Presenter = ScreenPresenter(console, console, thinking=thinking, clock=clock)
+    for event in events:
+        clock.now += 1
+        presenter.show(event)
+    presenter.close()
+    return on_screen(written(console), height=60)
+
+
+def test_the_answer_comes_with_its_references_and_its_context() -> None:
+    rows = shown(
+        LinksResolved(references=(SLEEP,)),
+        PromptReady(message_id="u1", usage=a_usage()),
+        ReferenceFound(reference=SLEEP),
+        TextDelta(text="\n"),
+        TextDelta(text="Sleep **well**"),
+        TextDelta(text=", see [[Sleep]]."),
+        UsageReported(usage=TokenUsage()),
+        TurnFinished(message=an_answer("", SLEEP), usage=a_usage()),
+    )
+    assert rows[:2] == ["Sleep well, see [[Sleep]].", ""]
+    assert rows[2].startswith("╭─ Referenced Documents ──")
+    assert rows[3].startswith("│ 1 [[Sleep]]  linked by you, cited")
+    assert rows[6].endswith("3,434 / 8,192 tokens (41 %)")
+
+
+def test_without_references_there_is_no_panel() -> None:
+    rows = shown(TextDelta(text="Hi."), TurnFinished(message=an_answer(), usage=a_usage()))
+    assert rows[:2] == ["Hi.", ""]
+    assert rows[2].endswith("tokens (41 %)")
+
+
+def test_a_call_is_one_line_that_turns_into_its_result() -> None:
+    started = ToolStarted(call_id="1", name="find_excerpts", arguments='{"query": "sleep"}')
+    other = ToolStarted(call_id="2", name="read_document", arguments='{"path": "Sleep.md"}')
+    assert shown(started, other)[:2] == ['⌕ find_excerpts "sleep"', '⌕ read_document "Sleep.md"']
+    rows = shown(
+        started,
+        other,
+        ToolFinished(call_id="2", name="read_document", summary="no such note", failed=True),
+        ToolFinished(call_id="1", name="find_excerpts", summary="4 passages"),
+        TextDelta(text="So."),
+    )
+    assert rows == ['⌕ read_document "Sleep.md" → no such note', '⌕ find_excerpts "sleep" → 4 passages', "", "So."]
+
+
+def test_text_before_and_after_a_call_stays_in_order() -> None:
+    rows = shown(
+        TextDelta(text="Let me look."),
+        ToolFinished(call_id="1", name="find", summary="4 passages"),
+        TextDelta(text="Found it."),
+    )
+    assert rows == ["Let me look.", "", "⌕ find → 4 passages", "", "Found it."]
+
+
+def test_a_folded_thought_leaves_one_line() -> None:
+    thoughts = [ThinkingDelta(text=f"thought {number}\n") for number in range(9)]
+    assert shown(*thoughts, TextDelta(text="So.")) == ["… thought for 9 s", "", "So."]
+
+
+def test_a_full_thought_stays_above_the_answer_and_a_hidden_one_nowhere() -> None:
+    thoughts = [ThinkingDelta(text="one\ntwo"), ThinkingDelta(text=" and more\nthree"), ThinkingDelta(text="\n")]
+    answer = TextDelta(text="So.")
+    assert shown(*thoughts, answer, thinking="shown") == ["one", "two and more", "three", "", "So."]
+    assert shown(*thoughts, answer, thinking="hidden") == ["So."]
+
+
+def test_a_thought_of_nothing_is_none() -> None:
+    assert shown(ThinkingDelta(text=" \n"), TextDelta(text="So.")) == ["So."]
+
+
+def test_warnings_wait_until_the_sentence_is_over() -> None:
+    rows = shown(
+        Warned(text="First."),
+        TextDelta(text="An "),
+        Warned(text="Second.", hint="Look."),
+        TextDelta(text="answer."),
+    )
+    assert rows == ["warning: First.", "An answer.", "warning: Second.", "         Look."]
+
+
+def test_a_long_warning_is_broken_between_words() -> None:
+    rows = shown(Warned(text="word " * 40))
+    assert len(rows) > 1
+    assert {word for row in rows for word in row.split()} == {"warning:", "word"}
+
+
+def test_a_compaction_leaves_its_marker() -> None:
+    part = CompactionPart(number=1, summary="s", archived=("a", "b"), tokens_before=900)
+    message = an_answer().model_copy(update={"parts": (part,)})
+    assert shown(Compacted(message=message)) == ["Context compacted #1: 2 messages archived, ~900 tokens freed"]
+
+
+def test_a_failure_keeps_what_came_and_says_why_and_what_to_do() -> None:
+    rows = shown(TextDelta(text="Half an ans"), TurnFailed(text="The model went away.", hint="Try /retry."))
+    assert rows == ["Half an ans", "zkchat: The model went away.", "        Try /retry."]
+
+
+def test_on_a_dumb_terminal_the_same_is_told_without_moving_the_cursor() -> None:
+    stream = io.StringIO()
+    console = console_for(stream, is_tty=True, variables={"TERM": "dumb", "COLUMNS": "80"})
+    presenter = ScreenPresenter(console, console)
+    for event in (
+        ThinkingDelta(text="hmm"),
+        ToolStarted(call_id="1", name="find", arguments="{}"),
+        ToolFinished(call_id="1", name="find", summary="4 passages"),
+        TextDelta(text="Sleep **we"),
+        TextDelta(text=""),
+        TextDelta(text="ll**."),
+        TurnFinished(message=an_answer(), usage=a_usage()),
+    ):
+        presenter.show(event)
+    text = stream.getvalue()
+    assert "\x1b" not in text
+    assert text.startswith("… thought for 0 s\n⌕ find → 4 passages\n\nSleep **well**.\n\n")
+
+
+def test_making_room_is_told_and_then_marked() -> None:
+    part = CompactionPart(number=2, summary="…", archived=("a", "b", "c"), tokens_before=5000, tokens_after=1200)
+    marker = an_answer().model_copy(update={"parts": (part,)})
+    assert shown(Compacting(messages=3, tokens=5000), Compacted(message=marker)) == [
+        "Summarising 3 older messages (5,000 tokens in the context) …",
+        "Context compacted #2: 3 messages archived, ~3,800 tokens freed",
+    ]
+
+
+def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
+    console, clock = terminal(height=20), Clock()
+    presenter: Presenter = ScreenPresenter(console, console, clock=clock)
+
+    def rows_after(*events: Event) -> list[str]:
+        for event in events:
+            presenter.show(event)
+        clock.now += 3
+        presenter.tick()
+        return on_screen(written(console), height=20)
+
+    call = ToolStarted(call_id="1", name="find_excerpts", arguments='{"query": "sleep"}')
+    found = ToolFinished(call_id="1", name="find_excerpts", summary="4 passages")
+    done = ['⌕ find_excerpts "sleep" → 4 passages']
+    assert rows_after(LinksResolved(references=())) == []
+    assert rows_after(PromptReady(message_id="u1", usage=a_usage())) == ["… waiting, 3 s"]
+    assert rows_after() == ["… waiting, 6 s"]
+    assert rows_after(call) == ['⌕ find_excerpts "sleep" …']
+    other = ToolStarted(call_id="2", name="recall", arguments="")
+    forgotten = ToolFinished(call_id="2", name="recall", summary="nothing")
+    assert rows_after(other, forgotten)[1:] == ['⌕ find_excerpts "sleep" …']
+    done = ["⌕ recall → nothing", *done]
+    assert rows_after(found) == [*done, "… waiting, 3 s"]
+    assert rows_after(Warned(text="Slow."), UsageReported(usage=TokenUsage())) == [*done, "… waiting, 6 s"]
+    presenter.show(TextDelta(text="So."))
+    presenter.tick()
+    presenter.close()
+    assert "waiting" not in "".join(on_screen(written(console), height=20))
+
+
+def test_when_a_model_is_asked_again_its_answers_stand_apart_with_the_reason_between_them() -> None:
+    rows = shown(
+        TextDelta(text="Four hours."),
+        Warned(text="It is asked again."),
+        PromptReady(message_id="m1", usage=a_usage()),
+        TextDelta(text="Two days."),
+    )
+    assert [row for row in rows if row] == ["Four hours.", "warning: It is asked again.", "Two days."]

@@ -1,0 +1,157 @@
+"""The documents of an answer, in words and as a panel."""
+
+import pytest
+
+from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
+from zkchat.model.message import DocumentReference, LineRange
+from zkchat.render.references import (
+    describe_content,
+    describe_doubt,
+    describe_location,
+    describe_reason,
+    reference_lines,
+    references_panel,
+)
+
+
+def reference(**fields: object) -> DocumentReference:
+    return DocumentReference.model_validate({"wikilink": "[[Sleep]]", "relative_path": "notes/Sleep.md"} | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, "notes/Sleep.md"),
+        ({"anchor": "Phases#REM"}, "notes/Sleep.md › Phases › REM"),
+        ({"lines": LineRange(first=3, last=9)}, "notes/Sleep.md, lines 3–9"),
+        ({"lines": LineRange(first=3, last=3)}, "notes/Sleep.md, line 3"),
+        ({"relative_path": None}, ""),
+    ],
+)
+def test_a_place_is_path_heading_and_lines(fields: dict[str, object], expected: str) -> None:
+    assert describe_location(reference(**fields)) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"cited": True}, "linked by you, cited"),
+        ({"via": "alias"}, "linked by you (alias), not cited"),
+        ({"via": "name"}, "linked by you, not cited"),
+        ({"status": "missing", "relative_path": None}, "no such note, linked by you"),
+        ({"reference_type": "search", "via": "answer", "cited": True}, "linked by the answer, cited"),
+        (
+            {"reference_type": "search", "via": "answer", "cited": True, "unverified": True},
+            "linked by the answer, never given to the model",
+        ),
+        ({"via": "embed", "included": True}, "embedded in a note you linked, not cited"),
+        ({"reference_type": "search", "via": "evidence", "score": 0.4}, "found by search, not cited"),
+        ({"reference_type": "search", "via": "find_excerpts", "score": 0.4}, "found by find_excerpts, not cited"),
+        ({"reference_type": "search", "via": "find_backlinks"}, "found by find_backlinks, not cited"),
+        (
+            {"reference_type": "search", "via": "read_document", "included": True, "hits": 3},
+            "read by read_document, 3 times, not cited",
+        ),
+    ],
+)
+def test_a_reason_says_how_the_document_came_here_and_whether_it_was_used(
+    fields: dict[str, object], expected: str
+) -> None:
+    assert describe_reason(reference(**fields)) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, ""),
+        ({"status": "missing", "candidates": ("[[Naps]]", "[[Map]]")}, "Closest: [[Naps]], [[Map]]"),
+        ({"status": "missing"}, ""),
+        ({"status": "ambiguous", "candidates": ("b/Sleep.md",)}, "Could also be: b/Sleep.md"),
+        ({"anchor": "Phases", "anchor_found": False}, "No “Phases” in that note"),
+    ],
+)
+def test_a_doubt_says_what_to_check(fields: dict[str, object], expected: str) -> None:
+    assert describe_doubt(reference(**fields)) == expected
+
+
+def test_an_excerpt_is_what_was_found_else_the_summary_cut_to_a_few_lines() -> None:
+    assert describe_content(reference(summary="Short.", snippet="… found …")) == "… found …"
+    assert describe_content(reference(summary="Short.")) == "Short."
+    assert describe_content(reference(snippet="… found\n here …")) == "… found here …"
+    assert len(describe_content(reference(summary="word " * 500))) == 160
+
+
+def test_references_as_lines_are_numbered_and_folded() -> None:
+    listed = list(reference_lines([reference()] * 12, most=10))
+    assert listed[0] == "Referenced Documents"
+    assert listed[1] == "1. [[Sleep]]: notes/Sleep.md; linked by you, not cited"
+    assert listed[-1] == "… and 2 more"
+    assert len(listed) == 12
+    assert list(reference_lines([], most=10)) == []
+
+
+def found(number: int) -> DocumentReference:
+    return DocumentReference(wikilink=f"[[Note {number}]]", relative_path=f"n/Note {number}.md")
+
+
+def test_each_reference_shows_number_link_path_reason_and_summary() -> None:
+    sleep = DocumentReference(
+        wikilink="[[Sleep]]", relative_path="notes/Sleep.md", cited=True, summary="Why we sleep at all."
+    )
+    panel = drawn(references_panel([found(1), sleep]))
+    assert "Referenced Documents" in panel
+    for words in (" 2 [[Sleep]]", "notes/Sleep.md", "linked by you, cited", "Why we sleep at all."):
+        assert words in panel
+
+
+def test_more_references_than_asked_for_are_folded() -> None:
+    panel = drawn(references_panel([found(number) for number in range(1, 15)], shown=10))
+    assert "[[Note 10]]" in panel
+    assert "[[Note 11]]" not in panel
+    assert "… and 4 more" in panel
+
+
+def test_a_broken_link_is_yellow_with_the_closest_names() -> None:
+    broken = DocumentReference(wikilink="[[Nap]]", status="missing", candidates=("[[Naps]]",))
+    console = terminal()
+    console.print(references_panel([broken]))
+    assert "\x1b[33m[[Nap]]\x1b[0m" in written(console)
+    assert "Closest: [[Naps]]" in written(console)
+
+
+def test_what_the_answer_names_without_having_been_given_it_is_yellow() -> None:
+    cited = found(1).model_copy(update={"reference_type": "search", "via": "answer", "cited": True, "unverified": True})
+    console = terminal()
+    console.print(references_panel([cited]))
+    assert "\x1b[33m[[Note 1]]\x1b[0m" in written(console)
+    assert "\x1b[33mlinked by the answer, never given to the model\x1b[0m" in written(console)
+
+
+def test_an_ambiguous_link_names_the_others() -> None:
+    index = found(1).model_copy(update={"status": "ambiguous", "candidates": ("b/Note 1.md",)})
+    assert "Could also be: b/Note 1.md" in drawn(references_panel([index]))
+
+
+def test_a_link_is_clickable_only_with_an_address_of_ours_percent_encoded() -> None:
+    console = terminal()
+    console.print(references_panel([found(1)], link_for=lambda _: "file:///v/Note 1.md\x1b\\\x07é?a=b%20c"))
+    text = written(console)
+    assert ";file:///v/Note%201.md%1B%5C%07%C3%A9?a=b%20c\x1b\\" in text
+    assert what_acts_on_a_terminal(text) == set()
+    console = terminal()
+    console.print(references_panel([found(1)]))
+    assert "\x1b]8" not in written(console)
+
+
+@pytest.mark.parametrize("title", ["[/red]", "[link=file:///etc/passwd]x[/link]", "[bold", ":smile:", "[[a|b]]"])
+def test_titles_are_shown_as_they_are(title: str) -> None:
+    reference = DocumentReference(wikilink=title, relative_path=f"{title}.md", summary=title)
+    panel = drawn(references_panel([reference]))
+    assert panel.count(title) == 3
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 250])
+def test_no_line_of_the_panel_is_wider_than_the_screen(width: int) -> None:
+    long = DocumentReference(wikilink=f"[[{'日本' * 60}]]", relative_path="x" * 300 + ".md", summary="word " * 90)
+    panel = drawn(references_panel([long, found(2)]), width)
+    assert max(map(len, panel.splitlines())) <= width

@@ -1,0 +1,207 @@
+"""Slash commands for what came of an answer: /refs /open /copy /save /export."""
+
+import asyncio
+import json
+
+import pytest
+
+from tests.support.command_harness import CommandHarness
+from zkchat.model.message import DocumentReference, ToolCallPart
+from zkchat.repl.commands.table import completions, run
+
+SLEEP = DocumentReference(
+    wikilink="[[Sleep]]", relative_path="body/Sleep.md", snippet="Adults need seven hours.", cited=True
+)
+BROKEN = DocumentReference(wikilink="[[Slep]]", status="missing", candidates=("Sleep",))
+
+
+@pytest.fixture
+def harness() -> CommandHarness:
+    harness = CommandHarness()
+    harness.exchange("What is sleep?", "Rest. See [[Sleep]].", SLEEP, BROKEN)
+    return harness
+
+
+def typed(harness: CommandHarness, line: str) -> str:
+    asyncio.run(run(harness.context, line))
+    return harness.surface.text
+
+
+def test_refs_shows_the_documents_of_the_last_answer(harness: CommandHarness) -> None:
+    typed(harness, "/refs")
+    assert harness.surface.shown_references == (SLEEP, BROKEN)
+
+
+def test_refs_of_a_number_tells_where_why_and_what(harness: CommandHarness) -> None:
+    assert typed(harness, "/refs 1") == "[[Sleep]]\nbody/Sleep.md\nlinked by you, cited\nAdults need seven hours."
+
+
+def test_refs_of_a_broken_link_tells_the_closest_names(harness: CommandHarness) -> None:
+    assert typed(harness, "/refs 2") == "[[Slep]]\nno such note, linked by you\nClosest: Sleep"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/refs 3", "There is no document 3: there are 2. /refs numbers them."),
+        ("/refs 0", "There is no document 0: there are 2. /refs numbers them."),
+        (f"/refs {'9' * 5_000}", "There is no document 999999999999: there are 2. /refs numbers them."),
+        ("/open", "'' is not the number of a document. /refs numbers them."),
+        ("/open ²", "'²' is not the number of a document. /refs numbers them."),
+        ("/copy 9", "There is no message 9: there are 2. /history numbers them."),
+        ("/open 2", "[[Slep]] leads to no note. Closest: Sleep"),
+    ],
+)
+def test_a_wrong_number_is_answered_with_the_way_out(harness: CommandHarness, line: str, told: str) -> None:
+    assert typed(harness, line) == told
+
+
+def test_an_answer_without_documents_says_so(harness: CommandHarness) -> None:
+    harness.exchange("And you?", "I rest.")
+    assert typed(harness, "/refs") == "The last answer rests on no documents."
+
+
+def test_steps_on_the_way_to_an_answer_are_no_answers(harness: CommandHarness) -> None:
+    harness.conversation.add("user", "More?")
+    harness.conversation.add("assistant", "Looking.", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
+    typed(harness, "/refs")
+    assert harness.surface.shown_references == (SLEEP, BROKEN)
+
+
+def test_a_document_that_is_gone_is_not_opened(harness: CommandHarness) -> None:
+    assert typed(harness, "/open 1") == "body/Sleep.md is not there any more."
+    assert not harness.surface.opened
+
+
+def test_a_path_that_leads_out_of_the_vault_is_not_opened(harness: CommandHarness) -> None:
+    harness.exchange("And?", "See.", DocumentReference(wikilink="[[x]]", relative_path="../../etc/x.desktop"))
+    assert typed(harness, "/open 1") == "'../../etc/x.desktop' leads out of the vault."
+    assert not harness.surface.opened
+
+
+def test_open_hands_the_document_to_the_desktop(harness: CommandHarness) -> None:
+    harness.notes.create("body/Sleep.md", "")
+    assert typed(harness, "/open 1") == "Opened body/Sleep.md."
+    assert harness.surface.opened == ["file:///body/Sleep.md"]
+
+
+def test_open_asks_before_it_hands_over_what_may_run(harness: CommandHarness) -> None:
+    harness.notes.create("run.sh", "")
+    harness.exchange("And?", "See.", DocumentReference(wikilink="[[run.sh]]", relative_path="run.sh"))
+    harness.surface.says_yes = False
+    assert typed(harness, "/open 1") == "Nothing was opened."
+    assert (harness.surface.questions, harness.surface.opened) == (["It may run. Open run.sh?"], [])
+    harness.surface.says_yes = True
+    typed(harness, "/open 1")
+    assert harness.surface.opened == ["file:///run.sh"]
+
+
+def test_without_a_desktop_the_address_is_told(harness: CommandHarness) -> None:
+    harness.notes.create("body/Sleep.md", "")
+    harness.surface.has_desktop = False
+    assert typed(harness, "/open 1") == "Nothing here can open it. It is at\nfile:///body/Sleep.md"
+
+
+def test_copy_takes_the_last_answer_or_a_message(harness: CommandHarness) -> None:
+    typed(harness, "/copy")
+    typed(harness, "/copy 1")
+    assert harness.surface.copied == ["Rest. See [[Sleep]].", "What is sleep?"]
+    assert "20 characters" in harness.surface.text
+
+
+def test_what_no_clipboard_takes_is_printed_plainly(harness: CommandHarness) -> None:
+    harness.surface.has_clipboard = False
+    assert typed(harness, "/copy") == "Rest. See [[Sleep]]."
+
+
+def test_a_message_without_text_is_not_copied(harness: CommandHarness) -> None:
+    harness.exchange("And?", "")
+    assert typed(harness, "/copy") == "That message has no text to copy."
+
+
+def test_save_writes_the_answer_with_its_question_and_sources_after_a_yes(harness: CommandHarness) -> None:
+    assert typed(harness, "/save [[Notes/On sleep]]") == "Notes/On sleep.md is in your vault now."
+    assert harness.surface.questions == ["Save the answer as Notes/On sleep.md?"]
+    note = harness.notes.files["Notes/On sleep.md"]
+    assert note.startswith("---\nzkchat-note: answer\n")
+    assert note.endswith("---\n# On sleep\n\n> What is sleep?\n\nRest. See [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n")
+
+
+def test_without_a_yes_nothing_is_written(harness: CommandHarness) -> None:
+    harness.surface.says_yes = False
+    assert typed(harness, "/save On sleep") == "Nothing was written."
+    assert not harness.notes.files
+
+
+def test_save_without_a_name_is_named_by_the_question(harness: CommandHarness) -> None:
+    typed(harness, "/save")
+    typed(harness, "/save")
+    assert [*harness.notes.files] == ["What is sleep.md", "What is sleep 2.md"]
+
+
+def test_an_answer_that_nobody_asked_for_can_be_saved() -> None:
+    harness = CommandHarness()
+    harness.conversation.add("assistant", "Hello.")
+    typed(harness, "/save")
+    assert [*harness.notes.files] == ["Answer.md"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/save [[Taken]]", "Taken.md is there already, and stays as it is. Choose another name."),
+        ("/save [[Taken.md]]", "Taken.md is there already, and stays as it is. Choose another name."),
+        ("/save ../out", "'../out.md' leads out of the vault."),
+        ("/save [[Sleep#Night]]", "'Sleep#Night' cannot be the name of a note. Try [[Sleep Night]]."),
+        ("/save a/b?", "'a/b?' cannot be the name of a note. Try [[a/b]]."),
+        ("/export Taken.md", "Taken.md is there already, and stays as it is. Choose another name."),
+        ("/export ../out.json", "'../out.json' leads out of the vault."),
+    ],
+)
+def test_what_cannot_be_written_is_told_and_nothing_changes(harness: CommandHarness, line: str, told: str) -> None:
+    harness.notes.create("Taken.md", "mine")
+    assert typed(harness, line) == told
+    assert harness.notes.files == {"Taken.md": "mine"}
+    assert not harness.surface.questions
+
+
+def test_an_empty_answer_is_not_saved(harness: CommandHarness) -> None:
+    harness.exchange("And?", " ")
+    assert typed(harness, "/save") == "The last answer has no text to save."
+
+
+def test_export_writes_the_conversation_as_a_note(harness: CommandHarness) -> None:
+    harness.store.titles["s1"] = "What is sleep?"
+    assert typed(harness, "/export") == "What is sleep.md is in your vault now."
+    note = harness.notes.files["What is sleep.md"]
+    assert note.startswith("---\nzkchat-note: conversation\nsession: s1\n")
+    assert "Sources: [[Sleep]]" in note
+
+
+def test_export_to_a_json_file_is_complete(harness: CommandHarness) -> None:
+    typed(harness, "/export conversation.json")
+    whole = json.loads(harness.notes.files["conversation.json"])
+    assert [message["content"] for message in whole["messages"]] == ["What is sleep?", "Rest. See [[Sleep]]."]
+    assert len(whole["entries"]) == 2
+
+
+def test_a_file_without_an_ending_becomes_a_note(harness: CommandHarness) -> None:
+    typed(harness, "/export conversation")
+    assert [*harness.notes.files] == ["conversation.md"]
+
+
+def test_no_file_that_a_command_writes_holds_a_key_of_the_user(harness: CommandHarness) -> None:
+    harness.exchange("My key is canary-of-the-test", "Keep canary-of-the-test to yourself.")
+    for line in ("/save", "/export", "/export conversation.json"):
+        typed(harness, line)
+    assert len(harness.notes.files) == 3
+    for path, text in harness.notes.files.items():
+        assert "[redacted]" in text
+        assert "canary" not in text, path
+
+
+def test_numbers_of_documents_and_messages_are_completed(harness: CommandHarness) -> None:
+    assert completions(harness.context, "/open ") == ["1", "2"]
+    assert completions(harness.context, "/refs 2") == ["2"]
+    assert completions(harness.context, "/copy ") == ["2", "1"]
+    assert completions(CommandHarness().context, "/open ") == []

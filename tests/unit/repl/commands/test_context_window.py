@@ -1,0 +1,133 @@
+"""Slash commands for what the model is sent: /stats /context /compact /uncompact /model."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_harness import CommandHarness
+from tests.support.conversations import Reciting, conversation_over
+from tests.support.libraries import library_of
+from tests.support.screens import a_usage
+from zkchat.chat.session_items import SessionItems
+from zkchat.model.events import Event, Warned
+from zkchat.model.message import CompactionPart, LeftOut, RequestContext, RequestItem
+from zkchat.render.context_lines import context_lines
+from zkchat.repl.command_context import Nothing, Outcome, Play, Switch
+from zkchat.repl.commands.table import completions, run
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Iterator[CommandHarness]:
+    with library_of(tmp_path, {}) as library:
+        harness = CommandHarness(lambda: SessionItems(conversation_over(library, provider=Reciting())))
+        harness.exchange("What is sleep?", "Rest.")
+        yield harness
+
+
+def outcome(harness: CommandHarness, line: str) -> Outcome:
+    return asyncio.run(run(harness.context, line))
+
+
+def typed(harness: CommandHarness, line: str) -> str:
+    harness.surface.lines.clear()
+    assert isinstance(outcome(harness, line), Nothing)
+    return harness.surface.text
+
+
+def compact(harness: CommandHarness) -> None:
+    harness.conversation.add("system", "", parts=[CompactionPart(number=1, summary="Short.", archived=("m1",))])
+
+
+def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> None:
+    harness.conversation.usage = a_usage()
+    harness.conversation.pin("m2")
+    compact(harness)
+    told = typed(harness, "/stats")
+    assert harness.surface.shown_usage == a_usage()
+    assert told.splitlines() == [
+        "2 messages: 1 in the context, 1 archived, 1 pinned. 1 compaction in force.",
+        "Model scripted:play. Session s1.",
+    ]
+
+
+def test_stats_before_the_first_message_says_that_nothing_was_sent() -> None:
+    assert typed(CommandHarness(), "/stats").splitlines() == [
+        "Nothing has been sent to the model yet.",
+        "0 messages: 0 in the context, 0 archived, 0 pinned. 0 compactions in force.",
+        "Model scripted:play. Session (begins with your first message).",
+    ]
+
+
+CONTEXT = RequestContext(
+    agent="research",
+    items=(
+        RequestItem(type="message", name="m1", tokens=30),
+        RequestItem(type="tool", name="find", server="files", include="agent", score=0.876, tokens=5),
+        RequestItem(type="rule", name="Citation style", tokens=10),
+        RequestItem(type="rule", name="Tone\x1b[31m", include="manual", tokens=1000),
+        RequestItem(type="message", name="m2", tokens=140),
+        RequestItem(type="reference", name="Sleep.md", include="manual", tokens=100, part_of="m2"),
+    ),
+    left_out=(LeftOut(item=RequestItem(type="rule", name="Dates"), why="score"),),
+    usage=a_usage(),
+)
+
+
+def test_context_tells_what_the_last_answer_was_made_of(harness: CommandHarness) -> None:
+    harness.exchange("Why?", "Because.", request_context=CONTEXT)
+    assert typed(harness, "/context").splitlines() == [
+        "Rules (2), 1,010 tokens: Citation style [always] · Tone␛[31m [manual]",
+        "Notes (1), 100 tokens: Sleep.md [manual]",
+        "Tools (1), 5 tokens: files/find [agent 0.88]",
+        "Messages (2): 70 tokens",
+        "Left out (1): Dates (score)",
+        "Agent research. 4 items beside messages: 1 always, 2 manual, 1 agent.",
+    ]
+    assert harness.surface.shown_usage == a_usage()
+
+
+def test_context_of_a_number_tells_of_that_answer(harness: CommandHarness) -> None:
+    harness.exchange("Why?", "Because.", request_context=RequestContext())
+    harness.exchange("Why?", "Because.", request_context=CONTEXT)
+    assert typed(harness, "/context 4") == "Nothing but messages was sent."
+    assert harness.surface.shown_usage is None
+
+
+def test_a_message_without_a_record_says_so(harness: CommandHarness) -> None:
+    assert typed(harness, "/context").startswith("There is no context data for that message.")
+    assert typed(harness, "/context 1").startswith("There is no context data for that message.")
+
+
+def test_nothing_is_left_out_where_nothing_was() -> None:
+    assert not any(line.startswith("Left out") for line in context_lines(RequestContext(items=CONTEXT.items)))
+
+
+def test_compact_plays_a_compaction_with_its_focus(harness: CommandHarness) -> None:
+    async def collected() -> list[Event]:
+        play = await run(harness.context, "/compact  about the budget ")
+        assert isinstance(play, Play)
+        return [event async for event in play.events]
+
+    assert asyncio.run(collected()) == [Warned(text="compacted about the budget")]
+
+
+def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> None:
+    compact(harness)
+    assert typed(harness, "/uncompact") == "Compaction #1 is taken back: 1 message in the context again."
+    assert len(harness.conversation.window.live) == 2
+    assert typed(harness, "/uncompact") == "Nothing is compacted in this conversation."
+
+
+def test_model_tells_which_it_is_and_which_there_are(harness: CommandHarness) -> None:
+    assert typed(harness, "/model").splitlines() == [
+        "The model is scripted:play. /model NAME changes it for this conversation.",
+        "Others: ollama:qwen3:8b, quote",
+    ]
+
+
+def test_another_model_goes_on_in_the_same_session(harness: CommandHarness) -> None:
+    assert outcome(harness, "/model quote") == Switch(session="s1", model="quote")
+    assert outcome(CommandHarness(), "/model quote") == Switch(session=None, model="quote")
+    assert completions(harness.context, "/model qw") == ["ollama:qwen3:8b"]

@@ -1,0 +1,259 @@
+"""Slash commands for what was said, its branches, and other sessions."""
+
+import asyncio
+
+import pytest
+from rich.cells import cell_len
+
+from tests.support.command_harness import CommandHarness
+from zkchat.model.events import Event, Warned
+from zkchat.model.message import CompactionPart, ToolCallPart, ToolResultPart
+from zkchat.repl.command_context import Edit, Nothing, Outcome, Play, Switch
+from zkchat.repl.commands.table import completions, run
+
+
+@pytest.fixture
+def harness() -> CommandHarness:
+    harness = CommandHarness()
+    harness.exchange("What is sleep?", "Rest.")
+    harness.exchange("How long?", "Seven hours.")
+    return harness
+
+
+def typed(harness: CommandHarness, line: str) -> str:
+    harness.surface.lines.clear()
+    assert isinstance(outcome(harness, line), Nothing)
+    return harness.surface.text
+
+
+def outcome(harness: CommandHarness, line: str) -> Outcome:
+    return asyncio.run(run(harness.context, line))
+
+
+def played(harness: CommandHarness, line: str) -> list[Event]:
+    async def collected() -> list[Event]:
+        play = await run(harness.context, line)
+        assert isinstance(play, Play)
+        return [event async for event in play.events]
+
+    return asyncio.run(collected())
+
+
+def said(harness: CommandHarness) -> list[str]:
+    return [message.text for message in harness.conversation.messages]
+
+
+def compact(harness: CommandHarness, *archived: str) -> None:
+    number = 1 + len(harness.conversation.window.compactions)
+    part = CompactionPart(
+        number=number, summary=f"Summary {number}.", archived=archived, tokens_before=900, tokens_after=100
+    )
+    harness.conversation.add("system", "", parts=[part], context_type="summary")
+
+
+def test_history_has_a_numbered_line_for_each_message(harness: CommandHarness) -> None:
+    assert typed(harness, "/history").splitlines() == [
+        "   1  you       What is sleep?",
+        "   2  answer    Rest.",
+        "   3  you       How long?",
+        "   4  answer    Seven hours.",
+    ]
+
+
+def test_history_marks_what_is_pinned_unfinished_named_or_called(harness: CommandHarness) -> None:
+    harness.conversation.pin("m2")
+    harness.conversation.add("user", "Hi", name="Ann")
+    harness.conversation.add(
+        "assistant", "", parts=[ToolCallPart(call_id="c", name="find", arguments='{"query": "x"}')]
+    )
+    harness.conversation.add(
+        "tool", "", parts=[ToolResultPart(call_id="c", name="find", text="4\npassages", failed=True)]
+    )
+    harness.conversation.add("assistant", "Half", status="unfinished")
+    assert typed(harness, "/history").splitlines()[1:2] + typed(harness, "/history").splitlines()[4:] == [
+        "   2* answer    Rest.",
+        "   5  Ann       Hi",
+        '   6  answer    → find "x"',
+        "   7  tool      ← find failed: 4 passages",
+        "   8  answer    Half (unfinished)",
+    ]
+
+
+def test_lines_of_the_history_fit_the_screen(harness: CommandHarness) -> None:
+    harness.exchange("word " * 100, "Yes.")
+    harness.surface.width = 40
+    assert [len(line) <= 40 for line in typed(harness, "/history").splitlines()] == [True] * 6
+    assert "word wor…" in harness.surface.text
+    harness.exchange("睡眠" * 100, "Yes.")
+    assert "睡眠睡眠睡眠睡眠睡眠睡…" in typed(harness, "/history")
+
+
+def test_history_of_a_number_shows_that_message_whole(harness: CommandHarness) -> None:
+    harness.conversation.add("assistant", "# Long\n\ntext", status="unfinished", error="Stopped.")
+    told = typed(harness, "/history 5")
+    assert harness.surface.drawn == ["# Long\n\ntext"]
+    assert told.startswith("answer, 2026-03-01")
+    assert told.endswith("unfinished: Stopped.")
+
+
+def test_history_of_a_number_shows_calls_of_tools_and_markers(harness: CommandHarness) -> None:
+    harness.conversation.add("tool", "", parts=[ToolResultPart(call_id="c", name="find", text="4 passages")])
+    compact(harness, "m1")
+    assert "← find: 4 passages" in typed(harness, "/history 5")
+    assert "Context compacted #1: 1 messages archived" in typed(harness, "/history 6")
+
+
+def test_archived_messages_are_behind_their_marker_and_dimmed_on_request(harness: CommandHarness) -> None:
+    compact(harness, "m1", "m2")
+    assert [line.split()[0] for line in typed(harness, "/history").splitlines()] == ["3", "4", "5"]
+    assert "Context compacted #1: 2 messages archived, ~800 tokens freed" in harness.surface.text
+    harness.surface.dimmed.clear()
+    assert len(typed(harness, "/history --archived").splitlines()) == 5
+    assert [line.split()[0] for line in harness.surface.dimmed] == ["1", "2", "5"]
+    assert completions(harness.context, "/history --") == ["--archived"]
+
+
+def test_a_compaction_that_was_taken_back_is_told_as_such(harness: CommandHarness) -> None:
+    compact(harness, "m1")
+    harness.conversation.uncompact()
+    compact(harness, "m1")
+    lines = typed(harness, "/history").splitlines()
+    assert [line.endswith("(taken back)") for line in lines] == [False, False, False, True, False]
+    assert lines[-1].startswith("   6  ──        Context compacted #1")
+
+
+def test_expand_shows_the_summary_and_what_was_archived(harness: CommandHarness) -> None:
+    compact(harness, "m1", "m2")
+    compact(harness, "m3")
+    assert "How long?" in typed(harness, "/expand")
+    told = typed(harness, "/expand #1")
+    assert told.startswith("Context compacted #1")
+    assert [line.split()[0] for line in told.splitlines()[1:]] == ["1", "2"]
+    assert harness.surface.drawn == ["Summary 2.", "Summary 1."]
+
+
+def test_what_was_not_compacted_cannot_be_expanded(harness: CommandHarness) -> None:
+    assert typed(harness, "/expand 1") == "Nothing has been compacted in this conversation."
+    compact(harness, "m1")
+    assert typed(harness, "/expand 2") == "There is no compaction 2: there is one. /history shows them."
+
+
+def test_a_compaction_without_a_summary_shows_its_messages_alone(harness: CommandHarness) -> None:
+    harness.conversation.add("system", "", parts=[CompactionPart(number=1, summary="", archived=("m1",))])
+    assert "What is sleep?" in typed(harness, "/expand")
+    assert not harness.surface.drawn
+
+
+def test_pin_keeps_a_message_and_once_more_lets_it_go(harness: CommandHarness) -> None:
+    assert "Message 4 is pinned" in typed(harness, "/pin")
+    assert "Message 1 is pinned" in typed(harness, "/pin 1")
+    assert harness.conversation.window.pinned == {"m4", "m1"}
+    assert typed(harness, "/pin 1") == "Message 1 is not pinned any more."
+    assert harness.conversation.window.pinned == {"m4"}
+
+
+def test_branch_goes_back_before_the_last_question(harness: CommandHarness) -> None:
+    assert "goes on after message 2" in typed(harness, "/branch")
+    assert said(harness) == ["What is sleep?", "Rest."]
+
+
+@pytest.mark.parametrize(("number", "left"), [("1", 0), ("2", 2), ("3", 2), ("#2", 2)])
+def test_branch_goes_on_after_an_answer_or_in_the_place_of_a_question(
+    harness: CommandHarness, number: str, left: int
+) -> None:
+    typed(harness, f"/branch {number}")
+    assert len(said(harness)) == left
+
+
+def test_the_beginning_of_a_conversation_is_told_as_such(harness: CommandHarness) -> None:
+    assert "goes on at its beginning" in typed(harness, "/branch 1")
+
+
+def test_what_a_branch_left_can_be_returned_to(harness: CommandHarness) -> None:
+    assert "/branch m4 returns to what came later." in typed(harness, "/branch 1")
+    harness.exchange("What is light?", "Waves.")
+    typed(harness, "/branch m4")
+    assert said(harness) == ["What is sleep?", "Rest.", "How long?", "Seven hours."]
+
+
+def test_a_branch_may_begin_after_a_compaction(harness: CommandHarness) -> None:
+    compact(harness, "m1")
+    harness.conversation.add("user", "More?")
+    typed(harness, "/branch 5")
+    assert len(said(harness)) == 5
+
+
+def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarness) -> None:
+    harness.conversation.add("user", "More?")
+    harness.conversation.add("assistant", "", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
+    harness.conversation.add("tool", "", parts=[ToolResultPart(call_id="c", name="find", text="x")])
+    for number in (6, 7):
+        assert "in the middle of an answer" in typed(harness, f"/branch {number}")
+    assert len(said(harness)) == 7
+
+
+def test_branching_to_nowhere_is_told(harness: CommandHarness) -> None:
+    assert typed(harness, "/branch 4") == "The conversation goes on there already."
+    assert "There is no message 'xyz' in this session." in typed(harness, "/branch xyz")
+    assert "There is no message 'xyz' in this session." in typed(CommandHarness(), "/branch xyz")
+
+
+def test_retry_plays_the_answer_once_more(harness: CommandHarness) -> None:
+    assert played(harness, "/retry") == [Warned(text="retried")]
+
+
+def test_edit_brings_the_last_message_back_and_begins_a_branch_in_its_place(harness: CommandHarness) -> None:
+    assert outcome(harness, "/edit") == Edit("How long?")
+    assert said(harness) == ["What is sleep?", "Rest."]
+    assert "/branch m4 returns" in harness.surface.text
+
+
+def test_sessions_are_listed_and_the_present_one_marked(harness: CommandHarness) -> None:
+    other = harness.store.create().id
+    harness.store.append(other, [entry.body for entry in harness.store.entries("s1")[:2]])
+    harness.store.titles = {"s1": "Sleep", other: ""}
+    harness.store.create()
+    first, second = typed(harness, "/sessions").splitlines()
+    assert first.startswith("* s1  2026-03-01")
+    assert first.endswith("4 messages  Sleep")
+    assert second.startswith("  s2  ")
+    assert second.endswith("2 messages  (untitled)")
+
+
+def test_a_session_takes_one_line_however_long_its_title_is(harness: CommandHarness) -> None:
+    harness.store.titles["s1"] = "夢の日記 " + "and what it says " * 20
+    for width in (60, 100):
+        harness.surface.width = width
+        (line,) = typed(harness, "/sessions").splitlines()
+        assert line.endswith("…")
+        assert width - 2 <= cell_len(line) <= width
+
+
+def test_a_long_list_of_sessions_ends_with_how_to_see_the_rest(harness: CommandHarness) -> None:
+    for _ in range(20):
+        harness.store.append(harness.store.create().id, [harness.store.entries("s1")[0].body])
+    lines = typed(harness, "/sessions").splitlines()
+    assert len(lines) == 16
+    assert lines[-1] == "… and 6 older ones: zkchat sessions list"
+
+
+def test_resume_switches_to_the_session_that_is_named(harness: CommandHarness) -> None:
+    harness.store.create()
+    assert outcome(harness, "/resume s2") == Switch(session="s2")
+    assert typed(harness, "/resume s1") == "You are in that session."
+    assert typed(harness, "/resume zzz") == "No session 'zzz'."
+    assert typed(harness, "/resume").startswith("Which session?")
+
+
+def test_sessions_are_completed_by_any_part_of_their_title_and_the_beginning_of_their_id(
+    harness: CommandHarness,
+) -> None:
+    harness.store.titles["s1"] = "On Sleep"
+    assert completions(harness.context, "/resume sle") == ["On Sleep"]
+    assert completions(harness.context, "/resume s1") == ["s1"]
+    assert completions(harness.context, "/resume ") == ["On Sleep"]
+
+
+def test_new_begins_another_conversation(harness: CommandHarness) -> None:
+    assert outcome(harness, "/new") == Switch(session=None)
+    assert harness.surface.text.startswith("A new session begins with your next message.")

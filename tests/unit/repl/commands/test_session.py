@@ -1,0 +1,347 @@
+"""Slash commands for what every request holds: /add /drop /rules /tools /agent /memory /remember /why."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_harness import AddressesInMemory, CommandHarness, NotesInMemory, RecordingSurface
+from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.memories import MemoriesInMemory
+from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.session_items import SessionItems
+from zkchat.context.relevance import Relevance
+from zkchat.memory.facts import Memory
+from zkchat.model.message import DocumentReference, LeftOut, RequestContext, RequestItem
+from zkchat.model.profile import ProfileFile
+from zkchat.model.session import ItemsEntry
+from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Switch
+from zkchat.repl.commands.table import completions, run
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Beekeeping.md": "# Beekeeping\n\n## Hives\n\nBees need a hive.\n\n## Honey\n\nHoney is sweet.\n",
+    "Harbour.md": "# Harbour\n\nShips lie in the harbour.\n",
+    "Bees.md": "# Bees\n\nBees hum.\n",
+    "Long.md": "# Long\n\n" + "A word that is said again and again. " * 2000,
+}
+
+
+def profile(kind: str, name: str, text: str) -> ProfileFile:
+    return ProfileFile.model_validate(
+        {"kind": kind, "name": name, "origin": "vault", "path": f"{name}.md", "text": text}
+    )
+
+
+PROFILES = (
+    profile("agent", "default", '---\nreferences:\n  "[[Harbour]]": always\n---\nAnswer from the notes.\n'),
+    profile("agent", "small", "---\ncontext:\n  max_tokens: 2048\ndescription: Says little.\n---\nBe brief.\n"),
+    profile("rule", "Brevity", "---\ninclude: always\n---\nBe brief.\n"),
+    profile("rule", "Units", "---\ninclude: manual\n---\nUse metric units.\n"),
+    profile("rule", "Dates", "---\ninclude: agent\ndescription: Dates and calendars\n---\nWrite 2026-03-01.\n"),
+)
+
+
+class Place:
+    """A context with a real conversation on it."""
+
+    def __init__(self, library: Library, *, calls_tools: bool = True, profiles: tuple[ProfileFile, ...] = PROFILES):
+        self.facts = MemoriesInMemory()
+        self.store = SessionsInMemory()
+        self.conversation: Conversation = conversation_over(
+            library,
+            self.store,
+            Reciting(window=8192, calls_tools=calls_tools),
+            profiles=profiles,
+            memory=Memory(self.facts, Relevance(), lambda: NOON),
+        )
+        self.surface = RecordingSurface()
+        self.notes = NotesInMemory()
+        self.edited: list[str] = []
+        self.unapproved: set[str] = set()
+        self.context = CommandContext(
+            conversation=self.conversation,
+            store=self.store,
+            notes=self.notes,
+            surface=self.surface,
+            addresses=AddressesInMemory(),
+            kit=lambda: SessionItems(self.conversation),
+            edit_page=self.edit_page,
+        )
+
+    def edit_page(self, page: str, is_new: bool) -> bool:
+        self.edited.append(page)
+        return is_new or page not in self.unapproved
+
+    def outcome(self, line: str) -> Outcome:
+        self.surface.lines.clear()
+        return asyncio.run(run(self.context, line))
+
+    def typed(self, line: str) -> str:
+        assert isinstance(self.outcome(line), Nothing)
+        return self.surface.text
+
+    def sent(self) -> list[str]:
+        """Names of what the last request held beside messages and tools."""
+        context = self.conversation.messages[-1].request_context
+        assert context
+        return [item.name for item in context.items if item.type in {"rule", "reference"}]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+@pytest.fixture
+def harness(library: Library) -> Place:
+    return Place(library)
+
+
+def costs(told: str) -> tuple[int, int]:
+    found = re.search(r"question: ([\d,]+) → ([\d,]+) tokens", told)
+    assert found, told
+    before, after = (int(number.replace(",", "")) for number in found.groups())
+    return before, after
+
+
+def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_told(harness: Place) -> None:
+    told = harness.typed("/add rule units")
+    assert told.startswith("Units is in every request from now on.")
+    before, after = costs(told)
+    assert after > before
+    events_of(harness.conversation.say("Hello!"))
+    assert harness.sent() == ["Brevity", "Harbour", "Units"]
+    dropped = harness.typed("/drop rule Units")
+    assert dropped.startswith("Units is in no request from now on.")
+    assert harness.typed("/rules").splitlines()[-2].endswith("dropped by you")
+    events_of(harness.conversation.say("Hello!"))
+    assert harness.sent() == ["Brevity", "Harbour"]
+
+
+def test_a_note_is_added_by_link_and_a_section_by_its_heading(harness: Place) -> None:
+    assert harness.typed("/add [[bees]]").startswith("Bees.md is in every request")
+    assert harness.typed("/add [[Beekeeping#Hives|the hives]]").startswith("Beekeeping.md#Hives is in every request")
+    events_of(harness.conversation.say("Hello!"))
+    assert harness.sent()[-2:] == ["Bees.md", "Beekeeping.md#Hives"]
+    system = harness.conversation.messages[-1].request_context
+    assert system
+    texts = [
+        harness.conversation.history.contents[item.digest] for item in system.items if item.name.endswith("#Hives")
+    ]
+    assert "Bees need a hive." in texts[0]
+    assert "sweet" not in texts[0]
+
+
+def test_a_note_of_the_agent_is_known_by_any_of_its_names(harness: Place) -> None:
+    assert harness.typed("/add [[Harbour]]") == "Harbour is in every request already."
+    assert harness.typed("/drop [[Harbour.md]]").startswith("Harbour is in no request")
+    assert harness.typed("/drop note Harbour") == "Harbour is in no request of this session."
+    assert harness.typed("/add note harbour.md").startswith("Harbour is in every request")
+
+
+def test_what_was_added_can_be_dropped_when_its_file_is_gone(harness: Place, tmp_path: Path) -> None:
+    harness.typed("/add [[Bees]]")
+    (tmp_path / "vault" / "Bees.md").unlink()
+    assert harness.typed("/drop [[Bees]]").startswith("Bees.md is in no request")
+
+
+def test_a_note_without_room_is_refused_with_another_way(harness: Place) -> None:
+    told = harness.typed("/add [[Long]]")
+    assert told.startswith("Long.md takes ")
+    assert told.endswith("Link the note in a message instead.")
+    assert harness.conversation.history.items == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/add", "Name a note, a rule or a tool: /add [[Note]], /add rule NAME, /add tool NAME."),
+        ("/drop rule", "Name a note, a rule or a tool: /drop [[Note]], /drop rule NAME, /drop tool NAME."),
+        ("/add rule Unit", "There is no rule 'Unit'. There is: Units."),
+        ("/add rule Brevity", "Brevity is in every request already."),
+        ("/add tool find_relatd", "There is no tool 'find_relatd'. There is: find_related"),
+        ("/add [[Harbor]]", "There is no note [[Harbor]]. Did you mean [[Harbour]]?"),
+        ("/add [[Nothing at all like it]]", "There is no note [[Nothing at all like it]]."),
+        ("/drop rule Units", "Units is in no request of this session."),
+        ("/remember", "What is to be remembered? /remember My thesis is due on 30 June."),
+        ("/agent smal", "There is no agent 'smal'. There is: small"),
+        ("/why [[Bees]]", "There is no answer yet. Ask something first."),
+    ],
+)
+def test_wrong_use_is_told_with_the_way_out(harness: Place, line: str, told: str) -> None:
+    assert harness.typed(line).startswith(told)
+
+
+def test_a_rule_for_some_messages_can_be_kept_out_and_brought_back(harness: Place) -> None:
+    assert harness.typed("/drop rule Dates").startswith("Dates is in no request")
+    events_of(harness.conversation.say("Which dates are in my calendars?"))
+    assert "Dates" not in harness.sent()
+    assert harness.typed("/add rule Dates").startswith("Dates is in every request")
+    assert [line.split()[:2] for line in harness.typed("/rules").splitlines()] == [
+        ["*", "Brevity"], ["*", "Dates"], ["Units", "[manual]"], ["*", "in"]
+    ]  # fmt: skip
+
+
+def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(harness: Place) -> None:
+    rules = harness.typed("/rules").splitlines()
+    assert re.fullmatch(r"\* Brevity  \[always\] +\d+ tokens", rules[0])
+    assert re.fullmatch(r"  Dates    \[agent\] +\d+ tokens  when a message calls for it", rules[1])
+    assert re.fullmatch(r"  Units    \[manual\] +\d+ tokens  when you add it", rules[2])
+    assert rules[3:] == ["* in every request"]
+    assert any(line.startswith("* read_document") for line in harness.typed("/tools").splitlines())
+    assert harness.typed("/tools").count("in every request") == 1
+    assert harness.typed("/drop tool find_related").startswith("find_related is in no request")
+    assert any("find_related" in line and "dropped by you" in line for line in harness.typed("/tools").splitlines())
+
+
+def test_without_rules_and_tools_a_sentence_says_so(library: Library) -> None:
+    harness = Place(library, calls_tools=False, profiles=())
+    assert harness.typed("/rules") == "There are no rules yet. Write one: zkchat rules new NAME TEXT."
+    assert harness.typed("/tools") == "reciting:x calls no tools."
+    assert harness.typed("/add tool read_document") == "reciting:x calls no tools. /model chooses another one."
+    assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Write one: zkchat rules new"
+
+
+def test_another_agent_answers_from_now_on(harness: Place) -> None:
+    assert harness.typed("/agent").startswith("default answers.")
+    assert "small: Says little." in harness.surface.text
+    assert harness.typed("/agent @research").startswith("research answers from now on.")
+    assert harness.conversation.agent.name == "research"
+
+
+def test_an_agent_with_settings_of_its_own_has_the_conversation_opened_again(harness: Place) -> None:
+    assert harness.outcome("/agent small") == Switch(session=harness.conversation.session_id)
+    assert harness.outcome("/agent default") == Switch(session=harness.conversation.session_id)
+
+
+def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: Place) -> None:
+    harness.surface.says_yes = False
+    assert harness.typed("/memory") == "Nothing was written."
+    assert (harness.notes.files, harness.edited) == ({}, [])
+    harness.surface.says_yes = True
+    assert harness.typed("/memory").startswith("ZKCHAT.md is in every request.")
+    assert [*harness.notes.files] == ["ZKCHAT.md"]
+    assert harness.edited == ["ZKCHAT.md"]
+    harness.typed("/memory")
+    assert len(harness.surface.questions) == 2
+
+
+def test_the_page_that_counts_is_the_one_that_is_opened(harness: Place) -> None:
+    harness.notes.files["AGENTS.md"] = "Be kind.\n"
+    harness.typed("/memory")
+    assert harness.edited == ["AGENTS.md"]
+
+
+def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(harness: Place) -> None:
+    harness.notes.files["AGENTS.md"] = "Be kind.\n"
+    harness.unapproved.add("AGENTS.md")
+    assert harness.typed("/memory").startswith("AGENTS.md is in no request until you approve: zkchat trust.")
+
+
+def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: Place) -> None:
+    assert harness.typed("/remember My thesis is due on 30 June.") == "Remembered."
+    assert [(fact.text, fact.source) for fact in harness.facts.kept] == [("My thesis is due on 30 June.", "user")]
+    events_of(harness.conversation.say("Hello!"))
+    harness.store.append(harness.conversation.session_id, [ItemsEntry(private=True)])
+    harness.conversation.history.extend(harness.store.entries(harness.conversation.session_id)[-1:])
+    assert harness.typed("/remember I live in Bergen.").startswith("This conversation is private")
+    assert len(harness.facts.kept) == 1
+
+
+def test_names_are_completed(harness: Place) -> None:
+    assert completions(harness.context, "/add r") == ["rule Brevity", "rule Dates", "rule Units"]
+    assert completions(harness.context, "/why tool read") == ["tool read_document"]
+    assert completions(harness.context, "/agent s") == ["small"]
+    assert "research" in completions(harness.context, "/agent @")
+    harness.typed("/add [[Bees]]")
+    assert completions(harness.context, "/drop [[") == ["[[Bees]]"]
+    assert "rule Units" in completions(harness.context, "/drop ")
+
+
+def test_why_tells_what_brought_a_note_in_and_for_which_messages(harness: Place) -> None:
+    events_of(harness.conversation.say("What is in [[Bees]]?"))
+    events_of(harness.conversation.say("And the dates?"))
+    lines = harness.typed("/why [[bees]]").splitlines()
+    assert lines[0] == "Bees.md was in the request of the last answer:"
+    assert re.fullmatch(r"- with message 1: linked in the message \[manual\], \d+ tokens", lines[1])
+    assert lines[2] == "It was there for messages 2 and 4."
+    assert "always there [always]" in harness.typed("/why [[Harbour]]")
+    assert harness.typed("/why [[Beekeeping]]").splitlines() == [
+        "Beekeeping.md was not in the request of the last answer: nothing led to it.",
+        "No request of this session held it.",
+    ]
+
+
+def test_why_tells_what_kept_a_rule_or_a_tool_out(harness: Place) -> None:
+    harness.typed("/drop rule Brevity")
+    harness.typed("/drop tool find_related")
+    harness.typed("/add [[Bees]]")
+    events_of(harness.conversation.say("Which calendars are there?"))
+    assert harness.typed("/why rule Brevity").splitlines()[:2] == [
+        "Brevity was left out of the request of the last answer:",
+        "- you dropped it",
+    ]
+    assert "- you dropped it" in harness.typed("/why tool find_related")
+    assert "added by you [manual]" in harness.typed("/why [[Bees]]")
+    assert re.search(
+        r"(on the subject of your message \[agent 0\.\d\d\]|nearness 0\.\d\d)", harness.typed("/why rule Dates")
+    )
+
+
+def test_an_answer_without_a_record_has_no_why(harness: Place) -> None:
+    imported = CommandHarness(harness.context.kit)
+    imported.exchange("What are bees?", "Insects.")
+    asyncio.run(run(imported.context, "/why [[Bees]]"))
+    assert imported.surface.text == "There is no context data for the last answer."
+
+
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [
+        ("budget", "there was no room for its 120 tokens"),
+        ("score", "your message did not call for it (nearness 0.31)"),
+        ("removed", "you dropped it"),
+        ("private", "it must not leave this machine"),
+        ("missing", "it could not be read"),
+    ],
+)
+def test_every_reason_to_leave_a_note_out_has_its_words(harness: Place, why: str, words: str) -> None:
+    item = RequestItem(type="reference", name="Beekeeping.md#Hives", tokens=120, score=0.31)
+    left = LeftOut.model_validate({"item": item, "why": why})
+    recorded = CommandHarness(harness.context.kit)
+    recorded.exchange("What are bees?", "Insects.", request_context=RequestContext(left_out=(left,)))
+    asyncio.run(run(recorded.context, "/why [[Beekeeping]]"))
+    assert recorded.surface.lines[:2] == [
+        "Beekeeping.md was left out of the request of the last answer:",
+        f"- {words}",
+    ]
+
+
+def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: Place) -> None:
+    read = DocumentReference(
+        wikilink="[[Bees]]", relative_path="Bees.md", reference_type="search", via="read_document", included=True
+    )
+    recorded = CommandHarness(harness.context.kit)
+    recorded.exchange("What are bees?", "Insects.", read, request_context=RequestContext())
+    asyncio.run(run(recorded.context, "/why [[Bees]]"))
+    assert recorded.surface.lines == [
+        "Bees.md was in the request of the last answer:",
+        "- read by read_document, not cited",
+        "It was there for message 2.",
+    ]
+
+
+def test_what_changed_since_an_answer_is_told_with_both_digests(harness: Place, tmp_path: Path) -> None:
+    events_of(harness.conversation.say("What is in [[Bees]]?"))
+    assert "has changed" not in harness.typed("/context")
+    (tmp_path / "vault" / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
+    assert re.search(
+        r"The note Bees\.md has changed since: it was [0-9a-f]{16}, and is [0-9a-f]{16} now\.",
+        harness.typed("/context 2"),
+    )

@@ -1,0 +1,202 @@
+"""The keys of the prompt, typed into a real one."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from zkchat.repl.key_bindings import is_open
+from zkchat.repl.prompt import Prompt
+
+ESCAPE = "\x1b"
+LONG = "\n".join(f"line {number}" for number in range(2000))
+
+
+Step = str | Callable[[Buffer], bool]
+"""Keys to type, or what has to be so before the next ones are."""
+
+
+def nothing() -> None:
+    """Nobody waits for the prompt to be painted."""
+
+
+def typed(folder: Path, *steps: Step, text: str = "", vi: bool = False, painted: Callable[[], None] = nothing) -> str:
+    """What the prompt gives for these keys."""
+    return at_prompt(folder, lambda prompt: prompt.read(text), *steps, vi=vi, painted=painted)
+
+
+def at_prompt(
+    folder: Path,
+    act: Callable[[Prompt], Awaitable[str]],
+    *steps: Step,
+    vi: bool = False,
+    painted: Callable[[], None] = nothing,
+) -> str:
+    async def read() -> str:
+        with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+            prompt = Prompt(
+                completer=WordCompleter(["[[Sleep|Slumber]]"], sentence=True),
+                history_file=folder / "history",
+                keys=(),
+                vi=vi,
+                color=False,
+                bar=lambda width: f"{width} columns",
+                painted=painted,
+            )
+            reading = asyncio.ensure_future(act(prompt))
+            for step in steps:
+                if isinstance(step, str):
+                    pipe.send_text(step)
+                else:
+                    while not step(prompt.buffer):
+                        await asyncio.sleep(0.005)
+            return await reading
+
+    return asyncio.run(asyncio.wait_for(read(), 20))
+
+
+def has_menu(buffer: Buffer) -> bool:
+    return buffer.complete_state is not None
+
+
+def pasted(text: str) -> str:
+    return f"{ESCAPE}[200~{text}{ESCAPE}[201~"
+
+
+def test_what_is_sent_is_told_whole_as_enter_is_pressed(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    async def read(prompt: Prompt) -> str:
+        prompt.accepted = told.append
+        return await prompt.read()
+
+    sent = at_prompt(tmp_path, read, pasted("line\n" * 20), " and more\r")
+    assert told == [sent]
+    assert sent.startswith("line\nline\n")
+
+
+def test_enter_sends(tmp_path: Path) -> None:
+    assert typed(tmp_path, "hello\r") == "hello"
+
+
+def test_alt_enter_begins_a_new_line(tmp_path: Path) -> None:
+    assert typed(tmp_path, f"one{ESCAPE}\rtwo\r") == "one\ntwo"
+
+
+def test_enter_in_an_open_fence_goes_on_in_it(tmp_path: Path) -> None:
+    assert typed(tmp_path, "```py\rx = 1\r```\r") == "```py\nx = 1\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "open_"),
+    [
+        ("```", True),
+        ("```py\nx", True),
+        ("```\nx\n```", False),
+        ("````\n```\n", True),
+        ("~~~\n```\n~~~", False),
+        ("a ``` b", False),
+        ("", False),
+    ],
+)
+def test_a_fence_is_open_until_it_is_closed(text: str, open_: bool) -> None:
+    assert is_open(text) is open_
+
+
+def test_a_paste_of_many_lines_is_sent_whole(tmp_path: Path) -> None:
+    assert typed(tmp_path, f"See {pasted(LONG)}!\r") == f"See {LONG}!"
+
+
+def test_a_small_paste_is_not_sent_by_its_line_ends(tmp_path: Path) -> None:
+    assert typed(tmp_path, f"{pasted('one' + chr(13) + chr(10) + 'two' + chr(13))}\r") == "one\ntwo\n"
+
+
+def test_a_folded_paste_comes_back_from_the_history_and_is_sent_whole_again(tmp_path: Path) -> None:
+    typed(tmp_path, f"{pasted(LONG)}\r")
+    assert typed(tmp_path, f"{ESCAPE}[A\r") == LONG
+
+
+def test_ctrl_c_empties_the_line_and_at_an_empty_one_is_told(tmp_path: Path) -> None:
+    assert typed(tmp_path, "never\x03sent\r") == "sent"
+    with pytest.raises(KeyboardInterrupt):
+        typed(tmp_path, "\x03")
+
+
+def test_ctrl_d_at_an_empty_line_leaves(tmp_path: Path) -> None:
+    with pytest.raises(EOFError):
+        typed(tmp_path, "\x04")
+
+
+def test_a_text_that_stands_there_already_is_changed_and_sent(tmp_path: Path) -> None:
+    assert typed(tmp_path, "!\r", text="Hello") == "Hello!"
+
+
+def test_ctrl_r_searches_what_was_typed_before(tmp_path: Path) -> None:
+    typed(tmp_path, "the first\r")
+    typed(tmp_path, "another\r")
+    assert typed(tmp_path, "\x12first\r\r") == "the first"
+
+
+def test_vi_keys(tmp_path: Path) -> None:
+    assert typed(tmp_path, f"wrong word{ESCAPE}bcwright\r", vi=True) == "wrong right"
+
+
+@pytest.fixture
+def loud_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor that only knows capitals."""
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\ntr a-z A-Z < "$1" > "$1.new" && mv "$1.new" "$1"\n')
+    editor.chmod(0o700)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.delenv("VISUAL", raising=False)
+
+
+@pytest.mark.usefixtures("loud_editor")
+@pytest.mark.parametrize("vi", [False, True])
+def test_a_long_message_is_written_in_the_editor(tmp_path: Path, vi: bool) -> None:
+    keys = f"loud {pasted(LONG)}\x18\x05"
+    assert typed(tmp_path, keys, lambda buffer: "LOUD" in buffer.text, "\r", vi=vi) == f"LOUD {LONG.upper()}"
+
+
+def test_a_chosen_completion_is_taken_by_enter_and_sent_by_the_next(tmp_path: Path) -> None:
+    assert typed(tmp_path, "[[", has_menu, "\t\r\r") == "[[Sleep|Slumber]]"
+
+
+def is_chosen(buffer: Buffer) -> bool:
+    return buffer.complete_state is not None and buffer.complete_state.complete_index == 0
+
+
+def test_tab_takes_the_first_row_of_a_menu_that_is_still_to_come(tmp_path: Path) -> None:
+    assert typed(tmp_path, "[[Sl\t", is_chosen, "\r\r") == "[[Sleep|Slumber]]"
+
+
+def test_tab_after_a_whole_word_chooses_nothing_and_enter_sends_it(tmp_path: Path) -> None:
+    looks = count()
+
+    def a_while(_: Buffer) -> bool:
+        """Nothing tells that no menu will come."""
+        return next(looks) > 20
+
+    assert typed(tmp_path, "[[Sleep|Slumber]]\t", a_while, "\r") == "[[Sleep|Slumber]]"
+
+
+def test_a_hash_after_a_chosen_note_goes_on_to_its_headings(tmp_path: Path) -> None:
+    assert typed(tmp_path, "[[", has_menu, "\t#Phases]]\r") == "[[Sleep#Phases]]"
+
+
+def test_the_work_in_the_background_may_begin_when_the_prompt_is_there(tmp_path: Path) -> None:
+    times: list[int] = []
+    typed(tmp_path, "hello\r", painted=lambda: times.append(1))
+    assert times
+
+
+def test_a_short_answer_is_not_remembered(tmp_path: Path) -> None:
+    assert at_prompt(tmp_path, lambda prompt: prompt.ask("Sure? "), "y\r") == "y"
+    assert not (tmp_path / "history").exists()

@@ -1,0 +1,79 @@
+"""What becomes of keys that are pressed while nobody reads them."""
+
+import io
+import os
+import pty
+import select
+from collections.abc import Iterator
+from typing import TextIO
+
+import pytest
+
+from zkchat.repl.terminal_modes import keys_seen, keys_unseen
+
+
+class Keyboard:
+    """A terminal with somebody in front of it."""
+
+    def __init__(self) -> None:
+        self._hand, self._end = pty.openpty()
+        self.stream: TextIO = os.fdopen(os.dup(self._end), encoding="utf-8")
+
+    def type(self, text: str) -> None:
+        os.write(self._hand, text.encode())
+
+    def has_arrived(self) -> bool:
+        """Whether what was typed is there to be read, which takes the terminal a moment."""
+        return bool(select.select([self._end], [], [], 10)[0])
+
+    @property
+    def seen(self) -> str:
+        """What the terminal has shown since it was looked at last."""
+        return os.read(self._hand, 1_000).decode() if select.select([self._hand], [], [], 0.5)[0] else ""
+
+    @property
+    def waiting(self) -> str:
+        return os.read(self._end, 1_000).decode() if select.select([self._end], [], [], 0.5)[0] else ""
+
+    def close(self) -> None:
+        self.stream.close()
+        os.close(self._hand)
+        os.close(self._end)
+
+
+@pytest.fixture
+def keyboard() -> Iterator[Keyboard]:
+    keyboard = Keyboard()
+    yield keyboard
+    keyboard.close()
+
+
+def test_keys_are_kept_unseen_and_ctrl_d_is_one_of_them(keyboard: Keyboard) -> None:
+    with keys_unseen(keyboard.stream):
+        keyboard.type("half a question\x04")
+        assert keyboard.seen == ""
+        assert keyboard.waiting == "half a question\x04"
+
+
+def test_a_question_shows_what_is_typed_and_forgets_what_was_typed_before_it(keyboard: Keyboard) -> None:
+    with keys_unseen(keyboard.stream):
+        keyboard.type("y\n")
+        assert keyboard.has_arrived()
+        with keys_seen(keyboard.stream):
+            keyboard.type("no\n")
+            assert keyboard.seen == "no\r\n"
+            assert keyboard.waiting == "no\n"
+        keyboard.type("more")
+        assert keyboard.seen == ""
+
+
+def test_the_terminal_is_left_as_it_was(keyboard: Keyboard) -> None:
+    with pytest.raises(KeyError), keys_unseen(keyboard.stream):
+        raise KeyError
+    keyboard.type("hello\n")
+    assert keyboard.seen == "hello\r\n"
+
+
+def test_a_stream_in_memory_has_no_keys_to_be_seen() -> None:
+    with keys_unseen(io.StringIO("typed\n")) as nothing:
+        assert nothing is None

@@ -1,0 +1,105 @@
+"""How full the context is: in words, as a plain line, and as the bar below an answer."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from zkchat.model.message import ContextUsage
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+_MARKS: Final = (("█", "blue"), ("▓", "magenta"), ("▒", "cyan"), ("░", "green"), ("■", "default"))
+"""One for each part, so that the parts can be told from each other without colour."""
+_FREE: Final = ("·", "dim")
+_RESERVE: Final = ("╱", "dim")
+_THRESHOLD: Final = ("│", "bold yellow")
+_NARROWEST_BAR: Final = 30
+
+
+def tokens_used(usage: ContextUsage) -> str:
+    """`1,234 / 8,192 tokens (15 %)`, with `≈` where no exact tokenizer counted."""
+    about = "≈ " if usage.estimated else ""
+    if not usage.window:
+        return f"{about}{usage.total:,} tokens"
+    return f"{about}{usage.total:,} / {usage.window:,} tokens ({100 * usage.total // usage.window} %)"
+
+
+def parts_of(usage: ContextUsage) -> tuple[tuple[str, int], ...]:
+    """What fills the window, in the order in which it is sent."""
+    return (
+        ("system", usage.system),
+        ("tools", usage.tools),
+        ("memory", usage.memory),
+        ("references", usage.references),
+        ("messages", usage.messages),
+    )
+
+
+def context_line(usage: ContextUsage) -> str:
+    parts = ", ".join(f"{name} {tokens:,}" for name, tokens in parts_of(usage) if tokens)
+    return f"Context: {tokens_used(usage)}" + (f": {parts}" if parts else "")
+
+
+def context_bar(usage: ContextUsage, *, width: int) -> "RenderableType":
+    """The window with what fills it, what is kept for the answer, and the mark where compaction begins."""
+    from rich.console import Group
+    from rich.text import Text
+
+    numbers = Text(tokens_used(usage), style=_alarm(usage))
+    legend = _legend(usage, width)
+    if not usage.window:
+        return Group(numbers, *legend)
+    beside = width - numbers.cell_len - 2
+    if beside >= _NARROWEST_BAR:
+        return Group(Text.assemble(_bar(usage, beside), "  ", numbers), *legend)
+    return Group(_bar(usage, width), numbers, *legend)
+
+
+def _alarm(usage: ContextUsage) -> str:
+    if usage.window and usage.total > usage.window - usage.reserve:
+        return "bold red"
+    return "bold yellow" if usage.window and usage.total >= usage.threshold * usage.window else "none"
+
+
+def _bar(usage: ContextUsage, width: int) -> "Text":
+    from rich.text import Text
+
+    filled = [cell for (start, end), cell in zip(_spans(usage, width), _MARKS, strict=True) for _ in range(start, end)]
+    reserved = min(width - len(filled), round(width * usage.reserve / usage.window))
+    cells = [*filled, *[_FREE] * (width - len(filled) - reserved), *[_RESERVE] * reserved]
+    if usage.threshold < 1:
+        cells[int(width * usage.threshold)] = _THRESHOLD
+    return Text.assemble(*((mark * len(list(run)), style) for (mark, style), run in groupby(cells)))
+
+
+def _spans(usage: ContextUsage, width: int) -> Iterator[tuple[int, int]]:
+    """Where each part begins and ends; a part that is there at all is seen, while there is room."""
+    start = used = 0
+    for _, tokens in parts_of(usage):
+        used += tokens
+        end = min(width, max(round(width * used / usage.window), start + (tokens > 0)))
+        yield start, end
+        start = end
+
+
+def _legend(usage: ContextUsage, width: int) -> "list[Text]":
+    """What the marks mean, in as few lines as the width allows."""
+    from rich.text import Text
+
+    entries = [
+        Text.assemble(mark, f" {name} {tokens:,}")
+        for (name, tokens), mark in zip(parts_of(usage), _MARKS, strict=True)
+        if tokens
+    ]
+    if usage.window:
+        entries.append(Text.assemble(_RESERVE, f" reserve {usage.reserve:,}"))
+        entries.append(Text.assemble(_THRESHOLD, f" compaction at {100 * usage.threshold:.0f} %"))
+    lines: list[Text] = []
+    for entry in entries:
+        if lines and lines[-1].cell_len + 2 + entry.cell_len <= width:
+            lines[-1].append("  ").append_text(entry)
+        else:
+            lines.append(entry)
+    return lines

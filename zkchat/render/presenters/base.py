@@ -1,0 +1,66 @@
+"""The interface of all presenters, and the stream that they write to."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final, Protocol, TextIO
+
+from zkchat.model.events import Event
+from zkchat.render.sanitize import never_fail_to_encode
+
+_TICK_SECONDS: Final = 1.0
+
+
+class Presenter(Protocol):
+    def show(self, event: Event) -> None: ...
+
+    def tick(self) -> None:
+        """Another second is over. Who shows how long the user waits, shows it now."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more will come, also when the turn was broken off."""
+        ...
+
+
+class OutputStream:
+    """A stream whose reader may go away, and which knows whether a line has been begun."""
+
+    def __init__(self, stream: TextIO) -> None:
+        never_fail_to_encode(stream)
+        self._stream = stream
+        self._is_open = True
+        self._is_in_line = False
+
+    def write(self, text: str) -> None:
+        if not self._is_open or not text:
+            return
+        self._is_in_line = not text.endswith("\n")
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except BrokenPipeError:
+            self._is_open = False
+
+    def line(self, text: str) -> None:
+        self.write(f"{text}\n")
+
+    def end_line(self) -> None:
+        if self._is_in_line:
+            self.write("\n")
+
+
+@asynccontextmanager
+async def ticking(presenter: Presenter) -> AsyncIterator[None]:
+    """Call `tick` of the presenter once per second while the body runs."""
+    task = asyncio.create_task(_tick(presenter))
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+async def _tick(presenter: Presenter) -> None:
+    while True:
+        await asyncio.sleep(_TICK_SECONDS)
+        presenter.tick()

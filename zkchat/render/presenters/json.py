@@ -1,0 +1,120 @@
+"""A turn as one JSON object, for scripts."""
+
+import json
+import math
+import re
+from typing import Final, TextIO, assert_never
+
+from zkchat.model.events import (
+    Compacted,
+    Compacting,
+    Event,
+    LinksResolved,
+    PromptReady,
+    ReferenceFound,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    UsageReported,
+    Warned,
+)
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TokenUsage, Value
+from zkchat.render.presenters.base import OutputStream
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class JsonPresenter:
+    """One JSON object, printed when the turn is over; printable ASCII only, valid whatever the notes and models say."""
+
+    def __init__(self, stdout: TextIO) -> None:
+        self._output = OutputStream(stdout)
+        self._text: list[str] = []
+        self._references: list[DocumentReference] = []
+        self._context_usage: ContextUsage | None = None
+        self._reported: TokenUsage | None = None
+        self._message: ChatMessage | None = None
+        self._warnings: list[Warned] = []
+        self._failure: TurnFailed | None = None
+
+    def show(self, event: Event) -> None:
+        match event:
+            case TextDelta():
+                self._text.append(event.text)
+            case LinksResolved():
+                self._references.extend(event.references)
+            case ReferenceFound():
+                self._references.append(event.reference)
+            case PromptReady():
+                self._context_usage = event.usage
+            case UsageReported():
+                self._reported = event.usage
+            case Warned():
+                self._warnings.append(event)
+            case TurnFinished():
+                self._message, self._context_usage = event.message, event.usage
+            case TurnFailed():
+                self._message, self._failure = event.message, event
+            case ThinkingDelta() | ToolStarted() | ToolFinished() | Compacting() | Compacted():
+                pass
+            case _:
+                assert_never(event)
+
+    def tick(self) -> None:
+        """Everything is printed at the end."""
+
+    def close(self) -> None:
+        self._output.line(json.dumps(self._whole(), indent=2, allow_nan=False))
+
+    def _whole(self) -> Json:
+        message = self._message
+        whole: dict[str, Json] = {
+            "answer": _text(message.text if message else "".join(self._text)),
+            "references": [_plain(reference) for reference in (message.references if message else self._references)],
+            "usage": {
+                "context": _plain(self._context_usage),
+                "reported": _plain((message.usage if message else None) or self._reported),
+            },
+            "context": _plain(message.request_context if message else None),
+            "session": _text(message.session_id) if message else None,
+            "message": _text(message.id) if message else None,
+            "model": _text(f"{message.provider}:{message.model}".strip(":")) if message else None,
+            "status": message.status if message else "error",
+            "warnings": [{"text": _text(warning.text), "hint": _text(warning.hint)} for warning in self._warnings],
+        }
+        if self._failure:
+            failure = self._failure
+            whole["error"] = {
+                "text": _text(failure.text),
+                "hint": _text(failure.hint),
+                "exit_code": failure.exit_code,
+            }
+        return whole
+
+
+def _plain(value: Value | None) -> Json:
+    return None if value is None else _valid(value.model_dump(mode="json"))
+
+
+def _valid(value: Json) -> Json:
+    """The value without what JSON cannot say: numbers that are none, halves of characters."""
+    match value:
+        case dict():
+            return {_text(key): _valid(item) for key, item in value.items()}
+        case list():
+            return [_valid(item) for item in value]
+        case str():
+            return _text(value)
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+def _text(text: str) -> str:
+    return _SURROGATE.sub("\ufffd", text)

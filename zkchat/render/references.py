@@ -1,0 +1,137 @@
+"""The documents of an answer: in words, as plain lines, and as the panel "Referenced Documents"."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from zkchat.model.message import DocumentReference
+from zkchat.render.phrases import cut
+from zkchat.render.sanitize import sanitize_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+LinkFor = Callable[[DocumentReference], str | None]
+
+_DOUBTFUL: Final = "yellow"
+_LONGEST_EXCERPT: Final = 160
+
+
+def no_link(_reference: DocumentReference) -> None:
+    """For terminals, and vaults, where nothing can be clicked."""
+
+
+def describe_location(reference: DocumentReference) -> str:
+    """Where the document is: path, heading, lines. Empty for a broken link."""
+    if reference.relative_path is None:
+        return ""
+    words = sanitize_line(reference.relative_path)
+    if reference.anchor:
+        words += f" › {sanitize_line(reference.anchor).replace('#', ' › ')}"
+    if reference.lines is not None:
+        first, last = reference.lines.first, reference.lines.last
+        words += f", line {first}" if first == last else f", lines {first}–{last}"
+    return words
+
+
+def describe_reason(reference: DocumentReference) -> str:
+    """Why the document is in the list, and whether the answer used it."""
+    if reference.via == "withheld":
+        return "withheld: it is not sent to this model"
+    if reference.status == "missing":
+        return f"no such note, {_origin(reference)}"
+    if reference.unverified:
+        return f"{_origin(reference)}, never given to the model"
+    words = [_origin(reference)]
+    if reference.hits > 1:
+        words.append(f"{reference.hits} times")
+    words.append("cited" if reference.cited else "not cited")
+    return ", ".join(words)
+
+
+def _origin(reference: DocumentReference) -> str:
+    via = sanitize_line(reference.via)
+    if via == "embed":
+        return "embedded in a note you linked"
+    if reference.reference_type == "direct":
+        return f"linked by you ({via})" if via in {"alias", "id", "title"} else "linked by you"
+    if via == "answer":
+        return "linked by the answer"
+    if via in {"", "evidence"}:
+        return "found by search"
+    # A search gives its hits a score; a tool that simply opened the document has none to give.
+    return f"read by {via}" if reference.included and reference.score is None else f"found by {via}"
+
+
+def describe_doubt(reference: DocumentReference) -> str:
+    """What the reader should check: other notes that the link could mean, the closest names, a missing heading."""
+    candidates = ", ".join(sanitize_line(candidate) for candidate in reference.candidates)
+    words = []
+    if reference.status == "missing" and candidates:
+        words.append(f"Closest: {candidates}")
+    if reference.status == "ambiguous":
+        words.append(f"Could also be: {candidates}")
+    if not reference.anchor_found:
+        words.append(f"No “{sanitize_line(reference.anchor)}” in that note")
+    return ". ".join(words)
+
+
+def describe_content(reference: DocumentReference) -> str:
+    """The document in a line: what was found in it, else its summary."""
+    return cut(sanitize_line(reference.snippet or reference.summary), _LONGEST_EXCERPT)
+
+
+def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:
+    """The list of references without boxes or colour."""
+    if references:
+        yield "Referenced Documents"
+    for number, reference in enumerate(references[:most], start=1):
+        about = [describe_location(reference), describe_reason(reference), describe_doubt(reference)]
+        yield f"{number}. {sanitize_line(reference.wikilink)}: {'; '.join(filter(None, about))}"
+    if len(references) > most:
+        yield f"… and {len(references) - most} more"
+
+
+def references_panel(
+    references: Sequence[DocumentReference], *, shown: int = 10, link_for: LinkFor = no_link
+) -> "RenderableType":
+    """The documents of an answer, numbered, each with where it is, what it says and why it is there."""
+    from rich import box
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = Table.grid(padding=(0, 1))
+    rows.add_column(justify="right", style="bold", no_wrap=True)
+    rows.add_column(overflow="fold")
+    for number, reference in enumerate(references[:shown], start=1):
+        rows.add_row(str(number), _entry(reference, link_for(reference)))
+    if len(references) > shown:
+        rows.add_row("", Text(f"… and {len(references) - shown} more", style="dim"))
+    return Panel(rows, title="Referenced Documents", title_align="left", box=box.ROUNDED, border_style="dim")
+
+
+def _entry(reference: DocumentReference, address: str | None) -> "Text":
+    from rich.style import Style
+    from rich.text import Text
+
+    sure = reference.status == "resolved" and reference.anchor_found and not reference.unverified
+    name = Style.parse("bold cyan" if sure else _DOUBTFUL)
+    if address is not None:
+        name += Style(link=_percent_encoded(address))
+    entry = Text(sanitize_line(reference.wikilink), style=name, end="")
+    lines = Text.assemble(entry, "  ", (describe_reason(reference), "dim" if sure else _DOUBTFUL))
+    for words, style in (
+        (describe_location(reference), "none"),
+        (describe_doubt(reference), _DOUBTFUL),
+        (describe_content(reference), "dim"),
+    ):
+        if words:
+            lines.append("\n").append(words, style=style)
+    return lines
+
+
+def _percent_encoded(address: str) -> str:
+    """The address with nothing in it that could end or change the sequence that makes it clickable."""
+    return quote(address, safe="%/:?#[]@!$&'()*+,;=~-._", errors="replace")

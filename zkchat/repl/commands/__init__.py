@@ -1,0 +1,1 @@
+"""Slash commands: `table` lists them; the other modules hold their functions."""

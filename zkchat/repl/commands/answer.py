@@ -1,0 +1,118 @@
+"""Commands for what came of an answer: its documents, its text, a note or a file made of it."""
+
+from pathlib import PurePosixPath
+
+from zkchat.errors import UsageError
+from zkchat.export.notes import answer_note, as_markdown, file_name
+from zkchat.export.session_json import as_json
+from zkchat.model.message import ChatMessage
+from zkchat.model.session import thread_of
+from zkchat.render.references import describe_doubt, describe_location, describe_reason
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
+from zkchat.repl.commands.arguments import (
+    last_answer,
+    message_numbered,
+    reference_numbered,
+    references_of_last_answer,
+)
+
+
+async def refs(context: CommandContext, argument: str) -> Outcome:
+    if not argument:
+        context.surface.references(references_of_last_answer(context))
+        return NOTHING
+    reference = reference_numbered(context, argument)
+    about = (describe_location(reference), describe_reason(reference), describe_doubt(reference))
+    context.surface.tell("\n".join([reference.wikilink, *filter(None, about)]))
+    if text := reference.summary or reference.snippet:
+        context.surface.aside(text)
+    return NOTHING
+
+
+async def open_(context: CommandContext, argument: str) -> Outcome:
+    reference = reference_numbered(context, argument)
+    address = context.addresses.of(reference)
+    if address is None or reference.relative_path is None:
+        raise UsageError(f"{reference.wikilink} leads to no note.", hint=describe_doubt(reference))
+    if context.notes.is_free(reference.relative_path):  # which refuses paths that lead out, as an import may hold
+        raise UsageError(f"{reference.relative_path} is not there any more.")
+    risk = context.addresses.risk(reference)
+    if risk and not await context.surface.confirm(f"{risk} Open {reference.relative_path}?"):
+        context.surface.aside("Nothing was opened.")
+        return NOTHING
+    if context.surface.open(address):
+        context.surface.aside(f"Opened {reference.relative_path}.")
+    else:
+        context.surface.tell(f"Nothing here can open it. It is at\n{address}")
+    return NOTHING
+
+
+async def copy(context: CommandContext, argument: str) -> Outcome:
+    message = message_numbered(context, argument) if argument else last_answer(context)
+    if not message.text:
+        raise UsageError("That message has no text to copy.")
+    if context.surface.copy(message.text):
+        context.surface.aside(f"{len(message.text):,} characters are on the clipboard, if your terminal allows it.")
+    return NOTHING
+
+
+async def save(context: CommandContext, argument: str) -> Outcome:
+    answer = last_answer(context)
+    if not answer.text.strip():
+        raise UsageError("The last answer has no text to save.")
+    question = _question_of(context, answer)
+    path = _named(argument) if argument else _free(context, question.text if question else "Answer", ".md")
+    local = context.conversation.stays_here([answer, *([question] if question else [])])
+    text = answer_note(PurePosixPath(path).stem, question, answer, context.keys, local=local)
+    return await _write(context, path, text, f"Save the answer as {path}?")
+
+
+async def export(context: CommandContext, argument: str) -> Outcome:
+    session_id = context.conversation.session_id
+    if not session_id:
+        raise UsageError("There is nothing to export yet.", hint="Ask something first.")
+    session, entries = context.store.get(session_id), context.store.entries(session_id)
+    path = argument or _free(context, session.title or "Conversation", ".md")
+    if path.endswith(".json"):
+        text = as_json(session, entries, context.keys)
+    else:
+        path = path if path.endswith(".md") else f"{path}.md"
+        thread = thread_of(entries)
+        text = as_markdown(session, thread, context.keys, local=context.conversation.stays_here(thread))
+    return await _write(context, path, text, f"Write the conversation to {path}?")
+
+
+async def _write(context: CommandContext, path: str, text: str, question: str) -> Outcome:
+    """A new file in the vault, after a yes."""
+    if not context.notes.is_free(path):
+        raise UsageError(f"{path} is there already, and stays as it is.", hint="Choose another name.")
+    if await context.surface.confirm(question):
+        context.notes.create(path, text)
+        context.surface.tell(f"{path} is in your vault now.")
+    else:
+        context.surface.aside("Nothing was written.")
+    return NOTHING
+
+
+def _question_of(context: CommandContext, answer: ChatMessage) -> ChatMessage | None:
+    """What the user said last before it."""
+    before = context.conversation.messages[: context.conversation.messages.index(answer)]
+    return next((message for message in reversed(before) if message.role == "user"), None)
+
+
+def _named(argument: str) -> str:
+    """The path that `[[Folder/Name]]`, or the same without brackets, gives a new note."""
+    name = argument.removeprefix("[[").removesuffix("]]").partition("|")[0].strip().removesuffix(".md")
+    *folders, last = name.split("/")
+    if file_name(last) != last:
+        hint = f"Try [[{'/'.join([*folders, file_name(last)])}]]."
+        raise UsageError(f"{name!r} cannot be the name of a note.", hint=hint)
+    return f"{name}.md"
+
+
+def _free(context: CommandContext, title: str, suffix: str) -> str:
+    """A name made of the title, with a number where others have it already."""
+    name, number = file_name(title), 1
+    while not context.notes.is_free(path := f"{name}{suffix}" if number == 1 else f"{name} {number}{suffix}"):
+        number += 1
+    return path

@@ -1,0 +1,85 @@
+"""The numbers that commands take: of messages as `/history` counts them, of documents as the panel does."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from zkchat.errors import UsageError
+from zkchat.model.message import ChatMessage, DocumentReference, ToolCallPart
+from zkchat.model.session import compaction_of
+from zkchat.repl.command_context import CommandContext
+
+_DIGITS: Final = 12
+"""Of a number that are looked at; longer ones number nothing, and Python does not read them at any length."""
+
+
+def number_in(argument: str, count: int, what: str, hint: str) -> int:
+    """The number that was typed, which is one of 1 to `count`."""
+    typed = argument.strip().removeprefix("#")
+    if not (typed.isascii() and typed.isdigit()):
+        raise UsageError(f"{argument!r} is not the number of a {what}.", hint=hint)
+    number = int(typed[:_DIGITS])
+    if not 1 <= number <= count:
+        there = f"there are {count}" if count > 1 else "there is one" if count else "there is none yet"
+        raise UsageError(f"There is no {what} {number}: {there}.", hint=hint)
+    return number
+
+
+def message_numbered(context: CommandContext, argument: str) -> ChatMessage:
+    messages = context.conversation.messages
+    return messages[number_in(argument, len(messages), "message", "/history numbers them.") - 1]
+
+
+def number_of(context: CommandContext, message: ChatMessage) -> int:
+    """The number under which `/history` shows a message of this conversation."""
+    return next(number for number, known in enumerate(context.conversation.messages, start=1) if known.id == message.id)
+
+
+def is_answer(message: ChatMessage) -> bool:
+    """Whether it is what the model said in the end, and not a step on the way there."""
+    calls = any(isinstance(part, ToolCallPart) for part in message.parts)
+    return message.role == "assistant" and not calls and compaction_of(message) is None
+
+
+def last_answer(context: CommandContext) -> ChatMessage:
+    answers = (message for message in reversed(context.conversation.messages) if is_answer(message))
+    return _first(answers, "There is no answer yet.")
+
+
+def last_question(context: CommandContext) -> ChatMessage:
+    questions = (message for message in reversed(context.conversation.messages) if message.role == "user")
+    return _first(questions, "You have not asked anything yet.")
+
+
+def _first(messages: Iterator[ChatMessage], otherwise: str) -> ChatMessage:
+    found = next(messages, None)
+    if found is None:
+        raise UsageError(otherwise, hint="Ask something first.")
+    return found
+
+
+def references_of_last_answer(context: CommandContext) -> Sequence[DocumentReference]:
+    """Those that the panel below it numbered."""
+    references = last_answer(context).references
+    if not references:
+        raise UsageError("The last answer rests on no documents.")
+    return references
+
+
+def reference_numbered(context: CommandContext, argument: str) -> DocumentReference:
+    references = references_of_last_answer(context)
+    return references[number_in(argument, len(references), "document", "/refs numbers them.") - 1]
+
+
+def numbers_of_messages(context: CommandContext, text: str) -> list[str]:
+    """For completion: the latest first, which are those that people mean."""
+    return _beginning_with(text, reversed(range(1, len(context.conversation.messages) + 1)))
+
+
+def numbers_of_references(context: CommandContext, text: str) -> list[str]:
+    answers = (message for message in reversed(context.conversation.messages) if is_answer(message))
+    answer = next(answers, None)
+    return _beginning_with(text, range(1, len(answer.references) + 1) if answer else ())
+
+
+def _beginning_with(text: str, numbers: Iterable[int]) -> list[str]:
+    return [number for number in map(str, numbers) if number.startswith(text)]

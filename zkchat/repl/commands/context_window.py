@@ -1,0 +1,73 @@
+"""Commands for what the model is sent: the meter, the record of a request, compaction, the model itself."""
+
+from zkchat.errors import UsageError
+from zkchat.model.session import compaction_of
+from zkchat.render.context_lines import context_lines
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Switch
+from zkchat.repl.commands.arguments import last_answer, message_numbered
+
+
+async def stats(context: CommandContext, _argument: str) -> Outcome:
+    conversation = context.conversation
+    if conversation.usage:
+        context.surface.usage(conversation.usage)
+    else:
+        context.surface.tell("Nothing has been sent to the model yet.")
+    window = conversation.window
+    said = [message for message in conversation.messages if compaction_of(message) is None]
+    archived = len(said) - len(window.live)
+    context.surface.tell(
+        f"{_counted(len(said), 'message')}: {len(window.live)} in the context, {archived} archived, "
+        f"{len(window.pinned)} pinned. {_counted(len(window.compactions), 'compaction')} in force."
+    )
+    context.surface.aside(
+        f"Model {conversation.model.name}. Session {conversation.session_id or '(begins with your first message)'}."
+    )
+    return NOTHING
+
+
+async def context(context: CommandContext, argument: str) -> Outcome:
+    message = message_numbered(context, argument) if argument else last_answer(context)
+    if message.request_context is None:
+        raise UsageError("There is no context data for that message.", hint="Answers have it: /history numbers them.")
+    for line in context_lines(message.request_context):
+        context.surface.tell(line)
+    for changed in context.kit().changed(message.request_context):
+        context.surface.aside(changed.sentence)
+    if message.request_context.usage:
+        context.surface.usage(message.request_context.usage)
+    return NOTHING
+
+
+async def compact(context: CommandContext, argument: str) -> Outcome:
+    if not context.conversation.window.live:
+        raise UsageError("There is nothing to compact yet.")
+    return Play(context.conversation.compact(argument))
+
+
+async def uncompact(context: CommandContext, _argument: str) -> Outcome:
+    message = context.conversation.uncompact()
+    part = compaction_of(message) if message else None
+    if part is None:
+        raise UsageError("Nothing is compacted in this conversation.")
+    back = _counted(len(part.archived), "message")
+    context.surface.tell(f"Compaction #{part.number} is taken back: {back} in the context again.")
+    return NOTHING
+
+
+async def model(context: CommandContext, argument: str) -> Outcome:
+    present = context.conversation.model.name
+    if not argument:
+        others = [name for name in context.models() if name != present]
+        context.surface.tell(f"The model is {present}. /model NAME changes it for this conversation.")
+        context.surface.aside(f"Others: {', '.join(others)}" if others else "zkchat models lists what there is.")
+        return NOTHING
+    return Switch(session=context.conversation.session_id or None, model=argument)
+
+
+def names_of_models(context: CommandContext, text: str) -> list[str]:
+    return [name for name in context.models() if text.casefold() in name.casefold()]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")

@@ -1,0 +1,215 @@
+"""Commands for what was said: the conversation at hand, its branches, and the other sessions of the vault."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final, assert_never
+
+from zkchat.errors import SessionNotFound, UsageError
+from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.session import Session, compaction_of, messages_of
+from zkchat.render import phrases
+from zkchat.render.sanitize import sanitize_line
+from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch
+from zkchat.repl.commands.arguments import is_answer, last_answer, last_question, message_numbered, number_in, number_of
+
+ARCHIVED: Final = "--archived"
+_LISTED_SESSIONS: Final = 15
+_SHORTEST_TITLE: Final = 10
+
+
+async def history(context: CommandContext, argument: str) -> Outcome:
+    if argument not in {"", ARCHIVED}:
+        _tell_whole(context, message_numbered(context, argument))
+        return NOTHING
+    messages, window = context.conversation.messages, context.conversation.window
+    if not messages:
+        raise UsageError("Nothing has been said yet.")
+    live, in_force = ({message.id for message in group} for group in (window.live, window.compactions))
+    for number, message in enumerate(messages, start=1):
+        line = _line(context, number, message, is_pinned=message.id in window.pinned)
+        if compaction_of(message) and message.id not in in_force:
+            line += " (taken back)"
+        if message.id in live:
+            context.surface.tell(line)
+        elif compaction_of(message) or argument == ARCHIVED:
+            context.surface.aside(line)
+    return NOTHING
+
+
+async def expand(context: CommandContext, argument: str) -> Outcome:
+    markers = [(part, message) for message in context.conversation.messages if (part := compaction_of(message))]
+    if not markers:
+        raise UsageError("Nothing has been compacted in this conversation.")
+    wanted = number_in(argument, markers[-1][0].number, "compaction", "/history shows them.") if argument else 0
+    part, message = next(((part, message) for part, message in markers if part.number == wanted), markers[-1])
+    context.surface.tell(phrases.compaction(message))
+    if part.summary:
+        context.surface.markdown(part.summary)
+    archived = set(part.archived)
+    for number, old in enumerate(context.conversation.messages, start=1):
+        if old.id in archived:
+            context.surface.aside(_line(context, number, old, is_pinned=False))
+    return NOTHING
+
+
+async def pin(context: CommandContext, argument: str) -> Outcome:
+    message = message_numbered(context, argument) if argument else last_answer(context)
+    number, is_pinned = number_of(context, message), message.id in context.conversation.window.pinned
+    context.conversation.pin(message.id, pinned=not is_pinned)
+    if is_pinned:
+        context.surface.tell(f"Message {number} is not pinned any more.")
+    else:
+        context.surface.tell(f"Message {number} is pinned: compactions leave it as it is. /pin {number} lets it go.")
+    return NOTHING
+
+
+async def branch(context: CommandContext, argument: str) -> Outcome:
+    messages = context.conversation.messages
+    if not argument:
+        return _go_on_after(context, last_question(context).parent_id)
+    if not argument.removeprefix("#").isdigit():
+        return _go_on_after(context, _message_called(context, argument).id)
+    message = message_numbered(context, argument)
+    if message.role == "user":
+        return _go_on_after(context, message.parent_id)
+    if not is_answer(message) and compaction_of(message) is None:
+        raise UsageError(
+            f"Message {argument} is in the middle of an answer.", hint="Name a question or a whole answer."
+        )
+    if message.id == messages[-1].id:
+        raise UsageError("The conversation goes on there already.")
+    return _go_on_after(context, message.id)
+
+
+async def retry(context: CommandContext, _argument: str) -> Outcome:
+    last_question(context)
+    return Play(context.conversation.retry())
+
+
+async def edit(context: CommandContext, _argument: str) -> Outcome:
+    question = last_question(context)
+    _go_on_after(context, question.parent_id)
+    return Edit(question.text)
+
+
+async def sessions(context: CommandContext, _argument: str) -> Outcome:
+    known = sessions_with_messages(context)
+    if not known:
+        raise UsageError("There are no sessions in this vault yet.")
+    for session in known[:_LISTED_SESSIONS]:
+        here = "*" if session.id == context.conversation.session_id else " "
+        start = f"{here} {session.id}  {_local(session.updated_at)}  {session.message_count:>5} messages  "
+        title = sanitize_line(session.title) or "(untitled)"
+        context.surface.tell(start + _cut(title, max(_SHORTEST_TITLE, context.surface.width - len(start))))
+    if len(known) > _LISTED_SESSIONS:
+        context.surface.aside(f"… and {len(known) - _LISTED_SESSIONS} older ones: zkchat sessions list")
+    return NOTHING
+
+
+async def resume(context: CommandContext, argument: str) -> Outcome:
+    if not argument:
+        raise UsageError("Which session?", hint="/resume TITLE or /resume ID; /sessions lists them.")
+    try:
+        session = context.store.find(argument)
+    except SessionNotFound as error:
+        raise SessionNotFound(error.message, hint=error.hint.replace("zkchat sessions list", "/sessions")) from error
+    if session.id == context.conversation.session_id:
+        raise UsageError("You are in that session.")
+    return Switch(session=session.id)
+
+
+async def new(context: CommandContext, _argument: str) -> Outcome:
+    context.surface.tell("A new session begins with your next message. /sessions lists the others.")
+    return Switch(session=None)
+
+
+def sessions_with_messages(context: CommandContext) -> list[Session]:
+    """The last used first."""
+    return [session for session in context.store.sessions() if session.message_count]
+
+
+def names_of_sessions(context: CommandContext, text: str) -> list[str]:
+    """Titles that hold what was typed, and ids that begin with it."""
+    wanted, known = text.casefold(), sessions_with_messages(context)
+    titles = [session.title for session in known if session.title and wanted in session.title.casefold()]
+    ids = [session.id for session in known if text and session.id.startswith(text)]
+    return [*dict.fromkeys(titles), *ids]
+
+
+def _go_on_after(context: CommandContext, message_id: str | None) -> Outcome:
+    left = context.conversation.messages[-1]
+    context.conversation.branch(message_id)
+    count = len(context.conversation.messages)
+    place = f"after message {count}" if count else "at its beginning"
+    context.surface.tell(f"The conversation goes on {place}.")
+    context.surface.aside(f"/branch {left.id} returns to what came later.")
+    return NOTHING
+
+
+def _message_called(context: CommandContext, message_id: str) -> ChatMessage:
+    """A message of any branch."""
+    session_id = context.conversation.session_id
+    known = messages_of(context.store.entries(session_id)) if session_id else {}
+    if message_id not in known:
+        raise UsageError(f"There is no message {message_id!r} in this session.", hint="/history numbers them.")
+    return known[message_id]
+
+
+def _tell_whole(context: CommandContext, message: ChatMessage) -> None:
+    context.surface.aside(f"{who(message)}, {_local(message.created_at)}")
+    if marker := phrases.compaction(message):
+        context.surface.tell(marker)
+    for line in _traffic(message):
+        context.surface.tell(line)
+    if message.text:
+        context.surface.markdown(message.text)
+    if message.error:
+        context.surface.aside(f"{message.status}: {message.error}")
+
+
+def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinned: bool) -> str:
+    """A message as one line that fits the screen."""
+    from rich.cells import cell_len
+
+    said = phrases.compaction(message) or sanitize_line(" ".join([message.text, *_traffic(message)]))
+    unfinished = "" if message.status == "complete" else f" ({message.status})"
+    start = f"{number:>4}{'*' if is_pinned else ' '} {sanitize_line(who(message)):<9} "
+    room = max(20, context.surface.width - cell_len(start) - len(unfinished))
+    return start + _cut(said, room) + unfinished
+
+
+def _cut(text: str, room: int) -> str:
+    """As much of a line as fits in so many cells."""
+    from rich.cells import cell_len, set_cell_size
+
+    return text if cell_len(text) <= room else set_cell_size(text, room - 1).rstrip() + "…"
+
+
+def _traffic(message: ChatMessage) -> Iterator[str]:
+    """Calls of tools and what they gave back, a line each."""
+    for part in message.parts:
+        if isinstance(part, ToolCallPart):
+            yield f"→ {phrases.tool_call(part.name, part.arguments)}"
+        elif isinstance(part, ToolResultPart):
+            yield f"← {part.name}{' failed' if part.failed else ''}: {part.text}"
+
+
+def who(message: ChatMessage) -> str:
+    """Whose message it is, in a word; a line for the marker of a compaction, which is nobody's."""
+    if compaction_of(message):
+        return "──"
+    if message.name:
+        return message.name
+    match message.role:
+        case "user":
+            return "you"
+        case "assistant":
+            return "answer"
+        case "system" | "tool":
+            return message.role
+        case _:
+            assert_never(message.role)
+
+
+def _local(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"

@@ -1,0 +1,134 @@
+"""Commands for what every request of the session holds: rules, notes and tools, who answers, what is remembered."""
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Final
+
+from zkchat.chat.session_items import Kind
+from zkchat.context.selection import added_items
+from zkchat.errors import UsageError
+from zkchat.memory.project import FILES
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
+
+_PAGE: Final = "What everybody who works with this vault should know.\n"
+_HOW: Final = "Name a note, a rule or a tool: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME."
+
+
+async def add(context: CommandContext, argument: str) -> Outcome:
+    kit = context.kit()
+    offered = kit.find(*meant("add", argument))
+    if offered.is_in:
+        raise UsageError(f"{offered.item.name} is in every request already.")
+    _tell_change(context, f"{offered.item.name} is in every request from now on", *await kit.add(offered))
+    return NOTHING
+
+
+async def drop(context: CommandContext, argument: str) -> Outcome:
+    kit = context.kit()
+    offered = kit.find(*meant("drop", argument))
+    if offered.is_dropped or (offered.item.include == "manual" and not offered.is_added):
+        raise UsageError(f"{offered.item.name} is in no request of this session.")
+    _tell_change(context, f"{offered.item.name} is in no request from now on", *await kit.drop(offered))
+    return NOTHING
+
+
+async def rules(context: CommandContext, _argument: str) -> Outcome:
+    return _list(context, "rule", "There are no rules yet. Write one: zkchat rules new NAME TEXT.")
+
+
+async def tools(context: CommandContext, _argument: str) -> Outcome:
+    return _list(context, "tool", f"{context.conversation.model.name} calls no tools.")
+
+
+async def agent(context: CommandContext, argument: str) -> Outcome:
+    conversation = context.kit().conversation
+    before = conversation.agent
+    if not argument:
+        context.surface.tell(
+            f"{before.name} answers. /agent NAME lets another one answer, @NAME only the next message."
+        )
+        others = (
+            f"{each.name}: {each.description}" for each in conversation.profiles.agents.values() if each != before
+        )
+        context.surface.aside("\n".join(others))
+        return NOTHING
+    tokens = await context.kit().tokens()
+    chosen = conversation.use_agent(argument.removeprefix("@"))
+    _tell_change(context, f"{chosen.name} answers from now on", tokens, await context.kit().tokens())
+    has_settings = any(each.context or each.model for each in (before, chosen))
+    return Switch(session=conversation.session_id) if has_settings else NOTHING
+
+
+async def memory(context: CommandContext, _argument: str) -> Outcome:
+    kit = context.kit()
+    found = next((name for name in FILES if not context.notes.is_free(name)), None)
+    before = await kit.tokens()
+    page = found or FILES[0]
+    if not found:
+        if not await context.surface.confirm(f"There is no {page} in this vault yet. Make one?"):
+            context.surface.aside("Nothing was written.")
+            return NOTHING
+        context.notes.create(page, _PAGE)
+    is_used = context.edit_page(page, not found)
+    sentence = f"{page} is in every request" if is_used else f"{page} is in no request until you approve: zkchat trust"
+    _tell_change(context, sentence, before, await kit.tokens())
+    return NOTHING
+
+
+async def remember(context: CommandContext, argument: str) -> Outcome:
+    if not argument:
+        raise UsageError("What is to be remembered?", hint="/remember My thesis is due on 30 June.")
+    context.surface.tell(context.kit().conversation.remember(argument).sentence)
+    return NOTHING
+
+
+def things(context: CommandContext, text: str) -> list[str]:
+    """Rules and tools; notes are completed wherever `[[` is typed."""
+    conversation = context.kit().conversation
+    rules = (f"rule {rule.name}" for rule in conversation.profiles.rules.values())
+    tools = (f"tool {tool.name}" for tool in conversation.tools)
+    return _beginning_with(text, chain(rules, tools))
+
+
+def things_to_drop(context: CommandContext, text: str) -> list[str]:
+    items = added_items(context.kit().conversation.history.items).values()
+    notes = (f"[[{item.name.removesuffix('.md')}]]" for item in items if item.type == "reference")
+    return [*_beginning_with(text, notes), *things(context, text)]
+
+
+def names_of_agents(context: CommandContext, text: str) -> list[str]:
+    agents = context.kit().conversation.profiles.agents.values()
+    return _beginning_with(text.removeprefix("@"), (each.name for each in agents))
+
+
+def _beginning_with(text: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.casefold().startswith(text.casefold())]
+
+
+def meant(command: str, argument: str) -> tuple[Kind, str]:
+    """What kind of thing was named, and its name."""
+    first, _, rest = argument.partition(" ")
+    kind: dict[str, Kind] = {"rule": "rule", "tool": "tool", "note": "reference"}
+    if argument.startswith("[["):
+        return "reference", argument
+    if first.casefold() not in kind or not rest.strip():
+        raise UsageError(_HOW.format(command))
+    return kind[first.casefold()], rest.strip()
+
+
+def _list(context: CommandContext, kind: Kind, otherwise: str) -> Outcome:
+    every = context.kit().offered(kind)
+    if not every:
+        raise UsageError(otherwise)
+    width = max(len(each.item.name) for each in every)
+    for each in every:
+        item, tell = each.item, context.surface.tell if each.is_in else context.surface.aside
+        mark, state = ("*" if each.is_in else " "), "" if each.is_in and not each.is_added else each.state
+        tell(f"{mark} {item.name:<{width}}  {f'[{item.include}]':<8}  {item.tokens:>5,} tokens  {state}".rstrip())
+    if any(each.is_in for each in every):
+        context.surface.aside("* in every request")
+    return NOTHING
+
+
+def _tell_change(context: CommandContext, sentence: str, before: int, after: int) -> None:
+    context.surface.tell(f"{sentence}. A request without a question: {before:,} → {after:,} tokens.")

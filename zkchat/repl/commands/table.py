@@ -1,0 +1,300 @@
+"""The slash commands: the table, and the way from a typed line to what comes of it."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Final
+
+from zkchat.errors import UsageError, ZkchatError
+from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
+from zkchat.repl.commands import answer, context_window, history, session
+from zkchat.repl.commands.arguments import numbers_of_messages, numbers_of_references
+from zkchat.repl.commands.why import why
+
+_TWO_COLUMNS: Final = 80
+_INTRODUCTION: Final = "Write a question; [[wikilinks]] name your notes. Ctrl-C stops an answer."
+_MORE: Final = "/help NAME tells more. N is a message of /history, or a source of /refs."
+
+
+async def run(context: CommandContext, line: str) -> Outcome:
+    """Do what a line that begins with a slash says. What goes wrong is told, never raised.
+
+    A message that begins with a path, such as `/usr/bin/env: what is it?`, is a message.
+    """
+    name, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]
+    if "/" in name:
+        return Send(line)
+    try:
+        return await command_called(name).run(context, argument)
+    except ZkchatError as error:
+        context.surface.tell(f"{error.message} {error.hint}".strip())
+        return NOTHING
+
+
+def command_called(name: str) -> Command:
+    """By its name or one of its other names, in any case. Raises `UsageError` with the nearest as a hint."""
+    from difflib import get_close_matches
+
+    wanted = name.casefold()
+    named = {called: command for command in COMMANDS for called in (command.name, *command.aliases)}
+    if wanted in named:
+        return named[wanted]
+    beginning = [command.name for command in COMMANDS if wanted and command.name.startswith(wanted)]
+    closest = beginning[:3] or get_close_matches(wanted, [command.name for command in COMMANDS], n=2, cutoff=0.6)
+    hint = f"Did you mean {' or '.join(f'/{called}' for called in closest)}?" if closest else "/help lists them all."
+    raise UsageError(f"There is no command /{name}.", hint=hint)
+
+
+def completions(context: CommandContext, line: str) -> list[str]:
+    """What a line that begins with a slash may become: names of commands, then arguments."""
+    name, gap, argument = line.removeprefix("/").partition(" ")
+    if not gap:
+        return [f"/{command.name}" for command in COMMANDS if command.name.startswith(name.casefold())]
+    try:
+        return command_called(name).complete(context, argument.lstrip())
+    except ZkchatError:
+        return []
+
+
+async def _help(context: CommandContext, argument: str) -> Outcome:
+    if argument:
+        command = command_called(argument.removeprefix("/"))
+        others = f" (also {', '.join(f'/{name}' for name in command.aliases)})" if command.aliases else ""
+        context.surface.tell(f"{command.usage}{others}: {command.help}. {command.details}".strip())
+    else:
+        context.surface.tell("\n".join([_INTRODUCTION, *_listed(context.surface.width), _MORE]))
+    return NOTHING
+
+
+def _listed(width: int) -> list[str]:
+    """The table, in two columns where there is room for them, so that it fits a screen."""
+    start = max(len(command.usage) for command in COMMANDS) + 1
+    rows = [f"{command.usage:<{start}}{command.help}" for command in COMMANDS]
+    if width < _TWO_COLUMNS:
+        return rows
+    half = (len(rows) + 1) // 2
+    pairs = zip_longest(rows[:half], rows[half:], fillvalue="")
+    return [f"{left:<{_TWO_COLUMNS // 2}}{right}".rstrip() for left, right in pairs]
+
+
+def _names_of_commands(_context: CommandContext, text: str) -> list[str]:
+    return [command.name for command in COMMANDS if command.name.startswith(text.removeprefix("/"))]
+
+
+async def _quit(_context: CommandContext, _argument: str) -> Outcome:
+    return Leave()
+
+
+def _archived(_context: CommandContext, text: str) -> list[str]:
+    return [history.ARCHIVED] if history.ARCHIVED.startswith(text) else []
+
+
+COMMANDS: Final[Sequence[Command]] = (
+    Command(
+        name="refs",
+        arguments="[N]",
+        help="sources of the answer",
+        details="All of them, with where they are and why; with N, one of them with what was found in it.",
+        act=answer.refs,
+        complete=numbers_of_references,
+    ),
+    Command(
+        name="open",
+        arguments="N",
+        help="open document N",
+        details="In Obsidian if the vault is used with it, else with the program that your system has for it.",
+        act=answer.open_,
+        complete=numbers_of_references,
+    ),
+    Command(
+        name="copy",
+        arguments="[N]",
+        help="copy the answer",
+        details="Or message N. Your terminal puts it on the clipboard; where it cannot, the text is printed plainly.",
+        act=answer.copy,
+        complete=numbers_of_messages,
+    ),
+    Command(
+        name="save",
+        arguments="[NOTE]",
+        help="answer as a new note",
+        details="With its question and its sources, as [[NOTE]] or under a name made of the question. You are asked "
+        "first, and nothing is ever written over. Its property `zkchat-note: answer` tells it from your own notes.",
+        act=answer.save,
+    ),
+    Command(
+        name="export",
+        arguments="[FILE]",
+        help="session as a file",
+        details="A new file in your vault: Markdown with links, or everything there is if FILE ends in .json. You are "
+        "asked first. To write elsewhere: zkchat context export --output FILE.",
+        act=answer.export,
+    ),
+    Command(
+        name="retry",
+        help="answer once more",
+        details="To your last message. The earlier answer is kept in a branch of its own.",
+        act=history.retry,
+    ),
+    Command(
+        name="edit",
+        help="change what you asked",
+        details="It comes back into the prompt. What you send goes to a new branch.",
+        act=history.edit,
+    ),
+    Command(
+        name="branch",
+        arguments="[N]",
+        help="go on from message N",
+        details="After an answer, or in the place of a question; without N in the place of your last one. What came "
+        "later is kept, and you are told how to return to it.",
+        act=history.branch,
+        complete=numbers_of_messages,
+    ),
+    Command(
+        name="history",
+        arguments="[N]",
+        help="what was said",
+        details="A line for each message in the context, * before those that are pinned; with N, one message whole; "
+        "with --archived, those that were compacted too.",
+        act=history.history,
+        complete=_archived,
+    ),
+    Command(
+        name="expand",
+        arguments="[N]",
+        help="what was compacted",
+        details="The summary of compaction N, or of the last one, and the messages that it archived.",
+        act=history.expand,
+    ),
+    Command(
+        name="pin",
+        arguments="[N]",
+        help="keep a message whole",
+        details="Message N, or the last answer, through all compactions. Once more lets it go.",
+        act=history.pin,
+        complete=numbers_of_messages,
+    ),
+    Command(
+        name="sessions",
+        help="sessions of the vault",
+        details="The last used first; * marks the one you are in.",
+        act=history.sessions,
+    ),
+    Command(
+        name="resume",
+        arguments="NAME",
+        help="go on in another one",
+        details="By its title, its id, or the beginning of its id.",
+        act=history.resume,
+        complete=history.names_of_sessions,
+    ),
+    Command(name="new", help="begin a new session", details="The present one is kept.", act=history.new),
+    Command(
+        name="model",
+        arguments="[NAME]",
+        help="which model answers",
+        details="With NAME, another one from now on, for instance ollama:qwen3:8b or quote.",
+        act=context_window.model,
+        complete=context_window.names_of_models,
+    ),
+    Command(
+        name="context",
+        arguments="[N]",
+        help="what was sent, and why",
+        details="For the last answer, or for answer N: each thing in the request, whether it is always there, was "
+        "added by you or was found relevant, and what was left out.",
+        act=context_window.context,
+        complete=numbers_of_messages,
+    ),
+    Command(
+        name="stats",
+        help="what fills the context",
+        details="The meter, and how many messages are in the context, archived and pinned.",
+        act=context_window.stats,
+    ),
+    Command(
+        name="compact",
+        arguments="[FOCUS]",
+        help="summarise what is old",
+        details="Older messages leave the context and a summary takes their place; with FOCUS, one that keeps most "
+        "about that. Nothing is deleted, and /uncompact takes it back.",
+        act=context_window.compact,
+    ),
+    Command(
+        name="uncompact",
+        help="take a compaction back",
+        details="The messages of the last compaction are in the context again.",
+        act=context_window.uncompact,
+    ),
+    Command(
+        name="why",
+        arguments="[[NOTE]]",
+        help="why it was (not) sent",
+        details="With the last answer: what brought the note into the request, or kept it out, and for which messages "
+        "it was there. Also /why rule NAME and /why tool NAME.",
+        act=why,
+        complete=session.things,
+    ),
+    Command(
+        name="add",
+        arguments="WHAT",
+        help="send it every time",
+        details="/add [[Note]], /add rule NAME or /add tool NAME: it is in every request of this session, also when "
+        "you come back to it. You see what that costs.",
+        act=session.add,
+        complete=session.things,
+    ),
+    Command(
+        name="drop",
+        arguments="WHAT",
+        help="do not send it again",
+        details="/drop [[Note]], /drop rule NAME or /drop tool NAME: it is in no further request of this session.",
+        act=session.drop,
+        complete=session.things_to_drop,
+    ),
+    Command(
+        name="rules",
+        help="rules of the session",
+        details="Each with its mode and what it takes; * before those that are in every request.",
+        act=session.rules,
+    ),
+    Command(
+        name="tools",
+        help="what the model can do",
+        details="Each tool with its mode and what it takes; * before those that are in every request.",
+        act=session.tools,
+    ),
+    Command(
+        name="agent",
+        arguments="[NAME]",
+        help="who answers",
+        details="With NAME, another agent from now on in this session. @NAME at the beginning of a message is for that "
+        "message only.",
+        act=session.agent,
+        complete=session.names_of_agents,
+    ),
+    Command(
+        name="memory",
+        help="edit the vault's page",
+        details="ZKCHAT.md, which is part of every conversation, in your editor. It is made, if you like, where there "
+        "is none.",
+        act=session.memory,
+    ),
+    Command(
+        name="remember",
+        arguments="TEXT",
+        help="keep a fact for later",
+        details="It comes back in other sessions when it bears on what you say. zkchat memory list shows all of them.",
+        act=session.remember,
+    ),
+    Command(
+        name="help",
+        aliases=("h", "?"),
+        arguments="[NAME]",
+        help="this list",
+        details="With NAME, more about one command.",
+        act=_help,
+        complete=_names_of_commands,
+    ),
+    Command(name="quit", aliases=("exit", "q"), help="leave, as Ctrl-D does", act=_quit),
+)

@@ -1,0 +1,110 @@
+"""`/why`: what brought a note, a rule or a tool into the last request, or kept it out, and which requests held it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from zkchat.chat.session_items import SessionItems
+from zkchat.errors import UsageError
+from zkchat.model.message import ChatMessage, DocumentReference, LeftOut, RequestItem
+from zkchat.render.references import describe_reason
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
+from zkchat.repl.commands.arguments import is_answer, last_answer, number_of
+from zkchat.repl.commands.session import meant
+
+_OF_NOTES: Final = {"reference", "evidence", "memory"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Subject:
+    """What is asked about."""
+
+    name: str
+    is_meant: Callable[[RequestItem], bool]
+    path: str | None = None
+    """For a note, which may also have come by a tool."""
+
+    def items(self, answer: ChatMessage) -> list[RequestItem]:
+        return [*filter(self.is_meant, answer.request_context.items)] if answer.request_context else []
+
+    def left_out(self, answer: ChatMessage) -> list[LeftOut]:
+        left = answer.request_context.left_out if answer.request_context else ()
+        return [each for each in left if self.is_meant(each.item)]
+
+    def found(self, answer: ChatMessage) -> list[DocumentReference]:
+        """As a tool or a search brought it to the model while it answered."""
+        references = answer.references if self.path else ()
+        return [each for each in references if each.relative_path == self.path and each.included]
+
+    def is_in(self, answer: ChatMessage) -> bool:
+        return bool(self.items(answer) or self.found(answer))
+
+
+async def why(context: CommandContext, argument: str) -> Outcome:
+    answer = last_answer(context)
+    if answer.request_context is None:
+        raise UsageError("There is no context data for the last answer.")
+    subject = _subject(context.kit(), argument)
+    reasons = [*_reasons(context, subject, answer)]
+    if subject.is_in(answer):
+        context.surface.tell(f"{subject.name} was in the request of the last answer:")
+    elif reasons:
+        context.surface.tell(f"{subject.name} was left out of the request of the last answer:")
+    else:
+        context.surface.tell(f"{subject.name} was not in the request of the last answer: nothing led to it.")
+    for reason in reasons:
+        context.surface.tell(f"- {reason}")
+    answers = [each for each in context.conversation.messages if is_answer(each) and subject.is_in(each)]
+    if answers:
+        context.surface.aside(f"It was there for {_messages([str(number_of(context, each)) for each in answers])}.")
+    else:
+        context.surface.aside("No request of this session held it.")
+    return NOTHING
+
+
+def _messages(numbers: Sequence[str]) -> str:
+    """As in "messages 2, 4 and 6"."""
+    *others, last = numbers
+    return f"messages {', '.join(others)} and {last}" if others else f"message {last}"
+
+
+def _subject(kit: SessionItems, argument: str) -> _Subject:
+    kind, name = meant("why", argument)
+    if kind != "reference":
+        known = kit.find(kind, name).item.name
+        return _Subject(name=known, is_meant=lambda item: item.type == kind and item.name == known)
+    path, _ = kit.place_of(name)
+    return _Subject(
+        name=path, path=path, is_meant=lambda item: item.type in _OF_NOTES and kit.is_place_in(item.name, path)
+    )
+
+
+def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) -> Iterator[str]:
+    numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
+    for item in subject.items(answer):
+        place = f"with message {numbers[item.part_of]}: " if item.part_of in numbers else ""
+        score = "" if item.score is None else f" {item.score:.2f}"
+        yield f"{place}{item.reason or 'always there'} [{item.include}{score}], {item.tokens:,} tokens"
+    for reference in subject.found(answer):
+        if reference.reference_type == "search":
+            yield describe_reason(reference)
+    for left in subject.left_out(answer):
+        yield _why_not(left)
+
+
+def _why_not(left: LeftOut) -> str:
+    match left.why:
+        case "budget":
+            return f"there was no room for its {left.item.tokens:,} tokens"
+        case "score":
+            return f"your message did not call for it (nearness {left.item.score or 0:.2f})"
+        case "removed":
+            return "you dropped it"
+        case "private":
+            return "it must not leave this machine"
+        case "missing":
+            return "it could not be read"
+        case "unapproved":
+            return "it came with the vault and you have not approved it: zkchat trust"
+        case _:
+            assert_never(left.why)
