@@ -14,8 +14,9 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from tests.support.world import Result, Terminal, World
-from zkchat.cli.chat_needs import launch, load_libraries
+from zkchat.cli.interactive_chat import preload_libraries
 from zkchat.cli.main import run
+from zkchat.cli.programs import open_address
 
 Chat = Callable[..., Result]
 
@@ -152,9 +153,9 @@ def test_an_address_is_handed_to_the_desktop_if_there_is_one(world: World, tmp_p
     opener.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
     opener.chmod(0o700)
     world.variables["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
-    assert not launch(world.environment(), "obsidian://open?path=x")
+    assert not open_address(world.environment(), "obsidian://open?path=x")
     world.variables["DISPLAY"] = ":0"
-    assert launch(world.environment(), "obsidian://open?path=x")
+    assert open_address(world.environment(), "obsidian://open?path=x")
     deadline = time.monotonic() + 10
     while not opened.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -162,7 +163,7 @@ def test_an_address_is_handed_to_the_desktop_if_there_is_one(world: World, tmp_p
 
 
 def test_the_library_of_the_model_is_loaded_before_it_is_needed() -> None:
-    load_libraries("openai")
+    preload_libraries("openai")
     assert {"openai", "zkchat.render.markdown.renderer", "zkchat.repl.commands.table"} <= sys.modules.keys()
 
 

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli import opening
+from zkchat.cli import profiles
 from zkchat.cli.common import JsonOption, VaultOption, process
 from zkchat.cli.config import Scope
-from zkchat.cli.opening import ScopeOption
+from zkchat.cli.profiles import ScopeOption
+from zkchat.cli.programs import edit_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,33 +37,33 @@ You answer questions about the user's own notes.
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the agents: the vault's, your own, and those that come with zkchat."""
     here = process()
-    found = opening.profiles(here, vault)
+    found = profiles.profiles(here, vault)
     if json_output:
-        here.json({"agents": list(found.agents.values()), **opening.unused(found, "agent")})
+        here.json({"agents": list(found.agents.values()), **profiles.unused(found, "agent")})
         return
     width = max(len(agent.name) for agent in found.agents.values())
     for agent in found.agents.values():
-        here.out(f"{agent.name:<{width}}  {opening.described(agent)}")
-    opening.tell_problems(here, found, "agent")
+        here.out(f"{agent.name:<{width}}  {profiles.described(agent)}")
+    profiles.tell_problems(here, found, "agent")
 
 
 @app.command()
 def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show an agent: its instructions, and what is at hand for it."""
     here = process()
-    found = opening.profiles(here, vault)
+    found = profiles.profiles(here, vault)
     if name.casefold() not in found.agents and (file := found.awaiting("agent", name)):
-        opening.show_unapproved(here, file, json_output=json_output)
+        profiles.show_unapproved(here, file, json_output=json_output)
         return
     agent = found.agent(name)
     if json_output:
         here.json(agent)
         return
-    here.out(f"{agent.name}  {opening.described(agent)}")
+    here.out(f"{agent.name}  {profiles.described(agent)}")
     for line in _lines(agent):
         here.out(line)
     here.out(f"\n{agent.text}")
-    opening.tell_problems(here, found, "agent")
+    profiles.tell_problems(here, found, "agent")
 
 
 @app.command()
@@ -80,10 +81,10 @@ def new(
     here = process()
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
-    known = opening.profiles(here, vault).agents.get(name.casefold())
-    texts = {file.path: file.text for file in (*built_in(), *opening.folders(here, vault).files())}
+    known = profiles.profiles(here, vault).agents.get(name.casefold())
+    texts = {file.path: file.text for file in (*built_in(), *profiles.folders(here, vault).files())}
     text = texts[known.path] if known else _NEW
-    made = opening.write_new(here, vault, scope, "agent", name, text)
+    made = profiles.write_new(here, vault, scope, "agent", name, text)
     if json_output:
         here.json({"name": made.name, "origin": made.origin, "path": made.path})
     else:
@@ -94,13 +95,13 @@ def new(
 def edit(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Open an agent's file in your editor."""
     here = process()
-    before = opening.own_file(here, vault, opening.profiles(here, vault).agent(name))
-    opening.edit(here, before.path)
-    after = next((file for file in opening.folders(here, vault).files() if file.path == before.path), None)
+    before = profiles.own_file(here, vault, profiles.profiles(here, vault).agent(name))
+    edit_file(here, before.path)
+    after = next((file for file in profiles.folders(here, vault).files() if file.path == before.path), None)
     if after:
-        opening.approve_own(here, vault, after, before)
-    found = opening.profiles(here, vault)
-    opening.tell_problems(here, found, "agent")
+        profiles.approve_own(here, vault, after, before)
+    found = profiles.profiles(here, vault)
+    profiles.tell_problems(here, found, "agent")
     if json_output:
         here.json(found.agent(name))
 
@@ -122,12 +123,12 @@ def config(
     from zkchat.agents.editing import with_value
 
     here = process()
-    agent = opening.profiles(here, vault).agent(name)
+    agent = profiles.profiles(here, vault).agent(name)
     if key.startswith("context."):
         _check_setting(key, value)
-    file = opening.own_file(here, vault, agent)
-    opening.save(here, vault, file, with_value(file, key, value), file)
-    agent = opening.profiles(here, vault).agent(name)
+    file = profiles.own_file(here, vault, agent)
+    profiles.save(here, vault, file, with_value(file, key, value), file)
+    agent = profiles.profiles(here, vault).agent(name)
     if json_output:
         here.json(agent)
     else:

@@ -47,13 +47,13 @@ class TerminalReviewer:
 
     async def edits(self, summary: str) -> str:
         """The summary as the user leaves it in the editor; as it was where no editor can be opened."""
-        from zkchat.cli.opening import edit
+        from zkchat.cli.programs import edit_file
 
         with TemporaryDirectory(prefix="zkchat-") as folder:
             file = Path(folder) / "summary.md"
             file.write_text(summary, encoding="utf-8")
             try:
-                edit(self._here, str(file))
+                edit_file(self._here, str(file))
             except ZkchatError as error:
                 self._here.fail(error)
                 return summary

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, process
-from zkchat.cli.compaction import clear, compact, stats
-from zkchat.cli.one_session import first_line, history_of
-from zkchat.cli.transfer import SessionArgument, export_, import_
+from zkchat.cli.context_compaction import clear, compact, stats
+from zkchat.cli.context_transfer import SessionArgument, export_, import_
+from zkchat.cli.session_lookup import first_line, history_of
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _lines(history: "History", *, archived: bool) -> Iterator[str]:
 def _tell_changes(here: Process, vault: "Path | None", answer: "ChatMessage") -> None:
     """Which rules, notes and agents are not what they were then, beside the result."""
     from zkchat.chat.staleness import changed_items
-    from zkchat.cli.opening import profiles
+    from zkchat.cli.profiles import profiles
     from zkchat.compose.library import open_library
 
     assert answer.request_context is not None

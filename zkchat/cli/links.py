@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, process
-from zkchat.cli.listing import Listing
-from zkchat.cli.notes import NoteArgument, named_note, open_notes, written_link
+from zkchat.cli.note_lookup import NoteArgument, named_note, open_notes, written_link
+from zkchat.cli.output import Listing
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:

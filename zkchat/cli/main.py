@@ -10,6 +10,7 @@ import typer
 
 from zkchat.cli import (
     agent,
+    ask,
     chat,
     config,
     context,
@@ -61,7 +62,7 @@ def zkchat(
     """Chat with your Markdown notes in the terminal, with sources and an honest picture of the context."""
 
 
-app.command()(chat.ask)
+app.command()(ask.ask)
 app.command(name="chat")(chat.chat)
 app.command()(search.search)
 app.command()(links.links)

@@ -1,17 +1,21 @@
 """`zkchat memory`: what is kept across sessions; added, listed, searched, forgotten."""
 
+from contextlib import contextmanager
 from posixpath import normpath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli import opening
 from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.cli.refs import document_uses
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from zkchat.compose.stores import FactStore
+    from zkchat.memory.facts import Memory
     from zkchat.model.memory import Fact
     from zkchat.model.note import PrivacyClass
 
@@ -35,7 +39,7 @@ def add(
     zkchat memory add "My thesis is due on 30 June."
     """
     here = process()
-    with opening.open_memories(here, vault) as (_, memory):
+    with _open_memory(here, vault) as (_, memory):
         remembered = memory.remember(text)
     if json_output:
         here.json({"fact": remembered.fact, "new": remembered.is_new, "replaced": remembered.replaced})
@@ -47,7 +51,7 @@ def add(
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the facts, the newest first."""
     here = process()
-    with opening.open_memories(here, vault) as (store, _):
+    with _open_memory(here, vault) as (store, _):
         facts = sorted(store.facts(), key=lambda fact: fact.at, reverse=True)
     if json_output:
         here.json(facts)
@@ -62,7 +66,7 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
 def show(fact: FactArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show a fact: who said it, when, and how often it was used."""
     here = process()
-    with opening.open_memories(here, vault) as (store, _):
+    with _open_memory(here, vault) as (store, _):
         found = store.find(fact)
     if json_output:
         here.json(found)
@@ -83,7 +87,7 @@ def search(
 ) -> None:
     """Find facts by words and meaning."""
     here = process()
-    with opening.open_memories(here, vault) as (_, memory):
+    with _open_memory(here, vault) as (_, memory):
         found = memory.search(query)
     _show_scored(here, found, json_output=json_output)
 
@@ -109,9 +113,9 @@ def relevance(
         if chosen is None:
             raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
         asked = [message.text for message in thread_of(store.entries(chosen.id)) if message.role == "user"]
-        for use in opening.uses(store):
+        for use in document_uses(store):
             tally.add(use)
-    with opening.open_memories(here, vault) as (_, memory):
+    with _open_memory(here, vault) as (_, memory):
         ranked = memory.ranked("\n".join(asked[-_MESSAGES_COMPARED:]))
     notes = tally.top(_NOTES_SHOWN)
     if json_output:
@@ -128,7 +132,7 @@ def forget(
 ) -> None:
     """Forget a fact for good."""
     here = process()
-    with opening.open_memories(here, vault) as (store, _):
+    with _open_memory(here, vault) as (store, _):
         found = store.find(fact)
         if not yes and not here.confirm(f"Forget for good: {found.text}?"):
             raise UsageError(f"Nothing was forgotten: {found.text}", hint="To forget without being asked: --yes")
@@ -143,7 +147,7 @@ def forget(
 def export(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Print all facts as a Markdown list, which `zkchat memory import` reads again."""
     here = process()
-    with opening.open_memories(here, vault) as (store, _):
+    with _open_memory(here, vault) as (store, _):
         facts = store.facts()
     if json_output:
         here.json(facts)
@@ -173,7 +177,7 @@ def import_(
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
-    with opening.open_memories(here, vault) as (_, memory):
+    with _open_memory(here, vault) as (_, memory):
         own = memory.within(Secrecy(binds=lambda: privacy == "local"))
         remembered = [own.remember(item, "import") for item in items]
     new = sum(each.is_new for each in remembered)
@@ -184,6 +188,19 @@ def import_(
         if each.replaced:
             here.note(f"{each.fact.text} {each.sentence.removeprefix('Remembered. ')}")
     here.out(f"Remembered {new} of {len(items)}; the others were known.")
+
+
+@contextmanager
+def _open_memory(here: Process, vault: "Path | None") -> "Iterator[tuple[FactStore, Memory]]":
+    """The facts of a vault, and the memory over them."""
+    from zkchat.compose.stores import open_memory
+    from zkchat.compose.workspace import load_workspace
+
+    workspace = load_workspace(here.environment, vault)
+    with open_memory(workspace) as (store, memory, notices):
+        for warning in (*workspace.loaded.every_warning, *notices):
+            here.note(f"warning: {warning}")
+        yield store, memory
 
 
 def _text_of(here: Process, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":

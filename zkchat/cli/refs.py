@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli import opening
 from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
-from zkchat.cli.listing import Listing
-from zkchat.cli.notes import named_note, open_notes
+from zkchat.cli.note_lookup import named_note, open_notes
+from zkchat.cli.output import Listing
 from zkchat.errors import NoteNotFound, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zkchat.memory.documents import Tally
+    from zkchat.model.memory import DocumentUse
+    from zkchat.ports import SessionStore
 
 _TOP = 10
 
@@ -59,7 +62,7 @@ def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: boo
         except NoteNotFound as error:  # perhaps it was there when it was used
             path, unknown = note.removeprefix("[[").removesuffix("]]"), error
     with stores.open_sessions(here.environment, vault, here) as store:
-        found = [use for use in opening.uses(store) if use.path in {path, f"{path}.md"}]
+        found = [use for use in document_uses(store) if use.path in {path, f"{path}.md"}]
     if unknown and not found:
         raise unknown
     found.sort(key=lambda use: use.at, reverse=True)
@@ -120,6 +123,14 @@ def _tally(here: Process, vault: Path | None) -> "Tally":
 
     tally = Tally()
     with stores.open_sessions(here.environment, vault, here) as store:
-        for use in opening.uses(store):
+        for use in document_uses(store):
             tally.add(use)
     return tally
+
+
+def document_uses(store: "SessionStore") -> "Iterator[DocumentUse]":
+    """The documents that each conversation used; one conversation is in memory at a time."""
+    from zkchat.memory.documents import uses_in
+
+    for session in store.sessions():
+        yield from uses_in(session, store.entries(session.id))

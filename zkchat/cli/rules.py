@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from zkchat.cli import opening
+from zkchat.cli import profiles
 from zkchat.cli.common import JsonOption, VaultOption, process
 from zkchat.cli.config import Scope
-from zkchat.cli.opening import ScopeOption
+from zkchat.cli.profiles import ScopeOption
 
 app = typer.Typer(help="List, show and make rules for the answers.", no_args_is_help=True)
 
@@ -26,31 +26,31 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The rule's na
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the rules with their modes: the vault's and your own."""
     here = process()
-    found = opening.profiles(here, vault)
+    found = profiles.profiles(here, vault)
     if json_output:
-        here.json({"rules": list(found.rules.values()), **opening.unused(found, "rule")})
+        here.json({"rules": list(found.rules.values()), **profiles.unused(found, "rule")})
         return
     if not found.rules and not any(file.kind == "rule" for file in found.unapproved):
         here.note("There are no rules yet. Make one: zkchat rules new 'Citation style'")
     width = max((len(rule.name) for rule in found.rules.values()), default=0)
     for rule in found.rules.values():
-        here.out(f"{rule.name:<{width}}  [{rule.include}]  {opening.described(rule)}")
-    opening.tell_problems(here, found, "rule")
+        here.out(f"{rule.name:<{width}}  [{rule.include}]  {profiles.described(rule)}")
+    profiles.tell_problems(here, found, "rule")
 
 
 @app.command()
 def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show a rule."""
     here = process()
-    found = opening.profiles(here, vault)
+    found = profiles.profiles(here, vault)
     if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
-        opening.show_unapproved(here, file, json_output=json_output)
+        profiles.show_unapproved(here, file, json_output=json_output)
         return
     rule = found.rule(name)
     if json_output:
         here.json(rule)
         return
-    here.out(f"{rule.name}  [{rule.include}]  {opening.described(rule)}")
+    here.out(f"{rule.name}  [{rule.include}]  {profiles.described(rule)}")
     here.out(f"file: {rule.path}\n\n{rule.text}")
 
 
@@ -77,7 +77,7 @@ def new(
     here = process()
     head = yaml.safe_dump({"include": include.value, "description": description}, allow_unicode=True, sort_keys=False)
     body = " ".join(text.split()) or "Write here what the answers should keep to."
-    made = opening.write_new(here, vault, scope, "rule", name, f"---\n{head}---\n{body}\n")
+    made = profiles.write_new(here, vault, scope, "rule", name, f"---\n{head}---\n{body}\n")
     if json_output:
         here.json(rule_of(made))
     else:

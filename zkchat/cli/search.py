@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, process
-from zkchat.cli.listing import console_of
-from zkchat.cli.notes import open_notes
+from zkchat.cli.note_lookup import open_notes
+from zkchat.cli.output import stdout_console
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _print(here: Process, where: "Paths", query: str, hits: list["Passage"]) -> 
     from zkchat.render.passages import drawn_passage, passage_lines
     from zkchat.vault.search.snippet import matches
 
-    console = console_of(here, where)
+    console = stdout_console(here, where)
     for number, hit in enumerate(hits, start=1):
         if console:
             console.print(drawn_passage(number, hit, lambda text: matches(text, query)))

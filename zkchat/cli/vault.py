@@ -8,8 +8,8 @@ import typer
 
 from zkchat.cli.common import JsonOption, VaultOption, process
 from zkchat.cli.links import described, link_record
-from zkchat.cli.listing import Listing
-from zkchat.cli.notes import NoteArgument, about, named_note, open_notes, tell
+from zkchat.cli.note_lookup import NoteArgument, about, named_note, open_notes, tell
+from zkchat.cli.output import Listing
 from zkchat.cli.progress import progress
 
 if TYPE_CHECKING:

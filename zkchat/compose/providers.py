@@ -118,3 +118,11 @@ def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:
     has_server = not info.needs_notes and info.provider != "scripted"
     tokenizer = tokenizer_for(info.tokenizer, otherwise=FALLBACK_ENCODING if has_server else "")
     return CachedTokenizer(tokenizer), _FOREIGN_TOKENIZER if has_server and not tokenizer.exact else 1.0
+
+
+def preload_client(provider: str) -> None:
+    """Import the client library that the first turn would otherwise import while the user waits."""
+    from zkchat.providers.libraries import load
+
+    if provider in {"ollama", "openai"}:
+        load(provider)

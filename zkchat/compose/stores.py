@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from zkchat.storage.sessions import LazySessions, Opened, SqliteSessions
     from zkchat.storage.summaries import SqliteSummaries
 
+    FactStore = SqliteMemories | LazyMemories
+
 
 @contextmanager
 def open_sessions(
@@ -62,7 +64,7 @@ def open_session_store(
 @contextmanager
 def open_memory(
     workspace: Workspace,
-) -> Iterator[tuple["SqliteMemories | LazyMemories", "Memory", tuple[str, ...]]]:
+) -> Iterator[tuple["FactStore", "Memory", tuple[str, ...]]]:
     """The facts of a vault, the memory over them, and what happened to their file, if anything."""
     from zkchat.context.relevance import Relevance
     from zkchat.memory.facts import Memory
@@ -74,7 +76,7 @@ def open_memory(
     def opened() -> "tuple[SqliteMemories, str]":
         return open_memories(databases.durable("memories.db"), now=environment.now, new_id=environment.new_id)
 
-    store: SqliteMemories | LazyMemories
+    store: FactStore
     store, notice = opened() if databases.exist else (LazyMemories(lambda: databases.exist, lambda: opened()[0]), "")
     with store:
         yield store, Memory(store, Relevance(installed(), store), environment.now), (notice,) if notice else ()

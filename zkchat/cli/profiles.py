@@ -1,26 +1,20 @@
 """What the commands over agents, rules and memories share: their files, and the way to change them."""
 
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat.cli.common import Process
 from zkchat.cli.config import Scope
-from zkchat.errors import ConfigError, UsageError
+from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from zkchat.agents.profiles import Profiles
     from zkchat.compose.trust import VaultTrust
-    from zkchat.memory.facts import Memory
-    from zkchat.model.memory import DocumentUse
     from zkchat.model.profile import Agent, ProfileFile, ProfileKind, Rule
-    from zkchat.ports import SessionStore
-    from zkchat.storage.memories import LazyMemories, SqliteMemories
     from zkchat.storage.profile_files import ProfileFolders
 
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or the vault's.")]
@@ -130,50 +124,6 @@ def own_file(here: Process, vault: "Path | None", agent: "Agent") -> "ProfileFil
     return next(file for file in folders(here, vault).files() if file.path == agent.path)
 
 
-def edit(here: Process, path: str) -> None:
-    """Open a file in the user's editor and wait until it is closed."""
-    import shlex
-
-    from zkchat.subprocesses import program, run_program
-
-    variables = here.environment.variables
-    editor = variables.get("VISUAL") or variables.get("EDITOR")
-    if not editor:
-        raise UsageError("No editor is set.", hint=f"Set EDITOR, or open the file yourself: {path}")
-    try:
-        name, *options = shlex.split(editor)
-        found = program(name, variables)
-        if found is None:
-            raise FileNotFoundError("no such program in an absolute folder")
-        code = run_program([found, *options, path])
-    except (OSError, ValueError) as error:
-        hint = "Set EDITOR to the name of a program that is installed, or to its whole path."
-        raise UsageError(f"The editor '{editor}' cannot be started: {error}.", hint=hint) from error
-    if code:
-        raise ConfigError(f"The editor '{editor}' ended with {code}.", hint=f"The file is {path}.")
-
-
 def described(profile: "Agent | Rule") -> str:
     """Where it comes from and what it is for, after its name."""
     return "  ".join(filter(None, [f"({profile.origin})", profile.description]))
-
-
-@contextmanager
-def open_memories(here: Process, vault: "Path | None") -> "Iterator[tuple[SqliteMemories | LazyMemories, Memory]]":
-    """The facts of a vault, and the memory over them."""
-    from zkchat.compose.stores import open_memory
-    from zkchat.compose.workspace import load_workspace
-
-    workspace = load_workspace(here.environment, vault)
-    with open_memory(workspace) as (store, memory, notices):
-        for warning in (*workspace.loaded.every_warning, *notices):
-            here.note(f"warning: {warning}")
-        yield store, memory
-
-
-def uses(store: "SessionStore") -> "Iterator[DocumentUse]":
-    """What every conversation used, one conversation in memory at a time."""
-    from zkchat.memory.documents import uses_in
-
-    for session in store.sessions():
-        yield from uses_in(session, store.entries(session.id))

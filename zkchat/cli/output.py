@@ -1,17 +1,19 @@
-"""Who shows a turn: JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
+"""How a command prints: lists for a person, and the events of a turn as JSON, plain text or panels."""
 
 from typing import TYPE_CHECKING
+
+from zkchat.cli.common import Process
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from zkchat.cli.common import Process
     from zkchat.compose.conversation import OpenConversation
+    from zkchat.compose.paths import Paths
     from zkchat.environment import Environment
     from zkchat.render.presenters.base import Presenter
 
 
-def presenter_for(
+def create_presenter(
     environment: "Environment",
     opened: "OpenConversation",
     *,
@@ -19,6 +21,7 @@ def presenter_for(
     plain: bool = False,
     panels: bool = False,
 ) -> "Presenter":
+    """JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
     from zkchat.render.presenters.json import JsonPresenter
     from zkchat.render.presenters.plain import PlainPresenter
 
@@ -48,9 +51,50 @@ def consoles(environment: "Environment", color: str) -> tuple["Console", "Consol
     )
 
 
-def tell_choice(here: "Process", opened: "OpenConversation") -> None:
+def announce_model(here: Process, opened: "OpenConversation") -> None:
     """Say which model was chosen, where the user has not; in any case before notes leave the machine."""
     model = opened.conversation.model
     is_elsewhere = model.is_located and not model.on_this_machine
     if opened.chosen and not model.needs_notes and (here.environment.stderr_is_tty or is_elsewhere):
         here.note(opened.chosen)
+
+
+def stdout_console(here: Process, paths: "Paths") -> "Console | None":
+    """What to draw on; None paths standard output is no terminal."""
+    environment = here.environment
+    if not environment.stdout_is_tty:
+        return None
+    from zkchat.compose.settings import load_settings
+    from zkchat.render.console import console_for
+
+    color = load_settings(environment, paths).settings.ui.color
+    return console_for(environment.stdout, is_tty=True, variables=environment.variables, color=color)
+
+
+class Listing:
+    """Lines for a person: wrapped with their indentation on a terminal, whole in a pipe."""
+
+    def __init__(self, here: Process, paths: "Paths") -> None:
+        self._here = here
+        self._console = stdout_console(here, paths)
+
+    def title(self, text: str) -> None:
+        self._line(text, indent=0, style="bold")
+
+    def line(self, text: str, *, indent: int = 0) -> None:
+        self._line(text, indent=indent, style="")
+
+    def aside(self, text: str, *, indent: int) -> None:
+        """What is there to be read after the line above it."""
+        self._line(text, indent=indent, style="dim")
+
+    def _line(self, text: str, *, indent: int, style: str) -> None:
+        if self._console is None:
+            self._here.out(f"{' ' * indent}{text}")
+            return
+        from rich.padding import Padding
+        from rich.text import Text
+
+        from zkchat.render.sanitize import sanitize_text
+
+        self._console.print(Padding(Text(sanitize_text(text), style=style), (0, 0, 0, indent)))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
-from zkchat.cli.one_session import conversation_of, first_line
-from zkchat.cli.transfer import SessionArgument
+from zkchat.cli.context_transfer import SessionArgument
+from zkchat.cli.session_lookup import conversation_of, first_line
 from zkchat.errors import ExitCode
 
 if TYPE_CHECKING:

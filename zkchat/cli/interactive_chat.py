@@ -2,19 +2,22 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from zkchat.cli.chat_needs import can_edit, edit_page, first_in_line, keys_of, last_session, launch, load_libraries
-from zkchat.cli.common import Process
+from zkchat.cli.common import Process, known_keys
 from zkchat.cli.consent import MemoryProposals, TerminalInterface
-from zkchat.cli.presenters import consoles, presenter_for, tell_choice
+from zkchat.cli.output import announce_model, consoles, create_presenter
+from zkchat.cli.programs import edit_file, open_address
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
+from zkchat.compose.providers import preload_client
 from zkchat.errors import SessionError, StorageError, VaultError, ZkchatError
 from zkchat.render.sanitize import sanitize_text
 from zkchat.repl.background import Background
@@ -22,18 +25,35 @@ from zkchat.repl.command_context import CommandContext, Leave, Switch
 from zkchat.repl.greeting import greeting, last_exchange
 from zkchat.repl.loop import Room, converse
 from zkchat.repl.name_cache import NameCache
-from zkchat.repl.terminal_modes import keys_unseen
+from zkchat.repl.terminal_modes import keys_seen, keys_unseen
 
 if TYPE_CHECKING:
+    from zkchat.compose.paths import Paths
+    from zkchat.environment import Environment
     from zkchat.model.note import NoteWarning
     from zkchat.model.session import Session
+    from zkchat.ports import SessionStore
     from zkchat.repl.command_context import Surface
     from zkchat.repl.prompt import Prompt
     from zkchat.vault.indexing.indexer import Progress
 
 
+_SWITCH_INTERVAL: Final = 0.0001
+"""Seconds after which a thread that computes lets another one go on, while a message is stored."""
+
+
+class PromptProcess(Process):
+    """A process that reads keys unechoed while it works, and echoes them when it asks."""
+
+    def confirm(self, question: str) -> bool:
+        if not self.environment.stdin_is_tty:
+            return False
+        with keys_seen(self.environment.stdin):
+            return super().confirm(question)
+
+
 @dataclass(kw_only=True)
-class _Visit:
+class _ActiveConversation:
     """A conversation that is open, with what belongs to it alone."""
 
     opened: conversation.OpenConversation
@@ -62,7 +82,7 @@ class _Visit:
 class _ChatInterface(TerminalInterface):
     """Shows how far the indexing is in the bar as well."""
 
-    def __init__(self, chat: "Interactive") -> None:
+    def __init__(self, chat: "InteractiveChat") -> None:
         super().__init__(chat.here)
         self._chat = chat
 
@@ -70,7 +90,7 @@ class _ChatInterface(TerminalInterface):
         return self._chat.indexing_progress()
 
 
-class Interactive:
+class InteractiveChat:
     """One `zkchat chat`, from the greeting to the end."""
 
     def __init__(self, here: Process, options: conversation.ConversationOptions, *, plain: bool) -> None:
@@ -80,8 +100,8 @@ class Interactive:
         self._plain = plain
         self._name_cache = NameCache()
         self._is_prompting = False
-        self._visit = self._enter(self._options)
-        self._prompt = self._make_prompt() if can_edit(here.environment) and not plain else None
+        self._active = self._enter(self._options)
+        self._prompt = self._make_prompt() if can_draw_prompt(here.environment) and not plain else None
 
     def run(self) -> None:
         try:
@@ -89,36 +109,36 @@ class Interactive:
             with keys_unseen(self._environment.stdin) if self._prompt else nullcontext():
                 self._converse()
         finally:
-            self._close(self._visit)
+            self._close(self._active)
 
-    def _close(self, visit: _Visit) -> None:
+    def _close(self, active: _ActiveConversation) -> None:
         """End a conversation. What a full disk refused is stored now, or the user hears that it is lost."""
-        if warning := visit.opened.conversation.save_rest():
+        if warning := active.opened.conversation.save_rest():
             self.here.note(f"{warning.text} {warning.hint}".strip())
-        visit.resources.close()
+        active.resources.close()
 
     def _converse(self) -> None:
         while True:
             end = asyncio.run(converse(self._room()))
             if isinstance(end, Leave):
-                self._visit.proposals.propose()
+                self._active.proposals.propose()
                 return
             self._switch(end)
 
-    def _enter(self, options: conversation.ConversationOptions) -> _Visit:
+    def _enter(self, options: conversation.ConversationOptions) -> _ActiveConversation:
         with ExitStack() as stack:
             opened = stack.enter_context(conversation.open_conversation(self._environment, options))
             background = stack.enter_context(Background())
             learns = opened.settings.memory.learn == "ask"
-            visit = _Visit(
+            active = _ActiveConversation(
                 opened=opened,
                 background=background,
                 proposals=MemoryProposals(self.here, opened.conversation, enabled=learns),
                 resources=stack.pop_all(),
             )
-            visit.look_up_session()
+            active.look_up_session()
             background.changed = self._redraw
-            return visit
+            return active
         raise AssertionError("nothing above swallows an exception")
 
     def _switch(self, to: Switch) -> None:
@@ -131,7 +151,7 @@ class Interactive:
             self.here.fail(error)
             return
         self._options = replace(self._options, model=to.model or self._options.model)
-        before, self._visit = self._visit, following
+        before, self._active = self._active, following
         is_same = to.session is not None and to.session == before.session_id
         if is_same:
             following.proposals.seen = before.proposals.seen
@@ -143,45 +163,45 @@ class Interactive:
         self._tell_state(following, is_new=not is_same)
 
     def _greet(self) -> None:
-        visit, opened = self._visit, self._visit.opened
+        active, opened = self._active, self._active.opened
         notes = self._count_notes()
-        tell_choice(self.here, opened)
+        announce_model(self.here, opened)
         lines = greeting(
             vault=opened.paths.vault.name,
             notes=notes,
             model=opened.conversation.model,
-            session=visit.session,
-            last=None if visit.session else last_session(opened.store),
+            session=active.session,
+            last=None if active.session else last_session(opened.store),
             now=self._environment.now(),
         )
         for line in lines:
             self.here.note(fill(line, self._prompt.width) if self._prompt else line)
-        self._tell_state(visit)
+        self._tell_state(active)
 
     def _count_notes(self) -> int:
         """A vault that was read before is looked at while the user types; a new one has nothing to offer until then.
 
         Where that goes wrong, there is still a model to talk to.
         """
-        opened = self._visit.opened
+        opened = self._active.opened
         try:
             if self._prompt is None or not opened.library.note_count():
-                self._visit.refresh()
+                self._active.refresh()
             return opened.library.note_count()
         except (StorageError, VaultError) as error:
             self.here.fail(error)
             return 0
 
-    def _tell_state(self, visit: _Visit, *, is_new: bool = True) -> None:
+    def _tell_state(self, active: _ActiveConversation, *, is_new: bool = True) -> None:
         """What the user should know on arriving: warnings, and what was said last, unless it is on the screen."""
-        for warning in visit.opened.warnings:
+        for warning in active.opened.warnings:
             self.here.note(f"{warning.text} {warning.hint}".strip())
-        if visit.opened.conversation.is_private:
+        if active.opened.conversation.is_private:
             self.here.note("This conversation is private: nothing of it is remembered in others.")
-        asked, events = last_exchange(visit.opened.conversation.messages)
+        asked, events = last_exchange(active.opened.conversation.messages)
         if asked and is_new and self._environment.stdin_is_tty:
             self.here.out(f"\nyou › {asked}\n")
-            presenter = presenter_for(self._environment, visit.opened, plain=self._plain)
+            presenter = create_presenter(self._environment, active.opened, plain=self._plain)
             for event in events:
                 presenter.show(event)
             presenter.close()
@@ -189,7 +209,7 @@ class Interactive:
     def _command_context(self) -> CommandContext:
         from zkchat.chat.session_items import SessionItems
 
-        opened = self._visit.opened
+        opened = self._active.opened
         return CommandContext(
             conversation=opened.conversation,
             store=opened.store,
@@ -203,12 +223,12 @@ class Interactive:
         )
 
     def _room(self) -> Room:
-        opened = self._visit.opened
+        opened = self._active.opened
         return Room(
             say=opened.conversation.say,
             context=self._command_context,
             read=self._read,
-            presenter=lambda: presenter_for(self._environment, opened, plain=self._plain),
+            presenter=lambda: create_presenter(self._environment, opened, plain=self._plain),
             ready=self._ready,
             turned=self._turned,
             is_saved=lambda: opened.conversation.is_saved,
@@ -217,7 +237,7 @@ class Interactive:
     def _surface(self, opened: conversation.OpenConversation) -> "Surface":
         from zkchat.repl.surface import DrawnSurface, PlainSurface
 
-        open_outside = partial(launch, self._environment)
+        open_outside = partial(open_address, self._environment)
         if self._plain or not self._environment.stdout_is_tty:
             return PlainSurface(self._environment.stdout, ask=self._ask, launch=open_outside)
         console, _ = consoles(self._environment, opened.settings.ui.color)
@@ -228,32 +248,32 @@ class Interactive:
         from zkchat.repl.completion import MenuCompleter, Offers
         from zkchat.repl.prompt import Prompt
 
-        ui = self._visit.opened.settings.ui
+        ui = self._active.opened.settings.ui
         offers = Offers(
             self._name_cache,
-            library=lambda: self._visit.opened.library,
+            library=lambda: self._active.opened.library,
             commands=self._commands,
-            agents=lambda: [agent.name for agent in self._visit.opened.conversation.profiles.agents.values()],
+            agents=lambda: [agent.name for agent in self._active.opened.conversation.profiles.agents.values()],
         )
         prompt = Prompt(
             completer=MenuCompleter(offers),
             history_file=self._environment.data_dir / "history",
-            keys=keys_of(self._environment, self._visit.opened),
+            keys=keys_of(self._environment, self._active.opened),
             vi=ui.keys == "vi",
             color=uses_color(self._environment.variables, ui.color),
             bar=self._bar,
             painted=self._painted,
         )
         prompt.accepted = self._keep
-        prompt.history.session = lambda: self._visit.session_id
-        prompt.buffer.on_text_changed += lambda _: self._visit.opened.library.prefetch()
+        prompt.history.session = lambda: self._active.session_id
+        prompt.buffer.on_text_changed += lambda _: self._active.opened.library.prefetch()
         return prompt
 
     def _keep(self, typed: str) -> None:
         """Store a message as it leaves the prompt; commands are none."""
         if (text := typed.strip()) and not text.startswith("/"):
-            with first_in_line():
-                self._visit.opened.conversation.keep(text)
+            with other_threads_yielding():
+                self._active.opened.conversation.keep(text)
 
     async def _read(self, beginning: str) -> str:
         if self._prompt is None:
@@ -289,13 +309,13 @@ class Interactive:
     def _bar(self, width: int) -> str:
         from zkchat.repl.status_bar import Status, status_line
 
-        visit, conversation = self._visit, self._visit.opened.conversation
+        active, conversation = self._active, self._active.opened.conversation
         status = Status(
-            vault=visit.opened.paths.vault.name,
+            vault=active.opened.paths.vault.name,
             model=conversation.model.name,
-            session=visit.session.title if visit.session else "",
+            session=active.session.title if active.session else "",
             usage=conversation.usage,
-            doing=visit.background.doing,
+            doing=active.background.doing,
         )
         return status_line(status, width)
 
@@ -305,37 +325,37 @@ class Interactive:
 
     def _painted(self) -> None:
         """The user sees the prompt: time for what takes longer than anybody should wait for it."""
-        visit = self._visit
-        if visit.is_begun:
+        active = self._active
+        if active.is_begun:
             return
-        visit.is_begun = True
-        visit.background.soon(self._refresh_name_cache)
-        visit.background.soon(visit.refresh)
-        visit.background.soon(self._refresh_name_cache)
-        visit.background.soon(partial(load_libraries, visit.opened.conversation.model.provider))
+        active.is_begun = True
+        active.background.soon(self._refresh_name_cache)
+        active.background.soon(active.refresh)
+        active.background.soon(self._refresh_name_cache)
+        active.background.soon(partial(preload_libraries, active.opened.conversation.model.provider))
 
     async def _ready(self) -> None:
-        visit = self._visit
-        await visit.background.done()
-        for odd in visit.odd_notes:
+        active = self._active
+        await active.background.done()
+        for odd in active.odd_notes:
             self.here.note(f"warning: {odd.path}: {odd.text}")
-        visit.odd_notes.clear()
+        active.odd_notes.clear()
 
     def _turned(self) -> None:
-        self._visit.look_up_session()
+        self._active.look_up_session()
         self._suggest_dropping()
-        self._visit.proposals.after_turn()
-        self._visit.opened.conversation.describe_soon()
+        self._active.proposals.after_turn()
+        self._active.opened.conversation.describe_soon()
         if self._prompt:
-            self._visit.background.soon(self._refresh_name_cache)
+            self._active.background.soon(self._refresh_name_cache)
 
     def _suggest_dropping(self) -> None:
-        for item in self._visit.opened.conversation.newly_unused():
+        for item in self._active.opened.conversation.newly_unused():
             what = f"[[{item.name.removesuffix('.md')}]]" if item.type == "reference" else f"{item.type} {item.name}"
             self.here.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
 
     def _refresh_name_cache(self) -> None:
-        opened = self._visit.opened
+        opened = self._active.opened
         self._name_cache.renew(opened.library, opened.conversation.messages)
 
     def _commands(self, line: str) -> list[tuple[str, str]]:
@@ -349,7 +369,7 @@ class Interactive:
     def indexing_progress(self) -> "Iterator[Progress]":
         """In the bar while the user types, on a line of its own while the user waits."""
         with (
-            self._visit.background.progress("indexing") as in_bar,
+            self._active.background.progress("indexing") as in_bar,
             progress(self._environment, "Indexing notes") as on_line,
         ):
 
@@ -359,3 +379,61 @@ class Interactive:
                     on_line(done, total)
 
             yield step
+
+
+def edit_page(here: Process, paths: "Paths", page: str, is_new: bool) -> bool:
+    """Let the user edit the vault's page, which approves it unless it holds what was there unapproved before."""
+    from zkchat.compose.trust import VaultTrust, page_item, page_text
+
+    before = None if is_new else page_text(paths.vault, page)
+    with keys_seen(here.environment.stdin):
+        edit_file(here, str(paths.vault / page))
+    after = page_text(paths.vault, page)
+    if after is None:
+        return False
+    previous = None if before is None else page_item(page, before)
+    return VaultTrust(paths).approve_own(previous, page_item(page, after))
+
+
+def can_draw_prompt(environment: "Environment") -> bool:
+    """Whether the terminal can be drawn on while the user types."""
+    from zkchat.render.terminal import can_move_cursor
+
+    is_terminal = environment.stdin_is_tty and environment.stdout_is_tty
+    return is_terminal and can_move_cursor(environment.variables) and not environment.variables.get("CI")
+
+
+@contextmanager
+def other_threads_yielding() -> Iterator[None]:
+    """Let threads that index or load something interrupt as little as possible what is done within."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def last_session(store: "SessionStore") -> "Session | None":
+    try:
+        return next((session for session in store.sessions() if session.message_count), None)
+    except StorageError:
+        return None
+
+
+def keys_of(environment: "Environment", opened: conversation.OpenConversation) -> tuple[str, ...]:
+    """The keys of this user, also the one in a variable of the user's own choice."""
+    return known_keys(environment, opened.settings.openai.api_key_env)
+
+
+def preload_libraries(provider: str) -> None:
+    """What the first turn would otherwise load while the user waits for it."""
+    names = (
+        "zkchat.repl.commands.table",
+        "zkchat.render.presenters.screen",
+        "zkchat.render.markdown.renderer",
+        "tiktoken",
+    )
+    for name in names:
+        import_module(name)
+    preload_client(provider)

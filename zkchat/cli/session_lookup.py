@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.cli.common import Process
 from zkchat.cli.consent import TerminalInterface
-from zkchat.cli.transfer import session_or_last
+from zkchat.cli.context_transfer import session_or_last
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation

@@ -1,0 +1,151 @@
+"""`zkchat ask`: one turn.
+
+An option of `ask` is a parameter of the function below. What the conversation needs to know of it goes into
+`ConversationOptions`; how the events of the turn are printed is chosen by `cli.output.create_presenter`.
+"""
+
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
+from zkchat.cli.consent import TerminalInterface
+from zkchat.cli.output import announce_model, create_presenter
+from zkchat.cli.trust import settle
+from zkchat.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from zkchat.compose.conversation import OpenConversation
+    from zkchat.model.events import Event
+    from zkchat.render.presenters.base import Presenter
+
+STDIN_NOTICE_SECONDS = 2.0
+"""Silence on a pipe after which the user reads what zkchat waits for."""
+
+SessionOption = Annotated[
+    str | None,
+    typer.Option("--session", metavar="NAME", help="Go on in this session: its id, the beginning of it, or its title."),
+]
+ContinueOption = Annotated[bool, typer.Option("--continue", "-c", help="Go on in the last session of this vault.")]
+AgentOption = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="NAME", help="Who answers; `zkchat agent list` names them.", show_default=False),
+]
+PrivateOption = Annotated[
+    bool, typer.Option("--private", help="Remember nothing of this session in others, also when you come back to it.")
+]
+PanelsOption = Annotated[
+    bool, typer.Option("--panels", help="Draw documents and context also where there is no terminal.")
+]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Answer only from your notes, and say so where they hold nothing.")
+]
+PlainOption = Annotated[bool, typer.Option("--plain", help="No boxes, no colour, no live updates.")]
+
+
+def ask(
+    question: Annotated[
+        list[str] | None,
+        typer.Argument(help="Your question; [[wikilinks]] name notes. Piped text is added to it.", show_default=False),
+    ] = None,
+    vault: VaultOption = None,
+    model: ModelOption = None,
+    session: SessionOption = None,
+    continue_last: ContinueOption = False,
+    agent: AgentOption = None,
+    private: PrivateOption = False,
+    json_output: JsonOption = False,
+    plain: PlainOption = False,
+    panels: PanelsOption = False,
+    strict: StrictOption = False,
+) -> int:
+    """Ask one question about your notes.
+
+    On a terminal you see the answer, the documents behind it and what fills the context; in a pipe the answer alone.
+
+    zkchat ask "What does [[Evergreen notes#Titles]] say about names?"
+
+    git diff | zkchat ask "Which of my notes does this touch?" --json
+    """
+    import asyncio
+
+    from zkchat.compose import conversation
+
+    here = process()
+    settle(here, vault, may_ask=not json_output)
+    options = conversation.ConversationOptions(
+        vault=vault,
+        model=model,
+        session=session,
+        continue_last=continue_last,
+        user_interface=TerminalInterface(here),
+        agent=agent,
+        private=private,
+        strict=strict,
+        question=_question(here, question or [], vault),
+    )
+    with conversation.open_conversation(here.environment, options) as opened:
+        announce_model(here, opened)
+        presenter = create_presenter(here.environment, opened, json_output=json_output, plain=plain, panels=panels)
+        try:
+            return asyncio.run(_one_turn(opened, presenter))
+        finally:
+            presenter.close()
+
+
+def _question(here: Process, words: list[str], vault: Path | None) -> str:
+    piped = _piped(here, vault) if here.environment.stdin_is_piped else ""
+    text = "\n\n".join(part for part in (" ".join(words).strip(), piped.strip("\n")) if part.strip())
+    if not text:
+        raise UsageError("There is no question.", hint='Ask one: zkchat ask "What do my notes say about sleep?"')
+    return text
+
+
+def _piped(here: Process, vault: Path | None) -> str:
+    """All of standard input, up to its limit; a notice says so where nothing comes."""
+    from threading import Timer
+
+    from zkchat.compose.paths import find_paths
+    from zkchat.compose.settings import load_settings
+
+    most = load_settings(here.environment, find_paths(here.environment, vault)).settings.limits.max_input_bytes
+    waiting = "(Reading standard input. Where there is none to come: zkchat ask … < /dev/null)"
+    notice = Timer(STDIN_NOTICE_SECONDS, here.note, [waiting])
+    notice.daemon = True
+    notice.start()
+    try:
+        text = here.environment.stdin.read(most + 1)
+    finally:
+        notice.cancel()
+    if len(text) > most or len(text.encode(errors="surrogatepass")) > most:
+        raise UsageError(
+            f"Standard input holds more than {most:,} bytes, which is more than is read of it.",
+            hint="Send less of it, put it into a note and link to that, or raise limits.max_input_bytes.",
+        )
+    return text
+
+
+async def _one_turn(opened: "OpenConversation", presenter: "Presenter") -> int:
+    from zkchat.render.presenters.base import ticking
+
+    for warning in opened.warnings:
+        presenter.show(warning)
+    code: int = ExitCode.OK
+    assert opened.asked is not None
+    async with aclosing(opened.conversation.answer(opened.asked)) as events, ticking(presenter):
+        async for event in events:
+            presenter.show(event)
+            code = _exit_code(event, code)
+    return code
+
+
+def _exit_code(event: "Event", so_far: int) -> int:
+    from zkchat.model.events import TurnFailed, TurnFinished
+
+    if isinstance(event, TurnFailed):
+        return event.exit_code
+    if isinstance(event, TurnFinished) and (event.abstained or not event.message.text.strip()):
+        return ExitCode.NO_ANSWER
+    return so_far
