@@ -9,13 +9,13 @@ import pytest
 from tests.support.world import World
 from zkchat.compose import stores
 from zkchat.errors import ExitCode
+from zkchat.model.choices import Role
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
     EvidencePart,
     FilePart,
     Part,
-    Role,
     TextPart,
     ThinkingPart,
     ToolCallPart,

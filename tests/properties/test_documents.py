@@ -5,13 +5,14 @@ from hypothesis import strategies as st
 
 from zkchat.context.selection import LARGEST_SHARE, include_documents
 from zkchat.context.tokens import Estimate
+from zkchat.model.choices import ReferenceVia
 from zkchat.model.message import DocumentReference
 
 PATHS = st.sampled_from(["a.md", "b.md", "c.md", "d.md"])
 ANCHORS = st.sampled_from(["", "", "One", "Two"])
 
 
-def to(path: str, anchor: str, via: str) -> DocumentReference:
+def to(path: str, anchor: str, via: ReferenceVia) -> DocumentReference:
     return DocumentReference(wikilink=f"[[{path}#{anchor}]]", relative_path=path, anchor=anchor, via=via)
 
 

@@ -22,6 +22,7 @@ from tests.support.screens import (
     without_sequences,
     written,
 )
+from zkchat.model.choices import ToolName
 from zkchat.model.events import (
     Compacted,
     Event,
@@ -56,7 +57,7 @@ def in_reference(text: str) -> list[Event]:
         relative_path=text,
         reference_type="search",
         status="ambiguous",
-        via=text,
+        via=ToolName(text),
         title=text,
         anchor=text,
         anchor_found=False,

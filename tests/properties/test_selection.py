@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Candidate, Limits, Selector
 from zkchat.context.tokens import Estimate
-from zkchat.model.message import Include, ItemType, RequestItem
+from zkchat.model.choices import IncludeMode, ItemType
+from zkchat.model.message import RequestItem
 from zkchat.model.session import ItemsEntry
 
 NAMES = ("A", "B", "C", "D")
 TYPES: tuple[ItemType, ...] = ("rule", "reference", "tool")
-MODES: tuple[Include, ...] = ("always", "manual", "agent")
+MODES: tuple[IncludeMode, ...] = ("always", "manual", "agent")
 WORDS = ("garden", "sleep", "money", "travel")
 
 

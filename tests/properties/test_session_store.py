@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
-from zkchat.model.message import ChatMessage, Role, TextPart
+from zkchat.model.choices import Role
+from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import (
     DraftEntry,
     Entry,

@@ -2,23 +2,33 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import get_args
 
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.strategies import SHORTEST, Keep, Plan, Room, Sized, StrategyName, TooFull, plan
+from zkchat.context.strategies import (
+    MIN_MESSAGE_TOKENS,
+    CompactionPlan,
+    LiveMessage,
+    Retention,
+    TokenLimits,
+    TooFull,
+    plan_compaction,
+)
+from zkchat.model.choices import CompactionStrategy
 
 SIZES = st.one_of(st.integers(1, 60), st.integers(60, 900), st.integers(900, 60_000))
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[Sized]:
+def histories(draw: st.DrawFn) -> list[LiveMessage]:
     """Turns of a question, some rounds of tools, and an answer; the last one may be under way."""
-    messages: list[Sized] = []
+    messages: list[LiveMessage] = []
 
     def add(*, opens_turn: bool = False, has_tools: bool = False) -> None:
         messages.append(
-            Sized(
+            LiveMessage(
                 id=f"m{len(messages)}",
                 tokens=draw(SIZES),
                 opens_turn=opens_turn,
@@ -40,12 +50,12 @@ def histories(draw: st.DrawFn) -> list[Sized]:
 
 
 @st.composite
-def rooms(draw: st.DrawFn) -> Room:
+def rooms(draw: st.DrawFn) -> TokenLimits:
     window = draw(st.sampled_from([512, 2_048, 4_096, 8_192, 32_768, 200_000]))
     cap = int(window * draw(st.floats(0.3, 0.9)))
     trigger = int(cap * draw(st.floats(0.7, 1.0)))
     summary_cap = int(window * 0.3)
-    return Room(
+    return TokenLimits(
         cap=cap,
         trigger=trigger,
         goal=int(trigger * draw(st.floats(0.4, 1.0))),
@@ -54,22 +64,24 @@ def rooms(draw: st.DrawFn) -> Room:
     )
 
 
-STRATEGIES = st.sampled_from(["summarize", "discard", "hybrid"])
-KEEPS = st.builds(lambda least, more: Keep(recent=least + more, least=least), st.integers(1, 4), st.integers(0, 8))
+STRATEGIES = st.sampled_from(get_args(CompactionStrategy))
+KEEPS = st.builds(lambda least, more: Retention(recent=least + more, least=least), st.integers(1, 4), st.integers(0, 8))
 
 
-def planned(strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep) -> Plan | None:
+def planned(
+    strategy: CompactionStrategy, messages: list[LiveMessage], room: TokenLimits, keep: Retention
+) -> CompactionPlan | None:
     try:
-        return plan(strategy, messages, room, keep)
+        return plan_compaction(strategy, messages, room, keep)
     except TooFull:
         last = [m for place, m in enumerate(messages) if all(not later.opens_turn for later in messages[place + 1 :])]
-        least = sum(min(message.tokens, SHORTEST) for message in last)
+        least = sum(min(message.tokens, MIN_MESSAGE_TOKENS) for message in last)
         assert least + room.cap // 8 + 64 >= room.cap, "it would have fitted"
         assume(False)
         raise
 
 
-def after(messages: list[Sized], found: Plan) -> list[Sized]:
+def after(messages: list[LiveMessage], found: CompactionPlan) -> list[LiveMessage]:
     kept = [message for message in messages if message.id in found.kept]
     return [
         replace(message, tokens=min(message.tokens, found.condensed.get(message.id, message.tokens)))
@@ -80,7 +92,7 @@ def after(messages: list[Sized], found: Plan) -> list[Sized]:
 @settings(max_examples=700, deadline=None)
 @given(STRATEGIES, histories(), rooms(), KEEPS)
 def test_the_cap_always_holds_and_planning_twice_changes_nothing(
-    strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep
+    strategy: CompactionStrategy, messages: list[LiveMessage], room: TokenLimits, keep: Retention
 ) -> None:
     found = planned(strategy, messages, room, keep)
     total = room.summary + sum(message.tokens for message in messages)
@@ -92,13 +104,13 @@ def test_the_cap_always_holds_and_planning_twice_changes_nothing(
     left = after(messages, found)
     assert sum(message.tokens for message in left) + found.summary_budget <= room.cap
     assert found.summary_budget <= room.summary_cap
-    assert plan(strategy, left, replace(room, summary=found.summary_budget), keep) is None
+    assert plan_compaction(strategy, left, replace(room, summary=found.summary_budget), keep) is None
 
 
 @settings(max_examples=250, deadline=None)
 @given(STRATEGIES, histories(), rooms(), KEEPS)
 def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
-    strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep
+    strategy: CompactionStrategy, messages: list[LiveMessage], room: TokenLimits, keep: Retention
 ) -> None:
     found = planned(strategy, messages, room, keep)
     if found is None:
@@ -112,7 +124,7 @@ def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
 @settings(max_examples=250, deadline=None)
 @given(STRATEGIES, histories(), rooms(), KEEPS)
 def test_a_tool_call_is_never_parted_from_its_result(
-    strategy: StrategyName, messages: list[Sized], room: Room, keep: Keep
+    strategy: CompactionStrategy, messages: list[LiveMessage], room: TokenLimits, keep: Retention
 ) -> None:
     found = planned(strategy, messages, room, keep)
     if found is None:
@@ -125,7 +137,7 @@ def test_a_tool_call_is_never_parted_from_its_result(
 @settings(max_examples=250, deadline=None)
 @given(histories(), rooms(), KEEPS)
 def test_what_is_summarised_is_one_run_but_for_what_the_user_wants_kept(
-    messages: list[Sized], room: Room, keep: Keep
+    messages: list[LiveMessage], room: TokenLimits, keep: Retention
 ) -> None:
     found = planned("summarize", messages, room, keep)
     if found is None or not found.archived:
@@ -138,7 +150,7 @@ def test_what_is_summarised_is_one_run_but_for_what_the_user_wants_kept(
 
 @settings(max_examples=200, deadline=None)
 @given(histories(), KEEPS)
-def test_under_the_trigger_nothing_happens(messages: list[Sized], keep: Keep) -> None:
+def test_under_the_trigger_nothing_happens(messages: list[LiveMessage], keep: Retention) -> None:
     total = sum(message.tokens for message in messages)
-    room = Room(cap=2 * total, goal=total, trigger=total, summary_cap=total)
-    assert plan("summarize", messages, room, keep) is None
+    room = TokenLimits(cap=2 * total, goal=total, trigger=total, summary_cap=total)
+    assert plan_compaction("summarize", messages, room, keep) is None

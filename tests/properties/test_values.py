@@ -43,6 +43,7 @@ PLAIN: dict[Any, st.SearchStrategy[Any]] = {
 
 def of_type(annotation: Any) -> st.SearchStrategy[Any]:
     """Anything that a field of this type may hold."""
+    annotation = getattr(annotation, "__supertype__", annotation)  # of a NewType
     arguments = get_args(annotation)
     builders: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
         Literal: lambda: st.sampled_from(arguments),

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from tests.support.screens import Clock, a_usage, an_answer, in_chunks, on_screen, streamed, terminal, written
+from zkchat.model.choices import ToolName
 from zkchat.model.events import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, TurnFinished, Warned
 from zkchat.model.message import DocumentReference, LineRange
 from zkchat.render.context_bar import context_bar
@@ -38,7 +39,7 @@ REFERENCES = (
             wikilink=f"[[Dream {number}]]",
             relative_path=f"dreams/Dream {number}.md",
             reference_type="search",
-            via="find_excerpts",
+            via=ToolName("find_excerpts"),
             score=0.5,
             snippet="… a [b]dream[/b] is **not** a memory …",
             hits=number,

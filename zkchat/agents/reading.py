@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar, get_args
 
-from zkchat.model.message import Include
+from zkchat.model.choices import IncludeMode
 from zkchat.model.profile import Agent, ProfileFile, ProfileProblem, Rule, Scalar
 from zkchat.vault.notes.frontmatter import Frontmatter, cut, properties_at
 
 AGENT_KEYS: Final = ("description", "model", "context", "rules", "references", "tools", "servers")
 RULE_KEYS: Final = ("description", "include")
-MODES: Final[tuple[Include, ...]] = get_args(Include)
+MODES: Final[tuple[IncludeMode, ...]] = get_args(IncludeMode)
 AGENT_NAME: Final = re.compile(r"\w[\w-]*")
 """A name that can be written after an @."""
 
@@ -120,14 +120,14 @@ class _Sheet:
                 raise self._mistake(f"'{key}.{name}' must be one value.", key, name)
         return dict(values)
 
-    def modes(self, key: str) -> dict[str, Include]:
+    def modes(self, key: str) -> dict[str, IncludeMode]:
         """Names with their modes; names in a list are there always."""
         value = self.matter.properties.get(key)
         if isinstance(value, list):
             return {self._name(key, item): "always" for item in value}
         return {_unlinked(name): self.mode(key, mode, name) for name, mode in self._mapping(key).items()}
 
-    def mode(self, key: str, value: object, name: str = "") -> Include:
+    def mode(self, key: str, value: object, name: str = "") -> IncludeMode:
         for mode in MODES:
             if value == mode:
                 return mode

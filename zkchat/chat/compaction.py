@@ -19,8 +19,9 @@ from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import SUMMARY
 from zkchat.context.language import language_of
-from zkchat.context.strategies import Keep, Plan, StrategyName, level_for
+from zkchat.context.strategies import CompactionPlan, Retention, truncation_level
 from zkchat.errors import ProviderError
+from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacted, Event, Warned
 from zkchat.model.message import ChatMessage, CompactionPart, Condensed, DocumentReference, ToolResultPart
 from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk
@@ -39,8 +40,8 @@ class Policy:
     """What the settings say about compaction."""
 
     auto: bool = True
-    strategy: StrategyName = "summarize"
-    keep: Keep = field(default_factory=Keep)
+    strategy: CompactionStrategy = "summarize"
+    keep: Retention = field(default_factory=Retention)
     confirm: bool = False
     """Ask before an automatic one."""
     review: bool = False
@@ -51,7 +52,7 @@ class Policy:
 class Reviewer(Protocol):
     """The person at the terminal, where there is one."""
 
-    async def agrees(self, plan: Plan, tokens: int) -> bool: ...
+    async def agrees(self, plan: CompactionPlan, tokens: int) -> bool: ...
 
     async def edits(self, summary: str) -> str:
         """The summary as it shall be used; empty to do without the compaction."""
@@ -74,7 +75,7 @@ class Compactor:
     hidden: Callable[[], frozenset[str]] = frozenset
     """The ids of messages that the model may not see: they are archived without a word of them in the summary."""
 
-    async def draft(self, assembled: Assembled, plan: Plan, focus: str = "") -> tuple[CompactionPart, str]:
+    async def draft(self, assembled: Assembled, plan: CompactionPlan, focus: str = "") -> tuple[CompactionPart, str]:
         """The compaction that a plan asks for, not yet in force, and why the model's summary was not used, if so."""
         history = self.journal.history
         window = history.window
@@ -116,7 +117,7 @@ class Compactor:
         )
         return message, self.journal.append(MessageEntry(message=message))
 
-    async def run(self, assembled: Assembled, plan: Plan, focus: str = "") -> AsyncGenerator[Event, None]:
+    async def run(self, assembled: Assembled, plan: CompactionPlan, focus: str = "") -> AsyncGenerator[Event, None]:
         """Draft, have it reviewed if that is wanted, apply."""
         part, trouble = await self.draft(assembled, plan, focus)
         if trouble:
@@ -204,7 +205,7 @@ class Compactor:
         texts = [f"[earlier summary]\n{earlier}"] if earlier else []
         texts += [f"[{message.role}]\n{_said(message)}" for message in folded]
         sizes = [self.tokenizer.count(text) + 2 for text in texts]
-        level = max(16, level_for(sizes, max(64, room)))
+        level = max(16, truncation_level(sizes, max(64, room)))
         shown = [
             text if size <= level else condense(text, level, self.tokenizer.count)
             for text, size in zip(texts, sizes, strict=True)
@@ -228,7 +229,7 @@ class Compactor:
             kept.append(reference)
         return tuple(reversed(kept))
 
-    def _condensed(self, window: Window, plan: Plan, scale: float) -> Iterable[Condensed]:
+    def _condensed(self, window: Window, plan: CompactionPlan, scale: float) -> Iterable[Condensed]:
         for message in window.live:
             if message.id not in plan.condensed:
                 continue
@@ -238,13 +239,13 @@ class Compactor:
                 text = "\n\n".join(prompt.text for prompt in format_message(message, can_read=False))
                 yield Condensed(message_id=message.id, text=condense(text, room, self.tokenizer.count))
                 continue
-            level = level_for([self.tokenizer.count(part.text) for part in results], room)
+            level = truncation_level([self.tokenizer.count(part.text) for part in results], room)
             for part in results:
                 if self.tokenizer.count(part.text) > level:
                     text = condense(part.text, max(4, level), self.tokenizer.count)
                     yield Condensed(message_id=message.id, call_id=part.call_id, text=text)
 
-    def _tokens_after(self, part: CompactionPart, plan: Plan, assembled: Assembled, scale: float) -> int:
+    def _tokens_after(self, part: CompactionPart, plan: CompactionPlan, assembled: Assembled, scale: float) -> int:
         sizes = assembled.sizes
         archived = sum(sizes.get(id_, 0) for id_ in plan.archived)
         shortened = sum(max(0, sizes.get(id_, 0) - level) for id_, level in plan.condensed.items())
@@ -253,7 +254,7 @@ class Compactor:
         return max(0, assembled.usage.total - archived - shortened + summary)
 
 
-def _still_short(window: Window, plan: Plan) -> Iterable[Condensed]:
+def _still_short(window: Window, plan: CompactionPlan) -> Iterable[Condensed]:
     """Short forms of earlier compactions that nothing replaces; they live on while their messages do."""
     for (message_id, call_id), text in window.condensed.items():
         if message_id in plan.kept and message_id not in plan.condensed:

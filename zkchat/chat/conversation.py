@@ -15,9 +15,10 @@ from zkchat.chat.turn import Turn
 from zkchat.chat.unused import unused_items
 from zkchat.context.assembly import Assembled, request_from
 from zkchat.context.calibration import Calibration
-from zkchat.context.strategies import Keep, Plan, StrategyName
+from zkchat.context.strategies import CompactionPlan, Retention
 from zkchat.errors import ProviderError, StorageError, UsageError
 from zkchat.memory.facts import Remembered
+from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
 from zkchat.model.memory import FactSource
 from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, RequestItem
@@ -41,7 +42,7 @@ from zkchat.model.session import (
 class Preview:
     """A compaction as it would be."""
 
-    plan: Plan
+    plan: CompactionPlan
     part: CompactionPart
     trouble: str
     """Why the model's summary would not be used, if so."""
@@ -207,7 +208,7 @@ class Conversation:
         return self._turn.preparation.assemble(self._turn.wanted())
 
     async def preview(
-        self, focus: str = "", *, keep: int | None = None, strategy: StrategyName | None = None
+        self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
     ) -> Preview | None:
         """What `compact` would do; None when there is nothing to summarise."""
         assembled = await self.measure()
@@ -217,7 +218,7 @@ class Conversation:
         return Preview(plan=plan, part=part, trouble=trouble)
 
     async def compact(
-        self, focus: str = "", *, keep: int | None = None, strategy: StrategyName | None = None
+        self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
     ) -> AsyncGenerator[Event, None]:
         """Summarise and archive older messages now, whether or not the context is full."""
         if self._describing:
@@ -232,9 +233,14 @@ class Conversation:
             async for event in events:
                 yield event
 
-    def _plan(self, assembled: Assembled, keep: int | None, strategy: StrategyName | None) -> Plan | None:
+    def _plan(
+        self, assembled: Assembled, keep: int | None, strategy: CompactionStrategy | None
+    ) -> CompactionPlan | None:
         return self._turn.preparation.plan(
-            assembled, strategy=strategy, keep=None if keep is None else Keep(recent=keep, least=min(keep, 2)), now=True
+            assembled,
+            strategy=strategy,
+            keep=None if keep is None else Retention(recent=keep, least=min(keep, 2)),
+            now=True,
         )
 
     def uncompact(self) -> ChatMessage | None:

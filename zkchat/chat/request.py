@@ -19,10 +19,11 @@ from zkchat.context.instructions import SMALL_AGENT, STRICT
 from zkchat.context.recall.search import ConversationSearch, Found
 from zkchat.context.recall.selection import Recalled, recall
 from zkchat.context.selection import Candidate, Selected, Selector, added_items, build_candidates
-from zkchat.context.strategies import Keep, Plan, Room, Sized, StrategyName, TooFull, plan
+from zkchat.context.strategies import CompactionPlan, LiveMessage, Retention, TokenLimits, TooFull, plan_compaction
 from zkchat.errors import StorageError, UsageError, VaultError
 from zkchat.memory.facts import Memory
 from zkchat.memory.project import project_memory
+from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacting, Event, Warned
 from zkchat.model.message import ChatMessage, LeftOut, RequestItem, ToolCallPart, ToolResultPart
 from zkchat.model.profile import Agent
@@ -264,10 +265,10 @@ class Preparation:
         assembled: Assembled,
         *,
         squeeze: float = 1.0,
-        strategy: StrategyName | None = None,
-        keep: Keep | None = None,
+        strategy: CompactionStrategy | None = None,
+        keep: Retention | None = None,
         now: bool = False,
-    ) -> Plan | None:
+    ) -> CompactionPlan | None:
         """What a compaction would do now. Raises `UsageError` where nothing helps."""
         policy = self.compactor.policy
         window = self.history().window
@@ -275,17 +276,17 @@ class Preparation:
         room = replace(room, cap=int(squeeze * room.cap), goal=int(squeeze * room.goal))
         sized = [_sized(message, assembled, window) for message in window.live]
         try:
-            return plan(strategy or policy.strategy, sized, room, keep or policy.keep, now=now)
+            return plan_compaction(strategy or policy.strategy, sized, room, keep or policy.keep, on_demand=now)
         except TooFull as error:
             raise _too_full(assembled.usage.total, assembled.budget) from error
 
-    async def _is_allowed(self, found: Plan, assembled: Assembled) -> bool:
+    async def _is_allowed(self, found: CompactionPlan, assembled: Assembled) -> bool:
         policy, reviewer = self.compactor.policy, self.compactor.reviewer
         if not policy.auto:
             return False
         return not (policy.confirm and reviewer) or await reviewer.agrees(found, assembled.usage.total)
 
-    def _shortened(self, found: Plan) -> Warned | None:
+    def _shortened(self, found: CompactionPlan) -> Warned | None:
         asked = next((message for message in self.history().newest_first if message.role == "user"), None)
         if asked is None or asked.id not in found.condensed:
             return None
@@ -295,7 +296,7 @@ class Preparation:
         )
 
 
-def room_for(assembled: Assembled) -> Room:
+def room_for(assembled: Assembled) -> TokenLimits:
     """What the fixed parts of a request leave for the summary and the messages."""
     usage, budget = assembled.usage, assembled.budget
     scale = usage.total / usage.counted
@@ -305,7 +306,7 @@ def room_for(assembled: Assembled) -> Room:
     messages = usage.budgets["messages"]
     beside = messages.used - movable
     trigger = min(budget.trigger - fixed, messages.limit - beside)
-    return Room(
+    return TokenLimits(
         cap=budget.cap - fixed,
         trigger=trigger,
         goal=int(GOAL_SHARE * trigger),
@@ -314,8 +315,8 @@ def room_for(assembled: Assembled) -> Room:
     )
 
 
-def _sized(message: ChatMessage, assembled: Assembled, window: Window) -> Sized:
-    return Sized(
+def _sized(message: ChatMessage, assembled: Assembled, window: Window) -> LiveMessage:
+    return LiveMessage(
         id=message.id,
         tokens=assembled.sizes.get(message.id, 0),
         opens_turn=message.role == "user",

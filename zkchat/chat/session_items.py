@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal, assert_never
+from typing import assert_never
 
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import full_name, place_of
@@ -11,10 +11,9 @@ from zkchat.context.assembly import digest
 from zkchat.context.formatting import format_document
 from zkchat.context.selection import added_items, dropped_items
 from zkchat.errors import UsageError
+from zkchat.model.choices import SessionItemType
 from zkchat.model.message import RequestContext, RequestItem
 from zkchat.model.note import Link, Missing
-
-Kind = Literal["rule", "reference", "tool"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +52,7 @@ class SessionItems:
         self._wants = conversation.wants
         self._library = self._wants.library.whole
 
-    def offered(self, kind: Kind) -> list[Offered]:
+    def offered(self, kind: SessionItemType) -> list[Offered]:
         """All of a kind that the present agent may be given, and what the user added although it is gone."""
         changes = self.conversation.history.items
         added, dropped = added_items(changes), dropped_items(changes)
@@ -74,7 +73,7 @@ class SessionItems:
             if item.type == kind
         ]
 
-    def find(self, kind: Kind, name: str) -> Offered:
+    def find(self, kind: SessionItemType, name: str) -> Offered:
         """The one of that name. Raises `UsageError` with the nearest names where there is none."""
         if kind == "reference":
             return self._note(name)

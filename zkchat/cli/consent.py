@@ -12,7 +12,7 @@ from zkchat.errors import ZkchatError
 
 if TYPE_CHECKING:
     from zkchat.chat.conversation import Conversation
-    from zkchat.context.strategies import Plan
+    from zkchat.context.strategies import CompactionPlan
     from zkchat.vault.indexing.indexer import Progress
 
 
@@ -41,7 +41,7 @@ class TerminalReviewer:
     def __init__(self, here: Process) -> None:
         self._here = here
 
-    async def agrees(self, plan: "Plan", tokens: int) -> bool:
+    async def agrees(self, plan: "CompactionPlan", tokens: int) -> bool:
         count = len(plan.archived)
         return self._here.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
 

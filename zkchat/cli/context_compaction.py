@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import asdict
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,17 +10,12 @@ from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, pro
 from zkchat.cli.context_transfer import SessionArgument
 from zkchat.cli.session_lookup import conversation_of, first_line
 from zkchat.errors import ExitCode
+from zkchat.model.choices import CompactionStrategy
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
-    from zkchat.context.strategies import StrategyName
+    from zkchat.model.choices import CompactionStrategy
     from zkchat.model.events import Event
-
-
-class Strategy(StrEnum):
-    SUMMARIZE = "summarize"
-    DISCARD = "discard"
-    HYBRID = "hybrid"
 
 
 def stats(
@@ -84,7 +78,7 @@ def compact(
         typer.Option("--keep", min=1, metavar="N", help="Messages at the end that stay.", show_default=False),
     ] = None,
     strategy: Annotated[
-        Strategy | None, typer.Option("--strategy", help="Else context.strategy.", show_default=False)
+        CompactionStrategy | None, typer.Option("--strategy", help="Else context.strategy.", show_default=False)
     ] = None,
     model: ModelOption = None,
     vault: VaultOption = None,
@@ -97,11 +91,10 @@ def compact(
     import asyncio
 
     here = process()
-    chosen: StrategyName | None = strategy.value if strategy else None
     with conversation_of(here, vault, session, model) as opened:
         if dry_run:
-            return asyncio.run(_preview(here, opened, focus, keep, chosen, as_json=json_output))
-        events = opened.conversation.compact(focus, keep=keep, strategy=chosen)
+            return asyncio.run(_preview(here, opened, focus, keep, strategy, as_json=json_output))
+        events = opened.conversation.compact(focus, keep=keep, strategy=strategy)
         return asyncio.run(_compacted(here, events, as_json=json_output))
 
 
@@ -110,7 +103,7 @@ async def _preview(
     opened: "OpenConversation",
     focus: str,
     keep: int | None,
-    strategy: "StrategyName | None",
+    strategy: "CompactionStrategy | None",
     *,
     as_json: bool,
 ) -> int:

@@ -1,6 +1,5 @@
 """`zkchat rules`: what the answers keep to; listed, shown, made."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -9,14 +8,9 @@ from zkchat.cli import profiles
 from zkchat.cli.common import JsonOption, VaultOption, process
 from zkchat.cli.config import Scope
 from zkchat.cli.profiles import ScopeOption
+from zkchat.model.choices import IncludeMode
 
 app = typer.Typer(help="List, show and make rules for the answers.", no_args_is_help=True)
-
-
-class Mode(StrEnum):
-    ALWAYS = "always"
-    MANUAL = "manual"
-    AGENT = "agent"
 
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.", show_default=False)]
@@ -58,7 +52,9 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
 def new(
     name: NameArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.", show_default=False)] = "",
-    include: Annotated[Mode, typer.Option("--include", help="Always, on /add, or when it is relevant.")] = Mode.ALWAYS,
+    include: Annotated[
+        IncludeMode, typer.Option("--include", help="Always, on /add, or when it is relevant.")
+    ] = "always",
     description: Annotated[
         str, typer.Option("--description", metavar="TEXT", help="When it applies; read by `--include agent`.")
     ] = "",
@@ -75,7 +71,7 @@ def new(
     from zkchat.agents.reading import rule_of
 
     here = process()
-    head = yaml.safe_dump({"include": include.value, "description": description}, allow_unicode=True, sort_keys=False)
+    head = yaml.safe_dump({"include": include, "description": description}, allow_unicode=True, sort_keys=False)
     body = " ".join(text.split()) or "Write here what the answers should keep to."
     made = profiles.write_new(here, vault, scope, "rule", name, f"---\n{head}---\n{body}\n")
     if json_output:

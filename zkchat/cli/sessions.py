@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.model.choices import Role
 
 if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from zkchat.ports import SessionStore
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
-
-
-class Role(StrEnum):
-    USER = "user"
-    ASSISTANT = "assistant"
-    SYSTEM = "system"
-    TOOL = "tool"
 
 
 SessionArgument = Annotated[
@@ -72,7 +65,7 @@ def show(
     here = process()
     wanted = EntryFilter(
         last=last,
-        role=role.value if role else None,
+        role=role,
         since=_time("--since", since, time.min),
         until=_time("--until", until, time.max),
     )

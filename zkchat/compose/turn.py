@@ -19,7 +19,7 @@ from zkchat.compose.trust import VaultTrust
 from zkchat.compose.user_interface import UserInterface
 from zkchat.compose.workspace import Workspace
 from zkchat.context.budget import Shares
-from zkchat.context.strategies import Keep
+from zkchat.context.strategies import Retention
 from zkchat.errors import StorageError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _compactor(parts: Parts, tokenizer: "Tokenizer", privacy: ConversationPrivac
         policy=Policy(
             auto=context.auto_compact,
             strategy=context.strategy,
-            keep=Keep(recent=context.keep_recent, least=context.keep_min),
+            keep=Retention(recent=context.keep_recent, least=context.keep_min),
             confirm=context.confirm_compaction,
             review=context.review_summary,
         ),

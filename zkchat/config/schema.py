@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 from zkchat.config.urls import http_address
 from zkchat.model import globs
+from zkchat.model.choices import CompactionStrategy, ThinkingView
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class Context(Section):
     )
     confirm_compaction: bool = Field(default=False, description="Ask in a chat before older messages are summarised.")
     review_summary: bool = Field(default=False, description="Open each summary in your editor before it is used.")
-    strategy: Literal["summarize", "discard", "hybrid"] = Field(
+    strategy: CompactionStrategy = Field(
         default="summarize",
         description="What happens to older messages: summarised, left out, or kept by their importance. "
         "In any case they stay in the session.",
@@ -214,7 +215,7 @@ class UserInterface(Section):
     references_shown: Annotated[int, Harmless()] = Field(
         default=10, ge=1, description='Rows of the panel "Referenced Documents"; what is beyond them is folded.'
     )
-    thinking: Annotated[Literal["folded", "shown", "hidden"], Harmless()] = Field(
+    thinking: Annotated[ThinkingView, Harmless()] = Field(
         default="folded",
         description="What is shown of a model's thinking: its last lines while it thinks, all of it, or nothing.",
     )

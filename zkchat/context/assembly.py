@@ -14,14 +14,13 @@ from typing import Final
 from zkchat.context.budget import Budget, Counts, usage_of
 from zkchat.context.calibration import Calibration, Counted, Traits, all_in_all, traits_of
 from zkchat.context.formatting import format_message, format_summary
+from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import (
     ChatMessage,
     ContextUsage,
     Evidence,
     EvidencePart,
     FilePart,
-    Include,
-    ItemType,
     LeftOut,
     RequestContext,
     RequestItem,
@@ -47,7 +46,7 @@ def piece(
     name: str,
     text: str,
     *,
-    include: Include = "always",
+    include: IncludeMode = "always",
     score: float | None = None,
     reason: str = "",
     passing: bool = False,

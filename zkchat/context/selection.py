@@ -10,7 +10,8 @@ from html import escape
 from zkchat.context.assembly import Piece, digest
 from zkchat.context.formatting import format_document
 from zkchat.context.relevance import Relevance
-from zkchat.model.message import DocumentReference, FilePart, Include, ItemType, LeftOut, RequestItem
+from zkchat.model.choices import IncludeMode, ItemType
+from zkchat.model.message import DocumentReference, FilePart, LeftOut, RequestItem
 from zkchat.model.profile import Agent, Rule
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import ItemsEntry
@@ -33,7 +34,7 @@ class Candidate:
     type: ItemType
     name: str
     server: str = ""
-    include: Include = "always"
+    include: IncludeMode = "always"
     about: str = ""
     """What a message is compared with."""
     text: str = ""
@@ -165,7 +166,9 @@ class Selector:
                 over -= item.tokens
         return [each for each in chosen if key_of(each.item) not in going], list(going.values())
 
-    def _chosen(self, candidate: Candidate, score: float | None, reason: str, include: Include | None = None) -> Piece:
+    def _chosen(
+        self, candidate: Candidate, score: float | None, reason: str, include: IncludeMode | None = None
+    ) -> Piece:
         item = self._item(candidate, score)
         changes = {"include": include or candidate.include, "reason": reason, "passing": score is not None}
         return Piece(item=item.model_copy(update=changes), text=candidate.text)

@@ -10,16 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from zkchat.errors import SessionError
 from zkchat.export.session_json import Json
-from zkchat.model.message import (
-    ChatMessage,
-    ImagePart,
-    Part,
-    Role,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-    UnknownPart,
-)
+from zkchat.model.choices import Role
+from zkchat.model.message import ChatMessage, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, UnknownPart
 
 _ROLES: Final[Mapping[str, Role]] = {
     **{role: cast("Role", role) for role in get_args(Role)},

@@ -16,6 +16,8 @@ from pydantic import (
     field_serializer,
 )
 
+from zkchat.model.choices import IncludeMode, ItemType, LeftOutReason, ReferenceVia, Role, ToolName
+
 
 class Value(BaseModel):
     """Base of the values that are stored or printed as JSON.
@@ -58,9 +60,8 @@ class DocumentReference(Value):
     """Inside the vault, with forward slashes; None when the link is broken."""
     reference_type: ReferenceType = "direct"
     status: LinkStatus = "resolved"
-    via: str = ""
-    """How it was found: `path`, `name`, `alias`… for a link, `embed` for what a linked note embeds; the tool's name, or
-    `evidence`, for a search; `answer` for what only the answer names."""
+    via: ReferenceVia | ToolName = ""
+    """How it was found. What a newer zkchat wrote here is kept as it is."""
     title: str = ""
     anchor: str = ""
     anchor_found: bool = True
@@ -111,9 +112,6 @@ class DocumentReference(Value):
         )
 
 
-Include = Literal["always", "manual", "agent"]
-ItemType = Literal["system", "rule", "reference", "tool", "memory", "summary", "recall", "evidence", "message"]
-
 BRIEFLY: Final = "briefly"
 """The context in which records are written for a store: without what is as usual in their items."""
 
@@ -124,7 +122,7 @@ class RequestItem(Value):
     type: ItemType
     name: str
     server: str = ""
-    include: Include = "always"
+    include: IncludeMode = "always"
     score: float | None = None
     tokens: int = 0
     digest: str = ""
@@ -140,7 +138,7 @@ class LeftOut(Value):
     """Something that was considered and not sent."""
 
     item: RequestItem
-    why: Literal["budget", "score", "removed", "private", "missing", "unapproved"]
+    why: LeftOutReason
 
 
 class TokenUsage(Value):
@@ -216,7 +214,6 @@ class RequestContext(Value):
 _ITEMS: Final = TypeAdapter(tuple[RequestItem, ...])
 
 
-Role = Literal["user", "assistant", "system", "tool"]
 ContextType = Literal["primary", "summary", "memory", "tool_output"]
 Status = Literal["complete", "unfinished", "error"]
 
@@ -279,6 +276,7 @@ class CompactionPart(Value):
     made_by: str = ""
     """The model that wrote the summary; empty where it was put together from the messages themselves."""
     strategy: str = "summarize"
+    """A `CompactionStrategy`, `clear`, or one that a newer zkchat knows."""
     focus: str = ""
     archived: tuple[str, ...] = ()
     """Ids of the messages that this compaction took out of the prompt."""

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from zkchat.model.message import Include, Value
+from zkchat.model.choices import IncludeMode
+from zkchat.model.message import Value
 
 Origin = Literal["vault", "user", "built-in"]
 ProfileKind = Literal["agent", "rule"]
@@ -40,7 +41,7 @@ class ProfileProblem(Value):
 class Rule(Value):
     name: str
     description: str = ""
-    include: Include = "always"
+    include: IncludeMode = "always"
     text: str = ""
     origin: Origin = "built-in"
     path: str = ""
@@ -55,22 +56,22 @@ class Agent(Value):
     """The model to ask; empty: the one that is set."""
     context: dict[str, Scalar] = Field(default_factory=dict)
     """Settings of the section `context` that it changes, by their names there."""
-    rules: dict[str, Include] = Field(default_factory=dict)
+    rules: dict[str, IncludeMode] = Field(default_factory=dict)
     """Modes of rules that differ for this agent from the rules' own."""
-    references: dict[str, Include] = Field(default_factory=dict)
+    references: dict[str, IncludeMode] = Field(default_factory=dict)
     """Notes, by link or path."""
-    tools: dict[str, Include] = Field(default_factory=dict)
-    servers: dict[str, Include] = Field(default_factory=dict)
+    tools: dict[str, IncludeMode] = Field(default_factory=dict)
+    servers: dict[str, IncludeMode] = Field(default_factory=dict)
     """Modes of the tools of a server that have none of their own."""
     text: str = ""
     """The instructions."""
     origin: Origin = "built-in"
     path: str = ""
 
-    def rule_mode(self, rule: Rule) -> Include:
+    def rule_mode(self, rule: Rule) -> IncludeMode:
         return self.rules.get(rule.name, rule.include)
 
-    def tool_mode(self, name: str, server: str = "") -> Include:
+    def tool_mode(self, name: str, server: str = "") -> IncludeMode:
         """The tool's own mode, else that of its server, else `always`."""
         own = self.tools.get(f"{server}/{name}") if server else None
         return own or self.tools.get(name) or self.servers.get(server) or "always"

@@ -2,7 +2,8 @@
 
 from typing import Any, Literal
 
-from zkchat.model.message import Evidence, ImagePart, Role, TokenUsage, ToolCallPart, Value
+from zkchat.model.choices import Role
+from zkchat.model.message import Evidence, ImagePart, TokenUsage, ToolCallPart, Value
 
 FinishReason = Literal["stop", "length", "tool_calls", "abstained", "interrupted"]
 

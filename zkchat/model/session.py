@@ -7,7 +7,8 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import ConfigDict, Discriminator, Tag
 
-from zkchat.model.message import ChatMessage, CompactionPart, RequestItem, Role, TextPart, ThinkingPart, Value
+from zkchat.model.choices import Role
+from zkchat.model.message import ChatMessage, CompactionPart, RequestItem, TextPart, ThinkingPart, Value
 
 Known = TypeVar("Known")
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final, get_args
 
-from zkchat.model.message import Include, ItemType, RequestContext, RequestItem
+from zkchat.model.choices import IncludeMode, ItemType
+from zkchat.model.message import RequestContext, RequestItem
 from zkchat.render.sanitize import sanitize_line
 
 _GROUPS: Final[dict[ItemType, str]] = {
@@ -54,5 +55,5 @@ def _summary(context: RequestContext) -> str:
     if not items:
         return "Nothing but messages was sent."
     modes = Counter(item.include for item in items)
-    counts = ", ".join(f"{modes[mode]} {mode}" for mode in get_args(Include) if modes[mode])
+    counts = ", ".join(f"{modes[mode]} {mode}" for mode in get_args(IncludeMode) if modes[mode])
     return f"Agent {sanitize_line(context.agent)}. {len(items)} items beside messages: {counts}."

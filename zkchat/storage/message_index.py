@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from zkchat.model.message import Role
+from zkchat.model.choices import Role
 from zkchat.model.session import IndexedMessage, IndexedUpTo
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.sessions import stamp

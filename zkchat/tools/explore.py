@@ -114,7 +114,7 @@ class _Explore:
         text = self._library.section(path)
         page = text[wanted.offset : wanted.offset + PAGE]
         end = wanted.offset + len(page)
-        reference = self._reference(path, via="read_document", included=True)
+        reference = self._reference(path, included=True)
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
         return ToolOutcome(
             text=format_document(path, page) + (more if end < len(text) else ""),
@@ -123,17 +123,17 @@ class _Explore:
         )
 
     def find_excerpts(self, wanted: Find) -> ToolOutcome:
-        return self._found(self._library.search(wanted.query, limit=wanted.limit), "find_excerpts", "passage")
+        return self._found(self._library.search(wanted.query, limit=wanted.limit), "passage")
 
     def find_documents(self, wanted: Find) -> ToolOutcome:
-        return self._found(self._library.documents(wanted.query, limit=wanted.limit), "find_documents", "note")
+        return self._found(self._library.documents(wanted.query, limit=wanted.limit), "note")
 
-    def _found(self, passages: Sequence[Passage], via: str, what: str) -> ToolOutcome:
+    def _found(self, passages: Sequence[Passage], what: str) -> ToolOutcome:
         if not passages:
             return ToolOutcome(text="Nothing matches. Try other words.", summary="nothing found")
         return ToolOutcome(
             text="\n\n".join(format_document(passage.path, passage.text) for passage in passages),
-            references=tuple(self._passage(passage, via) for passage in passages),
+            references=tuple(self._passage(passage) for passage in passages),
             summary=_counted(len(passages), what),
         )
 
@@ -143,7 +143,7 @@ class _Explore:
         if not isinstance(found, Resolved | Ambiguous):
             return ToolOutcome(text=self._missing(wanted.wikilink), summary="no such note")
         others = found.others if isinstance(found, Ambiguous) else ()
-        reference = self._reference(found.path, via="resolve_wikilink")
+        reference = self._reference(found.path)
         return ToolOutcome(
             text=f"{wanted.wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else ""),
             references=(reference.model_copy(update={"anchor": link.anchor, "candidates": others}),),
@@ -153,20 +153,20 @@ class _Explore:
     def find_backlinks(self, wanted: OneNote) -> ToolOutcome:
         path = self._path(wanted.relative_path)
         links = self._library.links_to(path)
-        return self._links(links, [link.source for link in links], "find_backlinks")
+        return self._links(links, [link.source for link in links])
 
     def find_forward_links(self, wanted: OneNote) -> ToolOutcome:
         path = self._path(wanted.relative_path)
         links = [link for link in self._library.links_from(path) if isinstance(link.resolution, Resolved | Ambiguous)]
         targets = [link.resolution.path for link in links if isinstance(link.resolution, Resolved | Ambiguous)]
-        return self._links(links, targets, "find_forward_links")
+        return self._links(links, targets)
 
-    def _links(self, links: Sequence[StoredLink], ends: Sequence[str], via: str) -> ToolOutcome:
+    def _links(self, links: Sequence[StoredLink], ends: Sequence[str]) -> ToolOutcome:
         lines = [
             f"- {end} (by {link.link.text} in {link.source}, line {link.link.line})"
             for link, end in zip(links, ends, strict=True)
         ]
-        return self._listed(lines, ends, via, "link")
+        return self._listed(lines, ends, "link")
 
     def find_related(self, wanted: OneNote) -> ToolOutcome:
         """The notes next to it in the graph, then those that speak of the same, each once."""
@@ -176,7 +176,7 @@ class _Explore:
         related = {**dict.fromkeys((passage.path for passage in alike), "on the same subject"), **linked}
         related.pop(path, None)
         found = [*linked, *(each for each in related if each not in linked)][:MOST_RELATED]
-        return self._listed([f"- {each} ({related[each]})" for each in found], found, "find_related", "note")
+        return self._listed([f"- {each} ({related[each]})" for each in found], found, "note")
 
     def list_documents(self, wanted: ListDocuments) -> ToolOutcome:
         filters = [
@@ -187,13 +187,13 @@ class _Explore:
         query = " ".join(filter(None, filters)).replace("\n", " ")
         notes = self._library.documents(query, limit=ALL) if query else self._library.notes()
         lines = [f"- {note.path}: {note.title}" for note in notes]
-        return self._listed(lines, [note.path for note in notes], "list_documents", "note")
+        return self._listed(lines, [note.path for note in notes], "note")
 
     def get_current_datetime(self, _: Nothing) -> ToolOutcome:
         now = self._now().astimezone()
         return ToolOutcome(text=f"{now:%A, %Y-%m-%d %H:%M %Z}", summary=f"{now:%Y-%m-%d %H:%M}")
 
-    def _listed(self, lines: Sequence[str], paths: Sequence[str], via: str, what: str) -> ToolOutcome:
+    def _listed(self, lines: Sequence[str], paths: Sequence[str], what: str) -> ToolOutcome:
         shown = {*self._library.confirmed(paths[:MOST_LISTED])}
         listed = {line: path for line, path in zip(lines[:MOST_LISTED], paths, strict=False) if path in shown}
         more = [f"(and {len(lines) - MOST_LISTED:,} more)"] if len(lines) > MOST_LISTED else []
@@ -201,7 +201,7 @@ class _Explore:
             return ToolOutcome(text="There are none.", summary="none")
         return ToolOutcome(
             text="\n".join([*listed, *more]),
-            references=tuple(self._reference(path, via=via) for path in dict.fromkeys(listed.values())),
+            references=tuple(self._reference(path) for path in dict.fromkeys(listed.values())),
             summary=_counted(len(listed) + max(0, len(lines) - MOST_LISTED), what),
         )
 
@@ -217,18 +217,17 @@ class _Explore:
         close = [f"[[{name}]]" for name in found.suggestions] if isinstance(found, Missing) else []
         return f"There is no note '{named}'." + (f" Closest: {', '.join(close)}." if close else "")
 
-    def _reference(self, path: str, *, via: str, included: bool = False) -> DocumentReference:
+    def _reference(self, path: str, *, included: bool = False) -> DocumentReference:
         return DocumentReference(
             wikilink=self._library.link_to(path),
             relative_path=path,
             reference_type="search",
-            via=via,
             title=self._library.title(path),
             included=included,
         )
 
-    def _passage(self, passage: Passage, via: str) -> DocumentReference:
-        return self._reference(passage.path, via=via, included=True).model_copy(
+    def _passage(self, passage: Passage) -> DocumentReference:
+        return self._reference(passage.path, included=True).model_copy(
             update={
                 "anchor": passage.heading_path[-1] if passage.heading_path else "",
                 "lines": LineRange(first=passage.first_line, last=passage.last_line),

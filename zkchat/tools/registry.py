@@ -33,7 +33,7 @@ A = TypeVar("A", bound=Arguments)
 
 @dataclass(frozen=True)
 class FunctionTool(Generic[A]):
-    """A plain function over validated arguments, as a tool."""
+    """A plain function over validated arguments, as a tool. Its references say that this tool found them."""
 
     name: str
     description: str
@@ -56,6 +56,8 @@ class FunctionTool(Generic[A]):
             return failure(f"{_cut(error.message)} {error.hint}".strip())
         except Exception as error:  # noqa: BLE001 - whatever a model writes, the conversation goes on
             return failure(f"{self.name} cannot be run with these arguments ({type(error).__name__}). Try others.")
+        found = tuple(each if each.via else each.model_copy(update={"via": self.name}) for each in outcome.references)
+        outcome = replace(outcome, references=found)
         ignored = sorted(given.keys() - _names(self.arguments))
         return replace(outcome, text=f"{outcome.text}\n(Ignored: {_listed(ignored)}.)") if ignored else outcome
 

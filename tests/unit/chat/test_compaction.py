@@ -12,7 +12,7 @@ from tests.support.sessions import SessionsInMemory
 from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
 from zkchat.context.instructions import SUMMARY
-from zkchat.context.strategies import Keep, Plan
+from zkchat.context.strategies import CompactionPlan, Retention
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, PromptTooLong, ProviderError, UsageError
 from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
@@ -237,7 +237,7 @@ class Reader:
         self._agrees = agrees
         self._edited = edited
 
-    async def agrees(self, plan: Plan, tokens: int) -> bool:
+    async def agrees(self, plan: CompactionPlan, tokens: int) -> bool:
         assert plan.archived
         assert tokens
         return self._agrees
@@ -346,7 +346,7 @@ def test_an_important_message_is_kept_word_for_word(library: Library, store: Ses
 @pytest.mark.parametrize("strategy", ["discard", "hybrid"])
 def test_other_strategies_keep_within_the_window_too(library: Library, store: SessionsInMemory, strategy: Any) -> None:
     provider = Reciting(wordy)
-    talk = conversation_over(library, store, provider, policy=Policy(strategy=strategy, keep=Keep()))
+    talk = conversation_over(library, store, provider, policy=Policy(strategy=strategy, keep=Retention()))
     told(talk, 30)
     assert parts(talk)
     assert {part.strategy for part in parts(talk)} == {strategy}

@@ -9,6 +9,7 @@ from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_texts
 from zkchat.errors import StorageFull
+from zkchat.model.choices import Role
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
@@ -23,7 +24,6 @@ from zkchat.model.message import (
     Part,
     RequestContext,
     RequestItem,
-    Role,
     TextPart,
 )
 from zkchat.model.prompt import ModelInfo

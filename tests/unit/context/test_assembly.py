@@ -20,6 +20,7 @@ from zkchat.context.calibration import Calibration
 from zkchat.context.formatting import augmented_text, format_message
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ConfigError
+from zkchat.model.choices import Role
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
@@ -30,7 +31,6 @@ from zkchat.model.message import (
     FilePart,
     LineRange,
     Part,
-    Role,
     TextPart,
     ThinkingPart,
     ToolCallPart,

@@ -8,7 +8,7 @@ from zkchat.model.prompt import ModelInfo
 
 
 def reference(path: str | None, **more: str) -> DocumentReference:
-    return DocumentReference(wikilink=f"[[{path}]]", relative_path=path, **more)
+    return DocumentReference(wikilink=f"[[{path}]]", relative_path=path).model_copy(update=more)
 
 
 def test_a_small_document_is_included_and_a_large_one_is_not() -> None:

@@ -7,7 +7,8 @@ import pytest
 from zkchat.context.coverage import content
 from zkchat.context.extractive import LEFT_OUT, OPEN_QUESTIONS, condense, excerpt, summarise
 from zkchat.context.tokens import Estimate
-from zkchat.model.message import ChatMessage, Role, TextPart
+from zkchat.model.choices import Role
+from zkchat.model.message import ChatMessage, TextPart
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 count = Estimate().count

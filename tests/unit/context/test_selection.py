@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Candidate, Limits, Selected, Selector, added_items, dropped_items
 from zkchat.context.tokens import Estimate
-from zkchat.model.message import Include, ItemType, RequestItem
+from zkchat.model.choices import IncludeMode, ItemType
+from zkchat.model.message import RequestItem
 from zkchat.model.session import ItemsEntry
 from zkchat.providers.static_vectors import installed
 
@@ -113,7 +114,13 @@ def test_an_item_has_its_tokens_and_the_digest_of_its_text(selector: Selector) -
 
 
 def tool(
-    name: str, about: str = "", *, include: Include = "always", server: str = "web", size: int = 100, core: bool = False
+    name: str,
+    about: str = "",
+    *,
+    include: IncludeMode = "always",
+    server: str = "web",
+    size: int = 100,
+    core: bool = False,
 ) -> Candidate:
     return Candidate(
         type="tool", name=name, server=server, include=include, about=about or name, text="x" * size, core=core

@@ -2,18 +2,19 @@ from datetime import datetime, timedelta
 
 from tests.support.sessions import NOON
 from zkchat.memory.documents import Tally, uses_in
+from zkchat.model.choices import ReferenceVia, Role, ToolName
 from zkchat.model.memory import DocumentUse
-from zkchat.model.message import ChatMessage, DocumentReference, Role
+from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.session import Entry, MessageEntry, Session, TitleEntry
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON)
 
 
 def linked(path: str | None, **more: bool) -> DocumentReference:
-    return DocumentReference(wikilink=f"[[{path}]]", relative_path=path, **more)
+    return DocumentReference(wikilink=f"[[{path}]]", relative_path=path).model_copy(update=more)
 
 
-def found(path: str, via: str, *, included: bool = True, cited: bool = False) -> DocumentReference:
+def found(path: str, via: ReferenceVia | ToolName, *, included: bool = True, cited: bool = False) -> DocumentReference:
     return DocumentReference(
         wikilink="", relative_path=path, reference_type="search", via=via, included=included, cited=cited
     )
@@ -54,10 +55,10 @@ def test_notes_that_tools_and_evidence_brought_are_uses_and_say_by_what() -> Non
     answer = message(
         2,
         "assistant",
-        found("A.md", "read_document"),
+        found("A.md", ToolName("read_document")),
         found("B.md", "evidence", cited=True),
         found("C.md", ""),
-        found("Unused.md", "find_excerpts", included=False),
+        found("Unused.md", ToolName("find_excerpts"), included=False),
         linked(None),
     )
     assert uses(message(1, "user"), answer) == [

@@ -2,7 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from zkchat.model.message import ChatMessage, Role, Status, TextPart
+from zkchat.model.choices import Role
+from zkchat.model.message import ChatMessage, Status, TextPart
 from zkchat.model.session import (
     DraftEntry,
     Entry,

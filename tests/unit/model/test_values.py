@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
+from zkchat.model.choices import ToolName
 from zkchat.model.message import (
     BudgetUse,
     ChatMessage,
@@ -78,7 +79,7 @@ def test_two_references_to_a_document_become_one_that_is_counted() -> None:
         wikilink="[[Sleep]]",
         relative_path="Sleep.md",
         reference_type="search",
-        via="find_excerpts",
+        via=ToolName("find_excerpts"),
         score=0.9,
         snippet="eight hours",
         lines=LineRange(first=3, last=4),

@@ -9,6 +9,7 @@ from threading import Thread
 import pytest
 
 from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull
+from zkchat.model.choices import Role
 from zkchat.model.message import (
     BudgetUse,
     ChatMessage,
@@ -17,7 +18,6 @@ from zkchat.model.message import (
     LineRange,
     RequestContext,
     RequestItem,
-    Role,
     Status,
     TextPart,
     ToolCallPart,

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable
-from typing import Literal, assert_never
+from typing import assert_never
 
 from rich.console import Console
 from rich.text import Text
 
+from zkchat.model.choices import ThinkingView
 from zkchat.model.events import (
     Compacted,
     Compacting,
@@ -29,8 +30,6 @@ from zkchat.render.context_bar import context_bar
 from zkchat.render.markdown.stream import MarkdownStream
 from zkchat.render.references import LinkFor, no_link, references_panel
 from zkchat.render.sanitize import error_lines
-
-ThinkingView = Literal["shown", "folded", "hidden"]
 
 
 class ScreenPresenter:

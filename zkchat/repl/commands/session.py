@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
-from zkchat.chat.session_items import Kind
 from zkchat.context.selection import added_items
 from zkchat.errors import UsageError
 from zkchat.memory.project import FILES
+from zkchat.model.choices import SessionItemType
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
 
 _PAGE: Final = "What everybody who works with this vault should know.\n"
@@ -105,10 +105,10 @@ def _beginning_with(text: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.casefold().startswith(text.casefold())]
 
 
-def meant(command: str, argument: str) -> tuple[Kind, str]:
+def meant(command: str, argument: str) -> tuple[SessionItemType, str]:
     """What kind of thing was named, and its name."""
     first, _, rest = argument.partition(" ")
-    kind: dict[str, Kind] = {"rule": "rule", "tool": "tool", "note": "reference"}
+    kind: dict[str, SessionItemType] = {"rule": "rule", "tool": "tool", "note": "reference"}
     if argument.startswith("[["):
         return "reference", argument
     if first.casefold() not in kind or not rest.strip():
@@ -116,7 +116,7 @@ def meant(command: str, argument: str) -> tuple[Kind, str]:
     return kind[first.casefold()], rest.strip()
 
 
-def _list(context: CommandContext, kind: Kind, otherwise: str) -> Outcome:
+def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Outcome:
     every = context.kit().offered(kind)
     if not every:
         raise UsageError(otherwise)

@@ -13,7 +13,8 @@ from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.recall.selection import recall
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageDamaged
-from zkchat.model.message import ChatMessage, CompactionPart, ContextType, Part, Role, TextPart, ToolResultPart
+from zkchat.model.choices import Role
+from zkchat.model.message import ChatMessage, CompactionPart, ContextType, Part, TextPart, ToolResultPart
 from zkchat.model.session import Entry, IndexedMessage, IndexedUpTo, MessageEntry, TitleEntry
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.sessions import SqliteSessions

@@ -3,6 +3,7 @@
 import io
 
 from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
+from zkchat.model.choices import ThinkingView
 from zkchat.model.events import (
     Compacted,
     Compacting,
@@ -22,7 +23,7 @@ from zkchat.model.events import (
 from zkchat.model.message import CompactionPart, DocumentReference, TokenUsage
 from zkchat.render.console import console_for
 from zkchat.render.presenters.base import Presenter
-from zkchat.render.presenters.screen import ScreenPresenter, ThinkingView
+from zkchat.render.presenters.screen import ScreenPresenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
 

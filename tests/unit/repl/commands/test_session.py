@@ -16,6 +16,7 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.session_items import SessionItems
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
+from zkchat.model.choices import ToolName
 from zkchat.model.message import DocumentReference, LeftOut, RequestContext, RequestItem
 from zkchat.model.profile import ProfileFile
 from zkchat.model.session import ItemsEntry
@@ -325,7 +326,11 @@ def test_every_reason_to_leave_a_note_out_has_its_words(harness: Place, why: str
 
 def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: Place) -> None:
     read = DocumentReference(
-        wikilink="[[Bees]]", relative_path="Bees.md", reference_type="search", via="read_document", included=True
+        wikilink="[[Bees]]",
+        relative_path="Bees.md",
+        reference_type="search",
+        via=ToolName("read_document"),
+        included=True,
     )
     recorded = CommandHarness(harness.context.kit)
     recorded.exchange("What are bees?", "Insects.", read, request_context=RequestContext())

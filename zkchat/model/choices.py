@@ -1,0 +1,31 @@
+"""Closed sets that stored values, settings and commands share, each written once. Imports nothing heavy: the CLI
+offers some of them as choices."""
+
+from typing import Literal, NewType
+
+from zkchat.model.note import LinkVia
+
+Role = Literal["user", "assistant", "system", "tool"]
+
+CompactionStrategy = Literal["summarize", "discard", "hybrid"]
+"""How the prompt gets smaller; `context.strategies.PLANNERS` holds a planner for each."""
+
+IncludeMode = Literal["always", "manual", "agent"]
+"""When an item is in a request: always, once the user adds it, or when a message calls for it."""
+
+SessionItemType = Literal["rule", "reference", "tool"]
+"""What a user can add to a session's requests and drop from them."""
+
+ItemType = Literal[SessionItemType, "system", "memory", "summary", "recall", "evidence", "message"]
+"""What a request can hold."""
+
+LeftOutReason = Literal["budget", "score", "removed", "private", "missing", "unapproved"]
+
+ToolName = NewType("ToolName", str)
+
+ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "answer"]
+"""How a document got into a message, where no tool found it: how a link was resolved, `embed` for what a linked note
+embeds, `withheld` for what the model may not see, `evidence` for a search, `answer` for what only the answer names."""
+
+ThinkingView = Literal["folded", "shown", "hidden"]
+"""How a terminal shows what a model thinks before it answers."""
