@@ -24,7 +24,7 @@ from tests.providers.weights import smollm2
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation
 from zkchat.context.assembly import request_from
-from zkchat.context.language import language_of
+from zkchat.context.language import detect_language
 from zkchat.environment import Environment
 from zkchat.model.events import TurnFinished
 from zkchat.model.message import ChatMessage
@@ -61,7 +61,7 @@ def questions(count: int, seed: int, *, english: bool = False) -> list[str]:
     """Questions of many kinds and lengths about the notes, with pieces of them pasted in."""
     chance = random.Random(seed)
     notes = [path for path in sorted(VAULT.rglob("*.md")) if path.name != "README.md"]
-    notes = [path for path in notes if not english or language_of(path.read_text()) == "en"]
+    notes = [path for path in notes if not english or detect_language(path.read_text()) == "en"]
     asked = []
     for _ in range(count):
         note = chance.choice(notes)

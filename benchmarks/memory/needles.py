@@ -25,7 +25,7 @@ from tests.support.libraries import library_of
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
 from zkchat.chat.request import ArchiveRecall
-from zkchat.context.coverage import content
+from zkchat.context.coverage import content_terms
 from zkchat.context.extractive import summarise
 from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.recall.selection import recall
@@ -150,7 +150,7 @@ def summary_of(messages: Sequence[ChatMessage]) -> tuple[str, int]:
 
 def told_in(summary: str, fact: Fact) -> bool:
     """Whether the words of the answer stand on one line, in whatever form: `14th of April` is `14th April` there."""
-    return any(content(fact.answer) <= content(line) for line in summary.splitlines())
+    return any(content_terms(fact.answer) <= content_terms(line) for line in summary.splitlines())
 
 
 def tops(search: ConversationSearch, session: str) -> list[list[str]]:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.chromium import PROGRAM, Tab, tab
 from tests.support.sessions import NOON
-from zkchat.memory.documents import Tally
+from zkchat.memory.note_usage import NoteUsage
 from zkchat.model.memory import DocumentUse
 from zkchat.render.graph_page import graph_page
 
@@ -23,7 +23,7 @@ TALKS = {
 
 
 def page_of(talks: dict[str, list[str]], folder: Path) -> Path:
-    tally = Tally()
+    tally = NoteUsage()
     for number, (title, paths) in enumerate(talks.items()):
         for path in paths:
             at = NOON + timedelta(days=number)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.context.extractive import condense, summarise
-from zkchat.context.language import language_of
+from zkchat.context.language import detect_language
 from zkchat.context.tokens import Estimate
 from zkchat.model.message import ChatMessage, TextPart
 
@@ -63,5 +63,5 @@ def test_a_condensed_text_is_never_over_its_budget_unless_nothing_is(
 @settings(max_examples=100, deadline=None)
 @given(texts)
 def test_a_language_is_two_letters_or_unknown(text: str) -> None:
-    language = language_of(text)
+    language = detect_language(text)
     assert language is None or len(language) == 2

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from tests.support.sessions import NOON, SessionsInMemory
-from zkchat.agents.profiles import profiles_of
+from zkchat.agents.profiles import build_profiles
 from zkchat.chat.compaction import Compactor, Policy, Reviewer
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.document_summaries import Summaries
@@ -92,7 +92,7 @@ def conversation_over(
         library=library,
         tools=tools,
         core=frozenset(spec.name for spec in tools.specs),
-        profiles=profiles_of(profiles),
+        profiles=build_profiles(profiles),
         selector=Selector(Relevance(), tokenizer),
         memory=memory,
         recall=recall(journal) if recall else nothing_recalled,

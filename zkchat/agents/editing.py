@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from zkchat.agents.reading import AGENT_KEYS, agent_of, unix_lines
+from zkchat.agents.parsing import AGENT_KEYS, parse_agent, unix_lines
 from zkchat.errors import ConfigError, UsageError
 from zkchat.model.profile import ProfileFile, ProfileProblem
 from zkchat.vault.notes.frontmatter import cut
@@ -33,7 +33,7 @@ def with_value(file: ProfileFile, key: str, value: str) -> str:
 
 
 def _check(file: ProfileFile) -> None:
-    read = agent_of(file)
+    read = parse_agent(file)
     if isinstance(read, ProfileProblem):
         raise ConfigError(f"Nothing was changed. {read.text}", hint=f"Look at {read.path}, line {read.line}.")
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from importlib.resources import files
 from typing import Final, TypeVar
 
-from zkchat.agents.reading import agent_of, rule_of
+from zkchat.agents.parsing import parse_agent, parse_rule
 from zkchat.context.instructions import DEFAULT_AGENT
 from zkchat.errors import ConfigError
 from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind, ProfileProblem, Rule
@@ -68,7 +68,7 @@ def came_with_vault(what: ProfileKind, name: str) -> str:
     return f"The {what} '{name}' came with this vault and is not approved"
 
 
-def profiles_of(found: Iterable[ProfileFile]) -> Profiles:
+def build_profiles(found: Iterable[ProfileFile]) -> Profiles:
     """What the files describe, and the built-in agents. Of one name the first in order of precedence counts.
 
     A file of the vault never takes the place of one of the user's own, not even of one that has a mistake.
@@ -79,8 +79,8 @@ def profiles_of(found: Iterable[ProfileFile]) -> Profiles:
     unapproved = tuple(file for file in files if not file.is_approved and file not in shadowed)
     used = [file for file in files if file not in shadowed and file not in unapproved]
     in_order = sorted(used, key=lambda file: PRECEDENCE.index(file.origin))
-    agents, agent_problems = _sorted_out(agent_of(file) for file in in_order if file.kind == "agent")
-    rules, rule_problems = _sorted_out(rule_of(file) for file in in_order if file.kind == "rule")
+    agents, agent_problems = _sorted_out(parse_agent(file) for file in in_order if file.kind == "agent")
+    rules, rule_problems = _sorted_out(parse_rule(file) for file in in_order if file.kind == "rule")
     return Profiles(agents, rules, (*agent_problems, *rule_problems), unapproved, shadowed)
 
 

@@ -18,7 +18,7 @@ from zkchat.context.assembly import Assembled
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import SUMMARY
-from zkchat.context.language import language_of
+from zkchat.context.language import detect_language
 from zkchat.context.strategies import CompactionPlan, Retention, truncation_level
 from zkchat.errors import ProviderError
 from zkchat.model.choices import CompactionStrategy
@@ -159,7 +159,9 @@ class Compactor:
     ) -> str:
         """What the model writes, asked once more if the first is not usable."""
         transcript = self._transcript(folded, earlier, limit, assembled)
-        language = language_of("\n".join(message.text for message in folded if message.role in {"user", "assistant"}))
+        language = detect_language(
+            "\n".join(message.text for message in folded if message.role in {"user", "assistant"})
+        )
         wishes = [
             f"Write at most {limit * 2 // 3} words." if limit > 30 else "Write one short sentence.",
             f"Pay most attention to: {focus}." if focus else "",
@@ -182,7 +184,7 @@ class Compactor:
             raise Unusable("it is empty")
         if (tokens := self.tokenizer.count(summary)) > limit:
             raise Unusable(f"it takes {tokens:,} tokens, more than the {limit:,} there are")
-        if language and (written := language_of(summary)) and written != language:
+        if language and (written := detect_language(summary)) and written != language:
             raise Unusable("it is in another language than the conversation")
         return summary
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from zkchat.context.formatting import format_document
 from zkchat.context.instructions import DESCRIPTION
-from zkchat.context.language import language_of
+from zkchat.context.language import detect_language
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.message import ChatMessage, DocumentReference
@@ -334,7 +334,7 @@ def accepted(said: str, text: str) -> str:
     sentence = as_read(said)
     if not sentence or len(sentence) > LONGEST or len(sentences(said.strip())) != 1 or _EXCUSE.match(sentence):
         return ""
-    written, language = language_of(sentence), language_of(text)
+    written, language = detect_language(sentence), detect_language(text)
     if written and language and written != language:
         return ""
     own, there = {*query_terms(sentence)}, {*terms(text)}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from zkchat.lexicon.statements import DECISIONS, FIRST_PERSON, PREFERENCES, REQUEST, UNSPACED_STATEMENTS
-from zkchat.memory.statements import placing
+from zkchat.memory.comparison import compare_fact
 from zkchat.model.memory import Fact
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import words
@@ -23,7 +23,7 @@ def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str
     facts = [*known]
     found = dict.fromkeys(" ".join(sentence.split()) for text in said for sentence in sentences(text))
     weights = {sentence: weight for sentence in found if (weight := _weight(sentence))}
-    new = [sentence for sentence in weights if placing(sentence, facts).same is None]
+    new = [sentence for sentence in weights if compare_fact(sentence, facts).same is None]
     best = sorted(new, key=lambda sentence: -weights[sentence])[:MOST]
     return [sentence for sentence in new if sentence in best]
 

@@ -16,7 +16,7 @@ from zkchat.context.assembly import Assembled, Assembler, Ingredients, Piece, pi
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
 from zkchat.context.calibration import Calibration, calibrate
 from zkchat.context.instructions import SMALL_AGENT, STRICT
-from zkchat.context.recall.search import ConversationSearch, Found
+from zkchat.context.recall.search import ConversationSearch, FoundMessage
 from zkchat.context.recall.selection import Recalled, recall
 from zkchat.context.selection import Candidate, Selected, Selector, added_items, build_candidates
 from zkchat.context.strategies import CompactionPlan, LiveMessage, Retention, TokenLimits, TooFull, plan_compaction
@@ -369,7 +369,7 @@ class ArchiveRecall:
         places = {id_: place for place, id_ in enumerate(archived)}
         return [_piece(each) for each in sorted(found, key=lambda each: places[each.message.id])]
 
-    def find(self, query: str, limit: int) -> list[Found]:
+    def find(self, query: str, limit: int) -> list[FoundMessage]:
         """The archived messages that answer a query best."""
         self._catch_up()
         return self.search.found(query, session=self.journal.session_id, limit=limit, among=self._archived())

@@ -13,7 +13,7 @@ from zkchat.context.selection import build_candidates
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.events import Warned
 from zkchat.model.message import ChatMessage, FilePart, Part, RequestContext, RequestItem
-from zkchat.model.session import OncePerMessage
+from zkchat.model.session import MessageCache
 from zkchat.vault.library import Library
 
 NOTE: Final = "text/markdown"
@@ -57,7 +57,7 @@ class Staleness:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._read = OncePerMessage(_read_in)
+        self._read = MessageCache(_read_in)
         self._now: dict[str, _Present] = {}
 
     def stale_notes(self, live: Sequence[ChatMessage], user: ChatMessage) -> Iterator[StaleNote]:

@@ -74,8 +74,8 @@ def new(
 
     zkchat agent new editor --scope vault
     """
+    from zkchat.agents.parsing import AGENT_NAME
     from zkchat.agents.profiles import built_in
-    from zkchat.agents.reading import AGENT_NAME
     from zkchat.errors import UsageError
 
     here = process()

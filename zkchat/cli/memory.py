@@ -103,11 +103,11 @@ def relevance(
     """Show which facts a conversation calls for, and the notes used most."""
     from zkchat.compose import stores
     from zkchat.errors import SessionNotFound
-    from zkchat.memory.documents import Tally
+    from zkchat.memory.note_usage import NoteUsage
     from zkchat.model.session import thread_of
 
     here = process()
-    tally = Tally()
+    tally = NoteUsage()
     with stores.open_sessions(here.environment, vault, here) as store:
         chosen = store.find(session) if session else next(iter(store.sessions()), None)
         if chosen is None:
@@ -168,7 +168,7 @@ def import_(
 
     zkchat memory import @About/me.md
     """
-    from zkchat.memory.facts import Secrecy, list_items
+    from zkchat.memory.facts import FactPrivacy, list_items
 
     here = process()
     text, privacy = _text_of(here, vault, path)
@@ -178,7 +178,7 @@ def import_(
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
     with _open_memory(here, vault) as (_, memory):
-        own = memory.within(Secrecy(binds=lambda: privacy == "local"))
+        own = memory.within(FactPrivacy(binds=lambda: privacy == "local"))
         remembered = [own.remember(item, "import") for item in items]
     new = sum(each.is_new for each in remembered)
     if json_output:

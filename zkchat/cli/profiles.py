@@ -29,9 +29,9 @@ def folders(here: Process, vault: "Path | None") -> "ProfileFolders":
 
 
 def profiles(here: Process, vault: "Path | None") -> "Profiles":
-    from zkchat.agents.profiles import profiles_of
+    from zkchat.agents.profiles import build_profiles
 
-    return profiles_of(_of_vault(here, vault).profiles(folders(here, vault)))
+    return build_profiles(_of_vault(here, vault).profiles(folders(here, vault)))
 
 
 def _of_vault(here: Process, vault: "Path | None") -> "VaultTrust":

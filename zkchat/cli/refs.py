@@ -13,7 +13,7 @@ from zkchat.errors import NoteNotFound, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zkchat.memory.documents import Tally
+    from zkchat.memory.note_usage import NoteUsage
     from zkchat.model.memory import DocumentUse
     from zkchat.ports import SessionStore
 
@@ -117,11 +117,11 @@ def _check_target(target: Path, *, yes: bool) -> None:
                 raise UsageError(f"{target} is there already, and not made by zkchat.", hint="To overwrite it: --yes")
 
 
-def _tally(here: Process, vault: Path | None) -> "Tally":
+def _tally(here: Process, vault: Path | None) -> "NoteUsage":
     from zkchat.compose import stores
-    from zkchat.memory.documents import Tally
+    from zkchat.memory.note_usage import NoteUsage
 
-    tally = Tally()
+    tally = NoteUsage()
     with stores.open_sessions(here.environment, vault, here) as store:
         for use in document_uses(store):
             tally.add(use)
@@ -130,7 +130,7 @@ def _tally(here: Process, vault: Path | None) -> "Tally":
 
 def document_uses(store: "SessionStore") -> "Iterator[DocumentUse]":
     """The documents that each conversation used; one conversation is in memory at a time."""
-    from zkchat.memory.documents import uses_in
+    from zkchat.memory.note_usage import note_uses
 
     for session in store.sessions():
-        yield from uses_in(session, store.entries(session.id))
+        yield from note_uses(session, store.entries(session.id))

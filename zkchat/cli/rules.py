@@ -68,13 +68,13 @@ def new(
     """
     import yaml
 
-    from zkchat.agents.reading import rule_of
+    from zkchat.agents.parsing import parse_rule
 
     here = process()
     head = yaml.safe_dump({"include": include, "description": description}, allow_unicode=True, sort_keys=False)
     body = " ".join(text.split()) or "Write here what the answers should keep to."
     made = profiles.write_new(here, vault, scope, "rule", name, f"---\n{head}---\n{body}\n")
     if json_output:
-        here.json(rule_of(made))
+        here.json(parse_rule(made))
     else:
         here.out(f"Made {made.path}.")

@@ -17,6 +17,6 @@ def profile_folders(paths: Paths) -> "ProfileFolders":
 
 
 def load_profiles(paths: Paths) -> "Profiles":
-    from zkchat.agents.profiles import profiles_of
+    from zkchat.agents.profiles import build_profiles
 
-    return profiles_of(VaultTrust(paths).profiles(profile_folders(paths)))
+    return build_profiles(VaultTrust(paths).profiles(profile_folders(paths)))

@@ -100,11 +100,11 @@ class VaultTrust:
 def page_text(vault: Path, name: str) -> str | None:
     """As much of the vault's page as can ever be used; None where there is none that can be read."""
     from zkchat.errors import VaultError
-    from zkchat.memory.project import LARGEST
+    from zkchat.memory.project import MAX_FILE_CHARS
     from zkchat.storage.vault_files import VaultFiles
 
     try:
-        return VaultFiles(vault, exclude=(), max_note_bytes=20 * LARGEST).read(name)[:LARGEST]
+        return VaultFiles(vault, exclude=(), max_note_bytes=20 * MAX_FILE_CHARS).read(name)[:MAX_FILE_CHARS]
     except VaultError:
         return None
 
@@ -145,11 +145,11 @@ def _about_page(text: str) -> Iterator[str]:
 
 
 def _about_agent(item: VaultItem) -> Iterator[str]:
+    from zkchat.agents.parsing import parse_agent
     from zkchat.agents.profiles import BUILT_IN
-    from zkchat.agents.reading import agent_of
     from zkchat.model.profile import ProfileFile, ProfileProblem
 
-    agent = agent_of(ProfileFile(kind="agent", name=item.name, origin="vault", path=item.name, text=item.content))
+    agent = parse_agent(ProfileFile(kind="agent", name=item.name, origin="vault", path=item.name, text=item.content))
     if isinstance(agent, ProfileProblem):
         yield _beginning(item.content)
         return

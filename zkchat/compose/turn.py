@@ -164,9 +164,11 @@ def _memory(stack: ExitStack, parts: Parts, privacy: ConversationPrivacy) -> tup
         _, memory, notices = stack.enter_context(open_memory(parts.workspace))
     except StorageError as error:
         return None, (f"Nothing is remembered now. {error.message}",)
-    from zkchat.memory.facts import Secrecy
+    from zkchat.memory.facts import FactPrivacy
 
-    secrecy = Secrecy(withholds=lambda: not privacy.on_this_machine(), binds=privacy.binds, disclose=privacy.disclose)
+    secrecy = FactPrivacy(
+        withholds=lambda: not privacy.on_this_machine(), binds=privacy.binds, disclose=privacy.disclose
+    )
     return memory.within(secrecy), notices
 
 

@@ -1,4 +1,4 @@
-"""Choosing sentences within a budget: each time the one that adds most that was not said yet, for what it costs."""
+"""Budgeted maximum coverage: select texts greedily, each time the one that adds most new terms for its cost."""
 
 import re
 from collections import Counter
@@ -13,35 +13,37 @@ from zkchat.lexicon.statements import DECISIONS, FIRST_PERSON, UNSPACED_STATEMEN
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.vault.search.terms import query_words, stem, words
 
-_WORTH = (1.0, 0.15)
-"""Of a word: said for the first time, for the second. After that it adds nothing."""
-_THRIFT = 0.7
-"""Below 1, for a long sentence brings along what belongs together, and pays for its line once."""
-_FOCUS = 4.0
-"""How much more a word counts that was asked for."""
+GAIN_BY_OCCURRENCE = (1.0, 0.15)
+"""Of a term: for its first occurrence, for its second. After that it adds nothing."""
+COST_EXPONENT = 0.7
+"""Below 1, because a long sentence brings along what belongs together, and pays for its line once."""
+FOCUS_WEIGHT = 4.0
+"""How much more a term counts that was asked for."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _DECIDED, _OWN, _GREETING = (frozenset(listed.split()) for listed in (DECISIONS, FIRST_PERSON, GREETINGS))
 _STOP_WORDS = frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
 _QUESTION = ("?", "？", "؟", "\u037e")
 
 
-class Candidate(NamedTuple):
+class CoverageItem(NamedTuple):
+    """A text that can be selected."""
+
     terms: frozenset[str]
-    worth: float
+    weight: float
     cost: int
 
 
-def candidate(sentence: str, cost: int, *, weight: float = 1.0) -> Candidate:
-    return Candidate(content(sentence), weight * worth(sentence), max(cost, 1))
+def coverage_item(sentence: str, cost: int, *, weight: float = 1.0) -> CoverageItem:
+    return CoverageItem(content_terms(sentence), weight * sentence_weight(sentence), max(cost, 1))
 
 
-def content(text: str) -> frozenset[str]:
-    """The terms that tell something; of a text of stop words, none."""
+def content_terms(text: str) -> frozenset[str]:
+    """The terms of a text; none if it is made of stop words alone."""
     asked = query_words(text)
     return frozenset() if _STOP_WORDS.issuperset(asked) else frozenset(map(stem, asked))
 
 
-def worth(sentence: str) -> float:
+def sentence_weight(sentence: str) -> float:
     """How much a sentence is likely to matter, by its kind: facts and decisions more, questions and greetings less."""
     written = _WORD.findall(sentence)
     lowered = [word.lower() for word in written]
@@ -65,41 +67,45 @@ def is_question(sentence: str) -> bool:
     return sentence.rstrip("\"'”’»)]*_」』 ").endswith(_QUESTION)
 
 
-def rarities(candidates: Iterable[Candidate], focus: Collection[str] = ()) -> dict[str, float]:
-    """How much each term tells: the more the fewer sentences have it, and the more if it was asked for."""
-    found = list(candidates)
+def idf_weights(items: Iterable[CoverageItem], focus: Collection[str] = ()) -> dict[str, float]:
+    """The inverse document frequency of each term among the items, higher for terms in `focus`."""
+    found = list(items)
     holding = Counter(term for each in found for term in each.terms)
-    return {term: log(1 + len(found) / count) * (_FOCUS if term in focus else 1.0) for term, count in holding.items()}
+    return {
+        term: log(1 + len(found) / count) * (FOCUS_WEIGHT if term in focus else 1.0) for term, count in holding.items()
+    }
 
 
-def chosen(
-    candidates: Sequence[Candidate],
-    telling: Mapping[str, float],
+def select_greedily(
+    items: Sequence[CoverageItem],
+    weights: Mapping[str, float],
     fits: Callable[[int], bool],
     *,
-    before: Iterable[frozenset[str]] = (),
+    covered: Iterable[frozenset[str]] = (),
 ) -> list[int]:
-    """The candidates that are taken, by number and in the order of choice. Each is offered to `fits` at most once.
+    """The selected items, by number and in the order of selection. Each is offered to `fits` at most once.
 
-    `before` are the terms of each text that stands there already.
+    `covered` are the terms of each text that is there already.
     """
-    said = Counter(term for each in before for term in each)
+    counts = Counter(term for each in covered for term in each)
 
     def gain(number: int) -> float:
         new: float = sum(
-            telling[term] * _WORTH[said[term]] for term in candidates[number].terms if said[term] < len(_WORTH)
+            weights[term] * GAIN_BY_OCCURRENCE[counts[term]]
+            for term in items[number].terms
+            if counts[term] < len(GAIN_BY_OCCURRENCE)
         )
-        return new * candidates[number].worth / power(candidates[number].cost, _THRIFT)
+        return new * items[number].weight / power(items[number].cost, COST_EXPONENT)
 
     taken: list[int] = []
-    waiting = [(-gain(number), number) for number in range(len(candidates))]
+    waiting = [(-gain(number), number) for number in range(len(items))]
     heapify(waiting)
     while waiting:
         _, number = heappop(waiting)
         value = gain(number)
-        if waiting and value < -waiting[0][0]:  # less is new in it by now than when it was looked at last
+        if waiting and value < -waiting[0][0]:  # lazy evaluation: its gain is lower now than when it was queued
             heappush(waiting, (-value, number))
         elif value > 0 and fits(number):
             taken.append(number)
-            said.update(candidates[number].terms)
+            counts.update(items[number].terms)
     return taken

@@ -5,8 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from zkchat.context.coverage import Candidate, candidate, chosen, content, is_question, rarities
-from zkchat.context.language import language_of
+from zkchat.context.coverage import (
+    CoverageItem,
+    content_terms,
+    coverage_item,
+    idf_weights,
+    is_question,
+    select_greedily,
+)
+from zkchat.context.language import detect_language
 from zkchat.lexicon.fillers import FILLERS
 from zkchat.model.message import ChatMessage
 from zkchat.vault.notes.sentences import sentences
@@ -56,7 +63,7 @@ def summarise(messages: Sequence[ChatMessage], budget: int, count: Count, *, foc
     Grouped by day and speaker, in telegraphic form, with links as they were written and open questions at the end.
     """
     carried, open_before = _carried(earlier)
-    language = language_of("\n".join(message.text for message in messages[:_LISTENED_TO]) or earlier) or ""
+    language = detect_language("\n".join(message.text for message in messages[:_LISTENED_TO]) or earlier) or ""
     said = [*carried, *_said(messages, language)]
     questions: list[str] = []
     if budget >= _ROOM_FOR_HEADS:
@@ -88,11 +95,11 @@ def condense(text: str, budget: int, count: Count, *, focus: str = "") -> str:
         return _ends_of(text, budget, count)
     empty = count("")  # some count a frame around the text too
     mark = count(f" {LEFT_OUT} ") - empty
-    candidates = [
-        candidate(sentence, count(sentence) - empty, weight=_FIRST if number == 0 else 1.0)
+    items = [
+        coverage_item(sentence, count(sentence) - empty, weight=_FIRST if number == 0 else 1.0)
         for number, sentence in enumerate(found)
     ]
-    taken = _affordable(candidates, [each.cost + mark for each in candidates], budget - empty - mark, focus)
+    taken = _affordable(items, [each.cost + mark for each in items], budget - empty - mark, focus)
     while taken:
         shorter = _joined(found, sorted(taken))
         if count(shorter) <= budget:
@@ -142,16 +149,16 @@ def _still_open(messages: Sequence[ChatMessage], before: Iterable[str]) -> list[
     questions: list[str] = []
     for message in reversed(messages):
         for sentence in reversed(sentences(message.text)):
-            words = content(sentence)
+            words = content_terms(sentence)
             if is_question(sentence) and len(words) > 1 and words.isdisjoint(later):
                 questions.append(sentence)
-        later |= content(message.text)
-    return [*questions, *(question for question in before if content(question).isdisjoint(later))]
+        later |= content_terms(message.text)
+    return [*questions, *(question for question in before if content_terms(question).isdisjoint(later))]
 
 
 def _covering(said: Sequence[_Said], budget: int, count: Count, focus: str) -> list[int]:
-    candidates = [
-        candidate(each.text, count(f" {each.text}"), weight=_CARRIED if each.is_carried else 1.0) for each in said
+    items = [
+        coverage_item(each.text, count(f" {each.text}"), weight=_CARRIED if each.is_carried else 1.0) for each in said
     ]
     opened: set[tuple[str, int | None]] = set()
     left = budget
@@ -159,7 +166,7 @@ def _covering(said: Sequence[_Said], budget: int, count: Count, focus: str) -> l
     def fits(number: int) -> bool:
         nonlocal left
         each = said[number]
-        cost = candidates[number].cost
+        cost = items[number].cost
         if (each.day, None) not in opened:
             cost += count(f"\n{each.day}")
         if (each.day, each.turn) not in opened:
@@ -170,10 +177,10 @@ def _covering(said: Sequence[_Said], budget: int, count: Count, focus: str) -> l
         opened.update({(each.day, None), (each.day, each.turn)})
         return True
 
-    return chosen(candidates, rarities(candidates, content(focus)), fits)
+    return select_greedily(items, idf_weights(items, content_terms(focus)), fits)
 
 
-def _affordable(candidates: Sequence[Candidate], costs: Sequence[int], budget: int, focus: str) -> list[int]:
+def _affordable(items: Sequence[CoverageItem], costs: Sequence[int], budget: int, focus: str) -> list[int]:
     left = budget
 
     def fits(number: int) -> bool:
@@ -183,7 +190,7 @@ def _affordable(candidates: Sequence[Candidate], costs: Sequence[int], budget: i
         left -= costs[number]
         return True
 
-    return chosen(candidates, rarities(candidates, content(focus)), fits)
+    return select_greedily(items, idf_weights(items, content_terms(focus)), fits)
 
 
 def _written(said: Sequence[_Said], questions: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ _LEAD = 1.15
 """How far the likeliest language must be ahead of the next."""
 
 
-def language_of(text: str) -> str | None:
+def detect_language(text: str) -> str | None:
     """The language by its ISO 639-1 code, None if that cannot be told: by its script, else by its stop words."""
     prose = unicodedata.normalize("NFC", _NOT_LANGUAGE.sub(" ", text[:_READ])).lower()
     scripts = Counter(_script(letter) for letter in prose if letter.isalpha())

@@ -10,13 +10,13 @@ from zkchat.context.assembly import Piece, digest
 from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Selected
 from zkchat.errors import UsageError
-from zkchat.memory.statements import placing
+from zkchat.memory.comparison import compare_fact
 from zkchat.model.memory import Fact, FactSource
 from zkchat.model.message import LeftOut, RequestItem
 from zkchat.model.secrets import KEY, NAMED_KEY
 from zkchat.ports import MemoryStore, Tokenizer
 
-LONGEST: Final = 1000
+MAX_FACT_CHARS: Final = 1000
 """Characters of a fact; what is longer is a note."""
 _HALF_LIFE: Final = 90
 """Days after which a fact counts half as fresh."""
@@ -62,7 +62,7 @@ def _nobody() -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Secrecy:
+class FactPrivacy:
     """What a conversation says of facts that are to stay on this machine."""
 
     withholds: Callable[[], bool] = _nobody
@@ -82,15 +82,15 @@ class Memory:
         relevance: Relevance,
         now: Callable[[], datetime],
         limits: RecallLimits | None = None,
-        secrecy: Secrecy | None = None,
+        secrecy: FactPrivacy | None = None,
     ) -> None:
         self._store = store
         self._relevance = relevance
         self._now = now
         self._limits = limits or RecallLimits()
-        self._secrecy = secrecy or Secrecy()
+        self._secrecy = secrecy or FactPrivacy()
 
-    def within(self, secrecy: Secrecy) -> "Memory":
+    def within(self, secrecy: FactPrivacy) -> "Memory":
         """The same memory as a conversation uses it."""
         return Memory(self._store, self._relevance, self._now, self._limits, secrecy)
 
@@ -108,7 +108,7 @@ class Memory:
     def remember(self, text: str, source: FactSource = "user", session_id: str = "") -> Remembered:
         """Keep a fact. One that says the same is merged with it, one that it contradicts gives way."""
         text = _checked(text)
-        found = placing(text, self._shown())
+        found = compare_fact(text, self._shown())
         self._disclose(found.same, *found.contradicted)
         if found.same:
             return Remembered(self._store.confirm(found.same.id), is_new=False)
@@ -140,7 +140,7 @@ class Memory:
         chosen: list[Piece] = []
         left_out: list[LeftOut] = []
         for fact, score in self.ranked(question)[: self._limits.most]:
-            line = as_line(fact)
+            line = format_fact(fact)
             tokens = tokenizer.count(line)
             item = RequestItem(
                 type="memory",
@@ -166,7 +166,7 @@ class Memory:
         return _SIMILARITY * similarity + _RECENCY * recency + _USE * use
 
 
-def as_line(fact: Fact) -> str:
+def format_fact(fact: Fact) -> str:
     """A fact as the model sees it: marked as data, which cannot close its own wrapping."""
     text = fact.text.replace("</memory", "<\u200b/memory")
     return f"<memory>{text} ({_origin(fact)})</memory>"
@@ -180,9 +180,9 @@ def _checked(text: str) -> str:
     text = " ".join(text.split())
     if not text:
         raise UsageError("There is nothing to remember.", hint="Write a sentence.")
-    if len(text) > LONGEST:
+    if len(text) > MAX_FACT_CHARS:
         raise UsageError(
-            f"{len(text):,} characters are too many to remember; {LONGEST:,} are the most.",
+            f"{len(text):,} characters are too many to remember; {MAX_FACT_CHARS:,} are the most.",
             hint="Write a note instead, or remember its point in a sentence.",
         )
     if KEY.search(text) or NAMED_KEY.search(text):

@@ -16,10 +16,10 @@ from zkchat.vault.notes.markdown import blank, flatten, outline
 
 FILES: Final = ("ZKCHAT.md", "AGENTS.md")
 """The first of them that is there counts."""
-DEEPEST: Final = 3
+MAX_IMPORT_DEPTH: Final = 3
 """Steps from the page to a file that is imported by one that is imported."""
-MOST_FILES: Final = 20
-LARGEST: Final = 100_000
+MAX_IMPORTED_FILES: Final = 20
+MAX_FILE_CHARS: Final = 100_000
 """Characters of a file that are looked at."""
 
 _IMPORT: Final = re.compile(r"(?<![\w@./`])@(?:\"([^\"\n]+)\"|([^@\s\"'`,;()<>\[\]{}]+))")
@@ -63,7 +63,7 @@ class _Collected:
 
     def add(self, page: str) -> bool:
         try:
-            text = self.read(page)[:LARGEST]
+            text = self.read(page)[:MAX_FILE_CHARS]
         except NoteNotFound:
             return False
         except VaultError as error:
@@ -75,20 +75,24 @@ class _Collected:
             return True
         self.texts[page] = text
         level = [page]
-        for depth in range(1, DEEPEST + 2):
-            level = list(self._imported(level, too_deep=depth > DEEPEST))
+        for depth in range(1, MAX_IMPORT_DEPTH + 2):
+            level = list(self._imported(level, too_deep=depth > MAX_IMPORT_DEPTH))
         return True
 
     def _imported(self, level: list[str], *, too_deep: bool) -> Iterator[str]:
         for path in dict.fromkeys(path for name in level for path in imports_of(self.texts[name])):
             if path in self.texts:
                 continue
-            if too_deep or len(self.texts) > MOST_FILES:
-                bound = f"more than {DEEPEST} steps away" if too_deep else f"beyond the first {MOST_FILES} imports"
+            if too_deep or len(self.texts) > MAX_IMPORTED_FILES:
+                bound = (
+                    f"more than {MAX_IMPORT_DEPTH} steps away"
+                    if too_deep
+                    else f"beyond the first {MAX_IMPORTED_FILES} imports"
+                )
                 self.left_out.append(_left_out(path, f"{path} is {bound}."))
                 continue
             try:
-                self.texts[path] = self.read(path)[:LARGEST]
+                self.texts[path] = self.read(path)[:MAX_FILE_CHARS]
             except VaultError as error:
                 self.left_out.append(_left_out(path, error.message))
             else:

@@ -47,7 +47,7 @@ class UsedNote(Value):
     last_used: datetime
 
 
-class UsedTogether(Value):
+class UsageEdge(Value):
     """A line of the picture: this conversation used that note so many times."""
 
     path: str
@@ -55,7 +55,7 @@ class UsedTogether(Value):
     turns: int
 
 
-class TalkAbout(Value):
+class UsageConversation(Value):
     """A conversation of the picture."""
 
     session_id: str
@@ -64,11 +64,11 @@ class TalkAbout(Value):
     notes: int
 
 
-class UseGraph(Value):
+class UsageGraph(Value):
     """Notes and the conversations that used them, the most used first."""
 
     notes: tuple[UsedNote, ...] = ()
-    talks: tuple[TalkAbout, ...] = ()
-    lines: tuple[UsedTogether, ...] = ()
+    talks: tuple[UsageConversation, ...] = ()
+    lines: tuple[UsageEdge, ...] = ()
     left_out: int = 0
     """Notes and conversations that there was no room for."""

@@ -112,7 +112,7 @@ class DocumentReference(Value):
         )
 
 
-BRIEFLY: Final = "briefly"
+OMIT_DEFAULTS: Final = "briefly"
 """The context in which records are written for a store: without what is as usual in their items."""
 
 
@@ -206,7 +206,7 @@ class RequestContext(Value):
         self, items: tuple[RequestItem, ...], write: SerializerFunctionWrapHandler, info: SerializationInfo
     ) -> object:
         """There is one for every message before the answer, so what goes without saying adds up."""
-        if info.context == BRIEFLY:
+        if info.context == OMIT_DEFAULTS:
             return _ITEMS.dump_python(items, mode="json", exclude_defaults=True)
         return write(items)
 

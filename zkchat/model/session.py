@@ -196,12 +196,12 @@ def messages_of(entries: Iterable[Entry]) -> dict[str, ChatMessage]:
             messages[body.message.id] = body.message
             drafts.discard(body.message.id)
         elif isinstance(body, DraftEntry) and (body.message_id not in messages or body.message_id in drafts):
-            messages[body.message_id] = grown(messages.get(body.message_id), body, entry)
+            messages[body.message_id] = extend_draft(messages.get(body.message_id), body, entry)
             drafts.add(body.message_id)
     return messages
 
 
-def grown(draft: ChatMessage | None, piece: DraftEntry, entry: Entry) -> ChatMessage:
+def extend_draft(draft: ChatMessage | None, piece: DraftEntry, entry: Entry) -> ChatMessage:
     """An answer with one more piece of it."""
     text = (draft.text if draft else "") + piece.text
     thinking = (draft.thinking if draft else "") + piece.thinking
@@ -381,7 +381,7 @@ class History:
                 known = self._messages.get(piece.message_id)
                 if known is None or piece.message_id in self._drafts:
                     self._drafts.add(piece.message_id)
-                    self._put(grown(known, piece, entry))
+                    self._put(extend_draft(known, piece, entry))
             case HeadEntry():
                 self._look_again()
             case PinEntry(message_id=id_, pinned=pinned):
@@ -449,7 +449,7 @@ class _Views:
         self.archived = {message.id: message for message in said if message.id in self.hidden}
 
 
-class OncePerMessage(Generic[Known]):
+class MessageCache(Generic[Known]):
     """What follows from a message by itself, worked out once, because every turn asks for all of them again."""
 
     def __init__(self, work: Callable[[ChatMessage], Known]) -> None:

@@ -8,7 +8,7 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
-from zkchat.model.memory import UseGraph
+from zkchat.model.memory import UsageGraph
 
 MARK: Final = "<!doctype html><!-- zkchat refs -->"
 """How such a page begins, so that it can be told from a page of somebody else."""
@@ -17,7 +17,7 @@ _PLACE: Final = re.compile(r"<!--(\w+)-->")
 _IN_SCRIPT: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
-def graph_page(graph: UseGraph, *, vault: str) -> str:
+def graph_page(graph: UsageGraph, *, vault: str) -> str:
     """The whole page. Titles and paths are data in it, which cannot become markup or script."""
     script, style = _part("graph.js"), _part("graph.css")
     policy = (
@@ -34,7 +34,7 @@ def graph_page(graph: UseGraph, *, vault: str) -> str:
     return MARK + _PLACE.sub(lambda place: parts[place[1]], _part("graph.html"))
 
 
-def _as_json(graph: UseGraph) -> str:
+def _as_json(graph: UsageGraph) -> str:
     # ASCII, and nothing that could end the element it stands in.
     return json.dumps(graph.model_dump(mode="json"), separators=(",", ":")).translate(_IN_SCRIPT)
 

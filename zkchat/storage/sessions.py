@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
 from zkchat.errors import SessionNotFound, StorageError, StorageFull
-from zkchat.model.message import BRIEFLY
+from zkchat.model.message import OMIT_DEFAULTS
 from zkchat.model.session import (
     AgentEntry,
     ContentEntry,
@@ -276,10 +276,10 @@ def entry_of(row: EntryRow) -> Entry:
 def _storable(body: EntryBody) -> tuple[EntryBody, str]:
     """What can be kept of a body, which is nearly always all of it, and the same as it is written."""
     try:
-        return body, body.model_dump_json(context=BRIEFLY)
+        return body, body.model_dump_json(context=OMIT_DEFAULTS)
     except PydanticSerializationError:
         # Half of a surrogate pair, which UTF-8 cannot hold: better one replaced character than a lost message.
-        text = json.dumps(body.model_dump(mode="json", context=BRIEFLY), ensure_ascii=False)
+        text = json.dumps(body.model_dump(mode="json", context=OMIT_DEFAULTS), ensure_ascii=False)
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return type(body).model_validate_json(text), text
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
-from zkchat.memory.facts import LONGEST, Memory, as_line
+from zkchat.memory.facts import MAX_FACT_CHARS, Memory, format_fact
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool, failure
 
@@ -18,7 +18,7 @@ class Remember(Arguments):
         Field(
             description="One fact about the user or their work that will matter in later conversations, as a sentence",
             min_length=1,
-            max_length=LONGEST,
+            max_length=MAX_FACT_CHARS,
             validation_alias=AliasChoices("information", "text", "fact", "content", "memory"),
         ),
     ]
@@ -69,6 +69,6 @@ class _MemoryTools:
         if not found:
             return ToolOutcome(text="Nothing about that was kept.", summary="nothing found")
         return ToolOutcome(
-            text="\n".join(as_line(fact) for fact, _ in found),
+            text="\n".join(format_fact(fact) for fact, _ in found),
             summary=f"{len(found)} fact{'s' * (len(found) != 1)}",
         )

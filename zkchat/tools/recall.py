@@ -7,7 +7,7 @@ from pydantic import AliasChoices, Field
 
 from zkchat.context.extractive import condense
 from zkchat.context.formatting import format_quote
-from zkchat.context.recall.search import Found
+from zkchat.context.recall.search import FoundMessage
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool
 
@@ -27,7 +27,7 @@ class SearchConversation(Arguments):
     limit: Annotated[int, Field(description="How many at most", ge=1, le=20)] = 5
 
 
-def recall_tools(find: Callable[[str, int], Sequence[Found]]) -> list[Tool]:
+def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Tool]:
     """`find` looks through the messages that may be shown: for these words, so many at most, the best first."""
 
     def search_conversation(wanted: SearchConversation) -> ToolOutcome:

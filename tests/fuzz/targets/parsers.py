@@ -9,20 +9,20 @@ from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.gguf_files import write_gguf
 from tests.support.sessions import NOON
-from zkchat.agents.reading import agent_of, rule_of
+from zkchat.agents.parsing import parse_agent, parse_rule
 from zkchat.chat.document_summaries import LONGEST, accepted, as_read, summary_of
 from zkchat.chat.learning import learning_points
 from zkchat.chat.references import Said
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_document
-from zkchat.context.language import language_of
+from zkchat.context.language import detect_language
 from zkchat.context.smalltalk import telling_terms
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ConfigError, NoteNotFound
 from zkchat.export.notes import answer_note, file_name
+from zkchat.memory.comparison import compare_fact
 from zkchat.memory.facts import list_items
 from zkchat.memory.project import imports_of, project_memory
-from zkchat.memory.statements import placing
 from zkchat.model.memory import Fact
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.note import PrivacyClass
@@ -118,11 +118,11 @@ def words(text: str, chance: Random) -> None:
 def said(text: str, chance: Random) -> None:
     for sentence in sentences(text):
         require(sentence.strip(), "no sentence is empty")
-    language_of(text)
+    detect_language(text)
     learning_points([text])
     accepted(text[:1_000], mutation.text(chance, 1_000))
     fact = Fact(id="f", text=mutation.line(chance)[:500] or "x", source="user", at=NOON)
-    placing(text[:2_000], [fact])
+    compare_fact(text[:2_000], [fact])
 
 
 def citations(text: str, chance: Random) -> None:
@@ -165,7 +165,7 @@ def project(text: str, chance: Random) -> None:
 
 
 def profiles(text: str, chance: Random) -> None:
-    for kind, read in (("agent", agent_of), ("rule", rule_of)):
+    for kind, read in (("agent", parse_agent), ("rule", parse_rule)):
         source = chance.choice((text, mutation.profile(chance, text)))
         name = mutation.line(chance)[:60]
         read(

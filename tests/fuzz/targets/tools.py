@@ -13,7 +13,7 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
-from zkchat.context.recall.search import Found
+from zkchat.context.recall.search import FoundMessage
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
 from zkchat.model.message import ToolCallPart
@@ -47,7 +47,7 @@ PATHS = (
 )
 
 
-def nothing_found(_query: str, _most: int) -> Sequence[Found]:
+def nothing_found(_query: str, _most: int) -> Sequence[FoundMessage]:
     return []
 
 

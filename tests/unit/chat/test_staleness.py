@@ -11,7 +11,7 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.memory_files import MemoryFiles
 from tests.support.sessions import SessionsInMemory
-from zkchat.agents.profiles import profiles_of
+from zkchat.agents.profiles import build_profiles
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.staleness import changed_items
 from zkchat.model.events import Event, TurnFinished, Warned
@@ -213,9 +213,9 @@ def record_of(talk: Conversation) -> RequestContext:
 def test_nothing_of_a_fresh_request_has_changed(library: Library) -> None:
     profiles = [AGENT, rule("Tone", "Be warm.\n")]
     record = record_of(conversation_over(library, provider=Reciting(), profiles=profiles))
-    assert changed_items(record, profiles_of(profiles), library) == []
+    assert changed_items(record, build_profiles(profiles), library) == []
     small = record_of(conversation_over(library, provider=Reciting()))
-    assert changed_items(small, profiles_of(()), library) == []
+    assert changed_items(small, build_profiles(()), library) == []
 
 
 def test_rules_notes_and_agents_that_changed_or_went_are_named(library: Library, vault: Path) -> None:
@@ -223,7 +223,7 @@ def test_rules_notes_and_agents_that_changed_or_went_are_named(library: Library,
     record = record_of(conversation_over(library, provider=Reciting(), profiles=profiles))
     for note in ("Bees.md", "C.md"):
         (vault / note).write_text("Something else.\n")
-    now = profiles_of([rule("Tone", "Be cool.\n")])
+    now = build_profiles([rule("Tone", "Be cool.\n")])
     changed = changed_items(record, now, library)
     assert [each.sentence.partition(" has changed")[0] for each in changed] == [
         "The agent default",
@@ -245,10 +245,10 @@ def test_what_has_no_file_or_no_digest_cannot_have_changed(library: Library) -> 
         RequestItem(type="tool", name="read_document", digest="1"),
         RequestItem(type="message", name="m1", digest="2"),
     )
-    assert changed_items(RequestContext(items=items), profiles_of(()), library) == []
+    assert changed_items(RequestContext(items=items), build_profiles(()), library) == []
 
 
 def test_an_agent_that_is_gone_is_named(library: Library) -> None:
     record = RequestContext(items=(RequestItem(type="system", name="editor", digest="1"),))
-    (changed,) = changed_items(record, profiles_of(()), library)
+    (changed,) = changed_items(record, build_profiles(()), library)
     assert changed.sentence == "The agent editor has changed since: it was 1, and is not there any more."

@@ -2,7 +2,15 @@
 
 import pytest
 
-from zkchat.context.coverage import Candidate, candidate, chosen, content, is_question, rarities, worth
+from zkchat.context.coverage import (
+    CoverageItem,
+    content_terms,
+    coverage_item,
+    idf_weights,
+    is_question,
+    select_greedily,
+    sentence_weight,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,11 +29,15 @@ from zkchat.context.coverage import Candidate, candidate, chosen, content, is_qu
     ],
 )
 def test_facts_decisions_and_what_is_ones_own_come_before_the_rest(lesser: str, better: str) -> None:
-    assert worth(lesser) < worth(better)
+    assert sentence_weight(lesser) < sentence_weight(better)
 
 
 def test_small_letters_and_a_capital_at_the_beginning_make_no_name() -> None:
-    assert worth("Brücken über älteren flüssen") == worth("brücken") == worth("Так говорят старые люди")
+    assert (
+        sentence_weight("Brücken über älteren flüssen")
+        == sentence_weight("brücken")
+        == sentence_weight("Так говорят старые люди")
+    )
 
 
 @pytest.mark.parametrize("question", ["Why?", 'Why?"', "(or not?)", "为什么？", "لماذا؟", "Γιατί\u037e"])
@@ -35,15 +47,15 @@ def test_a_question_is_known_by_its_mark(question: str) -> None:
 
 
 def test_a_text_of_small_words_has_no_content() -> None:
-    assert content("So it is, and so it was.") == frozenset()
-    assert content("So it is with bridges.") == {"bridg"}
+    assert content_terms("So it is, and so it was.") == frozenset()
+    assert content_terms("So it is with bridges.") == {"bridg"}
 
 
 def taken(*sentences: str, room: int = 1, focus: str = "") -> list[int]:
     """Those that are chosen where there is room for so many."""
-    candidates = [candidate(sentence, len(sentence)) for sentence in sentences]
+    items = [coverage_item(sentence, len(sentence)) for sentence in sentences]
     left = iter(range(room))
-    return chosen(candidates, rarities(candidates, content(focus)), lambda _: next(left, None) is not None)
+    return select_greedily(items, idf_weights(items, content_terms(focus)), lambda _: next(left, None) is not None)
 
 
 def test_what_was_said_adds_little_the_second_time() -> None:
@@ -60,21 +72,21 @@ def test_of_two_that_say_as_much_the_shorter_is_taken() -> None:
 
 
 def test_nothing_is_offered_that_adds_nothing() -> None:
-    said = Candidate(frozenset({"oak"}), 1.0, 1)
+    said = CoverageItem(frozenset({"oak"}), 1.0, 1)
     offered: list[int] = []
 
     def fits(number: int) -> bool:
         offered.append(number)
         return True
 
-    chosen([said, said, said, Candidate(frozenset(), 1.0, 1)], {"oak": 1.0}, fits)
+    select_greedily([said, said, said, CoverageItem(frozenset(), 1.0, 1)], {"oak": 1.0}, fits)
     assert len(offered) == 2
 
 
 def test_what_stands_there_already_is_not_new() -> None:
-    candidates = [candidate("nine red fish", 3), candidate("pale oaks", 3)]
-    telling = rarities(candidates)
-    fish = content("nine red fish")
-    assert chosen(candidates, telling, lambda _: True) == [0, 1]
-    assert chosen(candidates, telling, lambda _: True, before=[fish]) == [1, 0]
-    assert chosen(candidates, telling, lambda _: True, before=[fish, fish]) == [1]
+    items = [coverage_item("nine red fish", 3), coverage_item("pale oaks", 3)]
+    telling = idf_weights(items)
+    fish = content_terms("nine red fish")
+    assert select_greedily(items, telling, lambda _: True) == [0, 1]
+    assert select_greedily(items, telling, lambda _: True, covered=[fish]) == [1, 0]
+    assert select_greedily(items, telling, lambda _: True, covered=[fish, fish]) == [1]

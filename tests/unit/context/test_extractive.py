@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from zkchat.context.coverage import content
+from zkchat.context.coverage import content_terms
 from zkchat.context.extractive import LEFT_OUT, OPEN_QUESTIONS, condense, excerpt, summarise
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import Role
@@ -211,9 +211,9 @@ def test_a_counter_that_counts_a_frame_too_does_not_pay_for_it_with_every_senten
 
 def test_an_excerpt_is_the_sentences_that_hold_a_term() -> None:
     text = "It rained. The heron ate.\n\nNobody saw it. Herons fly. We left."
-    assert excerpt(text, content("a heron")) == "[…] The heron ate. […] Herons fly. […]"
-    assert excerpt(text, content("a badger")) == text
-    assert excerpt("# Herons\n\nThe heron ate.", content("heron")) == "# Herons\n\nThe heron ate."
+    assert excerpt(text, content_terms("a heron")) == "[…] The heron ate. […] Herons fly. […]"
+    assert excerpt(text, content_terms("a badger")) == text
+    assert excerpt("# Herons\n\nThe heron ate.", content_terms("heron")) == "# Herons\n\nThe heron ate."
 
 
 def test_of_a_text_without_end_the_beginning_and_the_end_are_read() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.context.language import language_of
+from zkchat.context.language import detect_language
 
 TEXTS = {
     "en": "The summary should be in the same language as the conversation.",
@@ -38,7 +38,7 @@ TEXTS = {
 
 @pytest.mark.parametrize(("language", "text"), TEXTS.items(), ids=TEXTS)
 def test_a_sentence_is_known_by_its_language(language: str, text: str) -> None:
-    assert language_of(text) == language
+    assert detect_language(text) == language
 
 
 @pytest.mark.parametrize(
@@ -55,17 +55,17 @@ def test_a_sentence_is_known_by_its_language(language: str, text: str) -> None:
     ],
 )
 def test_what_could_be_any_language_is_none(text: str) -> None:
-    assert language_of(text) is None
+    assert detect_language(text) is None
 
 
 def test_code_links_and_addresses_do_not_count() -> None:
     text = "Wir haben das mit `for the in of and to` und [[The Art of the Deal with the Devil]] gelöst."
-    assert language_of(f"{text}\n```\nif this is not the end then do it\n```\nhttps://the.of/and/to") == "de"
+    assert detect_language(f"{text}\n```\nif this is not the end then do it\n```\nhttps://the.of/and/to") == "de"
 
 
 def test_a_japanese_name_does_not_make_a_chinese_text_japanese() -> None:
     assert (
-        language_of(
+        detect_language(
             "我们在东京的商店见到了さくら，然后一起去吃饭，聊了很久关于工作和生活的事情，也说到了明年的旅行计划。"
         )
         == "zh"
@@ -74,5 +74,6 @@ def test_a_japanese_name_does_not_make_a_chinese_text_japanese() -> None:
 
 def test_some_foreign_letters_leave_a_text_in_its_language() -> None:
     assert (
-        language_of("The word λόγος is what the gospel of John begins with, and it is not easy to translate.") == "en"
+        detect_language("The word λόγος is what the gospel of John begins with, and it is not easy to translate.")
+        == "en"
     )

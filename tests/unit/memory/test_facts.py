@@ -8,7 +8,7 @@ from tests.support.sessions import NOON
 from zkchat.context.relevance import Relevance
 from zkchat.context.tokens import Estimate
 from zkchat.errors import UsageError
-from zkchat.memory.facts import LONGEST, Memory, RecallLimits
+from zkchat.memory.facts import MAX_FACT_CHARS, Memory, RecallLimits
 from zkchat.providers.static_vectors import installed
 
 FACTS = ("Mia is allergic to nuts", "My thesis is due on 30 June", "I prefer short answers", "The garden is in Ghent")
@@ -52,7 +52,7 @@ def test_a_fact_that_contradicts_another_takes_its_place_and_says_so() -> None:
     ("text", "words"),
     [
         (" ", "There is nothing to remember."),
-        ("x" * (LONGEST + 1), "1,001 characters are too many"),
+        ("x" * (MAX_FACT_CHARS + 1), "1,001 characters are too many"),
         ("My key is sk-proj-abcdefghijklmnop1234", "looks like a key"),
         ("token: ghp_abcdefghijklmnopqrstuvwxyz0123", "looks like a key"),
         ("-----BEGIN RSA PRIVATE KEY----- abc", "looks like a key"),

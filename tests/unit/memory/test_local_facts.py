@@ -3,7 +3,7 @@
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
 from zkchat.context.relevance import Relevance
-from zkchat.memory.facts import Memory, Secrecy
+from zkchat.memory.facts import FactPrivacy, Memory
 
 
 class Place:
@@ -13,7 +13,7 @@ class Place:
         self.store = MemoriesInMemory()
         self.is_elsewhere = self.is_bound = False
         self.disclosed = 0
-        secrecy = Secrecy(withholds=lambda: self.is_elsewhere, binds=lambda: self.is_bound, disclose=self._disclose)
+        secrecy = FactPrivacy(withholds=lambda: self.is_elsewhere, binds=lambda: self.is_bound, disclose=self._disclose)
         self.memory = Memory(self.store, Relevance(), lambda: NOON).within(secrecy)
 
     def _disclose(self) -> None:

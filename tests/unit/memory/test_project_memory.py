@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from zkchat.context.selection import Selected
 from zkchat.context.tokens import Estimate
 from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault
-from zkchat.memory.project import DEEPEST, MOST_FILES, imports_of, project_memory
+from zkchat.memory.project import MAX_IMPORT_DEPTH, MAX_IMPORTED_FILES, imports_of, project_memory
 
 
 def memory_of(files: dict[str, str], budget: int = 10_000) -> Selected:
@@ -62,7 +62,7 @@ def test_imports_are_followed_a_few_steps_and_no_further() -> None:
     files = {"ZKCHAT.md": "@1.md"} | {f"{number}.md": f"@{number + 1}.md" for number in range(1, 9)}
     memory = memory_of(files)
     assert [item.name for item in memory.items] == ["ZKCHAT.md", "1.md", "2.md", "3.md"]
-    assert left_out(memory) == {"4.md": ("missing", f"4.md is more than {DEEPEST} steps away.")}
+    assert left_out(memory) == {"4.md": ("missing", f"4.md is more than {MAX_IMPORT_DEPTH} steps away.")}
 
 
 def test_a_circle_of_imports_is_cut() -> None:
@@ -74,8 +74,8 @@ def test_a_circle_of_imports_is_cut() -> None:
 def test_there_is_an_end_to_how_many_files_are_imported() -> None:
     files = {f"{number}.md": "x" for number in range(100)}
     memory = memory_of({"ZKCHAT.md": " ".join(f"@{name}" for name in files), **files})
-    assert len(memory.items) == 1 + MOST_FILES
-    assert len(memory.left_out) == 100 - MOST_FILES
+    assert len(memory.items) == 1 + MAX_IMPORTED_FILES
+    assert len(memory.left_out) == 100 - MAX_IMPORTED_FILES
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from zkchat.model.session import (
     HeadEntry,
     History,
     ItemsEntry,
+    MessageCache,
     MessageEntry,
-    OncePerMessage,
     PinEntry,
     RestoreEntry,
     TitleEntry,
@@ -166,7 +166,7 @@ def test_what_follows_from_a_message_is_worked_out_once_and_again_when_it_is_sto
         worked.append(message.text)
         return message.text.upper()
 
-    once = OncePerMessage(loud)
+    once = MessageCache(loud)
     first, again = said("a", text="one").message, said("a", text="two").message
     assert [once(first), once(first), once(again), once(again)] == ["ONE", "ONE", "TWO", "TWO"]
     assert worked == ["one", "two"]

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.sessions import NOON
-from zkchat.model.memory import TalkAbout, UsedNote, UsedTogether, UseGraph
+from zkchat.model.memory import UsageConversation, UsageEdge, UsageGraph, UsedNote
 from zkchat.render.graph_page import MARK, graph_page
 
 
-def graph_of(path: str = "A.md", title: str = "Talk") -> UseGraph:
-    return UseGraph(
+def graph_of(path: str = "A.md", title: str = "Talk") -> UsageGraph:
+    return UsageGraph(
         notes=(UsedNote(path=path, turns=2, sessions=1, last_used=NOON),),
-        talks=(TalkAbout(session_id="s1", title=title, last_used=NOON, notes=1),),
-        lines=(UsedTogether(path=path, session_id="s1", turns=2),),
+        talks=(UsageConversation(session_id="s1", title=title, last_used=NOON, notes=1),),
+        lines=(UsageEdge(path=path, session_id="s1", turns=2),),
     )
 
 
@@ -48,7 +48,7 @@ def test_the_page_begins_with_its_mark_and_holds_the_data() -> None:
     assert text.startswith(MARK)
     assert "<title>Notes and conversations: Garden</title>" in text
     data = json.loads(Page(text).scripts[1])
-    assert UseGraph.model_validate(data) == graph_of()
+    assert UsageGraph.model_validate(data) == graph_of()
     assert "<!--" not in text.removeprefix(MARK)
 
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from zkchat.context.recall.search import Found
+from zkchat.context.recall.search import FoundMessage
 from zkchat.model.session import IndexedMessage
 from zkchat.ports import ToolOutcome
 from zkchat.tools.recall import PAGE, recall_tools
@@ -13,7 +13,7 @@ from zkchat.tools.recall import PAGE, recall_tools
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def said(text: str) -> Found:
+def said(text: str) -> FoundMessage:
     message = IndexedMessage(
         session="s",
         id=text[:5],
@@ -26,10 +26,10 @@ def said(text: str) -> Found:
         said=b"",
         labels=b"",
     )
-    return Found(message, 0.5)
+    return FoundMessage(message, 0.5)
 
 
-def call(found: Sequence[Found], **arguments: object) -> ToolOutcome:
+def call(found: Sequence[FoundMessage], **arguments: object) -> ToolOutcome:
     (tool,) = recall_tools(lambda query, limit: found[:limit] if query == "the heron" else [])
     assert tool.spec.name == "search_conversation"
     return asyncio.run(tool.call(json.dumps(arguments)))

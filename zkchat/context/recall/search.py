@@ -26,7 +26,7 @@ _FROM_EACH_END = 50
 """Terms of a long question."""
 
 
-class Ranked(NamedTuple):
+class RankedMessage(NamedTuple):
     """A message and the share of the question that it answers to: about 1 where all that was asked for stands once."""
 
     session: str
@@ -34,7 +34,7 @@ class Ranked(NamedTuple):
     score: float
 
 
-class Found(NamedTuple):
+class FoundMessage(NamedTuple):
     message: IndexedMessage
     score: float
 
@@ -123,7 +123,7 @@ class ConversationSearch:
         limit: int = 10,
         among: Collection[str] | None = None,
         asked_in: str = "",
-    ) -> list[Ranked]:
+    ) -> list[RankedMessage]:
         """The messages that answer best, of one session or of all; only those among some ids, if these are given.
 
         `asked_in` is the message that asks, where it is one of them: it does not count.
@@ -132,7 +132,7 @@ class ConversationSearch:
 
     def _ranked(
         self, query: str, session: str | None, limit: int, among: Collection[str] | None, asked_in: str
-    ) -> list[Ranked]:
+    ) -> list[RankedMessage]:
         from zkchat.context.recall.ranking import best
 
         talk = self._all() if session is None else self._talk(session)
@@ -140,11 +140,11 @@ class ConversationSearch:
         question = next((place for place in places_back if talk.owners[place][1] == asked_in), None)
         scores = talk.ranking.scores(Counter(_asked(query)), question)
         places = best(scores, limit, lambda place: among is None or talk.owners[place][1] in among)
-        return [Ranked(*talk.owners[place], float(scores[place])) for place in places]
+        return [RankedMessage(*talk.owners[place], float(scores[place])) for place in places]
 
     def found(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
-    ) -> list[Found]:
+    ) -> list[FoundMessage]:
         """The same, with what they say."""
         ranked = self.ranked(query, session=session, limit=limit, among=among)
         of_session: dict[str, list[str]] = {}
@@ -154,7 +154,9 @@ class ConversationSearch:
             lambda: [message for each, ids in of_session.items() for message in self._index.messages(each, ids)]
         )
         stored = {(message.session, message.id): message for message in said}
-        return [Found(stored[key], each.score) for each in ranked if (key := (each.session, each.message)) in stored]
+        return [
+            FoundMessage(stored[key], each.score) for each in ranked if (key := (each.session, each.message)) in stored
+        ]
 
     def search(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from zkchat.context.coverage import Candidate, chosen, content, rarities
+from zkchat.context.coverage import CoverageItem, content_terms, idf_weights, select_greedily
 from zkchat.context.extractive import condense, excerpt
 from zkchat.context.formatting import format_quote
 from zkchat.context.recall.search import ConversationSearch
@@ -95,22 +95,22 @@ def _telling_most(
     found: Sequence[Recalled], best: Sequence[Recalled], query: str, budget: int, count: Count
 ) -> list[Recalled]:
     """Of those that are not among the best, what covers most that was not said yet, the nearer the better."""
-    asked = content(query)
+    asked = content_terms(query)
     known = {each.message.id for each in best}
     readable = _readable(each for each in found if each.message.id not in known)
     others = _distinct(replace(each, text=excerpt(each.text, asked)) for each in readable)
-    candidates = [Candidate(content(each.text), each.score**2, count(each.quoted)) for each in others]
+    items = [CoverageItem(content_terms(each.text), each.score**2, count(each.quoted)) for each in others]
     left = budget
 
     def fits(number: int) -> bool:
         nonlocal left
-        if candidates[number].cost > left:
+        if items[number].cost > left:
             return False
-        left -= candidates[number].cost
+        left -= items[number].cost
         return True
 
-    before = [content(each.text) for each in best]
-    return [others[number] for number in chosen(candidates, rarities(candidates), fits, before=before)]
+    covered = [content_terms(each.text) for each in best]
+    return [others[number] for number in select_greedily(items, idf_weights(items), fits, covered=covered)]
 
 
 def _readable(found: Iterable[Recalled]) -> Iterator[Recalled]:

@@ -1,7 +1,7 @@
 import pytest
 
 from zkchat.agents.editing import with_value
-from zkchat.agents.reading import agent_of
+from zkchat.agents.parsing import parse_agent
 from zkchat.errors import ConfigError, UsageError
 from zkchat.model.profile import Agent, ProfileFile
 
@@ -56,7 +56,7 @@ def test_a_mode_can_be_set_however_the_others_are_written(before: str, after: st
 
 def test_a_value_that_was_left_empty_is_filled_in() -> None:
     changed = with_value(file("---\nmodel:\ndescription: x\n---\n"), "model", "quote")
-    read = agent_of(file(changed))
+    read = parse_agent(file(changed))
     assert isinstance(read, Agent)
     assert (read.model, read.description) == ("quote", "x")
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from zkchat.model.memory import DocumentUse, TalkAbout, UsedNote, UsedTogether, UseGraph
+from zkchat.model.memory import DocumentUse, UsageConversation, UsageEdge, UsageGraph, UsedNote
 from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.session import Entry, Session, messages_of
 
 MOST_NODES: Final = 2000
 
 
-def uses_in(session: Session, entries: Iterable[Entry]) -> Iterator[DocumentUse]:
+def note_uses(session: Session, entries: Iterable[Entry]) -> Iterator[DocumentUse]:
     """The notes that a conversation used, each once in a turn. What was found and not used does not count."""
     turn: dict[str, DocumentUse] = {}
     for message in messages_of(entries).values():
@@ -56,7 +56,7 @@ def _why(reference: DocumentReference) -> str:
 
 
 @dataclass
-class Tally:
+class NoteUsage:
     """Counts uses, one conversation after the other: what it holds grows with notes and conversations only."""
 
     _turns: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
@@ -82,7 +82,7 @@ class Tally:
         ]
         return sorted(notes, key=lambda note: (-note.turns, -note.sessions, note.path))[:most]
 
-    def graph(self, most: int = MOST_NODES) -> UseGraph:
+    def graph(self, most: int = MOST_NODES) -> UsageGraph:
         """All of it as a picture, within a number of nodes: half of them notes, if there are so many."""
         notes = self.top(len(self._turns))
         talks = self._talks()
@@ -90,20 +90,20 @@ class Tally:
         kept_notes, kept_talks = notes[:room_for_notes], talks[: most - min(room_for_notes, len(notes))]
         paths, ids = {note.path for note in kept_notes}, {talk.session_id for talk in kept_talks}
         lines = [
-            UsedTogether(path=path, session_id=session_id, turns=count)
+            UsageEdge(path=path, session_id=session_id, turns=count)
             for (path, session_id), count in self._turns.items()
             if path in paths and session_id in ids
         ]
         left_out = len(notes) + len(talks) - len(kept_notes) - len(kept_talks)
-        return UseGraph(notes=tuple(kept_notes), talks=tuple(kept_talks), lines=tuple(lines), left_out=left_out)
+        return UsageGraph(notes=tuple(kept_notes), talks=tuple(kept_talks), lines=tuple(lines), left_out=left_out)
 
-    def _talks(self) -> list[TalkAbout]:
+    def _talks(self) -> list[UsageConversation]:
         """The conversations that used notes, the latest first."""
         notes: dict[str, int] = defaultdict(int)
         for _, session_id in self._turns:
             notes[session_id] += 1
         talks = [
-            TalkAbout(session_id=id_, title=title, last_used=self._last[f"talk:{id_}"], notes=notes[id_])
+            UsageConversation(session_id=id_, title=title, last_used=self._last[f"talk:{id_}"], notes=notes[id_])
             for id_, title in self._titles.items()
         ]
         return sorted(talks, key=lambda talk: talk.last_used, reverse=True)

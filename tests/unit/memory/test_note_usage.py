@@ -1,7 +1,7 @@
 from datetime import datetime, timedelta
 
 from tests.support.sessions import NOON
-from zkchat.memory.documents import Tally, uses_in
+from zkchat.memory.note_usage import NoteUsage, note_uses
 from zkchat.model.choices import ReferenceVia, Role, ToolName
 from zkchat.model.memory import DocumentUse
 from zkchat.model.message import ChatMessage, DocumentReference
@@ -27,11 +27,11 @@ def message(number: int, role: Role, *references: DocumentReference) -> Entry:
 
 
 def uses(*entries: Entry) -> list[tuple[str, str, str]]:
-    return [(use.path, use.message_id, use.why) for use in uses_in(SESSION, entries)]
+    return [(use.path, use.message_id, use.why) for use in note_uses(SESSION, entries)]
 
 
 def test_a_use_says_where_when_and_why() -> None:
-    (use,) = uses_in(SESSION, [message(1, "user", linked("Sleep.md"))])
+    (use,) = note_uses(SESSION, [message(1, "user", linked("Sleep.md"))])
     assert use == DocumentUse(
         path="Sleep.md",
         session_id="s1",
@@ -76,8 +76,8 @@ def use(path: str, session: str, at: datetime = NOON) -> DocumentUse:
     return DocumentUse(path=path, session_id=session, session_title=f"About {session}", message_id="m", at=at, why="")
 
 
-def tally_of(*uses: DocumentUse) -> Tally:
-    tally = Tally()
+def tally_of(*uses: DocumentUse) -> NoteUsage:
+    tally = NoteUsage()
     for each in uses:
         tally.add(each)
     return tally

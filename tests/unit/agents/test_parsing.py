@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.agents.reading import agent_of, rule_of
+from zkchat.agents.parsing import parse_agent, parse_rule
 from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind, ProfileProblem, Rule
 
 WHOLE = """---
@@ -29,14 +29,14 @@ def file(text: str, *, kind: ProfileKind = "agent", name: str = "poet", origin: 
 
 
 def agent(text: str, origin: Origin = "user") -> Agent:
-    read = agent_of(file(text, origin=origin))
+    read = parse_agent(file(text, origin=origin))
     assert isinstance(read, Agent), read
     return read
 
 
 def problem(text: str, *, kind: ProfileKind = "agent", name: str = "poet") -> ProfileProblem:
     written = file(text, kind=kind, name=name)
-    read = agent_of(written) if kind == "agent" else rule_of(written)
+    read = parse_agent(written) if kind == "agent" else parse_rule(written)
     assert isinstance(read, ProfileProblem), read
     return read
 
@@ -107,7 +107,7 @@ def test_an_agent_that_nobody_can_address_is_a_mistake() -> None:
 
 
 def test_a_file_that_could_not_be_read_says_why() -> None:
-    read = rule_of(
+    read = parse_rule(
         ProfileFile(kind="rule", name="a", origin="user", path="a.md", trouble="The file is not UTF-8 text.")
     )
     assert read == ProfileProblem(kind="rule", path="a.md", line=1, text="The file is not UTF-8 text.")
@@ -115,13 +115,13 @@ def test_a_file_that_could_not_be_read_says_why() -> None:
 
 def test_a_rule_is_what_its_file_says() -> None:
     text = "---\ninclude: agent\ndescription: Dates\n---\nWrite 2026-03-01.\n"
-    assert rule_of(file(text, kind="rule", name="Dates")) == Rule(
+    assert parse_rule(file(text, kind="rule", name="Dates")) == Rule(
         name="Dates", description="Dates", include="agent", text="Write 2026-03-01.", origin="user", path="Dates.md"
     )
 
 
 def test_a_rule_without_a_mode_is_there_always() -> None:
-    read = rule_of(file("Be brief.", kind="rule", name="Brevity"))
+    read = parse_rule(file("Be brief.", kind="rule", name="Brevity"))
     assert isinstance(read, Rule)
     assert read.include == "always"
 

@@ -18,23 +18,23 @@ from zkchat.vault.search.terms import stem, words
 
 
 @dataclass(frozen=True)
-class Placing:
+class FactComparison:
     """How a new fact stands to those there are."""
 
     same: Fact | None = None
     contradicted: tuple[Fact, ...] = ()
 
 
-def placing(text: str, facts: Iterable[Fact]) -> Placing:
+def compare_fact(text: str, facts: Iterable[Fact]) -> FactComparison:
     """The fact that says the same, else those that say of the same thing something else."""
     contradicted = []
     mine, my_claim = _essence(text), _claim(text)
     for fact in facts:
         if _essence(fact.text) == mine:
-            return Placing(same=fact)
+            return FactComparison(same=fact)
         if my_claim and (claim := _claim(fact.text)) and _excludes(my_claim, claim):
             contradicted.append(fact)
-    return Placing(contradicted=tuple(contradicted))
+    return FactComparison(contradicted=tuple(contradicted))
 
 
 @dataclass(frozen=True)

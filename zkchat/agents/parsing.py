@@ -18,12 +18,12 @@ AGENT_NAME: Final = re.compile(r"\w[\w-]*")
 Read = TypeVar("Read", Agent, Rule)
 
 
-def agent_of(file: ProfileFile) -> Agent | ProfileProblem:
+def parse_agent(file: ProfileFile) -> Agent | ProfileProblem:
     """The agent that a file describes."""
     return _guarded(file, _agent)
 
 
-def rule_of(file: ProfileFile) -> Rule | ProfileProblem:
+def parse_rule(file: ProfileFile) -> Rule | ProfileProblem:
     """The rule that a file describes."""
     return _guarded(file, _rule)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.sessions import NOON
-from zkchat.memory.statements import placing
+from zkchat.memory.comparison import compare_fact
 from zkchat.model.memory import Fact
 
 
@@ -20,7 +20,7 @@ def fact(text: str) -> Fact:
     ],
 )
 def test_two_facts_that_say_the_same_are_one(old: str, new: str) -> None:
-    assert placing(new, [fact(old)]).same == fact(old)
+    assert compare_fact(new, [fact(old)]).same == fact(old)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_two_facts_that_say_the_same_are_one(old: str, new: str) -> None:
     ],
 )
 def test_two_facts_of_the_same_words_may_say_something_else(old: str, new: str) -> None:
-    assert placing(new, [fact(old)]).same is None
+    assert compare_fact(new, [fact(old)]).same is None
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_two_facts_of_the_same_words_may_say_something_else(old: str, new: str) 
     ],
 )
 def test_what_there_is_one_of_has_the_newer_value(old: str, new: str) -> None:
-    assert placing(new, [fact("I like tea"), fact(old)]).contradicted == (fact(old),)
+    assert compare_fact(new, [fact("I like tea"), fact(old)]).contradicted == (fact(old),)
 
 
 @pytest.mark.parametrize(
@@ -73,10 +73,10 @@ def test_what_there_is_one_of_has_the_newer_value(old: str, new: str) -> None:
     ],
 )
 def test_facts_that_can_both_be_true_both_stay(old: str, new: str) -> None:
-    assert placing(new, [fact(old)]).contradicted == ()
+    assert compare_fact(new, [fact(old)]).contradicted == ()
 
 
 def test_the_first_fact_contradicts_nothing() -> None:
-    found = placing("I like tea", [])
+    found = compare_fact("I like tea", [])
     assert found.same is None
     assert found.contradicted == ()
