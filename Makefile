@@ -62,7 +62,7 @@ bench: $(VENV)/.dev ## run the benchmarks, one table each
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 faults: $(VENV)/.dev ## kill conversations and the writing of notes at hundreds of moments, and corrupt databases 1,000 times
-	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/turns_under_fire.py $$folder/turns 200 20260301 && $(BIN)/python tests/faults/notes_under_fire.py $$folder/notes 200 20260301 && $(BIN)/python -m tests.faults.questions_under_fire $$folder/questions 100 20260301 10 && $(BIN)/python -m tests.faults.stores_corrupted $$folder/stores 1000 20260301; rm -rf $$folder
+	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/kill_turns.py $$folder/turns 200 20260301 && $(BIN)/python tests/faults/kill_note_writes.py $$folder/notes 200 20260301 && $(BIN)/python -m tests.faults.kill_prompts $$folder/questions 100 20260301 10 && $(BIN)/python -m tests.faults.corrupt_stores $$folder/stores 1000 20260301; rm -rf $$folder
 
 SECONDS ?= 600
 SEED    ?= 20260301

@@ -1,4 +1,4 @@
-"""PROMISE H, seen from the command line: damage is told, the file is kept, and the next question is answered."""
+"""Damaged sessions, seen from the command line: damage is reported, the file is kept, the next question is answered."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""PROMISES M and H for the index: no file stops it, no interruption spoils it, no damage outlives a refresh."""
+"""The index under faults: no file stops it, no kill leaves it inconsistent, and a refresh repairs every damage."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from zkchat.vault.indexing import reader
 from zkchat.vault.library import Library
 
 KILLS = 40
-SCRIPT = Path(__file__).parent / "index_under_fire.py"
+SCRIPT = Path(__file__).parent / "kill_indexing.py"
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ KILLS = 8
 
 
 def writer(path: Path, most: int) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "tests.faults.memories_under_fire", str(path), str(most)]
+    command = [sys.executable, "-m", "tests.faults.kill_memory_writes", str(path), str(most)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
 
 

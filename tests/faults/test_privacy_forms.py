@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.doors import OVER_OLLAMA, OVER_OPENAI, Recorder, Scene, furnished
+from tests.support.egress import OVER_OLLAMA, OVER_OPENAI, Recorder, Scene, make_scene
 from tests.support.frontmatter_forms import FORMS
 from zkchat.compose.library import open_library
 from zkchat.storage.note_schema import VERSION
@@ -27,7 +27,7 @@ def server() -> Iterator[Recorder]:
 @pytest.fixture(params=[OVER_OLLAMA, OVER_OPENAI], ids=["ollama", "openai"])
 def scene(request: pytest.FixtureRequest, tmp_path: Path, server: Recorder) -> Scene:
     notes = {f"{name}.md": f"{form.text}\n\nThe word is {canary(name)}.\n" for name, form in NAMES.items()}
-    return furnished(tmp_path, server, notes, request.param)
+    return make_scene(tmp_path, server, notes, request.param)
 
 
 def indexed(scene: Scene) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""PROMISES F, G and H for the session store: kills, crowds, full disks and damage."""
+"""The session store under faults: killed processes, concurrent processes, full disks and damaged files."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""PROMISE G: two terminals in one vault just work."""
+"""Two terminals in one vault can be used at the same time."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ TURNS = 40
 TALK = """
 import asyncio, io, sys
 from pathlib import Path
-from zkchat import app
+from zkchat.compose import conversation
 from zkchat.environment import Environment
 from zkchat.model.events import TurnFinished, Warned
 
@@ -19,8 +19,8 @@ environment = Environment(
     stdin=io.StringIO(), stdout=io.StringIO(), stderr=io.StringIO(),
     variables={}, cwd=folder / "vault", home=folder / "home",
 )
-options = app.ConversationOptions(model=script, continue_last=True)
-with app.open_conversation(environment, options) as opened:
+options = conversation.ConversationOptions(model=script, continue_last=True)
+with conversation.open_conversation(environment, options) as opened:
     async def turn(number):
         async for event in opened.conversation.say(f"Question {number}?"):
             if isinstance(event, Warned):
@@ -47,12 +47,12 @@ def test_two_processes_write_to_one_session_and_nothing_is_lost(world: World) ->
         )
         for _ in range(2)
     ]
-    told = [child.communicate(timeout=120) for child in children]
+    outputs = [child.communicate(timeout=120) for child in children]
     assert [child.returncode for child in children] == [0, 0]
-    warnings = [line for _, errors in told for line in errors.splitlines()]
+    warnings = [line for _, errors in outputs for line in errors.splitlines()]
     assert warnings  # each hears of the other
     assert all(line.startswith("Another terminal went on with this session") for line in warnings), warnings
-    shown = {id_ for output, _ in told for id_ in output.split()}
+    shown = {id_ for output, _ in outputs for id_ in output.split()}
     assert len(shown) == 2 * 2 * TURNS
     (session,) = world.run("sessions", "list", "--json").json
     assert session["message_count"] == 2 + len(shown)

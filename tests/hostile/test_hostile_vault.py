@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import typer
 
-from tests.hostile.everything import CANARY, OBEY, Ground, make
+from tests.hostile.vault_builder import CANARY, OBEY, Ground, make
 from zkchat.cli.main import app
 from zkchat.errors import ExitCode
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile import watched
-from tests.hostile.everything import CANARY
+from tests.hostile import audited_process
+from tests.hostile.vault_builder import CANARY
 from tests.support.world import World
 
 OUTSIDE = (
@@ -29,6 +29,8 @@ OUTSIDE = (
     "%2e%2e/secret.md",
     "../" * 40 + "etc/passwd",
 )
+
+QUESTION = "What does [[Poison]] say?"
 
 Order = list[dict[str, object]]
 
@@ -70,7 +72,16 @@ def ask(world: World, model: str) -> tuple[subprocess.CompletedProcess[str], lis
     """One question in the vault, and what the process did for it."""
     log = world.root / "log"
     ran = subprocess.run(
-        [sys.executable, watched.__file__, str(log), "ask", "What does [[Poison]] say?", "--model", model, "--json"],
+        [
+            sys.executable,
+            audited_process.__file__,
+            str(log),
+            "ask",
+            "What does [[Poison]] say?",
+            "--model",
+            model,
+            "--json",
+        ],
         cwd=world.vault,
         env={"HOME": str(world.home), "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,

@@ -12,7 +12,7 @@ LONGEST_DRAWN = 1_500
 """Characters: a screen in memory is slow, and draws each piece again."""
 
 
-def door(case: Case, text: str) -> None:
+def sanitizer(case: Case, text: str) -> None:
     for made in (sanitize_text(text), sanitize_line(text), sanitize_in_place(text)):
         require(not what_acts_on_a_terminal(made), "nothing that is shown acts on a terminal", repr(made))
     pieces = mutation.pieces_of(case.chance, text)
@@ -59,7 +59,7 @@ def thinking(case: Case, text: str) -> None:
 
 class Rendering:
     def run(self, case: Case) -> None:
-        draw = case.chance.choice((door, screen, screen, blocks, thinking))
+        draw = case.chance.choice((sanitizer, screen, screen, blocks, thinking))
         text = mutation.text(case.chance, 20_000)
         case.note(f"{draw.__name__}.txt", text)
         draw(case, text)

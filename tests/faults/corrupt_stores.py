@@ -1,6 +1,6 @@
 """Damage the databases of a user in random ways, and start zkchat on what is left.
 
-    python -m tests.faults.stores_corrupted FOLDER CORRUPTIONS SEED
+    python -m tests.faults.corrupt_stores FOLDER CORRUPTIONS SEED
 
 One corruption: one to three databases are changed (bytes, ranges, header fields, names in the schema, whole pages,
 a cut, other kinds of files in their place), then five commands run on them, one after the other. Prints

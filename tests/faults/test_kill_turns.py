@@ -1,4 +1,4 @@
-"""PROMISE F: a message shown as sent is never lost, whenever the process is killed."""
+"""A message shown as sent is never lost, whenever the process is killed."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 KILLS = 40
-SCRIPT = Path(__file__).parent / "turns_under_fire.py"
+SCRIPT = Path(__file__).parent / "kill_turns.py"
 
 
 def test_no_message_shown_as_sent_is_lost_however_the_process_is_killed(tmp_path: Path) -> None:

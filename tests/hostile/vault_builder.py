@@ -1,4 +1,4 @@
-"""One vault that somebody else made, with every hostile thing in it that is known, and the ground around it."""
+"""Build one vault with every known attack in it, and the files around it that must not change."""
 
 import os
 import shutil

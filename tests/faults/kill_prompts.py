@@ -1,6 +1,6 @@
 """Kill chats after Enter, while nothing answers yet, and look for the question on disk.
 
-    python -m tests.faults.questions_under_fire FOLDER KILLS SEED EARLIEST [SCENARIO…]
+    python -m tests.faults.kill_prompts FOLDER KILLS SEED EARLIEST [SCENARIO…]
 
 EARLIEST is in milliseconds after Enter. A quarter of the kills come then, the others within the following 400 ms.
 

@@ -1,4 +1,4 @@
-"""PROMISE H: whatever happens to the databases, zkchat starts and the damaged files are kept."""
+"""Whatever happens to the databases, zkchat starts and the damaged files are kept."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ CORRUPTIONS = 40
 
 def test_every_command_runs_after_any_corruption_and_the_damaged_files_are_kept(tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "tests.faults.stores_corrupted", str(tmp_path), str(CORRUPTIONS), "20260301"],
+        [sys.executable, "-m", "tests.faults.corrupt_stores", str(tmp_path), str(CORRUPTIONS), "20260301"],
         capture_output=True,
         text=True,
         timeout=300,

@@ -1,4 +1,4 @@
-"""PROMISE H: when nothing more can be written, the answer still comes and the user is told that it is not saved."""
+"""When nothing more can be written, the answer still comes and the user is warned that it is not saved."""
 
 import os
 import resource

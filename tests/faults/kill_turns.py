@@ -1,6 +1,6 @@
 """Run turns in child processes that are killed at random moments, and look at what is left on disk.
 
-    python tests/faults/turns_under_fire.py FOLDER KILLS SEED
+    python tests/faults/kill_turns.py FOLDER KILLS SEED
 
 Everything is imported once and each child is forked, so that a hundred kills take seconds. Prints one JSON object.
 """

@@ -1,6 +1,8 @@
-"""zkchat in a process whose own doings are written down: what it connects to, starts, and changes.
+"""Run zkchat in a process that logs what it connects to, starts and changes.
 
-Called as `python watched.py LOG ARGUMENT…`. Python reports these through audit events, which no code can go around.
+    python audited_process.py LOG ARGUMENT…
+
+Python reports these through audit events, which no code can bypass.
 """
 
 import os

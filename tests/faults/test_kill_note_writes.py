@@ -1,4 +1,4 @@
-"""PROMISE E: a note that zkchat writes is whole or not there, whenever the process is killed."""
+"""A note that zkchat writes is whole or not there, whenever the process is killed."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 KILLS = 200
-SCRIPT = Path(__file__).parent / "notes_under_fire.py"
+SCRIPT = Path(__file__).parent / "kill_note_writes.py"
 
 
 def test_no_new_note_is_torn_however_the_process_is_killed(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.doors import (
+from tests.support.egress import (
     ELSEWHERE,
     FILE,
     ID,
@@ -27,8 +27,8 @@ from tests.support.doors import (
     Models,
     Recorder,
     Scene,
-    furnished,
-    told,
+    leaked,
+    make_scene,
 )
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.privacy import WITHHELD
@@ -78,7 +78,7 @@ def visitors(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, server: Recorder
 ) -> Iterator[tuple[Visitor, Visitor]]:
     """A model that is elsewhere, and one that is here."""
-    world = furnished(tmp_path_factory.mktemp("doors"), server).world
+    world = make_scene(tmp_path_factory.mktemp("egress"), server).world
 
     def options(model: str) -> conversation.ConversationOptions:
         return conversation.ConversationOptions(vault=world.vault, model=model)
@@ -98,7 +98,7 @@ def models(request: pytest.FixtureRequest) -> Models:
 
 @pytest.fixture
 def scene(tmp_path: Path, server: Recorder, models: Models) -> Scene:
-    return furnished(tmp_path, server, models=models)
+    return make_scene(tmp_path, server, models=models)
 
 
 LINKS = {
@@ -127,8 +127,8 @@ def test_a_link_brings_a_local_note_to_a_model_on_this_machine_only(
     visitors: tuple[Visitor, Visitor], text: str
 ) -> None:
     elsewhere, here = visitors
-    assert told(elsewhere.ask(text), text) == set()
-    assert told(here.ask(text), text)
+    assert leaked(elsewhere.ask(text), text) == set()
+    assert leaked(here.ask(text), text)
 
 
 NAMES = {
@@ -184,18 +184,18 @@ def test_a_tool_gives_a_local_note_to_a_model_on_this_machine_only(
     elsewhere, here = visitors
     written = json.dumps(arguments)
     server.call = ToolCallPart(call_id="c1", name=tool, arguments=written)
-    assert told(elsewhere.ask("Go on."), written) == set()
-    assert told(here.ask("Go on."), written)
+    assert leaked(elsewhere.ask("Go on."), written) == set()
+    assert leaked(here.ask("Go on."), written)
 
 
 def test_evidence_of_a_local_note_is_handed_to_a_model_on_this_machine_only(scene: Scene) -> None:
     question = "What is the lighthouse password?"
-    assert told(scene.ask("ollama:plain-cloud", question)) == set()
-    assert told(scene.ask("ollama:plain", question))
+    assert leaked(scene.ask("ollama:plain-cloud", question)) == set()
+    assert leaked(scene.ask("ollama:plain", question))
 
 
 def test_a_note_with_its_notes_is_not_embedded_at_second_hand(scene: Scene) -> None:
-    assert told(scene.ask(scene.elsewhere, "Tell me of [[Middle]].")) == set()
+    assert leaked(scene.ask(scene.elsewhere, "Tell me of [[Middle]].")) == set()
 
 
 def test_the_user_is_told_what_is_withheld_and_the_record_says_so(scene: Scene) -> None:
@@ -208,9 +208,9 @@ def test_the_user_is_told_what_is_withheld_and_the_record_says_so(scene: Scene) 
 
 def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server: Recorder, models: Models) -> None:
     never = SECRET.replace("zkchat: local", "zkchat: never")
-    scene = furnished(tmp_path, server, {FILE: never, **OPEN}, models)
+    scene = make_scene(tmp_path, server, {FILE: never, **OPEN}, models)
     for model in (scene.here, scene.elsewhere):
-        assert told(scene.ask(model, f"Tell me of [[{ID}]], [[Open garden]] and the lighthouse password.")) == set()
+        assert leaked(scene.ask(model, f"Tell me of [[{ID}]], [[Open garden]] and the lighthouse password.")) == set()
         assert scene.warnings.pop() == f"withheld: [[{ID}]] is never to be read"
         for tool, arguments in (
             ("read_document", {"path": ID}),
@@ -218,17 +218,17 @@ def test_a_note_that_is_never_to_be_read_reaches_no_model(tmp_path: Path, server
             ("find_excerpts", {"q": "lighthouse"}),
         ):
             server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
-            assert told(scene.ask(model, "Go on.")) == set()
+            assert leaked(scene.ask(model, "Go on.")) == set()
         server.call = None
 
 
 def test_the_notes_of_a_local_folder_stay_here(tmp_path: Path, server: Recorder, models: Models) -> None:
-    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
     question = f"Tell me of [[{ID}]] and [[Open garden]]."
-    assert told(scene.ask(scene.elsewhere, question))
+    assert leaked(scene.ask(scene.elsewhere, question))
     scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "Diaries"
-    assert told(scene.ask(scene.elsewhere, question)) == set()
-    assert told(scene.ask(scene.here, question))
+    assert leaked(scene.ask(scene.elsewhere, question)) == set()
+    assert leaked(scene.ask(scene.here, question))
     server.call = ToolCallPart(
         call_id="c1", name="read_document", arguments=json.dumps({"path": f"./Diaries/../{FILE}"})
     )
@@ -262,7 +262,7 @@ def test_a_note_that_becomes_local_while_the_model_answers_stays_here(
                 scene.world.note(FILE, SECRET)
             yield event
 
-    assert told(scene.talk(scene.elsewhere, change_it_on_the_way)) == set()
+    assert leaked(scene.talk(scene.elsewhere, change_it_on_the_way)) == set()
 
 
 def test_a_note_marked_local_before_the_index_has_noticed_stays_here(
@@ -271,37 +271,37 @@ def test_a_note_marked_local_before_the_index_has_noticed_stays_here(
     scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
     scene.server.says = QUOTING
     question = f"What is the lighthouse password in [[{ID}]] and [[Open garden]]?"
-    assert told(scene.ask(scene.elsewhere, question))
+    assert leaked(scene.ask(scene.elsewhere, question))
     scene.server.says = "Fine."
     monkeypatch.setattr(Library, "refresh", lambda *_: Refreshed())
     scene.world.note(FILE, SECRET)
-    assert told(scene.ask(scene.elsewhere, "And the rest?", go_on=True)) == set()
-    assert told(scene.ask(scene.elsewhere, question, go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "And the rest?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, question, go_on=True)) == set()
 
 
 def test_a_vaults_own_page_and_what_it_imports_stay_here(tmp_path: Path, server: Recorder, models: Models) -> None:
     local = "---\nzkchat: local\n---\nThe word is Quollsecret.\n"
-    scene = furnished(
+    scene = make_scene(
         tmp_path, server, {"ZKCHAT.md": "Be brief. @Diaries/plain.md\n", "Diaries/plain.md": local}, models
     )
     scene.world.run("trust", "--yes")
-    assert told(scene.ask(scene.elsewhere, "Hello.")) == set()
+    assert leaked(scene.ask(scene.elsewhere, "Hello.")) == set()
     assert scene.warnings == [f"withheld: Diaries/plain.md is local and {scene.elsewhere} is not on this machine"]
-    assert told(scene.ask(scene.here, "Hello.")) == {"quollsecret"}
+    assert leaked(scene.ask(scene.here, "Hello.")) == {"quollsecret"}
     assert [message.local for message in scene.history().thread] == [True, True]
-    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
     scene.world.note("ZKCHAT.md", local)
     scene.world.run("trust", "--yes")
-    assert told(scene.ask(scene.elsewhere, "Hello.")) == set()
-    assert told(scene.ask(scene.here, "Hello.")) == {"quollsecret"}
+    assert leaked(scene.ask(scene.elsewhere, "Hello.")) == set()
+    assert leaked(scene.ask(scene.here, "Hello.")) == {"quollsecret"}
 
 
 def test_what_an_agent_has_at_hand_stays_here(scene: Scene) -> None:
     scene.world.note(".zkchat/agents/keeper.md", f'---\nreferences:\n  "[[{ID}]]": always\n---\nYou keep things.\n')
     scene.world.run("trust", "--yes")
-    assert told(scene.ask(scene.elsewhere, "@keeper what do you keep?")) == set()
-    assert told(scene.ask(scene.here, "@keeper what do you keep?"))
-    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "@keeper what do you keep?")) == set()
+    assert leaked(scene.ask(scene.here, "@keeper what do you keep?"))
+    assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 def test_what_the_user_added_stays_here(scene: Scene) -> None:
@@ -310,10 +310,10 @@ def test_what_the_user_added_stays_here(scene: Scene) -> None:
         async for event in conversation.say("What do you know?"):
             yield event
 
-    assert told(scene.talk(scene.elsewhere, add)) == set()
+    assert leaked(scene.talk(scene.elsewhere, add)) == set()
     assert scene.warnings == [f"withheld: {FILE} is local and {scene.elsewhere} is not on this machine"]
-    assert told(scene.ask(scene.here, "And now?", go_on=True))
-    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.here, "And now?", go_on=True))
+    assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 WAYS_IN = {
@@ -335,10 +335,10 @@ def test_a_conversation_with_local_notes_stays_here_when_the_model_is_changed(
     scene.server.call, scene.server.says = None, "Fine."
     scene.ask(scene.here, "Thank you.", go_on=True)
     received = scene.ask(scene.elsewhere, "And what else?", "Really?", go_on=True)
-    assert told(received) == set()
+    assert leaked(received) == set()
     assert WITHHELD.lower() in received
     assert any("what was said before with local notes" in warning for warning in scene.warnings)
-    assert told(scene.ask(scene.here, "And what else?", go_on=True))
+    assert leaked(scene.ask(scene.here, "And what else?", go_on=True))
 
 
 def test_what_was_said_before_the_local_notes_came_in_is_still_sent(scene: Scene) -> None:
@@ -361,9 +361,9 @@ def test_the_request_without_what_is_withheld_can_be_built_again(scene: Scene) -
 
 def test_a_question_with_local_notes_is_not_asked_again_elsewhere(scene: Scene) -> None:
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
-    assert told(scene.talk(scene.elsewhere, lambda conversation: conversation.retry(), go_on=True)) == set()
+    assert leaked(scene.talk(scene.elsewhere, lambda conversation: conversation.retry(), go_on=True)) == set()
     assert scene.failures == [f"The last question came with local notes, and {scene.elsewhere} is not on this machine."]
-    assert told(scene.talk(scene.here, lambda conversation: conversation.retry(), go_on=True))
+    assert leaked(scene.talk(scene.here, lambda conversation: conversation.retry(), go_on=True))
 
 
 def test_half_an_answer_that_a_crash_left_stays_here(scene: Scene) -> None:
@@ -373,16 +373,16 @@ def test_half_an_answer_that_a_crash_left_stays_here(scene: Scene) -> None:
         head = History(store.entries(session.id)).last
         assert head
         store.append(session.id, [DraftEntry(message_id="half", parent_id=head.id, text=QUOTING)])
-    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 def test_a_note_that_is_made_local_later_takes_its_turns_along(scene: Scene) -> None:
     scene.world.note(FILE, SECRET.replace("zkchat: local\n", ""))
     scene.server.says = QUOTING
-    assert told(scene.ask(scene.elsewhere, f"Tell me of [[{ID}]]."))
+    assert leaked(scene.ask(scene.elsewhere, f"Tell me of [[{ID}]]."))
     scene.world.note(FILE, SECRET + "More.\n")
     scene.server.says = "Fine."
-    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 def compact(conversation: Conversation) -> AsyncGenerator[Event, None]:
@@ -398,16 +398,16 @@ def test_a_summary_of_local_turns_stays_here_and_so_do_they(scene: Scene) -> Non
     scene.server.says = "Fine."
     scene.ask(scene.here, *FILLERS, go_on=True)
     scene.server.says = QUOTING
-    assert told(scene.talk(scene.here, compact, go_on=True))
+    assert leaked(scene.talk(scene.here, compact, go_on=True))
     scene.server.says = "Fine."
-    assert told(scene.ask(scene.elsewhere, "What was the lighthouse password?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "What was the lighthouse password?", go_on=True)) == set()
     scene.server.call = ToolCallPart(
         call_id="c1", name="search_conversation", arguments='{"query": "lighthouse answer"}'
     )
-    assert told(scene.ask(scene.elsewhere, "Look it up.", go_on=True)) == set()
-    assert told(scene.talk(scene.elsewhere, compact, go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "Look it up.", go_on=True)) == set()
+    assert leaked(scene.talk(scene.elsewhere, compact, go_on=True)) == set()
     scene.server.call = None
-    assert told(scene.ask(scene.elsewhere, "What was the lighthouse password?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "What was the lighthouse password?", go_on=True)) == set()
 
 
 def test_archived_local_turns_are_recalled_here_only(scene: Scene) -> None:
@@ -415,9 +415,9 @@ def test_archived_local_turns_are_recalled_here_only(scene: Scene) -> None:
     scene.ask(scene.here, f"What is the lighthouse password in [[{ID}]]?")
     scene.server.says = "Fine."
     scene.ask(scene.here, *FILLERS, go_on=True)
-    assert told(scene.talk(scene.elsewhere, compact, go_on=True)) == set()
-    assert told(scene.ask(scene.elsewhere, "What was the answer, the lighthouse password?", go_on=True)) == set()
-    assert told(scene.ask(scene.here, "What was the answer, the lighthouse password?", go_on=True))
+    assert leaked(scene.talk(scene.elsewhere, compact, go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "What was the answer, the lighthouse password?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.here, "What was the answer, the lighthouse password?", go_on=True))
 
 
 def test_a_fact_that_was_learnt_with_local_notes_is_recalled_here_only(scene: Scene) -> None:
@@ -428,13 +428,13 @@ def test_a_fact_that_was_learnt_with_local_notes_is_recalled_here_only(scene: Sc
 
     scene.talk(scene.here, learn)
     question = "What is my lighthouse password?"
-    assert told(scene.ask(scene.elsewhere, question)) == set()
+    assert leaked(scene.ask(scene.elsewhere, question)) == set()
     for tool, arguments in (("recall", {"query": question}), ("remember", {"text": "My lighthouse password is 1234."})):
         scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
-        assert told(scene.ask(scene.elsewhere, "Go on.")) == set()
+        assert leaked(scene.ask(scene.elsewhere, "Go on.")) == set()
     scene.server.call = None
-    assert told(scene.ask(scene.here, question)) == {"quollsecret"}
-    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.here, question)) == {"quollsecret"}
+    assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
 
 
 def test_a_fact_that_a_model_keeps_after_reading_a_local_note_is_local(scene: Scene) -> None:
@@ -443,14 +443,14 @@ def test_a_fact_that_a_model_keeps_after_reading_a_local_note_is_local(scene: Sc
     scene.server.call = ToolCallPart(call_id="c1", name="remember", arguments=json.dumps(keep))
     scene.ask(scene.here, "Keep it.", go_on=True)
     scene.server.call = None
-    assert told(scene.ask(scene.elsewhere, "What is the lighthouse password?")) == set()
-    assert told(scene.ask(scene.here, "What is the lighthouse password?")) == {"quollsecret"}
+    assert leaked(scene.ask(scene.elsewhere, "What is the lighthouse password?")) == set()
+    assert leaked(scene.ask(scene.here, "What is the lighthouse password?")) == {"quollsecret"}
 
 
 def test_that_a_local_note_has_changed_is_not_told_elsewhere(scene: Scene) -> None:
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
     scene.world.note(FILE, SECRET + "More.\n")
-    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True)) == set()
     assert not any("has changed" in warning for warning in scene.warnings)
     scene.ask(scene.here, "And now?", go_on=True)
     assert any("has changed" in warning for warning in scene.warnings)
@@ -472,37 +472,37 @@ def test_without_an_index_the_conversation_goes_on_and_nothing_is_told(
             yield event
 
     monkeypatch.setattr(SqliteNoteIndex, "generation", full)
-    assert told(scene.talk(scene.elsewhere, add, go_on=True)) == set()
+    assert leaked(scene.talk(scene.elsewhere, add, go_on=True)) == set()
     assert scene.failures == []
 
 
 def test_without_private_notes_nothing_is_marked_and_nothing_withheld(
     tmp_path: Path, server: Recorder, models: Models
 ) -> None:
-    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
     scene.ask(scene.here, f"Tell me of [[{ID}]].")
-    assert told(scene.ask(scene.elsewhere, "And now?", go_on=True))
+    assert leaked(scene.ask(scene.elsewhere, "And now?", go_on=True))
     assert not any(message.local for message in scene.history().thread)
     assert scene.warnings == []
 
 
 def test_what_a_second_look_brings_up_stays_here_and_so_does_its_turn(scene: Scene) -> None:
     question = "What is the lighthouse password?"
-    assert told(scene.ask(scene.elsewhere, question)) == set()
+    assert leaked(scene.ask(scene.elsewhere, question)) == set()
     scene.server.says = QUOTING
-    assert "quollsecret" in told(scene.ask(scene.here, question))
+    assert "quollsecret" in leaked(scene.ask(scene.here, question))
     assert any("answered without looking into your notes" in text for text in scene.warnings)
-    assert told(scene.ask(scene.elsewhere, "Which one again?", go_on=True)) == set()
+    assert leaked(scene.ask(scene.elsewhere, "Which one again?", go_on=True)) == set()
 
 
 @pytest.mark.parametrize("model", ELSEWHERE)
 def test_a_model_that_a_local_server_only_forwards_gets_nothing(tmp_path: Path, server: Recorder, model: str) -> None:
-    scene = furnished(tmp_path, server)
+    scene = make_scene(tmp_path, server)
     question = f"What is the lighthouse password in [[{ID}]] and [[Open garden]]?"
-    assert told(scene.ask(model, question)) == set()
+    assert leaked(scene.ask(model, question)) == set()
     for tool, arguments in (("read_document", {"path": ID}), ("find_excerpts", {"query": "lighthouse"})):
         server.call = ToolCallPart(call_id="c1", name=tool, arguments=json.dumps(arguments))
-        assert told(scene.ask(model, "Go on.", go_on=True)) == set()
+        assert leaked(scene.ask(model, "Go on.", go_on=True)) == set()
 
 
 def as_link(file: Path) -> None:
@@ -540,15 +540,15 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 def test_where_the_vaults_settings_cannot_be_read_no_model_elsewhere_is_asked(
     tmp_path: Path, server: Recorder, models: Models, damage: Callable[[Path], object]
 ) -> None:
-    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
     settings = scene.world.note(".zkchat/config.toml", '[privacy]\nlocal_only = ["Diaries"]\n')
     question = f"Tell me of [[{ID}]]."
-    assert told(scene.ask(scene.elsewhere, question)) == set()
+    assert leaked(scene.ask(scene.elsewhere, question)) == set()
     damage(settings)
     asked = scene.world.run("ask", question, "--model", scene.elsewhere)
     assert (asked.code, server.received()) == (ExitCode.CONFIG, "[]")
     assert "so nothing is sent to" in asked.err
-    assert told(scene.ask(scene.here, question))
+    assert leaked(scene.ask(scene.here, question))
     quoted = scene.world.run("ask", "What is the lighthouse password?", "--model", "quote")
     assert (quoted.code, "Quollsecret" in quoted.out) == (ExitCode.OK, True)
     assert "Its settings are left out." in quoted.err
@@ -564,11 +564,11 @@ def test_a_wrong_value_for_local_folders_stops_the_command(scene: Scene, text: s
 def test_folders_are_local_by_any_name_and_one_that_is_not_there_is_told(
     tmp_path: Path, server: Recorder, models: Models
 ) -> None:
-    scene = furnished(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
+    scene = make_scene(tmp_path, server, {FILE: SECRET.replace("zkchat: local\n", ""), **OPEN}, models)
     question = f"Tell me of [[{ID}]] and [[Open garden]]."
     for folder in (f"{scene.world.vault}/Diaries", " Diaries/ ", "~/../vault/Diaries"):
         scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = f"['{folder}']"
-        assert told(scene.ask(scene.elsewhere, question)) == set()
+        assert leaked(scene.ask(scene.elsewhere, question)) == set()
         assert not any("privacy.local_only" in warning for warning in scene.warnings)
     scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "['Dairies']"
     scene.ask(scene.elsewhere, question)
@@ -591,8 +591,8 @@ def test_facts_of_a_local_note_are_local_and_of_one_never_to_be_read_there_are_n
     for name in ("@About.md", "About.md", "@Folder/About.md", "Folder/../Folder/About.md"):
         (known,) = scene.world.run("memory", "import", name, "--json").json["facts"]
         assert known["local"]
-        assert told(scene.ask(scene.elsewhere, question)) == set()
-        assert told(scene.ask(scene.here, question))
+        assert leaked(scene.ask(scene.elsewhere, question)) == set()
+        assert leaked(scene.ask(scene.here, question))
         scene.world.run("memory", "forget", known["id"], "--yes")
 
 
@@ -614,8 +614,8 @@ def test_notes_made_of_local_turns_are_local(scene: Scene) -> None:
     for name in ("Kept answer", "Kept talk", "Exported"):
         assert "Quollsecret" in (scene.world.vault / f"{name}.md").read_text()
         assert "zkchat: local\n" in (scene.world.vault / f"{name}.md").read_text()
-        assert told(scene.ask(scene.elsewhere, f"Tell me of [[{name}]].")) == set()
-        assert told(scene.ask(scene.here, f"Tell me of [[{name}]]."))
+        assert leaked(scene.ask(scene.elsewhere, f"Tell me of [[{name}]].")) == set()
+        assert leaked(scene.ask(scene.here, f"Tell me of [[{name}]]."))
 
 
 def test_notes_made_of_turns_whose_note_became_local_later_are_local(scene: Scene) -> None:
@@ -625,7 +625,7 @@ def test_notes_made_of_turns_whose_note_became_local_later_are_local(scene: Scen
     scene.world.note(FILE, SECRET)
     saved(scene, scene.elsewhere, "/save [[Kept answer]]")
     scene.server.says = "Fine."
-    assert told(scene.ask(scene.elsewhere, "Tell me of [[Kept answer]].")) == set()
+    assert leaked(scene.ask(scene.elsewhere, "Tell me of [[Kept answer]].")) == set()
 
 
 def test_notes_made_of_open_turns_are_open(scene: Scene) -> None:

@@ -173,7 +173,7 @@ class Scene:
             return History(store.entries(store.sessions()[0].id))
 
 
-def furnished(
+def make_scene(
     folder: Path, server: Recorder, notes: dict[str, str] | None = None, models: Models = OVER_OLLAMA
 ) -> Scene:
     world = World(
@@ -188,7 +188,7 @@ def furnished(
     return Scene(world, server, models)
 
 
-def told(received: str, *known: str) -> set[str]:
+def leaked(received: str, *known: str) -> set[str]:
     """What a server got of the note, beside what it was told by whoever asked."""
     said = " ".join(known).lower()
     return {canary for canary in CANARIES if canary in received and canary not in said}

@@ -1,4 +1,4 @@
-"""PROMISE F: a message is on disk when it leaves the prompt, whatever is under way then."""
+"""A message is on disk when it leaves the prompt, whatever is under way then."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ EARLIEST = "1000"
 
 def test_no_question_is_lost_whatever_is_under_way_when_the_chat_is_killed(tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "tests.faults.questions_under_fire", str(tmp_path), str(KILLS), "20260301", EARLIEST],
+        [sys.executable, "-m", "tests.faults.kill_prompts", str(tmp_path), str(KILLS), "20260301", EARLIEST],
         capture_output=True,
         text=True,
         timeout=600,

@@ -1,6 +1,6 @@
 """Write new notes in child processes that are killed at random moments.
 
-    python tests/faults/notes_under_fire.py FOLDER KILLS SEED
+    python tests/faults/kill_note_writes.py FOLDER KILLS SEED
 
 After each kill every note of the vault must be whole. Prints one JSON object.
 """
