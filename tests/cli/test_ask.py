@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import GARDEN, World
-from zkchat.cli import chat
+from zkchat.cli import ask
 from zkchat.cli.main import run
 from zkchat.errors import ExitCode
 
@@ -72,7 +72,7 @@ def test_the_question_may_come_from_the_pipe_alone(slept: World) -> None:
 
 
 def test_who_waits_for_a_silent_pipe_is_told(slept: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "PATIENCE", 0.05)
+    monkeypatch.setattr(ask, "STDIN_NOTICE_SECONDS", 0.05)
     environment = slept.environment(stdin="")
 
     class Slow(io.StringIO):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import GARDEN, World
-from zkchat.cli import chat
+from zkchat.cli import ask
 from zkchat.cli.common import Process
 from zkchat.cli.main import app, run
 from zkchat.errors import ExitCode
@@ -51,7 +51,7 @@ def test_a_bug_is_told_in_a_sentence_and_kept_in_a_private_file(world: World, mo
         key = "sk-canary"
         raise RuntimeError(f"lost {len(key)}")
 
-    monkeypatch.setattr(chat, "_question", broken)
+    monkeypatch.setattr(ask, "_question", broken)
     result = world.run("ask", "x")
     assert result.code == ExitCode.BUG
     assert "That is a bug: RuntimeError: lost 9" in result.err
@@ -65,7 +65,7 @@ def test_a_bug_is_told_also_where_nothing_can_be_written(world: World, monkeypat
     def broken(*_: object) -> str:
         raise RuntimeError("lost")
 
-    monkeypatch.setattr(chat, "_question", broken)
+    monkeypatch.setattr(ask, "_question", broken)
     (world.home / ".cache").write_text("a file where a folder should be")
     result = world.run("ask", "x")
     assert result.code == ExitCode.BUG
@@ -76,7 +76,7 @@ def test_ctrl_c_has_its_own_exit_code(world: World, monkeypatch: pytest.MonkeyPa
     def stopped(*_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(chat, "_question", stopped)
+    monkeypatch.setattr(ask, "_question", stopped)
     assert world.run("ask", "x").code == ExitCode.INTERRUPTED
 
 

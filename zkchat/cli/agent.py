@@ -37,21 +37,21 @@ You answer questions about the user's own notes.
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the agents: the vault's, your own, and those that come with zkchat."""
     here = process()
-    found = profiles.profiles(here, vault)
+    found = profiles.profile_store(here, vault).load()
     if json_output:
-        here.json({"agents": list(found.agents.values()), **profiles.unused(found, "agent")})
+        here.json({"agents": list(found.agents.values()), **profiles.unused_record(found, "agent")})
         return
     width = max(len(agent.name) for agent in found.agents.values())
     for agent in found.agents.values():
-        here.out(f"{agent.name:<{width}}  {profiles.described(agent)}")
-    profiles.tell_problems(here, found, "agent")
+        here.out(f"{agent.name:<{width}}  {profiles.describe(agent)}")
+    profiles.print_unused(here, found, "agent")
 
 
 @app.command()
 def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show an agent: its instructions, and what is at hand for it."""
     here = process()
-    found = profiles.profiles(here, vault)
+    found = profiles.profile_store(here, vault).load()
     if name.casefold() not in found.agents and (file := found.awaiting("agent", name)):
         profiles.show_unapproved(here, file, json_output=json_output)
         return
@@ -59,11 +59,11 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
     if json_output:
         here.json(agent)
         return
-    here.out(f"{agent.name}  {profiles.described(agent)}")
+    here.out(f"{agent.name}  {profiles.describe(agent)}")
     for line in _lines(agent):
         here.out(line)
     here.out(f"\n{agent.text}")
-    profiles.tell_problems(here, found, "agent")
+    profiles.print_unused(here, found, "agent")
 
 
 @app.command()
@@ -81,10 +81,11 @@ def new(
     here = process()
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
-    known = profiles.profiles(here, vault).agents.get(name.casefold())
-    texts = {file.path: file.text for file in (*built_in(), *profiles.folders(here, vault).files())}
+    store = profiles.profile_store(here, vault)
+    known = store.load().agents.get(name.casefold())
+    texts = {file.path: file.text for file in (*built_in(), *store.files())}
     text = texts[known.path] if known else _NEW
-    made = profiles.write_new(here, vault, scope, "agent", name, text)
+    made = profiles.create(here, store, scope, "agent", name, text)
     if json_output:
         here.json({"name": made.name, "origin": made.origin, "path": made.path})
     else:
@@ -95,13 +96,14 @@ def new(
 def edit(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Open an agent's file in your editor."""
     here = process()
-    before = profiles.own_file(here, vault, profiles.profiles(here, vault).agent(name))
+    store = profiles.profile_store(here, vault)
+    before = profiles.editable_file(here, store, store.load().agent(name))
     edit_file(here, before.path)
-    after = next((file for file in profiles.folders(here, vault).files() if file.path == before.path), None)
+    after = next((file for file in store.files() if file.path == before.path), None)
     if after:
-        profiles.approve_own(here, vault, after, before)
-    found = profiles.profiles(here, vault)
-    profiles.tell_problems(here, found, "agent")
+        store.approve_own(after, before)
+    found = store.load()
+    profiles.print_unused(here, found, "agent")
     if json_output:
         here.json(found.agent(name))
 
@@ -121,28 +123,19 @@ def config(
     zkchat agent config research rules.Tone manual
     """
     from zkchat.agents.editing import with_value
+    from zkchat.compose.settings import check_setting
 
     here = process()
-    agent = profiles.profiles(here, vault).agent(name)
+    store = profiles.profile_store(here, vault)
+    agent = store.load().agent(name)
     if key.startswith("context."):
-        _check_setting(key, value)
-    file = profiles.own_file(here, vault, agent)
-    profiles.save(here, vault, file, with_value(file, key, value), file)
-    agent = profiles.profiles(here, vault).agent(name)
+        check_setting(key, value)
+    file = profiles.editable_file(here, store, agent)
+    store.write(file, with_value(file, key, value), file)
     if json_output:
-        here.json(agent)
+        here.json(store.load().agent(name))
     else:
         here.out(f"Set {key} in {file.path}.")
-
-
-def _check_setting(key: str, value: str) -> None:
-    """Raises `ConfigError` for a setting that there is not, and for a value that it cannot have."""
-    from zkchat.config.load import load, unknown
-    from zkchat.config.schema import field_of
-
-    if not field_of(key):
-        raise unknown(key)
-    load(None, None, {}, {key: value}, lambda _: False)
 
 
 def _lines(agent: "Agent") -> "Iterator[str]":

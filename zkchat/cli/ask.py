@@ -13,7 +13,7 @@ import typer
 from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
 from zkchat.cli.consent import TerminalInterface
 from zkchat.cli.output import announce_model, create_presenter
-from zkchat.cli.trust import settle
+from zkchat.cli.trust import ask_to_approve
 from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def ask(
     from zkchat.compose import conversation
 
     here = process()
-    settle(here, vault, may_ask=not json_output)
+    ask_to_approve(here, vault, may_ask=not json_output)
     options = conversation.ConversationOptions(
         vault=vault,
         model=model,

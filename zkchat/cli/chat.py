@@ -6,7 +6,7 @@ import typer
 
 from zkchat.cli.ask import AgentOption, ContinueOption, PlainOption, PrivateOption, SessionOption
 from zkchat.cli.common import ModelOption, VaultOption, process
-from zkchat.cli.trust import settle
+from zkchat.cli.trust import ask_to_approve
 from zkchat.errors import UsageError
 
 NewOption = Annotated[bool, typer.Option("--new", help="Begin a new session, as a chat does unless told otherwise.")]
@@ -32,7 +32,7 @@ def chat(
     from zkchat.compose import conversation
 
     here = PromptProcess(process().environment)
-    settle(here, vault, may_ask=True)
+    ask_to_approve(here, vault, may_ask=True)
     options = conversation.ConversationOptions(
         vault=vault,
         model=model,

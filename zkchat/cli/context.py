@@ -7,8 +7,8 @@ import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, process
 from zkchat.cli.context_compaction import clear, compact, stats
-from zkchat.cli.context_transfer import SessionArgument, export_, import_
-from zkchat.cli.session_lookup import first_line, history_of
+from zkchat.cli.context_transfer import export_, import_
+from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_history
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ app.command(name="import")(import_)
 
 @app.command()
 def show(
-    session: SessionArgument = None,
+    session: OptionalSessionArgument = None,
     message: Annotated[
         int | None,
         typer.Option("--message", "-m", metavar="N", help="Why the answer N was what it was.", show_default=False),
@@ -45,11 +45,11 @@ def show(
     zkchat context show --message 4 --request
     """
     here = process()
-    with history_of(here, vault, session) as (found, history):
+    with open_history(here, vault, session) as (found, history):
         if message is not None or request:
             answer = _answer(history, message)
             _show_answer(here, history, answer, whole=request, as_json=json_output)
-            _tell_changes(here, vault, answer)
+            _print_changes(here, vault, answer)
         elif json_output:
             here.json(
                 {
@@ -82,15 +82,15 @@ def _lines(history: "History", *, archived: bool) -> Iterator[str]:
         yield f"{hidden} archived messages are not listed: --archived lists them."
 
 
-def _tell_changes(here: Process, vault: "Path | None", answer: "ChatMessage") -> None:
+def _print_changes(here: Process, vault: "Path | None", answer: "ChatMessage") -> None:
     """Which rules, notes and agents are not what they were then, beside the result."""
     from zkchat.chat.staleness import changed_items
-    from zkchat.cli.profiles import profiles
+    from zkchat.cli.profiles import profile_store
     from zkchat.compose.library import open_library
 
     assert answer.request_context is not None
     with open_library(here.environment, vault, here) as (_, library):
-        for changed in changed_items(answer.request_context, profiles(here, vault), library):
+        for changed in changed_items(answer.request_context, profile_store(here, vault).load(), library):
             here.note(changed.sentence)
 
 
@@ -151,7 +151,7 @@ def _rebuilt(history: "History", answer: "ChatMessage") -> "ModelRequest":
 
 @app.command()
 def summary(
-    session: SessionArgument = None,
+    session: OptionalSessionArgument = None,
     every: Annotated[bool, typer.Option("--all", help="Every summary, also those that a later one took in.")] = False,
     vault: VaultOption = None,
     json_output: JsonOption = False,
@@ -160,7 +160,7 @@ def summary(
     from zkchat.model.session import compaction_of
 
     here = process()
-    with history_of(here, vault, session) as (_, history):
+    with open_history(here, vault, session) as (_, history):
         now = history.window.summary
         parts = [part for message in history.thread if (part := compaction_of(message))] if every else [now]
     known = [part for part in parts if part]
@@ -178,10 +178,10 @@ def summary(
 
 
 @app.command()
-def memory(session: SessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def memory(session: OptionalSessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show what the last answer was reminded of: memories, the summary, archived messages that came back."""
     here = process()
-    with history_of(here, vault, session) as (_, history):
+    with open_history(here, vault, session) as (_, history):
         context = _answer(history, None).request_context
         items = [item for item in context.items if item.type in {"memory", "summary", "recall"}] if context else []
         if json_output:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
-from zkchat.cli.context_transfer import SessionArgument
-from zkchat.cli.session_lookup import conversation_of, first_line
+from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_session_conversation
 from zkchat.errors import ExitCode
 from zkchat.model.choices import CompactionStrategy
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def stats(
-    session: SessionArgument = None,
+    session: OptionalSessionArgument = None,
     model: ModelOption = None,
     vault: VaultOption = None,
     json_output: JsonOption = False,
@@ -32,7 +31,7 @@ def stats(
     from zkchat.render.context_bar import context_line
 
     here = process()
-    with conversation_of(here, vault, session, model) as opened:
+    with open_session_conversation(here, vault, session, model) as opened:
         talk = opened.conversation
         measured = asyncio.run(talk.measure())
         calibration = talk.calibration
@@ -68,7 +67,7 @@ def stats(
 
 
 def compact(
-    session: SessionArgument = None,
+    session: OptionalSessionArgument = None,
     focus: Annotated[str, typer.Option("--focus", metavar="TEXT", help="What the summary should care about.")] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show which messages would leave, and the summary; change nothing.")
@@ -91,7 +90,7 @@ def compact(
     import asyncio
 
     here = process()
-    with conversation_of(here, vault, session, model) as opened:
+    with open_session_conversation(here, vault, session, model) as opened:
         if dry_run:
             return asyncio.run(_preview(here, opened, focus, keep, strategy, as_json=json_output))
         events = opened.conversation.compact(focus, keep=keep, strategy=strategy)
@@ -146,10 +145,10 @@ async def _compacted(here: Process, events: "AsyncGenerator[Event, None]", *, as
     return ExitCode.OK
 
 
-def clear(session: SessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def clear(session: OptionalSessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Archive every message without a summary: the next question starts afresh. Nothing is deleted."""
     here = process()
-    with conversation_of(here, vault, session, "quote") as opened:
+    with open_session_conversation(here, vault, session, "quote") as opened:
         marker = opened.conversation.clear()
         count = len(opened.conversation.history.archived)
     if json_output:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, known_keys, process
-from zkchat.errors import SessionError, SessionNotFound, UsageError
+from zkchat.cli.session_lookup import OptionalSessionArgument, find_session_or_last
+from zkchat.errors import SessionError, UsageError
 
 if TYPE_CHECKING:
     from zkchat.model.message import ChatMessage
-    from zkchat.model.session import Session
-    from zkchat.ports import SessionStore
 
 
 class Format(StrEnum):
@@ -20,10 +19,6 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-SessionArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="[SESSION]", help="Its id, the beginning of its id, or its title; else the last one used."),
-]
 FormatOption = Annotated[
     Format | None,
     typer.Option("--format", help="Else by the name of the file: .md is Markdown, anything else JSON."),
@@ -37,7 +32,7 @@ FileOption = Annotated[
 
 
 def export_(
-    session: SessionArgument = None,
+    session: OptionalSessionArgument = None,
     format_: FormatOption = None,
     output: OutputOption = None,
     yes: YesOption = False,
@@ -58,7 +53,7 @@ def export_(
     here = process()
     keys = known_keys(here.environment)
     with stores.open_sessions(here.environment, vault, here) as store:
-        found = session_or_last(store, session)
+        found = find_session_or_last(store, session)
         entries = store.entries(found.id)
     chosen = format_ or (Format.MARKDOWN if output and output.suffix == ".md" and not json_output else Format.JSON)
     if chosen is Format.MARKDOWN:
@@ -109,15 +104,6 @@ def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption
         here.json({"session": session.id, "messages": session.message_count})
     else:
         here.out(f"{session.id}  {session.message_count} messages  {session.title or '(untitled)'}")
-
-
-def session_or_last(store: "SessionStore", name: str | None) -> "Session":
-    if name is not None:
-        return store.find(name)
-    sessions = store.sessions()
-    if not sessions:
-        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
-    return sessions[0]
 
 
 def _stays_here(here: Process, vault: Path | None, thread: "list[ChatMessage]") -> bool:

@@ -136,14 +136,14 @@ def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     from zkchat.compose.workspace import load_workspace
     from zkchat.vault.privacy.local_folders import unmatched
 
-    with open_library(environment, vault) as (where, library):
+    with open_library(environment, vault) as (paths, library):
         library.refresh()
         count, odd = library.note_count(), library.warnings()
         folders = local_folders_of(load_workspace(environment, vault))
         if not count:
-            yield Finding("vault", "warning", f"{where.vault} holds no Markdown notes", "Name another with --vault.")
+            yield Finding("vault", "warning", f"{paths.vault} holds no Markdown notes", "Name another with --vault.")
         else:
-            yield Finding("vault", "ok", f"{where.vault}, {count:,} notes")
+            yield Finding("vault", "ok", f"{paths.vault}, {count:,} notes")
             for warning in unmatched(folders, [note.path for note in library.notes()]):
                 yield Finding("privacy", "warning", f"{warning.path}: {warning.text}")
         for warning in odd[:10]:

@@ -160,7 +160,7 @@ class InteractiveChat:
         self._close(before)
         if to.model:
             self.here.note(f"{following.opened.conversation.model.name} answers from now on.")
-        self._tell_state(following, is_new=not is_same)
+        self._print_state(following, is_new=not is_same)
 
     def _greet(self) -> None:
         active, opened = self._active, self._active.opened
@@ -176,7 +176,7 @@ class InteractiveChat:
         )
         for line in lines:
             self.here.note(fill(line, self._prompt.width) if self._prompt else line)
-        self._tell_state(active)
+        self._print_state(active)
 
     def _count_notes(self) -> int:
         """A vault that was read before is looked at while the user types; a new one has nothing to offer until then.
@@ -192,7 +192,7 @@ class InteractiveChat:
             self.here.fail(error)
             return 0
 
-    def _tell_state(self, active: _ActiveConversation, *, is_new: bool = True) -> None:
+    def _print_state(self, active: _ActiveConversation, *, is_new: bool = True) -> None:
         """What the user should know on arriving: warnings, and what was said last, unless it is on the screen."""
         for warning in active.opened.warnings:
             self.here.note(f"{warning.text} {warning.hint}".strip())

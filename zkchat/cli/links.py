@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, process
-from zkchat.cli.note_lookup import NoteArgument, named_note, open_notes, written_link
+from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library, parse_link
 from zkchat.cli.output import Listing
 from zkchat.errors import UsageError
 
@@ -34,17 +34,17 @@ def links(
     here = process()
     if all_notes == (note is not None):
         raise UsageError("Name one note, or ask for all of them.", hint="zkchat links NOTE, or zkchat links --all")
-    with open_notes(here, vault) as (where, library):
+    with open_refreshed_library(here, vault) as (paths, library):
         if note is None:
             _print_all(here, library, json_output=json_output)
             return
-        path = named_note(here, where, library, note)
+        path = find_note(here, paths, library, note)
         title, outgoing, incoming = library.title(path), graph.links(library, path), graph.backlinks(library, path)
     if json_output:
         forth, back = [link_record(each) for each in outgoing], [_backlink_record(each) for each in incoming]
         here.json({"path": path, "title": title, "links": forth, "backlinks": back})
         return
-    listing = Listing(here, where)
+    listing = Listing(here, paths)
     listing.line(title if path == f"{title}.md" else f"{title} ({path})")
     listing.title(f"\nLinks ({len(outgoing):,})")
     for each in outgoing:
@@ -58,15 +58,15 @@ def backlinks(note: NoteArgument, vault: VaultOption = None, json_output: JsonOp
     from zkchat.vault import graph
 
     here = process()
-    with open_notes(here, vault) as (where, library):
-        path = named_note(here, where, library, note)
+    with open_refreshed_library(here, vault) as (paths, library):
+        path = find_note(here, paths, library, note)
         found = graph.backlinks(library, path)
     if json_output:
         here.json([_backlink_record(each) for each in found])
         return
     if not found and here.environment.stderr_is_tty:
         here.note(f"No other note links to {path}. Perhaps one names it: zkchat vault mentions {note!r}")
-    _list_backlinks(Listing(here, where), found, indent=0)
+    _list_backlinks(Listing(here, paths), found, indent=0)
 
 
 def resolve(
@@ -85,15 +85,15 @@ def resolve(
     from zkchat.vault.links.explain import explain
 
     here = process()
-    asked = written_link(link)
-    with open_notes(here, vault) as (where, library):
-        origin = None if source is None else named_note(here, where, library, source)
+    asked = parse_link(link)
+    with open_refreshed_library(here, vault) as (paths, library):
+        origin = None if source is None else find_note(here, paths, library, source)
         found = library.resolve(asked, origin)
     followed, why = Followed(source=origin, link=asked, found=found), explain(asked, found, origin)
     if json_output:
         here.json({**link_record(followed), "why": why})
         return
-    listing = Listing(here, where)
+    listing = Listing(here, paths)
     listing.line(described(followed))
     listing.aside(why, indent=0)
 

@@ -24,23 +24,25 @@ _WARNINGS_SHOWN = 3
 
 
 @contextmanager
-def open_notes(here: Process, vault: Path | None, *, warn: bool = True) -> Iterator[tuple["Paths", "Library"]]:
+def open_refreshed_library(
+    here: Process, vault: Path | None, *, warn: bool = True
+) -> Iterator[tuple["Paths", "Library"]]:
     """The notes as they are now; where the index cannot be written, as they were, and a sentence says so.
 
     With `warn`, what is wrong with notes that changed is told.
     """
     from zkchat.compose.library import open_library
 
-    with open_library(here.environment, vault, here) as (where, library):
-        news = _bring_up_to_date(here, library)
+    with open_library(here.environment, vault, here) as (paths, library):
+        news = _refresh(here, library)
         if warn:
-            tell(here, news, most=_WARNINGS_SHOWN)
+            print_warnings(here, news, most=_WARNINGS_SHOWN)
         if not library.note_count():
-            here.note(f"There are no Markdown notes in {where.vault}. Name another folder with --vault.")
-        yield where, library
+            here.note(f"There are no Markdown notes in {paths.vault}. Name another folder with --vault.")
+        yield paths, library
 
 
-def _bring_up_to_date(here: Process, library: "Library") -> Sequence["NoteWarning"]:
+def _refresh(here: Process, library: "Library") -> Sequence["NoteWarning"]:
     """What is wrong, if anything changed: who calls often wants to read it once."""
     try:
         with progress(here.environment, "Indexing notes") as step:
@@ -53,28 +55,28 @@ def _bring_up_to_date(here: Process, library: "Library") -> Sequence["NoteWarnin
     return refreshed.warnings if refreshed.changed else ()
 
 
-def tell(here: Process, warnings: Sequence["NoteWarning"], *, most: int) -> None:
+def print_warnings(here: Process, warnings: Sequence["NoteWarning"], *, most: int) -> None:
     """What is wrong with some files, in as many lines as that, beside the result."""
     for warning in warnings[:most]:
-        here.note(f"warning: {about(warning)}")
+        here.note(f"warning: {describe_warning(warning)}")
     if len(warnings) > most:
         here.note(f"… and {len(warnings) - most:,} more. All of them: zkchat vault status --json")
 
 
-def about(warning: "NoteWarning") -> str:
+def describe_warning(warning: "NoteWarning") -> str:
     """What is wrong with which file. Some warnings name it themselves."""
     return warning.text if warning.text.startswith(warning.path) else f"{warning.path}: {warning.text}"
 
 
-def named_note(here: Process, where: "Paths", library: "Library", name: str) -> str:
+def find_note(here: Process, paths: "Paths", library: "Library", name: str) -> str:
     """The path of the file that the user means. Raises `NoteNotFound` with the closest names as a hint."""
     from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 
-    for path in _paths_of(here, where, name):
+    for path in _paths_of(here, paths, name):
         at_path = library.resolve(Link(text=path, target=f"/{path}"))
         if isinstance(at_path, Resolved):
             return at_path.path
-    found = library.resolve(written_link(name))
+    found = library.resolve(parse_link(name))
     match found:
         case Resolved():
             return found.path
@@ -87,15 +89,15 @@ def named_note(here: Process, where: "Paths", library: "Library", name: str) -> 
     raise NoteNotFound(f"There is no note {name!r} in the vault.", hint="Look for it: zkchat search WORDS")
 
 
-def _paths_of(here: Process, where: "Paths", name: str) -> Iterator[str]:
+def _paths_of(here: Process, paths: "Paths", name: str) -> Iterator[str]:
     """A name as a path in the vault: from where the user is, and from the vault's root."""
     beside = Path(os.path.normpath(here.environment.cwd.resolve() / name))
-    if beside.is_relative_to(where.vault):
-        yield beside.relative_to(where.vault).as_posix()
+    if beside.is_relative_to(paths.vault):
+        yield beside.relative_to(paths.vault).as_posix()
     yield name
 
 
-def written_link(text: str) -> "Link":
+def parse_link(text: str) -> "Link":
     """The one link of a text, or the text itself as the name of a note."""
     from zkchat.vault.notes.wikilink import scan
 

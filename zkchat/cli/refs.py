@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
-from zkchat.cli.note_lookup import named_note, open_notes
+from zkchat.cli.note_lookup import find_note, open_refreshed_library
 from zkchat.cli.output import Listing
 from zkchat.errors import NoteNotFound, UsageError
 
@@ -56,9 +56,9 @@ def refs(
 def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: bool) -> None:
     from zkchat.compose import stores
 
-    with open_notes(here, vault, warn=False) as (where, library):
+    with open_refreshed_library(here, vault, warn=False) as (paths, library):
         try:
-            path, unknown = named_note(here, where, library, note), None
+            path, unknown = find_note(here, paths, library, note), None
         except NoteNotFound as error:  # perhaps it was there when it was used
             path, unknown = note.removeprefix("[[").removesuffix("]]"), error
     with stores.open_sessions(here.environment, vault, here) as store:
@@ -71,7 +71,7 @@ def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: boo
         return
     if not found:
         here.note(f"No conversation has used {path}.")
-    listing = Listing(here, where)
+    listing = Listing(here, paths)
     for use in found:
         listing.line(f"{use.at.astimezone():%Y-%m-%d %H:%M}  {use.session_title or '(untitled)'}  ({use.session_id})")
         listing.aside(f"{use.why}; message {use.message_id}", indent=2)

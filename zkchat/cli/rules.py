@@ -20,23 +20,23 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The rule's na
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the rules with their modes: the vault's and your own."""
     here = process()
-    found = profiles.profiles(here, vault)
+    found = profiles.profile_store(here, vault).load()
     if json_output:
-        here.json({"rules": list(found.rules.values()), **profiles.unused(found, "rule")})
+        here.json({"rules": list(found.rules.values()), **profiles.unused_record(found, "rule")})
         return
     if not found.rules and not any(file.kind == "rule" for file in found.unapproved):
         here.note("There are no rules yet. Make one: zkchat rules new 'Citation style'")
     width = max((len(rule.name) for rule in found.rules.values()), default=0)
     for rule in found.rules.values():
-        here.out(f"{rule.name:<{width}}  [{rule.include}]  {profiles.described(rule)}")
-    profiles.tell_problems(here, found, "rule")
+        here.out(f"{rule.name:<{width}}  [{rule.include}]  {profiles.describe(rule)}")
+    profiles.print_unused(here, found, "rule")
 
 
 @app.command()
 def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show a rule."""
     here = process()
-    found = profiles.profiles(here, vault)
+    found = profiles.profile_store(here, vault).load()
     if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
         profiles.show_unapproved(here, file, json_output=json_output)
         return
@@ -44,7 +44,7 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
     if json_output:
         here.json(rule)
         return
-    here.out(f"{rule.name}  [{rule.include}]  {profiles.described(rule)}")
+    here.out(f"{rule.name}  [{rule.include}]  {profiles.describe(rule)}")
     here.out(f"file: {rule.path}\n\n{rule.text}")
 
 
@@ -73,7 +73,7 @@ def new(
     here = process()
     head = yaml.safe_dump({"include": include, "description": description}, allow_unicode=True, sort_keys=False)
     body = " ".join(text.split()) or "Write here what the answers should keep to."
-    made = profiles.write_new(here, vault, scope, "rule", name, f"---\n{head}---\n{body}\n")
+    made = profiles.create(here, profiles.profile_store(here, vault), scope, "rule", name, f"---\n{head}---\n{body}\n")
     if json_output:
         here.json(parse_rule(made))
     else:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, process
-from zkchat.cli.note_lookup import open_notes
+from zkchat.cli.note_lookup import open_refreshed_library
 from zkchat.cli.output import stdout_console
 from zkchat.errors import UsageError
 
@@ -43,7 +43,7 @@ def search(
         raise UsageError(
             "A search takes words or --stdin, one of the two.", hint="For example: zkchat search sleep and memory"
         )
-    with open_notes(here, vault) as (where, library):
+    with open_refreshed_library(here, vault) as (paths, library):
         library.embed(lambda done: done < _EMBEDDED_AT_ONCE)
         if from_stdin:
             for line in here.environment.stdin:
@@ -57,7 +57,7 @@ def search(
             return
         if not hits and library.note_count() and here.environment.stderr_is_tty:
             here.note("Nothing matches. Try fewer or other words.")
-    _print(here, where, text, hits)
+    _print(here, paths, text, hits)
 
 
 def _found(library: "Library", query: str, limit: int, *, notes: bool) -> list["Passage"]:
@@ -76,11 +76,11 @@ def _hit(passage: "Passage") -> dict[str, object]:
     }
 
 
-def _print(here: Process, where: "Paths", query: str, hits: list["Passage"]) -> None:
+def _print(here: Process, paths: "Paths", query: str, hits: list["Passage"]) -> None:
     from zkchat.render.passages import drawn_passage, passage_lines
     from zkchat.vault.search.snippet import matches
 
-    console = stdout_console(here, where)
+    console = stdout_console(here, paths)
     for number, hit in enumerate(hits, start=1):
         if console:
             console.print(drawn_passage(number, hit, lambda text: matches(text, query)))

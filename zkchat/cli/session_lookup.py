@@ -1,47 +1,63 @@
-"""One session for a command: the one that was named, or the last one used."""
+"""The session that a command is about: the one that was named, or the last one used."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from zkchat.cli.common import Process
 from zkchat.cli.consent import TerminalInterface
-from zkchat.cli.context_transfer import session_or_last
+from zkchat.errors import SessionNotFound
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
     from zkchat.model.message import ChatMessage
     from zkchat.model.session import History, Session
+    from zkchat.ports import SessionStore
 
-_LONGEST_LINE = 100
+OptionalSessionArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[SESSION]", help="Its id, the beginning of its id, or its title; else the last one used."),
+]
+MAX_LINE_LENGTH = 100
 
 
 def first_line(message: "ChatMessage") -> str:
     """A message on one line."""
     words = " ".join(message.text.split()) or f"({', '.join(part.kind for part in message.parts) or 'nothing'})"
-    return words if len(words) <= _LONGEST_LINE else words[: _LONGEST_LINE - 1] + "…"
+    return words if len(words) <= MAX_LINE_LENGTH else words[: MAX_LINE_LENGTH - 1] + "…"
+
+
+def find_session_or_last(store: "SessionStore", name: str | None) -> "Session":
+    if name is not None:
+        return store.find(name)
+    sessions = store.sessions()
+    if not sessions:
+        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
+    return sessions[0]
 
 
 @contextmanager
-def history_of(here: Process, vault: Path | None, session: str | None) -> "Iterator[tuple[Session, History]]":
+def open_history(here: Process, vault: Path | None, session: str | None) -> "Iterator[tuple[Session, History]]":
     from zkchat.compose import stores
     from zkchat.model.session import History
 
     with stores.open_sessions(here.environment, vault, here) as store:
-        found = session_or_last(store, session)
+        found = find_session_or_last(store, session)
         yield found, History(store.entries(found.id))
 
 
 @contextmanager
-def conversation_of(
+def open_session_conversation(
     here: Process, vault: Path | None, session: str | None, model: str | None
 ) -> "Iterator[OpenConversation]":
     from zkchat.compose import conversation as composition
     from zkchat.compose import stores
 
     with stores.open_sessions(here.environment, vault, here) as store:
-        found = session_or_last(store, session)
+        found = find_session_or_last(store, session)
     options = composition.ConversationOptions(
         vault=vault, model=model, session=found.id, user_interface=TerminalInterface(here)
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     States = Sequence[tuple[VaultItem, TrustState]]
 
-MOST_ASKED = 30
+MAX_ITEMS_ASKED = 30
 """Things that one question names; more would scroll away before they are read."""
 _WORDS = {"approved": "approved", "declined": "declined", "changed": "changed since you decided", "new": "new"}
 
@@ -33,95 +33,95 @@ def trust(
     your approval. It holds for their present content: what changes is asked about again.
     """
     from zkchat.compose.settings import trust_states
-    from zkchat.compose.trust import about
+    from zkchat.compose.trust import describe_item
 
     here = process()
     if yes and revoke:
         raise UsageError("Approve it, or take it back?", hint="Choose: --yes or --revoke.")
-    of_vault = _of(here, vault)
+    vault_trust = _vault_trust(here, vault)
     if revoke:
-        of_vault.revoke()
-    states = trust_states(here.environment, of_vault.paths)
+        vault_trust.revoke()
+    states = trust_states(here.environment, vault_trust.paths)
     if yes:
-        of_vault.approve(item for item, _ in states)
-        states = trust_states(here.environment, of_vault.paths)
+        vault_trust.approve(item for item, _ in states)
+        states = trust_states(here.environment, vault_trust.paths)
     if json_output:
         items = [
-            {**item.model_dump(exclude={"content"}), "about": list(about(item)), "state": state}
+            {**item.model_dump(exclude={"content"}), "about": list(describe_item(item)), "state": state}
             for item, state in states
         ]
-        here.json({"vault": str(of_vault.paths.vault), "items": items})
+        here.json({"vault": str(vault_trust.paths.vault), "items": items})
         return
-    _show(here, of_vault, states)
+    _show(here, vault_trust, states)
     if not revoke:
-        _ask_about(here, of_vault, [(item, state) for item, state in states if state != "approved"])
+        _ask_about(here, vault_trust, [(item, state) for item, state in states if state != "approved"])
 
 
-def settle(here: Process, vault: "Path | None", *, may_ask: bool) -> None:
+def ask_to_approve(here: Process, vault: "Path | None", *, may_ask: bool) -> None:
     """Ask about what is new in the vault, where somebody is there to be asked; else say that it is left out."""
     from zkchat.compose.settings import trust_states
 
-    of_vault = _of(here, vault)
-    states = trust_states(here.environment, of_vault.paths)
+    vault_trust = _vault_trust(here, vault)
+    states = trust_states(here.environment, vault_trust.paths)
     pending = [(item, state) for item, state in states if state in {"new", "changed"}]
     left_out = [(item, state) for item, state in states if state != "approved"]
     can_ask = may_ask and here.environment.stdin_is_tty and here.environment.stderr_is_tty
-    if pending and can_ask and len(pending) <= MOST_ASKED:
+    if pending and can_ask and len(pending) <= MAX_ITEMS_ASKED:
         here.note("This vault brings what you have not approved; somebody else may have written it:")
         for line in _lines(pending):
             here.note(line)
-        _decide(here, of_vault, pending)
+        _decide(here, vault_trust, pending)
     elif left_out:
-        here.note(_in_a_line(left_out))
+        here.note(_one_line(left_out))
 
 
-def _of(here: Process, vault: "Path | None") -> "VaultTrust":
+def _vault_trust(here: Process, vault: "Path | None") -> "VaultTrust":
     from zkchat.compose.paths import find_paths
     from zkchat.compose.trust import VaultTrust
 
     return VaultTrust(find_paths(here.environment, vault))
 
 
-def _show(here: Process, of_vault: "VaultTrust", states: "States") -> None:
+def _show(here: Process, vault_trust: "VaultTrust", states: "States") -> None:
     if not states:
-        here.out(f"Nothing comes with {of_vault.paths.vault} that would need your approval.")
+        here.out(f"Nothing comes with {vault_trust.paths.vault} that would need your approval.")
         return
-    here.out(f"What comes with {of_vault.paths.vault}:")
+    here.out(f"What comes with {vault_trust.paths.vault}:")
     for line in _lines(states):
         here.out(line)
     if all(state == "approved" for _, state in states):
         here.out("All of it is approved. What changes is asked about again. To take it back: zkchat trust --revoke")
 
 
-def _ask_about(here: Process, of_vault: "VaultTrust", left_out: "States") -> None:
+def _ask_about(here: Process, vault_trust: "VaultTrust", left_out: "States") -> None:
     if left_out and here.environment.stdin_is_tty:
-        _decide(here, of_vault, left_out)
+        _decide(here, vault_trust, left_out)
     elif left_out:
         here.out("What is not approved is not used. To approve all of it: zkchat trust --yes")
 
 
-def _decide(here: Process, of_vault: "VaultTrust", states: "States") -> None:
+def _decide(here: Process, vault_trust: "VaultTrust", states: "States") -> None:
     items = [item for item, _ in states]
     try:
         if here.confirm("Without your approval nothing of this is used. Approve it?"):
-            of_vault.approve(items)
+            vault_trust.approve(items)
             here.note("Approved. What changes is asked about again.")
         else:
-            of_vault.decline(items)
+            vault_trust.decline(items)
             here.note("It is not used. To decide otherwise: zkchat trust")
     except StorageError as error:
         here.note(f"Your decision could not be kept, so nothing of it is used. {error.message}")
 
 
 def _lines(states: "States") -> "Iterator[str]":
-    from zkchat.compose.trust import about
+    from zkchat.compose.trust import describe_item
 
     for item, state in states:
         yield f"  {item.kind} {item.name}  ({_WORDS[state]})"
-        yield from (f"      {line}" for line in about(item))
+        yield from (f"      {line}" for line in describe_item(item))
 
 
-def _in_a_line(left_out: "States") -> str:
+def _one_line(left_out: "States") -> str:
     names = [f"{item.kind} {item.name}" for item, _ in left_out[:3]]
     more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
     return f"Left out, as it came with the vault and is not approved: {', '.join(names)}{more}. See: zkchat trust"

@@ -8,7 +8,7 @@ import typer
 
 from zkchat.cli.common import JsonOption, VaultOption, process
 from zkchat.cli.links import described, link_record
-from zkchat.cli.note_lookup import NoteArgument, about, named_note, open_notes, tell
+from zkchat.cli.note_lookup import NoteArgument, describe_warning, find_note, open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
 from zkchat.cli.progress import progress
 
@@ -38,7 +38,7 @@ def index(
 
     here = process()
     started = here.environment.now()
-    with open_library(here.environment, vault, here) as (where, library):
+    with open_library(here.environment, vault, here) as (paths, library):
         with progress(here.environment, "Indexing notes") as step:
             refreshed = library.rebuild(step) if rebuild else library.refresh(step)
         with progress(here.environment, "Reading for meaning") as step:
@@ -49,7 +49,7 @@ def index(
     if json_output:
         here.json(
             {
-                "vault": where.vault,
+                "vault": paths.vault,
                 **_counts_record(counts),
                 "changed": refreshed.changed,
                 "removed": refreshed.removed,
@@ -60,18 +60,18 @@ def index(
         return
     here.out(_counted(counts))
     here.out(f"{refreshed.changed:,} new or changed, {refreshed.removed:,} removed, in {seconds:.1f} s")
-    tell(here, warnings, most=_SHOWN)
+    print_warnings(here, warnings, most=_SHOWN)
 
 
 @app.command()
 def status(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show counts, broken and ambiguous links, orphans, duplicates, and files that cannot be used as they are."""
     here = process()
-    with open_notes(here, vault, warn=False) as (where, library):
+    with open_refreshed_library(here, vault, warn=False) as (paths, library):
         if json_output:
-            here.json(_status_record(where, library))
+            here.json(_status_record(paths, library))
         else:
-            _list_status(Listing(here, where), where, library)
+            _list_status(Listing(here, paths), paths, library)
 
 
 @app.command()
@@ -80,15 +80,15 @@ def mentions(note: NoteArgument, vault: VaultOption = None, json_output: JsonOpt
     from zkchat.vault import graph
 
     here = process()
-    with open_notes(here, vault) as (where, library):
-        path = named_note(here, where, library, note)
+    with open_refreshed_library(here, vault) as (paths, library):
+        path = find_note(here, paths, library, note)
         found = graph.mentions(library, path)
     if json_output:
         here.json([asdict(mention) for mention in found])
         return
     if not found and here.environment.stderr_is_tty:
         here.note(f"No other note names {path} without a link.")
-    listing = Listing(here, where)
+    listing = Listing(here, paths)
     for mention in found:
         listing.line(f"{mention.path}, line {mention.line}: {mention.name}")
         listing.aside(mention.context, indent=2)
@@ -105,8 +105,8 @@ def neighbours(
     from zkchat.vault import graph
 
     here = process()
-    with open_notes(here, vault) as (where, library):
-        path = named_note(here, where, library, note)
+    with open_refreshed_library(here, vault) as (paths, library):
+        path = find_note(here, paths, library, note)
         found = graph.neighbours(library, path, steps=steps)
         rows = [{"path": other, "title": library.title(other), "steps": away} for other, away in found.items()]
     if json_output:
@@ -114,7 +114,7 @@ def neighbours(
         return
     if not rows and here.environment.stderr_is_tty:
         here.note(f"No link connects {path} with another note.")
-    listing = Listing(here, where)
+    listing = Listing(here, paths)
     for row in rows:
         listing.line(f"{row['steps']}  {row['title']} ({row['path']})")
 
@@ -142,12 +142,12 @@ def _about_index(counts: "IndexCounts") -> str:
     return f"index of {counts.bytes / 1e6:,.1f} MB{changed}"
 
 
-def _status_record(where: "Paths", library: "Library") -> dict[str, object]:
+def _status_record(paths: "Paths", library: "Library") -> dict[str, object]:
     from zkchat.vault import graph
 
     doubts = graph.doubts(library)
     return {
-        "vault": where.vault,
+        "vault": paths.vault,
         **_counts_record(library.counts()),
         "broken_links": [link_record(each) for each in doubts.broken],
         "ambiguous_links": [link_record(each) for each in doubts.ambiguous],
@@ -158,7 +158,7 @@ def _status_record(where: "Paths", library: "Library") -> dict[str, object]:
     }
 
 
-def _list_status(listing: Listing, where: "Paths", library: "Library") -> None:
+def _list_status(listing: Listing, paths: "Paths", library: "Library") -> None:
     from zkchat.vault import graph
 
     def with_closest(broken: "Followed") -> str:
@@ -166,7 +166,7 @@ def _list_status(listing: Listing, where: "Paths", library: "Library") -> None:
 
     doubts = graph.doubts(library)
     counts = library.counts()
-    listing.line(f"{where.vault}\n{_counted(counts)}\n{_about_index(counts)}")
+    listing.line(f"{paths.vault}\n{_counted(counts)}\n{_about_index(counts)}")
     found = [
         _list_some(listing, "Broken links", doubts.broken, with_closest),
         _list_some(listing, "Ambiguous links", doubts.ambiguous, _placed),
@@ -174,7 +174,7 @@ def _list_status(listing: Listing, where: "Paths", library: "Library") -> None:
         _list_some(listing, "Notes without a link to or from another note", graph.orphans(library), str),
         _list_some(listing, "Notes of the same name", graph.namesakes(library), _together),
         _list_some(listing, "Notes with the same text", graph.copies(library), _together),
-        _list_some(listing, "Files with a problem", library.warnings(), about),
+        _list_some(listing, "Files with a problem", library.warnings(), describe_warning),
     ]
     if not any(found):
         listing.line("\nNothing wants mending.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.compose.library import local_folders_of, open_note_library
 from zkchat.compose.paths import Paths
-from zkchat.compose.profiles import load_profiles
+from zkchat.compose.profiles import ProfileStore
 from zkchat.compose.providers import guarded_provider
 from zkchat.compose.stores import open_session_store
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
@@ -153,7 +153,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     with ExitStack() as stack:
         journal, rescued = _open_journal(stack, workspace, options)
         left_open = journal.close_what_a_crash_left_open(environment.new_id)
-        profiles = load_profiles(workspace.paths)
+        profiles = ProfileStore(workspace.paths).load()
         agent = _find_agent(profiles, options, journal)
         choices = _new_choices(journal, options, agent)
         asked = journal.ask(options.question, environment.new_id(), choices) if options.question else None

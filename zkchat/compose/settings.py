@@ -1,6 +1,10 @@
-"""The settings in force for a vault, and what that vault may not do without the user's approval."""
+"""The settings in force for a vault: loaded, checked, and changed in the user's file or the vault's."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from zkchat.compose.paths import Paths
 from zkchat.compose.trust import VaultTrust
@@ -11,6 +15,10 @@ if TYPE_CHECKING:
     from zkchat.config.load import Loaded
     from zkchat.model.profile import Agent
     from zkchat.model.trust import TrustState, VaultItem
+
+Scope = Literal["user", "vault"]
+
+_LOCK_SECONDS = 30.0
 
 
 def load_settings(
@@ -37,3 +45,94 @@ def trust_states(environment: Environment, paths: Paths) -> "list[tuple[VaultIte
     except ConfigError:
         in_vault = False  # approved settings may be wrong: then this is how to take the approval back
     return VaultTrust(paths).states(in_vault=in_vault)
+
+
+def setting_value(loaded: "Loaded", key: str) -> object:
+    """Raises `ConfigError` for a setting that there is not."""
+    from zkchat.config.load import unknown
+    from zkchat.config.schema import value_of
+
+    if key not in loaded.origins:
+        raise unknown(key, among=loaded.origins)
+    return value_of(loaded.settings, key)
+
+
+def check_setting(key: str, value: str) -> None:
+    """Raises `ConfigError` for a setting that there is not, and for a value that it cannot have."""
+    from zkchat.config.load import load, unknown
+    from zkchat.config.schema import field_of
+
+    if not field_of(key):
+        raise unknown(key)
+    load(None, None, {}, {key: value}, lambda _: False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingChange:
+    """What came of changing a settings file."""
+
+    file: Path
+    was_set: bool = True
+    is_approved: bool = True
+    """False where the vault's file asks for more than the user has approved, so that the change waits for that."""
+
+
+@dataclass(frozen=True)
+class SettingsEditor:
+    """Changes one of the two settings files. While it does, nobody else changes one.
+
+    What the vault's file then asks for is approved by the user's own command, unless it asked for something unapproved
+    before.
+    """
+
+    paths: Paths
+    scope: Scope
+
+    def set(self, key: str, value: str) -> SettingChange:
+        """Write a setting. Raises `ConfigError` where there is no such setting, or it cannot have that value."""
+        from zkchat.config.edit import set_value
+
+        file, beneath = self._file
+        with self._locked() as requests:
+            before = dict(requests)
+            requests[key] = set_value(file, key, value, beneath=beneath)
+            return SettingChange(file=file, is_approved=self._approve(before, requests))
+
+    def unset(self, key: str) -> SettingChange:
+        """Remove a setting from the file."""
+        from zkchat.config.edit import unset
+
+        file, beneath = self._file
+        with self._locked() as requests:
+            was_set = unset(file, key, beneath=beneath)
+            left = {each: value for each, value in requests.items() if each != key and not each.startswith(f"{key}.")}
+            return SettingChange(file=file, was_set=was_set, is_approved=self._approve(requests, left))
+
+    @property
+    def _file(self) -> tuple[Path, Path | None]:
+        """The settings file, and the folder below which no link is followed."""
+        from zkchat.files import followed
+
+        if self.scope == "user":
+            # Many people keep their dot files elsewhere and link to them: the link stays.
+            return followed(self.paths.user_config), None
+        return self.paths.vault_config, self.paths.vault
+
+    @contextmanager
+    def _locked(self) -> Iterator[dict[str, object]]:
+        """With the lock held, what the vault's file asks for; nothing where the user's file is changed."""
+        from zkchat.config.files import read_vault_file
+        from zkchat.files import locked
+
+        with locked(self.paths.settings_lock, seconds=_LOCK_SECONDS):
+            yield dict(read_vault_file(self.paths.vault_config).requests) if self.scope == "vault" else {}
+
+    def _approve(self, before: dict[str, object], after: dict[str, object]) -> bool:
+        from zkchat.config.files import settings_item
+        from zkchat.config.schema import needs_trust
+
+        requests = {key: value for key, value in after.items() if self.scope == "vault" and needs_trust(key)}
+        if not requests or requests == before:
+            return True
+        previous = settings_item(before) if before else None
+        return VaultTrust(self.paths).approve_own(previous, settings_item(requests))

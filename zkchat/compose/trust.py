@@ -1,4 +1,4 @@
-"""What comes with a vault and acts only after the user's approval: the one inventory, and what of it is approved."""
+"""What comes with a vault and acts only after the user's approval: the inventory, and the state of each item."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zkchat.model.profile import ProfileFile
     from zkchat.storage.profile_files import ProfileFolders
 
-_SHOWN = 100
+_EXCERPT_LENGTH = 100
 """Characters of a text that the user is asked about."""
 
 
@@ -44,7 +44,7 @@ class VaultTrust:
     def approve_own(self, before: VaultItem | None, after: VaultItem) -> bool:
         """Approve what the user just wrote, unless it holds something that was there before and is not approved.
 
-        `before` is None where nothing was there. Tells whether it is approved now.
+        `before` is None where nothing was there. Whether it is approved now.
         """
         if before is not None and not self.is_approved(before):
             return False
@@ -117,49 +117,49 @@ def profile_item(file: "ProfileFile") -> VaultItem:
     return vault_item(file.kind, file.name, file.text)
 
 
-def about(item: VaultItem) -> Iterator[str]:
-    """Lines that tell the user what it is before they decide."""
+def describe_item(item: VaultItem) -> Iterator[str]:
+    """Describe an item in lines that the user reads before deciding."""
     match item.kind:
         case "settings":
             for key, value in json.loads(item.content).items():
-                yield _shortened(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+                yield _shorten(f"{key} = {json.dumps(value, ensure_ascii=False)}")
         case "database":
             yield f"{int(item.content):,} bytes"
         case "agent":
             yield _size(item.content)
-            yield from _about_agent(item)
+            yield from _describe_agent(item)
         case "page":
             yield _size(item.content)
-            yield from _about_page(item.content)
-            yield _beginning(item.content)
+            yield from _describe_page(item.content)
+            yield _excerpt(item.content)
         case "rule":
             yield _size(item.content)
-            yield _beginning(item.content)
+            yield _excerpt(item.content)
 
 
-def _about_page(text: str) -> Iterator[str]:
+def _describe_page(text: str) -> Iterator[str]:
     from zkchat.memory.project import imports_of
 
     if imported := imports_of(text):
-        yield _shortened(f"brings in {', '.join(imported)}")
+        yield _shorten(f"brings in {', '.join(imported)}")
 
 
-def _about_agent(item: VaultItem) -> Iterator[str]:
+def _describe_agent(item: VaultItem) -> Iterator[str]:
     from zkchat.agents.parsing import parse_agent
     from zkchat.agents.profiles import BUILT_IN
     from zkchat.model.profile import ProfileFile, ProfileProblem
 
     agent = parse_agent(ProfileFile(kind="agent", name=item.name, origin="vault", path=item.name, text=item.content))
     if isinstance(agent, ProfileProblem):
-        yield _beginning(item.content)
+        yield _excerpt(item.content)
         return
     if agent.model:
-        yield _shortened(f"asks for the model {agent.model}")
+        yield _shorten(f"asks for the model {agent.model}")
     for name, value in agent.context.items():
-        yield _shortened(f"context.{name} = {value}")
+        yield _shorten(f"context.{name} = {value}")
     if item.name.casefold() in BUILT_IN:
         yield "takes the place of the agent of this name that comes with zkchat"
-    yield _beginning(agent.text)
+    yield _excerpt(agent.text)
 
 
 def _database_items(vault: Path) -> Iterator[VaultItem]:
@@ -175,10 +175,10 @@ def _size(text: str) -> str:
     return f"{count:,} character{'s' * (count != 1)}"
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= 2 * _SHOWN else f"{text[: 2 * _SHOWN]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= 2 * _EXCERPT_LENGTH else f"{text[: 2 * _EXCERPT_LENGTH]}…"
 
 
-def _beginning(text: str) -> str:
-    line = " ".join(text[: 5 * _SHOWN].split())
-    return f"“{line[:_SHOWN]}{'…' * (len(line) > _SHOWN or len(text) > 5 * _SHOWN)}”"
+def _excerpt(text: str) -> str:
+    line = " ".join(text[: 5 * _EXCERPT_LENGTH].split())
+    return f"“{line[:_EXCERPT_LENGTH]}{'…' * (len(line) > _EXCERPT_LENGTH or len(text) > 5 * _EXCERPT_LENGTH)}”"
