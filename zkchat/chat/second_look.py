@@ -9,7 +9,7 @@ from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange, ToolLoop
 from zkchat.context.assembly import Piece, piece
 from zkchat.context.formatting import format_evidence
-from zkchat.context.smalltalk import telling_terms
+from zkchat.context.relevance import topic_terms
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.events import Event, PromptReady, ReferenceFound, Warned
 from zkchat.model.message import ChatMessage, DocumentReference, Evidence, RequestItem
@@ -66,7 +66,7 @@ class SecondLook:
 
     def found(self, text: str, references: Iterable[DocumentReference]) -> tuple[Evidence, ...]:
         """What the notes say on a message, if it asks for something that may stand there."""
-        telling = telling_terms(text)
+        telling = topic_terms(text)
         found = evidence_on(self.library, text, references) if telling else []
         return tuple(each for each in found if _bears_on(telling, each))[:MOST_FOR_A_MODEL]
 

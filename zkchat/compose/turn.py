@@ -200,7 +200,7 @@ def _selector(stack: ExitStack, parts: Parts, tokenizer: "Tokenizer") -> "Select
     agent = agents.get(parts.journal.history.agent.casefold(), agents[DEFAULT])
     modes = [*agent.references.values(), *(agent.rule_mode(rule) for rule in parts.profiles.rules.values())]
     if "agent" in modes and not parts.provider.info.needs_notes:  # the first question will need it
-        stack.callback(relevance.warm_soon())
+        stack.callback(relevance.preload())
     return Selector(relevance, tokenizer)
 
 

@@ -1,4 +1,4 @@
-"""In which language a text is written, well enough to tell that a summary is in another one than its conversation."""
+"""Detect the language of a text, well enough to see that a summary is in another one than its conversation."""
 
 import re
 import unicodedata
@@ -9,21 +9,21 @@ from zkchat.lexicon.languages import LANGUAGE_OF_SCRIPT, STOP_WORDS_BY_CODE
 _SHARED_BY = Counter(word for listed in STOP_WORDS_BY_CODE.values() for word in listed)
 
 
-_NOT_LANGUAGE = re.compile(r"```.*?```|`[^`]*`|\[\[[^\[\]]{1,300}\]\]|\b\w+://\S+", re.DOTALL)
+_NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\[\[[^\[\]]{1,300}\]\]|\b\w+://\S+", re.DOTALL)
 """Code, links and addresses keep their words whatever the language around them."""
 _WORD = re.compile(r"[^\W\d_]+")
-_READ = 20_000
+MAX_CHARS = 20_000
 """Characters that are looked at."""
 _JAPANESE_SHARE = 0.1
 """Of kana among the letters: a Chinese text may quote a Japanese name."""
-_LEAST_HITS = 1.0
-_LEAD = 1.15
+MIN_HITS = 1.0
+MIN_LEAD = 1.15
 """How far the likeliest language must be ahead of the next."""
 
 
 def detect_language(text: str) -> str | None:
     """The language by its ISO 639-1 code, None if that cannot be told: by its script, else by its stop words."""
-    prose = unicodedata.normalize("NFC", _NOT_LANGUAGE.sub(" ", text[:_READ])).lower()
+    prose = unicodedata.normalize("NFC", _NOT_PROSE.sub(" ", text[:MAX_CHARS])).lower()
     scripts = Counter(_script(letter) for letter in prose if letter.isalpha())
     if not scripts:
         return None
@@ -43,7 +43,7 @@ def _by_stop_words(words: list[str]) -> str | None:
         for code, listed in STOP_WORDS_BY_CODE.items()
     }
     likeliest, next_likeliest = sorted(hits, key=hits.__getitem__, reverse=True)[:2]
-    is_clear = hits[likeliest] >= _LEAST_HITS and hits[likeliest] >= _LEAD * hits[next_likeliest]
+    is_clear = hits[likeliest] >= MIN_HITS and hits[likeliest] >= MIN_LEAD * hits[next_likeliest]
     return likeliest if is_clear else None
 
 

@@ -1,54 +1,58 @@
-"""How near short texts, such as descriptions and facts, are to a question: by meaning and by words."""
+"""How relevant short texts, such as descriptions and facts, are to a message, and which of its terms say its topic."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from math import log, sqrt
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError, StorageError
+from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS
+from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.ports import Embedder, VectorCache
-from zkchat.vault.search.terms import query_terms
+from zkchat.vault.search.terms import query_terms, query_words, stem, words
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_LISTS_REMEMBERED = 4
+_MAX_PREPARED = 4
+"""Lists of texts that stay prepared for the next question."""
 
 
 class Relevance:
-    """Scores from 0 to 1. Vectors of texts are made once, kept by digest where there is a place for them.
+    """Scores texts from 0 to 1. Their vectors are computed once and kept in `cache` by digest, where there is one.
 
     Without an embedder, or with one that fails, words alone count.
     """
 
-    def __init__(self, embedder: Embedder | None = None, kept: VectorCache | None = None) -> None:
+    def __init__(self, embedder: Embedder | None = None, cache: VectorCache | None = None) -> None:
         self._embedder = embedder
-        self._kept = kept
+        self._cache = cache
         self._terms: dict[str, frozenset[str]] = {}
         self._vectors: dict[str, bytes] = {}
-        self._shelves: dict[tuple[str, ...], _Shelf] = {}
+        self._prepared: dict[tuple[str, ...], _PreparedTexts] = {}
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """One for each text. Two weak signs of nearness count more than either, two strong ones not more than 1."""
+        """One for each text: similarity by words and by meaning, combined as the probability that either holds."""
         if not texts:
             return []
         import numpy as np
 
-        shelf = self._shelf(tuple(texts))
-        by_words = shelf.by_words(frozenset(query_terms(question)))
+        prepared = self._prepare(tuple(texts))
+        by_words = prepared.by_words(frozenset(query_terms(question)))
         by_meaning = np.zeros_like(by_words)
-        if shelf.vectors is not None and (asked := self._embedded([question])) is not None:
+        if prepared.vectors is not None and (asked := self._embedded([question])) is not None:
             # vecdot uses one core: on a busy machine, waiting for the others takes longer than their help saves.
-            by_meaning = np.clip(np.vecdot(shelf.vectors, asked[0]), 0, 1)
+            by_meaning = np.clip(np.vecdot(prepared.vectors, asked[0]), 0, 1)
         scores: list[float] = (1 - (1 - by_words) * (1 - by_meaning)).round(4).tolist()
         return scores
 
-    def warm_soon(self) -> Callable[[], None]:
-        """Have the embedder ready before it is needed, in the background; what is returned waits for that."""
+    def preload(self) -> Callable[[], None]:
+        """Load the embedder in the background before it is needed; the function returned waits for that."""
         thread = Thread(target=self._embedded, args=(["."],), name="zkchat-relevance", daemon=True)
         thread.start()
         return thread.join
@@ -60,12 +64,12 @@ class Relevance:
         self._embedder = None
         return None
 
-    def _shelf(self, texts: tuple[str, ...]) -> "_Shelf":
-        shelf = self._shelves.pop(texts, None) or _shelf(self._terms_of(texts), self._vectors_of(texts))
-        self._shelves[texts] = shelf
-        while len(self._shelves) > _LISTS_REMEMBERED:
-            del self._shelves[next(iter(self._shelves))]
-        return shelf
+    def _prepare(self, texts: tuple[str, ...]) -> "_PreparedTexts":
+        prepared = self._prepared.pop(texts, None) or _prepared(self._terms_of(texts), self._vectors_of(texts))
+        self._prepared[texts] = prepared
+        while len(self._prepared) > _MAX_PREPARED:
+            del self._prepared[next(iter(self._prepared))]
+        return prepared
 
     def _terms_of(self, texts: Sequence[str]) -> list[frozenset[str]]:
         for text in texts:
@@ -90,12 +94,12 @@ class Relevance:
         return vectors
 
     def _make_missing(self, texts: dict[str, str], method: str, size: int) -> bool:
-        """Have a vector for each text, by digest; whether that is so now."""
+        """Compute the vectors that are missing, by digest; False if they cannot be computed."""
         from zkchat.vault.search.similarity import packed
 
-        if self._kept is not None and (missing := [digest for digest in texts if digest not in self._vectors]):
+        if self._cache is not None and (missing := [digest for digest in texts if digest not in self._vectors]):
             with suppress(StorageError):  # what was not kept is made again
-                stored = self._kept.vectors(method, missing)
+                stored = self._cache.vectors(method, missing)
                 self._vectors |= {digest: data for digest, data in stored.items() if len(data) == size}
         missing = [digest for digest in texts if digest not in self._vectors]
         rows = self._embedded([texts[digest] for digest in missing]) if missing else ()
@@ -103,52 +107,70 @@ class Relevance:
             return False
         made = {digest: packed(row[None]) for digest, row in zip(missing, rows, strict=True)}
         self._vectors |= made
-        if self._kept is not None and made:
+        if self._cache is not None and made:
             with suppress(StorageError):
-                self._kept.keep_vectors(method, made)
+                self._cache.keep_vectors(method, made)
         return True
 
 
 @dataclass(frozen=True)
-class _Shelf:
-    """Texts made ready to be compared with many questions."""
+class _PreparedTexts:
+    """Texts prepared for comparison with many questions."""
 
-    places: "dict[str, NDArray[np.int64]]"
-    """The texts that hold a term."""
+    postings: "dict[str, NDArray[np.int64]]"
+    """The numbers of the texts that hold a term."""
     lengths: "NDArray[np.float32]"
     vectors: "NDArray[np.float32] | None"
 
     def by_words(self, asked: frozenset[str]) -> "NDArray[np.float32]":
-        """The cosine of the sets of terms, each term weighted by its rarity among the texts."""
+        """The cosine of the sets of terms, each term weighted by its idf among the texts."""
         import numpy as np
 
         scores = np.zeros(len(self.lengths), dtype=np.float32)
-        for term in asked & self.places.keys():
-            scores[self.places[term]] += self._weight(term) ** 2
+        for term in asked & self.postings.keys():
+            scores[self.postings[term]] += self._weight(term) ** 2
         length = sqrt(sum(self._weight(term) ** 2 for term in asked))
         return np.clip(scores / (self.lengths * length), 0, 1) if length else scores
 
     def _weight(self, term: str) -> float:
-        return _rarity(len(self.lengths), len(self.places.get(term, ())))
+        return _idf(len(self.lengths), len(self.postings.get(term, ())))
 
 
-def _shelf(terms: Sequence[frozenset[str]], vectors: "NDArray[np.float32] | None") -> _Shelf:
+def _prepared(terms: Sequence[frozenset[str]], vectors: "NDArray[np.float32] | None") -> _PreparedTexts:
     import numpy as np
 
     places: dict[str, list[int]] = {}
     for place, held in enumerate(terms):
         for term in held:
             places.setdefault(term, []).append(place)
-    weights = {term: _rarity(len(terms), len(found)) for term, found in places.items()}
+    weights = {term: _idf(len(terms), len(found)) for term, found in places.items()}
     lengths = [sqrt(sum(weights[term] ** 2 for term in held)) or 1.0 for held in terms]
-    return _Shelf(
+    return _PreparedTexts(
         {term: np.array(found) for term, found in places.items()}, np.array(lengths, dtype=np.float32), vectors
     )
 
 
-def _rarity(texts: int, holding: int) -> float:
+def _idf(texts: int, holding: int) -> float:
     return log(1 + texts / (holding or 0.5))
 
 
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def topic_terms(text: str) -> frozenset[str]:
+    """The terms that say what a message is about; none where it is small talk."""
+    small_talk, stop_words = _small_talk(), _stop_words()
+    return frozenset(
+        term for word in query_words(text) if word not in stop_words and (term := stem(word)) not in small_talk
+    )
+
+
+@cache
+def _small_talk() -> frozenset[str]:
+    return frozenset(query_terms(GREETINGS + ABOUT_THE_ANSWER))
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))

@@ -52,7 +52,7 @@ class IndexedMessage:
     time: datetime
     text: str
     said: bytes
-    """The words of its text, packed by `context.message_ranking`."""
+    """The words of its text, packed by `context.recall.ranking`."""
     labels: bytes
     """The words of its speaker and its day, likewise."""
 

@@ -16,7 +16,7 @@ from zkchat.chat.references import Said
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_document
 from zkchat.context.language import detect_language
-from zkchat.context.smalltalk import telling_terms
+from zkchat.context.relevance import topic_terms
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ConfigError, NoteNotFound
 from zkchat.export.notes import answer_note, file_name
@@ -111,7 +111,7 @@ def words(text: str, chance: Random) -> None:
     vocabulary.lists(vocabulary.read([text, ""]))
     pieces([text])
     spelled(text)
-    telling_terms(text)
+    topic_terms(text)
     snippet(text[:20_000], set(chance.sample(found, min(3, len(found)))))
 
 

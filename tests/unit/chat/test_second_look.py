@@ -16,7 +16,7 @@ from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.second_look import REASON, SecondLook
 from zkchat.context.assembly import request_from
-from zkchat.context.smalltalk import telling_terms
+from zkchat.context.relevance import topic_terms
 from zkchat.errors import ProviderError, StorageError
 from zkchat.model.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import ChatMessage, RequestItem, ToolCallPart
@@ -389,7 +389,7 @@ def test_of_the_garden_questions_are_looked_up_and_everyday_talk_is_not(tmp_path
      "merci beaucoup", "Kannst du es nochmal kürzer erklären?", "go on", "Спасибо!", "¡muchas gracias!"],
 )  # fmt: skip
 def test_smalltalk_asks_for_nothing_in_the_notes(text: str) -> None:
-    assert not telling_terms(text)
+    assert not topic_terms(text)
 
 
 @pytest.mark.parametrize(
@@ -398,4 +398,4 @@ def test_smalltalk_asks_for_nothing_in_the_notes(text: str) -> None:
      "Wie lange schläft ein Igel?"],
 )  # fmt: skip
 def test_a_word_that_tells_what_it_is_about_makes_it_a_question(text: str) -> None:
-    assert telling_terms(text)
+    assert topic_terms(text)

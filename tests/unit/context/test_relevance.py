@@ -132,13 +132,13 @@ def test_a_full_disk_costs_time_and_nothing_else() -> None:
 
 def test_an_embedder_can_be_made_ready_before_it_is_needed() -> None:
     embedder = Counting()
-    Relevance(embedder).warm_soon()()
+    Relevance(embedder).preload()()
     assert embedder.made == 1
 
 
 def test_an_embedder_that_fails_while_it_is_made_ready_is_not_asked_again() -> None:
     relevance = Relevance(Broken())
-    relevance.warm_soon()()
+    relevance.preload()()
     assert relevance.scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
 
 

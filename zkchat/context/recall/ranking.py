@@ -1,6 +1,6 @@
-"""How well each message of a conversation answers to a question, by its words and those said around it.
+"""BM25 ranking of the messages of a conversation, by their words and those of the messages around them.
 
-BM25F in its simple form, with the settings that found most on public conversations: what a message says, who said it
+BM25F in its simple form, with the parameters that found most on public conversations: what a message says, who said it
 and when count whole, and what the two messages on each side say counts 0.3. Needs NumPy: import this module where it is
 used.
 """
@@ -22,14 +22,14 @@ Scores = NDArray[np.float64]
 K1 = 0.9
 B = 0.4
 NEAR_WEIGHT = 0.3
-UNHEARD_WEIGHT = 0.3
+UNSEEN_WEIGHT = 0.3
 """Of a word that was never said: whoever asks uses other words, or asks about something else."""
-UNHEARD_PAIR_WEIGHT = UNHEARD_WEIGHT / 2
+UNSEEN_PAIR_WEIGHT = UNSEEN_WEIGHT / 2
 """Of two letters that never stood together where no spaces are written: every other pair lies across two words."""
-REACH = 2
+NEIGHBOURS = 2
 """Messages on each side that count as near."""
 
-_MOST_RECENT = 512
+MAX_RECENT = 512
 """Messages that are kept apart from the rest, so that the rest need not be put in order again for each new one."""
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
@@ -38,14 +38,14 @@ _NO_WORDS: TermNumbers = np.zeros(0, dtype=_WORD)
 _NO_NUMBERS: Numbers = np.zeros(0, dtype=np.int64)
 
 
-def number_of(term: str) -> int:
-    """Terms are known by number. Two share one in some billions: then a message scores a little too much."""
+def term_hash(term: str) -> int:
+    """Terms are stored as 32-bit hashes. On a collision a message scores a little too much."""
     return crc32(term.encode("utf-8", "surrogatepass"))
 
 
-def packed(text: str) -> bytes:
+def pack_terms(text: str) -> bytes:
     """The terms of a text, as they are stored."""
-    return np.array([number_of(term) for term in terms(text)], dtype=_WORD).tobytes()
+    return np.array([term_hash(term) for term in terms(text)], dtype=_WORD).tobytes()
 
 
 class MessageWords(NamedTuple):
@@ -81,7 +81,7 @@ class MessageWords(NamedTuple):
 
 
 _NOTHING = MessageWords()
-APART = MessageWords(said=np.zeros(REACH, dtype=np.int64), lengths=np.zeros(REACH, dtype=np.int64))
+SESSION_GAP = MessageWords(said=np.zeros(NEIGHBOURS, dtype=np.int64), lengths=np.zeros(NEIGHBOURS, dtype=np.int64))
 """Between two conversations, so that the end of one is not near the beginning of the next."""
 
 
@@ -105,7 +105,7 @@ class _Postings:
 
 
 class MessageRanking:
-    """The messages of one conversation, or of several with `APART` between them, by their place."""
+    """The messages of one conversation, or of several with `SESSION_GAP` between them, by their place."""
 
     def __init__(self, words: MessageWords, recent: MessageWords = _NOTHING, postings: _Postings | None = None) -> None:
         self._words = words
@@ -113,7 +113,7 @@ class MessageRanking:
         self._postings = postings or _Postings(words, 0)
         self._recent_postings = _Postings(recent, len(words.lengths))
         own, said = (np.concatenate(pair) for pair in ((words.lengths, recent.lengths), (words.said, recent.said)))
-        lengths = own + NEAR_WEIGHT * _around(said.astype(np.float64))
+        lengths = own + NEAR_WEIGHT * _sum_of_neighbours(said.astype(np.float64))
         self._count = int(np.count_nonzero(own))
         mean = max(float(lengths[own > 0].sum()) / max(self._count, 1), 1.0)
         self._length_norm = K1 * (1 - B + B * lengths / mean)
@@ -123,10 +123,10 @@ class MessageRanking:
     def words(self) -> MessageWords:
         return MessageWords.joined([self._words, self._recent])
 
-    def followed_by(self, words: MessageWords) -> "MessageRanking":
+    def extended(self, words: MessageWords) -> "MessageRanking":
         """The same with more messages at the end. What adding a few costs does not depend on how many there are."""
         recent = MessageWords.joined([self._recent, words])
-        if len(recent.lengths) > _MOST_RECENT:
+        if len(recent.lengths) > MAX_RECENT:
             return MessageRanking(MessageWords.joined([self._words, recent]))
         return MessageRanking(self._words, recent, self._postings)
 
@@ -139,9 +139,9 @@ class MessageRanking:
         scores = np.zeros(len(self._length_norm))
         mass = 0.0
         for term, times in asked.items():  # in the question's order, so that sums come out the same every time
-            frequencies, count = self._frequencies(number_of(term), question)
+            frequencies, count = self._frequencies(term_hash(term), question)
             weight = times * idf(self._count, count)
-            mass += weight if count else _unheard_weight(term) * weight
+            mass += weight if count else _unseen_weight(term) * weight
             if count:
                 scores += weight * frequencies / (frequencies + self._length_norm)
         return scores * ((1 + K1) / mass) if mass else scores
@@ -154,17 +154,17 @@ class MessageRanking:
             is_said = is_said[places != question]
             places = places[places != question]
         own = self._counted(places)
-        return own + NEAR_WEIGHT * _around(self._counted(places[is_said])), int(np.count_nonzero(own))
+        return own + NEAR_WEIGHT * _sum_of_neighbours(self._counted(places[is_said])), int(np.count_nonzero(own))
 
     def _counted(self, places: Numbers) -> Scores:
         return np.bincount(places, minlength=len(self._length_norm)).astype(np.float64)
 
 
-def _unheard_weight(term: str) -> float:
-    return UNHEARD_PAIR_WEIGHT if _UNSPACED.match(term) else UNHEARD_WEIGHT
+def _unseen_weight(term: str) -> float:
+    return UNSEEN_PAIR_WEIGHT if _UNSPACED.match(term) else UNSEEN_WEIGHT
 
 
-def best(scores: Scores, limit: int, may_be: Callable[[int], bool]) -> list[int]:
+def top_rows(scores: Scores, limit: int, may_be: Callable[[int], bool]) -> list[int]:
     """The places with the highest scores above 0, best first, the later one first of two that are equal.
 
     Only as many are asked whether they may be among them as it takes.
@@ -185,9 +185,9 @@ def _highest(scores: Scores, places: Numbers, count: int) -> list[int]:
     return found
 
 
-def _around(values: Scores) -> Scores:
+def _sum_of_neighbours(values: Scores) -> Scores:
     """For each place the sum of the values at the places near it."""
-    total = np.zeros(len(values) + 2 * REACH)
-    for step in (*range(REACH), *range(REACH + 1, 2 * REACH + 1)):
+    total = np.zeros(len(values) + 2 * NEIGHBOURS)
+    for step in (*range(NEIGHBOURS), *range(NEIGHBOURS + 1, 2 * NEIGHBOURS + 1)):
         total[step : step + len(values)] += values
-    return total[REACH : REACH + len(values)]
+    return total[NEIGHBOURS : NEIGHBOURS + len(values)]

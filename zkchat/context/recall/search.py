@@ -1,4 +1,4 @@
-"""Finding what was said before (SPEC 4.6): a search over every message, archived or not.
+"""Full-text search over every message of every session, archived or not.
 
 All messages are indexed as they are stored, so what is found does not depend on what a compaction has archived: those
 that are wanted are picked from the same scores.
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FROM_EACH_END = 50
-"""Terms of a long question."""
+EDGE_TERMS = 50
+"""Of a question that is longer than twice as many."""
 
 
 class RankedMessage(NamedTuple):
@@ -40,8 +40,8 @@ class FoundMessage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
-    """Messages in memory, by place: those of one session, or of all with gaps between them."""
+class _MessageTable:
+    """Messages in memory, by row: those of one session, or of all with gaps between them."""
 
     owners: list[tuple[str, str]]
     """Session and id of each message."""
@@ -55,13 +55,13 @@ class ConversationSearch:
 
     def __init__(self, index: MessageIndex) -> None:
         self._index = index
-        self._talks: dict[str, _Talk] = {}
+        self._tables: dict[str, _MessageTable] = {}
         self._outdated: set[str] = set()
-        self._everything: _Talk | None = None
-        self._make_again: Callable[[], None] | None = None
+        self._everything: _MessageTable | None = None
+        self._rebuild: Callable[[], None] | None = None
 
     def learn(self, session: str, entries: Sequence[Entry]) -> bool:
-        """Take in what is new in the entries of a session, at a cost that does not depend on how many are old.
+        """Index the new entries of a session, at a cost that does not depend on how many are old.
 
         False if some in between are missing, because another process stored them: then only `catch_up` helps.
         """
@@ -74,9 +74,9 @@ class ConversationSearch:
         return is_whole
 
     def catch_up(self, store: SessionStore, session: str | None = None) -> None:
-        """Bring one session, or all, in step with the store; forget those that are no longer there."""
-        self._make_again = partial(self._catch_up, store, session)
-        self._undamaged(self._make_again)
+        """Index what one session, or all, have in the store and not here; forget those that are no longer there."""
+        self._rebuild = partial(self._catch_up, store, session)
+        self._with_rebuild(self._rebuild)
 
     def _catch_up(self, store: SessionStore, session: str | None) -> None:
         known = self._index.known()
@@ -96,23 +96,23 @@ class ConversationSearch:
         try:
             self._index.forget(session)
         except StorageDamaged:
-            self._begin_anew()
-        self._talks.pop(session, None)
+            self._reset()
+        self._tables.pop(session, None)
         self._everything = None
 
-    def _undamaged(self, ask: Callable[[], T]) -> T:
-        """The answer, if need be of an index that was made again from the store."""
+    def _with_rebuild(self, ask: Callable[[], T]) -> T:
+        """The answer; if the index is damaged, of one that was rebuilt from the store."""
         try:
             return ask()
         except StorageDamaged:
-            self._begin_anew()
-            if self._make_again:
-                self._make_again()
+            self._reset()
+            if self._rebuild:
+                self._rebuild()
             return ask()
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         self._index.reset()
-        self._talks.clear()
+        self._tables.clear()
         self._everything = None
 
     def ranked(
@@ -128,19 +128,19 @@ class ConversationSearch:
 
         `asked_in` is the message that asks, where it is one of them: it does not count.
         """
-        return self._undamaged(lambda: self._ranked(query, session, limit, among, asked_in))
+        return self._with_rebuild(lambda: self._ranked(query, session, limit, among, asked_in))
 
     def _ranked(
         self, query: str, session: str | None, limit: int, among: Collection[str] | None, asked_in: str
     ) -> list[RankedMessage]:
-        from zkchat.context.recall.ranking import best
+        from zkchat.context.recall.ranking import top_rows
 
-        talk = self._all() if session is None else self._talk(session)
-        places_back = reversed(range(len(talk.owners))) if asked_in else ()
-        question = next((place for place in places_back if talk.owners[place][1] == asked_in), None)
-        scores = talk.ranking.scores(Counter(_asked(query)), question)
-        places = best(scores, limit, lambda place: among is None or talk.owners[place][1] in among)
-        return [RankedMessage(*talk.owners[place], float(scores[place])) for place in places]
+        table = self._all() if session is None else self._table(session)
+        places_back = reversed(range(len(table.owners))) if asked_in else ()
+        question = next((place for place in places_back if table.owners[place][1] == asked_in), None)
+        scores = table.ranking.scores(Counter(_asked(query)), question)
+        places = top_rows(scores, limit, lambda place: among is None or table.owners[place][1] in among)
+        return [RankedMessage(*table.owners[place], float(scores[place])) for place in places]
 
     def found(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
@@ -150,7 +150,7 @@ class ConversationSearch:
         of_session: dict[str, list[str]] = {}
         for each in ranked:
             of_session.setdefault(each.session, []).append(each.message)
-        said = self._undamaged(
+        said = self._with_rebuild(
             lambda: [message for each, ids in of_session.items() for message in self._index.messages(each, ids)]
         )
         stored = {(message.session, message.id): message for message in said}
@@ -184,39 +184,39 @@ class ConversationSearch:
             self._outdated.add(session)
             self._everything = None
 
-    def _talk(self, session: str) -> _Talk:
+    def _table(self, session: str) -> _MessageTable:
         from zkchat.context.recall.ranking import MessageRanking, MessageWords
 
-        talk = self._talks.get(session)
-        if talk is None or session in self._outdated:
-            rows = self._index.words(session, talk.up_to if talk else 0)
-            if talk and any(place <= talk.up_to for _, place, *_ in rows):  # a message was stored anew
-                talk, rows = None, self._index.words(session, 0)
+        table = self._tables.get(session)
+        if table is None or session in self._outdated:
+            rows = self._index.words(session, table.up_to if table else 0)
+            if table and any(place <= table.up_to for _, place, *_ in rows):  # a message was stored anew
+                table, rows = None, self._index.words(session, 0)
             words = MessageWords.unpacked((said, labels) for *_, said, labels in rows)
-            talk = self._talks[session] = _Talk(
-                owners=[*(talk.owners if talk else ()), *((session, id_) for id_, *_ in rows)],
-                ranking=talk.ranking.followed_by(words) if talk else MessageRanking(words),
-                up_to=max((changed for _, _, changed, *_ in rows), default=talk.up_to if talk else 0),
+            table = self._tables[session] = _MessageTable(
+                owners=[*(table.owners if table else ()), *((session, id_) for id_, *_ in rows)],
+                ranking=table.ranking.extended(words) if table else MessageRanking(words),
+                up_to=max((changed for _, _, changed, *_ in rows), default=table.up_to if table else 0),
             )
             self._outdated.discard(session)
-        return talk
+        return table
 
-    def _all(self) -> _Talk:
-        from zkchat.context.recall.ranking import APART, MessageRanking, MessageWords
+    def _all(self) -> _MessageTable:
+        from zkchat.context.recall.ranking import SESSION_GAP, MessageRanking, MessageWords
 
         if self._everything is None:
-            talks = [self._talk(session) for session in sorted(self._index.known())]
-            words = MessageWords.joined(words for talk in talks for words in (talk.ranking.words, APART))
-            gap = [("", "")] * len(APART.lengths)
-            owners = [owner for talk in talks for owner in (*talk.owners, *gap)]
-            self._everything = _Talk(owners, MessageRanking(words))
+            tables = [self._table(session) for session in sorted(self._index.known())]
+            words = MessageWords.joined(words for table in tables for words in (table.ranking.words, SESSION_GAP))
+            gap = [("", "")] * len(SESSION_GAP.lengths)
+            owners = [owner for table in tables for owner in (*table.owners, *gap)]
+            self._everything = _MessageTable(owners, MessageRanking(words))
         return self._everything
 
 
 def _asked(query: str) -> list[str]:
     """The terms to look for; of somebody who pastes a whole text those at its beginning and its end."""
     asked = query_terms(query)
-    return asked if len(asked) <= 2 * _FROM_EACH_END else [*asked[:_FROM_EACH_END], *asked[-_FROM_EACH_END:]]
+    return asked if len(asked) <= 2 * EDGE_TERMS else [*asked[:EDGE_TERMS], *asked[-EDGE_TERMS:]]
 
 
 def _after(entries: Sequence[Entry], sequence: int) -> list[Entry]:
@@ -240,7 +240,7 @@ def _missing(store: SessionStore, session: Session, reached: IndexedUpTo | None)
 
 
 def _indexed(session: str, entries: Sequence[Entry]) -> Iterator[IndexedMessage]:
-    from zkchat.context.recall.ranking import packed
+    from zkchat.context.recall.ranking import pack_terms
 
     for entry in entries:
         if isinstance(entry.body, MessageEntry) and was_said(entry.body.message):
@@ -256,8 +256,8 @@ def _indexed(session: str, entries: Sequence[Entry]) -> Iterator[IndexedMessage]
                 name=message.name,
                 time=at,
                 text=message.text,
-                said=packed(message.text),
-                labels=packed(f"{message.name} {at:%A} {at.day} {at:%B %Y-%m-%d}"),
+                said=pack_terms(message.text),
+                labels=pack_terms(f"{message.name} {at:%A} {at.day} {at:%B %Y-%m-%d}"),
             )
 
 

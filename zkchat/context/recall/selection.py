@@ -1,4 +1,4 @@
-"""Which archived messages come back into the prompt, and what of each (SPEC 4.6)."""
+"""Recall: which archived messages come back into the prompt, and which sentences of each."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,16 +10,16 @@ from zkchat.context.recall.search import ConversationSearch
 from zkchat.model.message import ChatMessage
 
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
-ENOUGH = 0.25
+MIN_SCORE = 0.25
 """The score from which a message is worth recalling without being asked for."""
-BESIDE_THE_BEST = 0.35
+MIN_SHARE_OF_BEST = 0.35
 """The share of the best score that the others must reach."""
 BEST_SHARE = 0.5
 """Of the budget, for the messages that score best; the rest is for those that tell most."""
 LARGEST_SHARE = 0.4
 """Of the budget, for one recalled message; a longer one is condensed."""
-MOST_CONSIDERED = 200
-MOST_READ = 100_000
+MAX_CANDIDATES = 200
+MAX_CHARS = 100_000
 """Characters that are read to see what tells most, so that an archive of long messages costs no more time."""
 
 Count = Callable[[str], int]
@@ -54,19 +54,19 @@ def recall(
     First those that score best. Where many share a word with the question, scores tell little: the rest of the room
     goes to those that say most beside that word, each with its sentences on the question alone.
     """
-    ranked = search.ranked(query, session=session, limit=MOST_CONSIDERED, among=archived, asked_in=asked_in)
-    found = _distinct(
+    ranked = search.ranked(query, session=session, limit=MAX_CANDIDATES, among=archived, asked_in=asked_in)
+    found = _deduplicate(
         Recalled(archived[id_], archived[id_].text, score)
         for _, id_, score in ranked
-        if score >= max(ENOUGH, BESIDE_THE_BEST * ranked[0].score)
+        if score >= max(MIN_SCORE, MIN_SHARE_OF_BEST * ranked[0].score)
     )
     best = [*_best(found, query, budget, count)]
     left = budget - sum(count(each.quoted) for each in best)
-    return [*best, *_telling_most(found, best, query, left, count)]
+    return [*best, *_most_informative(found, best, query, left, count)]
 
 
-def _distinct(found: Iterable[Recalled]) -> list[Recalled]:
-    """Of those that say the same, the best."""
+def _deduplicate(found: Iterable[Recalled]) -> list[Recalled]:
+    """Deduplicate by text; the best of each is kept."""
     by_text: dict[str, Recalled] = {}
     for each in found:
         by_text.setdefault(each.text, each)
@@ -80,25 +80,25 @@ def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> I
         if left <= (1 - BEST_SHARE) * budget:
             return
         room = min(int(LARGEST_SHARE * budget), left)
-        text = condense(each.text, room, _quoting(each.message, count), focus=query)
+        text = condense(each.text, room, _count_quoted(each.message, count), focus=query)
         if text:
             shorter = replace(each, text=text)
             left -= count(shorter.quoted)
             yield shorter
 
 
-def _quoting(message: ChatMessage, count: Count) -> Count:
+def _count_quoted(message: ChatMessage, count: Count) -> Count:
     return lambda text: count(format_quote(message, text))
 
 
-def _telling_most(
+def _most_informative(
     found: Sequence[Recalled], best: Sequence[Recalled], query: str, budget: int, count: Count
 ) -> list[Recalled]:
     """Of those that are not among the best, what covers most that was not said yet, the nearer the better."""
     asked = content_terms(query)
     known = {each.message.id for each in best}
-    readable = _readable(each for each in found if each.message.id not in known)
-    others = _distinct(replace(each, text=excerpt(each.text, asked)) for each in readable)
+    readable = _within_reading_limit(each for each in found if each.message.id not in known)
+    others = _deduplicate(replace(each, text=excerpt(each.text, asked)) for each in readable)
     items = [CoverageItem(content_terms(each.text), each.score**2, count(each.quoted)) for each in others]
     left = budget
 
@@ -113,10 +113,10 @@ def _telling_most(
     return [others[number] for number in select_greedily(items, idf_weights(items), fits, covered=covered)]
 
 
-def _readable(found: Iterable[Recalled]) -> Iterator[Recalled]:
+def _within_reading_limit(found: Iterable[Recalled]) -> Iterator[Recalled]:
     """The first ones, without those that would take the others' time."""
-    left = MOST_READ
+    left = MAX_CHARS
     for each in found:
-        if len(each.text) <= min(left, MOST_READ // 10):
+        if len(each.text) <= min(left, MAX_CHARS // 10):
             left -= len(each.text)
             yield each
