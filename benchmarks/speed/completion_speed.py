@@ -13,7 +13,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, FuzzyWordComplet
 from prompt_toolkit.document import Document
 
 from benchmarks.generate import ENDINGS, SEED, SYLLABLES
-from zkchat.repl.completion import MenuCompleter, Offers
+from zkchat.repl.completion import MenuCompleter, Suggestions
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.note_names import NamedNote, NoteNames
 from zkchat.vault.library import Library
@@ -24,15 +24,24 @@ PEER_KEYS = 15
 
 
 class TitlesOnly(NameCache):
-    """A name_cache that was filled without a vault."""
+    """A cache that was filled without a vault."""
 
     def __init__(self, notes: Iterable[NamedNote]) -> None:
         super().__init__()
         self._names = NoteNames(notes)
 
 
-def no_library() -> Library:
-    raise AssertionError("titles need no library")
+class NoSource:
+    """Implements `CompletionSource`: titles need no library."""
+
+    agent_names = ()
+
+    @property
+    def library(self) -> Library:
+        raise AssertionError("titles need no library")
+
+    def complete_command(self, _line: str) -> list[tuple[str, str]]:
+        return []
 
 
 def invented(count: int) -> list[str]:
@@ -84,7 +93,7 @@ def main() -> None:
         )
         built = time.thread_time() - start
         typed = keys(titles, options.typists)
-        ours = milliseconds(MenuCompleter(Offers(name_cache, library=no_library, commands=lambda _: [])), "[[", typed)
+        ours = milliseconds(MenuCompleter(Suggestions(name_cache, NoSource())), "[[", typed)
         peer = milliseconds(FuzzyWordCompleter(titles), "", random.Random(SEED).sample(typed, PEER_KEYS))
         for name, times in (("zkchat", ours), ("FuzzyCompleter", peer)):
             aim = f"<= {AIMS[count]:.0f} ms" if name == "zkchat" and count in AIMS else ""

@@ -32,9 +32,9 @@ def test_nothing_of_a_deleted_session_is_left_anywhere(world: World, model: str)
     assert world.run("ask", f"What is a {CANARY}?", "--model", model).code == 0
     history = SharedHistory(world.environment().data_dir / "history", Pastes())
     history.store_string(f"What is a {CANARY}?")  # a line of an older zkchat says nothing of its session
-    history.session = lambda: the_session(world)
+    history.session_id = the_session(world)
     history.store_string(f"/save [[About the {CANARY}]]")
-    history.session = lambda: "another"
+    history.session_id = "another"
     history.store_string("What is an owl?")
     assert world.run("sessions", "search", CANARY).out
     (database,) = world.home.rglob("sessions.db")
@@ -67,7 +67,7 @@ def test_lines_of_other_sessions_stay_as_they_are(tmp_path: Path) -> None:
     file = tmp_path / "history"
     history = SharedHistory(file, Pastes())
     for session, text in (("one", "first\nof two lines"), ("two", "second"), ("one", "+ plus"), ("", "/help")):
-        history.session = lambda session=session: session  # type: ignore[misc]
+        history.session_id = session
         history.store_string(text)
     forget_typed(file, "two", set())
     assert list(SharedHistory(file, Pastes()).load_history_strings()) == ["/help", "+ plus", "first\nof two lines"]

@@ -18,11 +18,12 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from tests.support.hostile import PAYLOADS
 from tests.support.libraries import library_of
+from tests.support.prompts import RecordingHost
 from tests.support.screens import a_usage, what_acts_on_a_terminal
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session
 from zkchat.render.sanitize import sanitize_in_place, sanitize_text
-from zkchat.repl.completion import MenuCompleter, Offers
+from zkchat.repl.completion import MenuCompleter, Suggestions
 from zkchat.repl.greeting import greeting
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.note_names import NamedNote, NoteNames
@@ -39,7 +40,7 @@ def test_there_are_enough_of_them() -> None:
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=ascii)
 def test_the_bar_and_the_greeting_show_it(payload: str) -> None:
-    status = Status(vault=payload, model=payload, session=payload, doing=payload, usage=a_usage())
+    status = Status(vault=payload, model=payload, session=payload, activity=payload, usage=a_usage())
     assert what_acts_on_a_terminal(status_line(status, 250)) == set()
     session = Session(id="s1", title=payload, created_at=NOW, updated_at=NOW)
     model = ModelInfo(provider=payload, id=payload)
@@ -50,26 +51,32 @@ def test_the_bar_and_the_greeting_show_it(payload: str) -> None:
 
 
 class Named(NameCache):
-    """A name_cache with one note, whose every name is the payload."""
+    """A cache with one note, whose every name is the payload."""
 
     def __init__(self, payload: str) -> None:
         super().__init__()
         self._names = NoteNames([NamedNote(path=f"{payload}/{payload}.md", title=payload, aliases=(payload,))])
 
 
-def menu_of(payload: str, library: Library | None = None) -> MenuCompleter:
-    def no_library() -> Library:
-        assert library is not None
-        return library
+class PayloadSource:
+    """Implements `CompletionSource`: commands and agents are called like the payload."""
 
-    return MenuCompleter(
-        Offers(
-            Named(payload),
-            library=no_library,
-            commands=lambda _: [(f"/{payload}", payload)],
-            agents=lambda: [payload],
-        )
-    )
+    def __init__(self, payload: str, library: Library | None) -> None:
+        self._payload = payload
+        self._library = library
+        self.agent_names = [payload]
+
+    @property
+    def library(self) -> Library:
+        assert self._library is not None
+        return self._library
+
+    def complete_command(self, _line: str) -> list[tuple[str, str]]:
+        return [(f"/{self._payload}", self._payload)]
+
+
+def menu_of(payload: str, library: Library | None = None) -> MenuCompleter:
+    return MenuCompleter(Suggestions(Named(payload), PayloadSource(payload, library)))
 
 
 def rows(menu: MenuCompleter, before: str) -> list[Completion]:
@@ -96,6 +103,17 @@ def test_headings_and_blocks_are_shown_as_well(tmp_path: Path) -> None:
     assert all(what_acts_on_a_terminal(to_plain_text(row.display)) == set() for row in offered)
 
 
+class PayloadHost(RecordingHost):
+    """Shows the payload in the status bar."""
+
+    def __init__(self, payload: str) -> None:
+        super().__init__()
+        self._payload = payload
+
+    def status_line(self, width: int) -> str:
+        return status_line(Status(vault=self._payload, model=self._payload), width)
+
+
 def written_while_typing(folder: Path, payload: str) -> str:
     """Every character that the prompt writes while the payload is in its bar, its menu and its text."""
     out = io.StringIO()
@@ -105,13 +123,12 @@ def written_while_typing(folder: Path, payload: str) -> str:
             output = Vt100_Output(out, lambda: Size(rows=24, columns=80), term="xterm", enable_cpr=False)
             with create_app_session(input=pipe, output=output):
                 prompt = Prompt(
+                    PayloadHost(payload),
                     completer=menu_of(payload),
                     history_file=folder / "history",
                     keys=(),
                     vi=False,
                     color=True,
-                    bar=lambda width: status_line(Status(vault=payload, model=payload), width),
-                    painted=lambda: None,
                 )
                 reading = asyncio.ensure_future(prompt.read(""))
                 pipe.send_text("[[")

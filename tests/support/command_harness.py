@@ -1,7 +1,7 @@
-"""A context for slash commands: a conversation without a model, a terminal that remembers, a vault in memory."""
+"""Slash commands in memory: a conversation without a model, a surface that records, a vault without files."""
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from typing import Any, NoReturn, cast
 
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.session_items import SessionItems
@@ -27,7 +27,7 @@ class SessionsWithCounts(SessionsInMemory):
 
 
 class ConversationInMemory:
-    """Implements `repl.command_context.ActiveConversation` over a list of entries."""
+    """Implements `repl.command_context.CommandConversation` over a list of entries."""
 
     def __init__(self, store: SessionsInMemory) -> None:
         self._store = store
@@ -104,23 +104,23 @@ class RecordingSurface:
 
     @property
     def text(self) -> str:
-        """All that was told, dimmed or not, in order."""
+        """Everything that was printed, dimmed or not, in order."""
         return "\n".join(self.lines)
 
-    def tell(self, text: str) -> None:
+    def print(self, text: str) -> None:
         self.lines.append(text)
 
-    def aside(self, text: str) -> None:
+    def print_dimmed(self, text: str) -> None:
         self.lines.append(text)
         self.dimmed.append(text)
 
-    def markdown(self, text: str) -> None:
+    def print_markdown(self, text: str) -> None:
         self.drawn.append(text)
 
-    def references(self, references: Sequence[DocumentReference]) -> None:
+    def print_references(self, references: Sequence[DocumentReference]) -> None:
         self.shown_references = references
 
-    def usage(self, usage: ContextUsage) -> None:
+    def print_usage(self, usage: ContextUsage) -> None:
         self.shown_usage = usage
 
     async def confirm(self, question: str) -> bool:
@@ -153,7 +153,7 @@ class NotesInMemory:
         self.files[path] = text
 
 
-class AddressesInMemory:
+class LinksInMemory:
     """Implements `repl.command_context.DocumentLinks`: all but notes are a risk."""
 
     def of(self, reference: DocumentReference) -> str | None:
@@ -163,28 +163,43 @@ class AddressesInMemory:
         return "" if (reference.relative_path or "").endswith(".md") else "It may run."
 
 
-def _no_kit() -> SessionItems:
-    raise UsageError("There are no rules, notes and tools here.")
+class _NoItems:
+    """Stands for the items of a session in tests that need none."""
+
+    def __getattr__(self, _name: str) -> NoReturn:
+        raise UsageError("There are no rules, notes and tools here.")
+
+
+class RecordingPageEditor:
+    """Implements `repl.command_context.PageEditor`: remembers what was edited; some pages are not approved by it."""
+
+    def __init__(self) -> None:
+        self.edited: list[str] = []
+        self.unapproved: set[str] = set()
+
+    def edit(self, page: str, *, is_new: bool) -> bool:
+        self.edited.append(page)
+        return is_new or page not in self.unapproved
 
 
 class CommandHarness:
-    """A context and the things on it, each to be looked at after a command."""
+    """A command context whose parts can be inspected after a command."""
 
-    def __init__(self, kit: Callable[[], SessionItems] = _no_kit) -> None:
+    def __init__(self, items: SessionItems | None = None) -> None:
         self.store = SessionsWithCounts()
         self.conversation = ConversationInMemory(self.store)
         self.surface = RecordingSurface()
         self.notes = NotesInMemory()
-        self.edited: list[str] = []
+        self.page_editor = RecordingPageEditor()
         self.context = CommandContext(
             conversation=self.conversation,
             store=self.store,
             notes=self.notes,
             surface=self.surface,
-            addresses=AddressesInMemory(),
-            kit=kit,
-            edit_page=lambda page, _is_new: self.edited.append(page) is None,  # type: ignore[func-returns-value]
-            models=lambda: ["scripted:play", "ollama:qwen3:8b", "quote"],
+            links=LinksInMemory(),
+            items=items or cast(SessionItems, _NoItems()),
+            page_editor=self.page_editor,
+            models=["scripted:play", "ollama:qwen3:8b", "quote"],
             keys=["canary-of-the-test"],
         )
 

@@ -23,19 +23,24 @@ from zkchat.render.sanitize import sanitize_text
 from zkchat.repl.background import Background
 from zkchat.repl.command_context import CommandContext, Leave, Switch
 from zkchat.repl.greeting import greeting, last_exchange
-from zkchat.repl.loop import Room, converse
+from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.terminal_modes import keys_seen, keys_unseen
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     from zkchat.compose.paths import Paths
     from zkchat.environment import Environment
+    from zkchat.model.events import Event
     from zkchat.model.note import NoteWarning
     from zkchat.model.session import Session
     from zkchat.ports import SessionStore
+    from zkchat.render.presenters.base import Presenter
     from zkchat.repl.command_context import Surface
     from zkchat.repl.prompt import Prompt
     from zkchat.vault.indexing.indexer import Progress
+    from zkchat.vault.library import Library
 
 
 _SWITCH_INTERVAL: Final = 0.0001
@@ -91,7 +96,11 @@ class _ChatInterface(TerminalInterface):
 
 
 class InteractiveChat:
-    """One `zkchat chat`, from the greeting to the end."""
+    """One `zkchat chat`, from the greeting to the end.
+
+    Implements what the parts of `repl` ask of the chat around them: `loop.Chat`, `prompt.PromptHost`,
+    `completion.CompletionSource`, `surface.Questioner` and `background.ProgressObserver`.
+    """
 
     def __init__(self, here: Process, options: conversation.ConversationOptions, *, plain: bool) -> None:
         self.here = here
@@ -119,7 +128,7 @@ class InteractiveChat:
 
     def _converse(self) -> None:
         while True:
-            end = asyncio.run(converse(self._room()))
+            end = asyncio.run(converse(self))
             if isinstance(end, Leave):
                 self._active.proposals.propose()
                 return
@@ -128,7 +137,7 @@ class InteractiveChat:
     def _enter(self, options: conversation.ConversationOptions) -> _ActiveConversation:
         with ExitStack() as stack:
             opened = stack.enter_context(conversation.open_conversation(self._environment, options))
-            background = stack.enter_context(Background())
+            background = stack.enter_context(Background(self))
             learns = opened.settings.memory.learn == "ask"
             active = _ActiveConversation(
                 opened=opened,
@@ -137,7 +146,6 @@ class InteractiveChat:
                 resources=stack.pop_all(),
             )
             active.look_up_session()
-            background.changed = self._redraw
             return active
         raise AssertionError("nothing above swallows an exception")
 
@@ -206,7 +214,7 @@ class InteractiveChat:
                 presenter.show(event)
             presenter.close()
 
-    def _command_context(self) -> CommandContext:
+    def command_context(self) -> CommandContext:
         from zkchat.chat.session_items import SessionItems
 
         opened = self._active.opened
@@ -215,76 +223,83 @@ class InteractiveChat:
             store=opened.store,
             notes=opened.new_notes,
             surface=self._surface(opened),
-            addresses=opened.addresses,
-            kit=lambda: SessionItems(opened.conversation),
-            edit_page=partial(edit_page, self.here, opened.paths),
-            models=lambda: ("quote", *opened.settings.models),
+            links=opened.addresses,
+            items=SessionItems(opened.conversation),
+            page_editor=VaultPageEditor(self.here, opened.paths),
+            models=("quote", *opened.settings.models),
             keys=keys_of(self._environment, opened),
         )
 
-    def _room(self) -> Room:
-        opened = self._active.opened
-        return Room(
-            say=opened.conversation.say,
-            context=self._command_context,
-            read=self._read,
-            presenter=lambda: create_presenter(self._environment, opened, plain=self._plain),
-            ready=self._ready,
-            turned=self._turned,
-            is_saved=lambda: opened.conversation.is_saved,
-        )
+    @property
+    def is_saved(self) -> bool:
+        return self._active.opened.conversation.is_saved
+
+    def say(self, text: str) -> "AsyncGenerator[Event, None]":
+        return self._active.opened.conversation.say(text)
+
+    def new_presenter(self) -> "Presenter":
+        return create_presenter(self._environment, self._active.opened, plain=self._plain)
 
     def _surface(self, opened: conversation.OpenConversation) -> "Surface":
         from zkchat.repl.surface import DrawnSurface, PlainSurface
 
-        open_outside = partial(open_address, self._environment)
+        desktop = SystemDesktop(self._environment)
         if self._plain or not self._environment.stdout_is_tty:
-            return PlainSurface(self._environment.stdout, ask=self._ask, launch=open_outside)
+            return PlainSurface(self._environment.stdout, self, desktop)
         console, _ = consoles(self._environment, opened.settings.ui.color)
-        return DrawnSurface(console, ask=self._ask, launch=open_outside, link_for=opened.addresses.clickable)
+        return DrawnSurface(console, self, desktop, opened.addresses)
 
     def _make_prompt(self) -> "Prompt":
         from zkchat.render.terminal import uses_color
-        from zkchat.repl.completion import MenuCompleter, Offers
+        from zkchat.repl.completion import MenuCompleter, Suggestions
         from zkchat.repl.prompt import Prompt
 
         ui = self._active.opened.settings.ui
-        offers = Offers(
-            self._name_cache,
-            library=lambda: self._active.opened.library,
-            commands=self._commands,
-            agents=lambda: [agent.name for agent in self._active.opened.conversation.profiles.agents.values()],
-        )
-        prompt = Prompt(
-            completer=MenuCompleter(offers),
+        return Prompt(
+            self,
+            completer=MenuCompleter(Suggestions(self._name_cache, self)),
             history_file=self._environment.data_dir / "history",
             keys=keys_of(self._environment, self._active.opened),
             vi=ui.keys == "vi",
             color=uses_color(self._environment.variables, ui.color),
-            bar=self._bar,
-            painted=self._painted,
         )
-        prompt.accepted = self._keep
-        prompt.history.session = lambda: self._active.session_id
-        prompt.buffer.on_text_changed += lambda _: self._active.opened.library.prefetch()
-        return prompt
 
-    def _keep(self, typed: str) -> None:
-        """Store a message as it leaves the prompt; commands are none."""
-        if (text := typed.strip()) and not text.startswith("/"):
+    @property
+    def session_id(self) -> str:
+        return self._active.session_id
+
+    @property
+    def library(self) -> "Library":
+        return self._active.opened.library
+
+    @property
+    def agent_names(self) -> list[str]:
+        return [agent.name for agent in self._active.opened.conversation.profiles.agents.values()]
+
+    def complete_command(self, line: str) -> list[tuple[str, str]]:
+        from zkchat.repl.commands import table
+
+        return table.described_completions(self.command_context(), line)
+
+    def text_changed(self) -> None:
+        self.library.prefetch()
+
+    def text_accepted(self, text: str) -> None:
+        """Store a message as it leaves the prompt. Commands are not messages."""
+        if (message := text.strip()) and not message.startswith("/"):
             with other_threads_yielding():
-                self._active.opened.conversation.keep(text)
+                self._active.opened.conversation.keep(message)
 
-    async def _read(self, beginning: str) -> str:
+    async def read(self, initial: str) -> str:
         if self._prompt is None:
             return self._read_line("you › ")
         self._is_prompting = True
         try:
-            return await self._prompt.read(beginning)
+            return await self._prompt.read(initial)
         finally:
             self._is_prompting = False
 
-    async def _ask(self, question: str) -> str:
+    async def ask(self, question: str) -> str:
         return self._read_line(question) if self._prompt is None else await self._prompt.ask(question)
 
     def _read_line(self, prompt: str) -> str:
@@ -306,48 +321,47 @@ class InteractiveChat:
             raise EOFError
         return line
 
-    def _bar(self, width: int) -> str:
-        from zkchat.repl.status_bar import Status, status_line
+    def status_line(self, width: int) -> str:
+        from zkchat.repl.status_bar import status_line, status_of
 
-        active, conversation = self._active, self._active.opened.conversation
-        status = Status(
+        active = self._active
+        status = status_of(
+            active.opened.conversation,
             vault=active.opened.paths.vault.name,
-            model=conversation.model.name,
-            session=active.session.title if active.session else "",
-            usage=conversation.usage,
-            doing=active.background.doing,
+            session=active.session,
+            activity=active.background.activity,
         )
         return status_line(status, width)
 
-    def _redraw(self) -> None:
+    def activity_changed(self) -> None:
         if self._prompt and self._is_prompting:
             self._prompt.redraw()
 
-    def _painted(self) -> None:
-        """The user sees the prompt: time for what takes longer than anybody should wait for it."""
+    def prompt_painted(self) -> None:
+        """Start the background work of a conversation once the user sees the prompt."""
         active = self._active
         if active.is_begun:
             return
         active.is_begun = True
-        active.background.soon(self._refresh_name_cache)
-        active.background.soon(active.refresh)
-        active.background.soon(self._refresh_name_cache)
-        active.background.soon(partial(preload_libraries, active.opened.conversation.model.provider))
+        active.background.submit(self._refresh_name_cache)
+        active.background.submit(active.refresh)
+        active.background.submit(self._refresh_name_cache)
+        active.background.submit(partial(preload_libraries, active.opened.conversation.model.provider))
 
-    async def _ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         active = self._active
-        await active.background.done()
+        await active.background.wait()
         for odd in active.odd_notes:
             self.here.note(f"warning: {odd.path}: {odd.text}")
         active.odd_notes.clear()
 
-    def _turned(self) -> None:
+    def after_turn(self) -> None:
         self._active.look_up_session()
         self._suggest_dropping()
         self._active.proposals.after_turn()
         self._active.opened.conversation.describe_soon()
         if self._prompt:
-            self._active.background.soon(self._refresh_name_cache)
+            self._active.background.submit(self._refresh_name_cache)
 
     def _suggest_dropping(self) -> None:
         for item in self._active.opened.conversation.newly_unused():
@@ -357,13 +371,6 @@ class InteractiveChat:
     def _refresh_name_cache(self) -> None:
         opened = self._active.opened
         self._name_cache.renew(opened.library, opened.conversation.messages)
-
-    def _commands(self, line: str) -> list[tuple[str, str]]:
-        """What may follow a line that begins with a slash, and what it does."""
-        from zkchat.repl.commands import table
-
-        about = {f"/{command.name}": command.help for command in table.COMMANDS}
-        return [(text, about.get(text, "")) for text in table.completions(self._command_context(), line)]
 
     @contextmanager
     def indexing_progress(self) -> "Iterator[Progress]":
@@ -381,18 +388,36 @@ class InteractiveChat:
             yield step
 
 
-def edit_page(here: Process, paths: "Paths", page: str, is_new: bool) -> bool:
-    """Let the user edit the vault's page, which approves it unless it holds what was there unapproved before."""
-    from zkchat.compose.trust import VaultTrust, page_item, page_text
+class VaultPageEditor:
+    """Implements `repl.command_context.PageEditor`."""
 
-    before = None if is_new else page_text(paths.vault, page)
-    with keys_seen(here.environment.stdin):
-        edit_file(here, str(paths.vault / page))
-    after = page_text(paths.vault, page)
-    if after is None:
-        return False
-    previous = None if before is None else page_item(page, before)
-    return VaultTrust(paths).approve_own(previous, page_item(page, after))
+    def __init__(self, here: Process, paths: "Paths") -> None:
+        self._here = here
+        self._paths = paths
+
+    def edit(self, page: str, *, is_new: bool) -> bool:
+        """Editing approves the page, unless it still holds what was there unapproved before."""
+        from zkchat.compose.trust import VaultTrust, page_item, page_text
+
+        vault = self._paths.vault
+        before = None if is_new else page_text(vault, page)
+        with keys_seen(self._here.environment.stdin):
+            edit_file(self._here, str(vault / page))
+        after = page_text(vault, page)
+        if after is None:
+            return False
+        previous = None if before is None else page_item(page, before)
+        return VaultTrust(self._paths).approve_own(previous, page_item(page, after))
+
+
+class SystemDesktop:
+    """Implements `repl.surface.Desktop`."""
+
+    def __init__(self, environment: "Environment") -> None:
+        self._environment = environment
+
+    def open(self, address: str) -> bool:
+        return open_address(self._environment, address)
 
 
 def can_draw_prompt(environment: "Environment") -> bool:

@@ -35,9 +35,7 @@ def create_presenter(
     from zkchat.render.presenters.screen import ScreenPresenter
 
     out, err = consoles(environment, ui.color)
-    return ScreenPresenter(
-        out, err, thinking=ui.thinking, references_shown=ui.references_shown, link_for=opened.addresses.clickable
-    )
+    return ScreenPresenter(out, err, thinking=ui.thinking, references_shown=ui.references_shown, links=opened.addresses)
 
 
 def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:

@@ -1,7 +1,7 @@
 """The documents of an answer: in words, as plain lines, and as the panel "Referenced Documents"."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
 from urllib.parse import quote
 
 from zkchat.model.message import DocumentReference
@@ -12,14 +12,26 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-LinkFor = Callable[[DocumentReference], str | None]
-
 _DOUBTFUL: Final = "yellow"
 _LONGEST_EXCERPT: Final = 160
 
 
-def no_link(_reference: DocumentReference) -> None:
-    """For terminals, and vaults, where nothing can be clicked."""
+class ClickableLinks(Protocol):
+    """The addresses that a click in the panel opens."""
+
+    def clickable(self, reference: DocumentReference) -> str | None:
+        """The address of a document that is safe to open by a click; None for all others."""
+        ...
+
+
+class NoLinks:
+    """For terminals where nothing can be clicked."""
+
+    def clickable(self, _reference: DocumentReference) -> None:
+        return None
+
+
+_NO_LINKS: Final = NoLinks()
 
 
 def describe_location(reference: DocumentReference) -> str:
@@ -94,7 +106,7 @@ def reference_lines(references: Sequence[DocumentReference], *, most: int) -> It
 
 
 def references_panel(
-    references: Sequence[DocumentReference], *, shown: int = 10, link_for: LinkFor = no_link
+    references: Sequence[DocumentReference], *, shown: int = 10, links: ClickableLinks = _NO_LINKS
 ) -> "RenderableType":
     """The documents of an answer, numbered, each with where it is, what it says and why it is there."""
     from rich import box
@@ -106,7 +118,7 @@ def references_panel(
     rows.add_column(justify="right", style="bold", no_wrap=True)
     rows.add_column(overflow="fold")
     for number, reference in enumerate(references[:shown], start=1):
-        rows.add_row(str(number), _entry(reference, link_for(reference)))
+        rows.add_row(str(number), _entry(reference, links.clickable(reference)))
     if len(references) > shown:
         rows.add_row("", Text(f"… and {len(references) - shown} more", style="dim"))
     return Panel(rows, title="Referenced Documents", title_align="left", box=box.ROUNDED, border_style="dim")

@@ -1,4 +1,4 @@
-"""Work that nobody waits for: it goes on, one thing after the other, while the user types."""
+"""Background work: one task after the other on one thread, while the user types."""
 
 import asyncio
 import sys
@@ -6,29 +6,36 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Final
+from typing import Final, Protocol
 
 from zkchat.errors import ZkchatError
 
 SWITCH_INTERVAL: Final = 0.0005
-"""Seconds for which the work may keep the interpreter while the prompt waits for it to store a message."""
+"""Seconds that the work may hold the interpreter while the prompt waits to store a message."""
 
 
 class _Stopped(Exception):
     """Raised inside the work when the program ends."""
 
 
-class Background:
-    """A thread of its own. `doing` says what it is at, for the bar below the prompt."""
+class ProgressObserver(Protocol):
+    """Is notified when the activity in the background changes."""
 
-    def __init__(self) -> None:
+    def activity_changed(self) -> None:
+        """Called from the background thread."""
+        ...
+
+
+class Background:
+    """A worker thread. `activity` describes what it is doing, for the status bar."""
+
+    def __init__(self, observer: ProgressObserver | None = None) -> None:
+        self._observer = observer
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="zkchat-background")
         self._work: list[Future[None]] = []
         self._is_closing = False
         self._earlier_interval = sys.getswitchinterval()
-        self.doing = ""
-        self.changed: Callable[[], None] = lambda: None
-        """Called, from the other thread, when `doing` says something else."""
+        self.activity = ""
 
     def __enter__(self) -> "Background":
         sys.setswitchinterval(SWITCH_INTERVAL)
@@ -41,8 +48,8 @@ class Background:
         self._thread.shutdown(cancel_futures=True)
         sys.setswitchinterval(self._earlier_interval)
 
-    def soon(self, work: Callable[[], object]) -> None:
-        """Do it when what was asked for before is done. What goes wrong is told by the turn that needs it."""
+    def submit(self, work: Callable[[], object]) -> None:
+        """Run it after the work submitted before. Errors are reported by the turn that needs the result."""
         self._work = [future for future in self._work if not future.done()]
         self._work.append(self._thread.submit(self._quietly, work))
 
@@ -51,25 +58,26 @@ class Background:
             if not self._is_closing:
                 work()
 
-    async def done(self) -> None:
-        """Wait until nothing is left to do. Whoever waits may be cancelled; the work goes on."""
+    async def wait(self) -> None:
+        """Wait until all submitted work is done. Cancelling the wait does not cancel the work."""
         await asyncio.shield(asyncio.gather(*map(asyncio.wrap_future, self._work)))
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Callable[[int, int], None]]:
-        """What `Library.refresh` reports to; it ends the refresh when the program ends."""
+        """A progress callback for `Library.refresh`, which raises to end the refresh when the program ends."""
 
         def step(done: int, total: int) -> None:
             if self._is_closing:
                 raise _Stopped
-            self._now(f"{label} {done:,} / {total:,}")
+            self._set_activity(f"{label} {done:,} / {total:,}")
 
         try:
             yield step
         finally:
-            self._now("")
+            self._set_activity("")
 
-    def _now(self, doing: str) -> None:
-        if doing != self.doing:
-            self.doing = doing
-            self.changed()
+    def _set_activity(self, activity: str) -> None:
+        if activity != self.activity:
+            self.activity = activity
+            if self._observer:
+                self._observer.activity_changed()

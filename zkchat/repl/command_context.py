@@ -1,4 +1,4 @@
-"""What slash commands work with: the context they may touch, what a command is, and what comes of it."""
+"""What a slash command is: the context that it is given, the row that describes it, and its possible outcomes."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from zkchat.ports import SessionStore
 
 
-class ActiveConversation(Protocol):
-    """The conversation, as commands know it. `chat.conversation.Conversation` is one."""
+class CommandConversation(Protocol):
+    """What commands use of the conversation; `chat.conversation.Conversation` implements it."""
 
     @property
     def session_id(self) -> str:
@@ -26,7 +26,7 @@ class ActiveConversation(Protocol):
 
     @property
     def messages(self) -> "list[ChatMessage]":
-        """The whole thread, archived messages and compactions too; commands number it from 1."""
+        """The whole thread, with archived messages and compactions; commands number it from 1."""
         ...
 
     @property
@@ -36,7 +36,7 @@ class ActiveConversation(Protocol):
     def usage(self) -> "ContextUsage | None": ...
 
     def stays_here(self, messages: "Iterable[ChatMessage]") -> bool:
-        """Whether what is made of these messages is to stay on this machine."""
+        """Whether anything made of these messages must stay on this machine."""
         ...
 
     def retry(self) -> "AsyncGenerator[Event, None]": ...
@@ -44,140 +44,149 @@ class ActiveConversation(Protocol):
     def compact(self, focus: str = "") -> "AsyncGenerator[Event, None]": ...
 
     def uncompact(self) -> "ChatMessage | None":
-        """Take back the last compaction and return its message; None where there is none."""
+        """Undo the last compaction and return its message; None where there is none."""
         ...
 
     def pin(self, message_id: str, *, pinned: bool = True) -> object: ...
 
     def branch(self, message_id: str | None) -> object:
-        """Go on after this message; None is the very beginning."""
+        """Continue after this message; None is the beginning of the conversation."""
         ...
 
 
 class Surface(Protocol):
-    """The terminal, as commands know it. Everything it is given goes through the door of `render`."""
+    """What commands use of the terminal. It sanitizes everything that it prints."""
 
     @property
     def width(self) -> int:
         """Columns."""
         ...
 
-    def tell(self, text: str) -> None:
-        """One or more lines, as they are."""
+    def print(self, text: str) -> None:
+        """Print one or more lines."""
         ...
 
-    def aside(self, text: str) -> None:
-        """The same for what matters less: dimmed where there is colour."""
+    def print_dimmed(self, text: str) -> None:
+        """Print what matters less, dimmed where there is colour."""
         ...
 
-    def markdown(self, text: str) -> None:
-        """Text of a message, drawn as an answer is."""
+    def print_markdown(self, text: str) -> None:
+        """Draw the text of a message as an answer is drawn."""
         ...
 
-    def references(self, references: "Sequence[DocumentReference]") -> None:
-        """The panel "Referenced Documents", unfolded."""
+    def print_references(self, references: "Sequence[DocumentReference]") -> None:
+        """Show the panel "Referenced Documents" with all of them."""
         ...
 
-    def usage(self, usage: "ContextUsage") -> None:
-        """The bar of the context."""
+    def print_usage(self, usage: "ContextUsage") -> None:
+        """Show the context bar."""
         ...
 
     async def confirm(self, question: str) -> bool:
-        """Whether the user says yes. Nobody there to ask is a no."""
+        """Ask the user; False where nobody is there to answer."""
         ...
 
     def open(self, address: str) -> bool:
-        """Hand an address to the desktop; False where there is none."""
+        """Open an address on the desktop; False where there is none."""
         ...
 
     def copy(self, text: str) -> bool:
-        """Ask the terminal to put the text on the clipboard. Where it cannot be asked, print it as it is: False."""
+        """Copy the text to the clipboard through the terminal. Where that is impossible, print it and return False."""
         ...
 
 
 class NoteCreator(Protocol):
-    """New files in the vault. Nothing that is there is ever changed."""
+    """Creates new files in the vault, and changes none."""
 
     def create(self, path: str, text: str) -> None:
-        """Write a new file, whole or not at all. Raises `VaultError` where one is there already, or no place for it."""
+        """Write a new file atomically. Raises `VaultError` if it exists or cannot be written."""
         ...
 
     def is_free(self, path: str) -> bool:
-        """Whether `create` would find nothing there. Raises `OutsideVault` for a path that leads out."""
+        """Whether there is no file at the path. Raises `OutsideVault` for a path outside the vault."""
         ...
 
 
 class DocumentLinks(Protocol):
-    """Where the documents of an answer open."""
+    """The addresses under which documents of an answer open."""
 
     def of(self, reference: "DocumentReference") -> str | None:
-        """In Obsidian, or as a file; None where it leads nowhere."""
+        """An address for Obsidian, or of the file; None for a broken link."""
         ...
 
     def risk(self, reference: "DocumentReference") -> str:
-        """What the user should know before it is opened; empty for notes and other files that can only be shown."""
+        """A warning to confirm before opening; empty for notes and other files that cannot run."""
+        ...
+
+
+class PageEditor(Protocol):
+    """The user's editor, for the page of the vault (`ZKCHAT.md`)."""
+
+    def edit(self, page: str, *, is_new: bool) -> bool:
+        """Open the page and wait until the editor is closed. `is_new`: the user just created it.
+
+        Returns whether the page is used, which needs the user's approval.
+        """
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommandContext:
-    """All that a command may touch. The loop lays a new one when the conversation changes."""
+    """Everything that a slash command may use. A new one is made for each conversation."""
 
-    conversation: ActiveConversation
+    conversation: CommandConversation
     store: "SessionStore"
     notes: NoteCreator
     surface: Surface
-    addresses: DocumentLinks
-    kit: "Callable[[], SessionItems]"
+    links: DocumentLinks
+    items: "SessionItems"
     """The rules, notes and tools of the session."""
-    edit_page: Callable[[str, bool], bool]
-    """Opens the vault's page in the user's editor and waits until it is closed; the second argument tells whether the
-    user just made it. Tells whether the page is used, which takes the user's approval."""
-    models: Callable[[], Sequence[str]] = tuple
-    """Names of models that `/model` completes, as far as they are known without waiting."""
+    page_editor: PageEditor
+    models: Sequence[str] = ()
+    """Names of models that `/model` completes."""
     keys: Sequence[str] = field(default=(), repr=False)
-    """The keys of this user, which no export may hold."""
+    """The API keys of this user, which no export may hold."""
 
 
 @dataclass(frozen=True)
 class Nothing:
-    """The command is done; the prompt comes back."""
+    """Return to the prompt."""
 
 
 @dataclass(frozen=True)
 class Leave:
-    """The user wants to go."""
+    """End the chat."""
 
 
 @dataclass(frozen=True)
 class Send:
-    """Say this as if the user had typed it."""
+    """Send this text as if the user had typed it."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Play:
-    """Show these events as a turn is shown: Ctrl-C closes the iterator."""
+    """Show these events like those of a turn; Ctrl-C closes the iterator."""
 
     events: "AsyncGenerator[Event, None]"
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Put this text into the next prompt, to be changed and sent."""
+    """Put this text into the next prompt, to be edited and sent."""
 
     text: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Switch:
-    """Go on in another conversation. An error while it is opened is told, and the present one goes on."""
+    """Switch to another conversation. If it cannot be opened, the error is shown and the present one continues."""
 
     session: str | None
-    """Its id; None for a new one."""
+    """Its id; None for a new session."""
     model: str | None = None
-    """Another model; None keeps the present one."""
+    """The model to switch to; None keeps the present one."""
 
 
 Outcome = Nothing | Leave | Send | Play | Edit | Switch
@@ -186,29 +195,29 @@ NOTHING = Nothing()
 
 
 def no_completion(_context: CommandContext, _text: str) -> list[str]:
-    """For commands whose argument only the user can know."""
+    """For commands whose argument cannot be completed."""
     return []
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """One row of the table of commands."""
+    """One row of the table of commands (`commands.table`)."""
 
     name: str
     """Without the slash."""
     aliases: tuple[str, ...] = ()
     arguments: str = ""
-    """As `/help` shows them: `[N]`."""
+    """As `/help` shows them, such as `[N]`."""
     help: str
-    """In a few words, for the list."""
+    """A few words, for the list."""
     details: str = ""
-    """What else there is to know, in whole sentences, for `/help NAME`."""
+    """Whole sentences, for `/help NAME`."""
     act: Callable[[CommandContext, str], Awaitable[Outcome]]
     complete: Callable[[CommandContext, str], list[str]] = no_completion
-    """Whole arguments that begin with, or hold, what was typed so far. Must not wait for anything."""
+    """Arguments that begin with, or contain, what was typed so far. Must not block."""
 
     async def run(self, context: CommandContext, argument: str) -> Outcome:
-        """Do it. Wrong use raises `ZkchatError` with the way out as its hint."""
+        """Run the command. Raises `ZkchatError` with a hint for wrong use."""
         return await self.act(context, argument.strip())
 
     @property

@@ -1,8 +1,8 @@
-"""What was typed before, in this session and others. Keys and passwords are not kept."""
+"""The history of the prompt, shared by all sessions. Lines with keys and passwords are not stored."""
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -18,9 +18,7 @@ _NAMED_SECRET: Final = re.compile(
     r"""(?:pass(?:word|wd|phrase)?|secret|token|api[ _-]?key|credentials?)["']?\s{0,3}[:=]\s{0,3}\S|://[^\s/:@]+:[^\s/@]+@""",
     re.IGNORECASE,
 )
-"""A password told in words, or one in an address. A line too many that is not kept does no harm."""
-
-
+"""A password after its name, or in an address. A false positive only costs one line of history."""
 _SESSION: Final = "# session "
 
 
@@ -29,12 +27,12 @@ def looks_secret(text: str, keys: Iterable[str] = ()) -> bool:
 
 
 class SharedHistory(FileHistory):
-    """One file for all sessions, which only its owner can read. Without a disk to write to there is no history."""
+    """One file for all sessions that only its owner can read. Where it cannot be written, there is no history."""
 
     def __init__(self, file: Path, pastes: Pastes, *, keys: Collection[str] = ()) -> None:
         super().__init__(str(file))
-        self.session: Callable[[], str] = lambda: ""
-        """The id of the session that a line is typed in, by which it is found when that is deleted."""
+        self.session_id = ""
+        """The session that lines are typed in: they are deleted with it."""
         self._pastes = pastes
         self._keys = keys
 
@@ -54,11 +52,11 @@ class SharedHistory(FileHistory):
             file.touch(mode=0o600)
             typed = "".join(f"+{line}\n" for line in self._pastes.whole(string).split("\n"))
             with file.open("ab") as stream:
-                stream.write(f"\n# {datetime.now()}\n{_SESSION}{self.session()}\n{typed}".encode("utf-8", "replace"))
+                stream.write(f"\n# {datetime.now()}\n{_SESSION}{self.session_id}\n{typed}".encode("utf-8", "replace"))
 
 
 def forget_typed(file: Path, session: str, texts: Collection[str]) -> None:
-    """Remove the lines that were typed in a session, and those that say the same as one of these texts."""
+    """Remove the lines that were typed in a session, and those equal to one of these texts."""
     try:
         lines = file.read_bytes().decode("utf-8", "replace").splitlines(keepends=True)
     except FileNotFoundError:
@@ -68,7 +66,7 @@ def forget_typed(file: Path, session: str, texts: Collection[str]) -> None:
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[str]:
-    """Each message with the remarks before it."""
+    """Split the file into entries: a message with the comment lines before it."""
     block, is_typed = "", False
     for line in lines:
         if is_typed and not line.startswith("+"):

@@ -1,4 +1,4 @@
-"""The keys of the prompt, beside those that prompt_toolkit has for emacs and vi."""
+"""Key bindings of the prompt, in addition to those of prompt_toolkit for emacs and vi."""
 
 import re
 from typing import Final
@@ -18,7 +18,7 @@ _CHOSEN: Final = re.compile(r"(?:\|[^\[\]|]*)?\]\]$")
 
 
 def is_open(text: str) -> bool:
-    """Whether a code fence has been begun and not ended, so that Enter goes on in it."""
+    """Whether a code fence is open, so that Enter inserts a line."""
     opened = ""
     for fence in _FENCE.findall(text):
         if not opened:
@@ -28,28 +28,28 @@ def is_open(text: str) -> bool:
     return bool(opened)
 
 
-class FirstOffer:
-    """What Tab takes: the first row of the menu, also of one that is still on its way."""
+class FirstSuggestion:
+    """Lets Tab take the first row of the menu, also of a menu that is still being computed."""
 
     def __init__(self) -> None:
-        self._wanted_for: Document | None = None
+        self._requested_for: Document | None = None
 
-    def want(self, buffer: Buffer) -> None:
-        self._wanted_for = buffer.document
+    def request(self, buffer: Buffer) -> None:
+        self._requested_for = buffer.document
         buffer.start_completion()  # does nothing where one has begun
 
     def take(self, buffer: Buffer) -> None:
-        """To be called when the menu has changed."""
+        """Call it when the menu has changed."""
         menu, document = buffer.complete_state, buffer.document
-        if document != self._wanted_for or not (menu and menu.completions) or menu.complete_index is not None:
+        if document != self._requested_for or not (menu and menu.completions) or menu.complete_index is not None:
             return
         first = menu.completions[0]
         if document.text_before_cursor[len(document.text_before_cursor) + first.start_position :] != first.text:
-            self._wanted_for = None
+            self._requested_for = None
             buffer.go_to_completion(0)
 
 
-def bindings(pastes: Pastes, first: FirstOffer) -> KeyBindings:
+def bindings(pastes: Pastes, first: FirstSuggestion) -> KeyBindings:
     keys = KeyBindings()
     has_text = Condition(lambda: bool(get_app().current_buffer.text))
     in_fence = Condition(lambda: is_open(get_app().current_buffer.document.text_before_cursor))
@@ -77,11 +77,11 @@ def bindings(pastes: Pastes, first: FirstOffer) -> KeyBindings:
 
     @keys.add("tab", filter=~has_completions)
     def _complete(event: KeyPressEvent) -> None:
-        first.want(event.current_buffer)
+        first.request(event.current_buffer)
 
     @keys.add("#", filter=completion_is_selected)
     def _heading(event: KeyPressEvent) -> None:
-        """On with a heading of the note that was just chosen, by whatever name."""
+        """Continue with a heading of the note that was just chosen."""
         buffer = event.current_buffer
         if link := _CHOSEN.search(buffer.document.text_before_cursor):
             buffer.delete_before_cursor(len(link[0]))

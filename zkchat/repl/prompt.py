@@ -1,8 +1,7 @@
-"""The line that the user types into, edited with prompt_toolkit."""
+"""The prompt, edited with prompt_toolkit."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.buffer import Buffer
@@ -14,7 +13,7 @@ from prompt_toolkit.styles import Style
 
 from zkchat.render.sanitize import sanitize_in_place
 from zkchat.repl.history import SharedHistory
-from zkchat.repl.key_bindings import FirstOffer, bindings
+from zkchat.repl.key_bindings import FirstSuggestion, bindings
 from zkchat.repl.paste import Pastes
 
 PROMPT: Final = "you › "
@@ -28,8 +27,8 @@ _STYLE: Final = Style.from_dict(
 )
 
 
-class _Shown(Processor):
-    """What stands in the prompt may come from a note's name or a paste, and is shown like any other text."""
+class _Sanitizer(Processor):
+    """Sanitizes the text in the prompt, which may come from a note's name or a paste."""
 
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
         fragments: StyleAndTextTuples = [
@@ -38,36 +37,58 @@ class _Shown(Processor):
         return Transformation(fragments)
 
 
+class PromptHost(Protocol):
+    """The chat around the prompt: supplies the status line and is notified of what the user does."""
+
+    @property
+    def session_id(self) -> str:
+        """Of the session that lines are typed in; empty before the first message."""
+        ...
+
+    def status_line(self, width: int) -> str:
+        """The text of the bar below the prompt."""
+        ...
+
+    def prompt_painted(self) -> None:
+        """Called whenever the prompt has been drawn."""
+        ...
+
+    def text_changed(self) -> None:
+        """Called at every change of the text."""
+        ...
+
+    def text_accepted(self, text: str) -> None:
+        """Called as Enter is pressed, before anything is drawn."""
+        ...
+
+
 class Prompt:
     """Reads one message after the other. While it reads, nothing else may be written to the terminal."""
 
     def __init__(
         self,
+        host: PromptHost,
         *,
         completer: Completer,
         history_file: Path,
         keys: tuple[str, ...],
         vi: bool,
         color: bool,
-        bar: Callable[[int], str],
-        painted: Callable[[], None],
     ) -> None:
-        self.accepted: Callable[[str], None] = lambda _: None
-        """Told each message as Enter is pressed, before anything is drawn."""
+        self._host = host
         self._pastes = Pastes()
-        self._bar = bar
-        self.history = SharedHistory(history_file, self._pastes, keys=keys)
-        first = FirstOffer()
+        self._history = SharedHistory(history_file, self._pastes, keys=keys)
+        first = FirstSuggestion()
         self._session: PromptSession[str] = PromptSession(
             [("class:prompt", PROMPT)],
-            history=self.history,
+            history=self._history,
             completer=completer,
             complete_while_typing=True,
             complete_in_thread=True,
             multiline=True,
             prompt_continuation=_continuation,
             key_bindings=bindings(self._pastes, first),
-            input_processors=[_Shown()],
+            input_processors=[_Sanitizer()],
             vi_mode=vi,
             enable_suspend=True,
             search_ignore_case=True,
@@ -75,14 +96,15 @@ class Prompt:
             style=_STYLE,
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
         )
-        self._session.app.after_render += lambda _: painted()
+        self._session.app.after_render += lambda _: host.prompt_painted()
+        self._session.default_buffer.on_text_changed += lambda _: host.text_changed()
         self._session.default_buffer.on_completions_changed += first.take
-        self._leave = self._session.default_buffer.accept_handler
+        self._accept_handler = self._session.default_buffer.accept_handler
         self._session.default_buffer.accept_handler = self._accept
 
     @property
     def buffer(self) -> Buffer:
-        """What stands in the prompt."""
+        """The text in the prompt."""
         return self._session.default_buffer
 
     @property
@@ -90,26 +112,27 @@ class Prompt:
         return self._session.output.get_size().columns
 
     async def read(self, text: str = "") -> str:
-        """What the user sends, whole. `text` stands there already. Raises EOFError for Ctrl-D, KeyboardInterrupt."""
+        """Prompt for a message, with `text` to begin with. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C."""
         typed = await self._session.prompt_async(default=text)
         return self._pastes.whole(typed)
 
     def _accept(self, buffer: Buffer) -> bool:
-        self.accepted(self._pastes.whole(buffer.text))
-        return self._leave(buffer) if self._leave else False
+        self._host.text_accepted(self._pastes.whole(buffer.text))
+        self._history.session_id = self._host.session_id
+        return self._accept_handler(buffer) if self._accept_handler else False
 
     async def ask(self, question: str) -> str:
-        """A short answer, which is not remembered."""
+        """Ask for a short answer, which does not enter the history."""
         return await PromptSession[str]().prompt_async(question)
 
     def redraw(self) -> None:
-        """Show what changed in the bar. Every thread may call it."""
+        """Draw the status bar anew. Thread-safe."""
         self._session.app.invalidate()
 
     def _toolbar(self) -> StyleAndTextTuples:
-        return [("", f" {self._bar(self.width - 2)}")]
+        return [("", f" {self._host.status_line(self.width - 2)}")]
 
 
 def _continuation(width: int, _line: int, wraps: int) -> StyleAndTextTuples:
-    """A mark before a line that the user began, and none before one that only had no room."""
+    """A mark before a new line of the message, and none before a wrapped one."""
     return [("class:prompt", ("" if wraps else "· ").rjust(width))]

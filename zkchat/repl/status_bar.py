@@ -1,42 +1,63 @@
-"""The bar below the prompt: vault, model, session, context, and what goes on in the background."""
+"""The status bar below the prompt: vault, model, session, context usage, background activity.
+
+To change what it shows, change `Status`, `status_of` and `status_line`.
+"""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from prompt_toolkit.utils import get_cwidth
 
 from zkchat.model.message import ContextUsage
 from zkchat.render.sanitize import sanitize_line
 
+if TYPE_CHECKING:
+    from zkchat.model.session import Session
+    from zkchat.repl.command_context import CommandConversation
+
 _SEPARATOR: Final = " · "
-_LONGEST_TITLE: Final = 30
+_MAX_TITLE_CELLS: Final = 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
+    """The values that the bar shows."""
+
     vault: str
     model: str
     session: str = ""
-    """Its title; empty for one without a message."""
+    """Its title; empty for a session without a message."""
     usage: ContextUsage | None = None
-    doing: str = ""
-    """What goes on in the background."""
+    activity: str = ""
+    """What is being done in the background."""
+
+
+def status_of(
+    conversation: "CommandConversation", *, vault: str, session: "Session | None", activity: str = ""
+) -> Status:
+    return Status(
+        vault=vault,
+        model=conversation.model.name,
+        session=session.title if session else "",
+        usage=conversation.usage,
+        activity=activity,
+    )
 
 
 def status_line(status: Status, width: int) -> str:
-    """The status in one line. On a narrow screen what matters least is left out: vault, then session, then model."""
+    """The status in one line. On a narrow screen the least important is dropped: vault, then session, then model."""
     pieces = [
-        cut(sanitize_line(status.vault), _LONGEST_TITLE),
-        cut(sanitize_line(status.model), _LONGEST_TITLE),
-        cut(sanitize_line(status.session) or "new session", _LONGEST_TITLE),
+        truncate_cells(sanitize_line(status.vault), _MAX_TITLE_CELLS),
+        truncate_cells(sanitize_line(status.model), _MAX_TITLE_CELLS),
+        truncate_cells(sanitize_line(status.session) or "new session", _MAX_TITLE_CELLS),
         _context(status.usage),
-        sanitize_line(status.doing),
+        sanitize_line(status.activity),
     ]
     for dropped in ((), (0,), (0, 2), (0, 1, 2), (0, 1, 2, 4)):
         line = _SEPARATOR.join(piece for place, piece in enumerate(pieces) if piece and place not in dropped)
         if get_cwidth(line) <= width:
             return line
-    return cut(pieces[3], width)
+    return truncate_cells(pieces[3], width)
 
 
 def _context(usage: ContextUsage | None) -> str:
@@ -46,8 +67,8 @@ def _context(usage: ContextUsage | None) -> str:
     return f"context {about}{100 * usage.total // usage.window} % of {usage.window:,}"
 
 
-def cut(text: str, cells: int) -> str:
-    """The text, or as much of its beginning as there is room for."""
+def truncate_cells(text: str, cells: int) -> str:
+    """Truncate the text to so many terminal cells."""
     if get_cwidth(text) <= cells:
         return text
     while text and get_cwidth(text) > cells - 1:

@@ -1,8 +1,8 @@
 """The terminal that slash commands write on: drawn, or plain for pipes and screen readers."""
 
 import base64
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Final, TextIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from zkchat.model.message import ContextUsage, DocumentReference
 from zkchat.render.context_bar import context_line
@@ -12,39 +12,52 @@ from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from zkchat.render.references import LinkFor
+    from zkchat.render.references import ClickableLinks
 
-Ask = Callable[[str], Awaitable[str]]
-"""Shows a question and gives back what the user typed; raises EOFError where nobody is there."""
-
-_LONGEST_COPY: Final = 74_000
-"""Bytes on their way to the clipboard that every terminal takes."""
+_MAX_COPY_BYTES: Final = 74_000
+"""Bytes of a copy that every terminal accepts."""
 _PLAIN_WIDTH: Final = 80
 
 
-class _Hands:
-    """What is done to the world beside the text: questions, the desktop, the clipboard."""
+class Questioner(Protocol):
+    """Asks the user a question."""
 
-    def __init__(self, ask: Ask, launch: Callable[[str], bool]) -> None:
-        self._ask = ask
-        self._launch = launch
+    async def ask(self, question: str) -> str:
+        """Show the question and return what the user typed. Raises EOFError where nobody is there."""
+        ...
+
+
+class Desktop(Protocol):
+    """The user's desktop."""
+
+    def open(self, address: str) -> bool:
+        """Open an address; False where there is no desktop."""
+        ...
+
+
+class _Surface:
+    """What plain and drawn surfaces share: questions and the desktop."""
+
+    def __init__(self, questioner: Questioner, desktop: Desktop) -> None:
+        self._questioner = questioner
+        self._desktop = desktop
 
     async def confirm(self, question: str) -> bool:
         try:
-            typed = await self._ask(sanitize_text(f"{question} [y/N] "))
+            typed = await self._questioner.ask(sanitize_text(f"{question} [y/N] "))
         except (EOFError, KeyboardInterrupt):
             return False
         return typed.strip().casefold() in {"y", "yes"}
 
     def open(self, address: str) -> bool:
-        return self._launch(address)
+        return self._desktop.open(address)
 
 
-class PlainSurface(_Hands):
-    """Lines without boxes, colour or sequences."""
+class PlainSurface(_Surface):
+    """Prints lines without boxes, colour or escape sequences."""
 
-    def __init__(self, stream: TextIO, *, ask: Ask, launch: Callable[[str], bool]) -> None:
-        super().__init__(ask, launch)
+    def __init__(self, stream: TextIO, questioner: Questioner, desktop: Desktop) -> None:
+        super().__init__(questioner, desktop)
         never_fail_to_encode(stream)
         self._stream = stream
 
@@ -52,75 +65,75 @@ class PlainSurface(_Hands):
     def width(self) -> int:
         return _PLAIN_WIDTH
 
-    def tell(self, text: str) -> None:
+    def print(self, text: str) -> None:
         self._stream.write(sanitize_text(text) + "\n")
         self._stream.flush()
 
-    def aside(self, text: str) -> None:
-        self.tell(text)
+    def print_dimmed(self, text: str) -> None:
+        self.print(text)
 
-    def markdown(self, text: str) -> None:
-        self.tell(text)
+    def print_markdown(self, text: str) -> None:
+        self.print(text)
 
-    def references(self, references: Sequence[DocumentReference]) -> None:
-        self.tell("\n".join(reference_lines(references, most=len(references))))
+    def print_references(self, references: Sequence[DocumentReference]) -> None:
+        self.print("\n".join(reference_lines(references, most=len(references))))
 
-    def usage(self, usage: ContextUsage) -> None:
-        self.tell(context_line(usage))
+    def print_usage(self, usage: ContextUsage) -> None:
+        self.print(context_line(usage))
 
     def copy(self, text: str) -> bool:
-        self.tell(text)
+        self.print(text)
         return False
 
 
-class DrawnSurface(_Hands):
-    """Panels, bars and Markdown on a console."""
+class DrawnSurface(_Surface):
+    """Draws panels, bars and Markdown on a console."""
 
-    def __init__(self, console: "Console", *, ask: Ask, launch: Callable[[str], bool], link_for: "LinkFor") -> None:
-        super().__init__(ask, launch)
+    def __init__(self, console: "Console", questioner: Questioner, desktop: Desktop, links: "ClickableLinks") -> None:
+        super().__init__(questioner, desktop)
         self._console = console
-        self._link_for = link_for
+        self._links = links
 
     @property
     def width(self) -> int:
         return self._console.width
 
-    def tell(self, text: str) -> None:
+    def print(self, text: str) -> None:
         self._print(text, "none")
 
-    def aside(self, text: str) -> None:
+    def print_dimmed(self, text: str) -> None:
         self._print(text, "dim")
 
     def _print(self, text: str, style: str) -> None:
         from rich.text import Text
 
-        # A word that is longer than the screen, such as an address, has to stay in one piece to be of use.
+        # A word longer than the screen, such as an address, must stay in one piece to be usable.
         is_whole = any(len(word) > self.width for word in text.split())
         self._console.print(Text(sanitize_text(text), style=style), soft_wrap=is_whole)
 
-    def markdown(self, text: str) -> None:
+    def print_markdown(self, text: str) -> None:
         from zkchat.render.markdown.stream import MarkdownStream
 
         stream = MarkdownStream(self._console)
         stream.feed(text)
         stream.finish()
 
-    def references(self, references: Sequence[DocumentReference]) -> None:
+    def print_references(self, references: Sequence[DocumentReference]) -> None:
         from zkchat.render.references import references_panel
 
-        self._console.print(references_panel(references, shown=len(references), link_for=self._link_for))
+        self._console.print(references_panel(references, shown=len(references), links=self._links))
 
-    def usage(self, usage: ContextUsage) -> None:
+    def print_usage(self, usage: ContextUsage) -> None:
         from zkchat.render.context_bar import context_bar
 
         self._console.print(context_bar(usage, width=self._console.width))
 
     def copy(self, text: str) -> bool:
-        """With OSC 52, which also works over ssh. Base 64 holds nothing that could end the sequence early."""
+        """Copy with OSC 52, which also works over ssh. Base64 contains nothing that could end the sequence early."""
         from rich.text import Text
 
         encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
-        if not self._console.is_interactive or len(encoded) > _LONGEST_COPY:
+        if not self._console.is_interactive or len(encoded) > _MAX_COPY_BYTES:
             self._console.print(Text(sanitize_text(text)), soft_wrap=True)
             return False
         self._console.file.write(f"\x1b]52;c;{encoded}\x07")

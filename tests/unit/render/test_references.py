@@ -90,6 +90,16 @@ def test_references_as_lines_are_numbered_and_folded() -> None:
     assert list(reference_lines([], most=10)) == []
 
 
+class OneAddress:
+    """Implements `ClickableLinks`: every document opens at the same address."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    def clickable(self, _reference: DocumentReference) -> str:
+        return self._address
+
+
 def found(number: int) -> DocumentReference:
     return DocumentReference(wikilink=f"[[Note {number}]]", relative_path=f"n/Note {number}.md")
 
@@ -134,7 +144,7 @@ def test_an_ambiguous_link_names_the_others() -> None:
 
 def test_a_link_is_clickable_only_with_an_address_of_ours_percent_encoded() -> None:
     console = terminal()
-    console.print(references_panel([found(1)], link_for=lambda _: "file:///v/Note 1.md\x1b\\\x07é?a=b%20c"))
+    console.print(references_panel([found(1)], links=OneAddress("file:///v/Note 1.md\x1b\\\x07é?a=b%20c")))
     text = written(console)
     assert ";file:///v/Note%201.md%1B%5C%07%C3%A9?a=b%20c\x1b\\" in text
     assert what_acts_on_a_terminal(text) == set()

@@ -10,24 +10,34 @@ from zkchat.errors import StorageError
 from zkchat.repl.background import SWITCH_INTERVAL, Background
 
 
+class RecordingObserver:
+    def __init__(self) -> None:
+        self.background: Background | None = None
+        self.activities: list[str] = []
+
+    def activity_changed(self) -> None:
+        assert self.background
+        self.activities.append(self.background.activity)
+
+
 def test_work_is_done_in_the_order_in_which_it_was_asked_for() -> None:
     done: list[int] = []
     with Background() as background:
         for number in range(3):
-            background.soon(lambda number=number: done.append(number))  # type: ignore[misc]
-        asyncio.run(background.done())
+            background.submit(lambda number=number: done.append(number))  # type: ignore[misc]
+        asyncio.run(background.wait())
         assert done == [0, 1, 2]
 
 
 def test_the_bar_hears_what_goes_on_and_when_it_is_over() -> None:
-    heard: list[str] = []
-    with Background() as background:
-        background.changed = lambda: heard.append(background.doing)
+    observer = RecordingObserver()
+    with Background(observer) as background:
+        observer.background = background
         with background.progress("indexing") as step:
             step(1, 1000)
             step(1, 1000)
             step(1000, 1000)
-    assert heard == ["indexing 1 / 1,000", "indexing 1,000 / 1,000", ""]
+    assert observer.activities == ["indexing 1 / 1,000", "indexing 1,000 / 1,000", ""]
 
 
 def test_trouble_is_left_to_whoever_needs_the_work() -> None:
@@ -36,9 +46,9 @@ def test_trouble_is_left_to_whoever_needs_the_work() -> None:
 
     done: list[str] = []
     with Background() as background:
-        background.soon(fail)
-        background.soon(lambda: done.append("next"))
-        asyncio.run(background.done())
+        background.submit(fail)
+        background.submit(lambda: done.append("next"))
+        asyncio.run(background.wait())
     assert done == ["next"]
 
 
@@ -54,8 +64,8 @@ def test_the_end_of_the_program_ends_long_work_and_drops_what_was_not_begun() ->
         later.append("index")
 
     with Background() as background:
-        background.soon(index)
-        background.soon(lambda: later.append("second"))
+        background.submit(index)
+        background.submit(lambda: later.append("second"))
         begun.wait(10)
         background._is_closing = True  # as leaving the block does, before it waits
         leaving.set()
@@ -67,13 +77,13 @@ def test_whoever_waits_may_give_up_and_the_work_goes_on() -> None:
 
     async def give_up() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(background.done(), 0.01)
+            await asyncio.wait_for(background.wait(), 0.01)
         go_on.set()
-        await background.done()
+        await background.wait()
 
     with Background() as background:
-        background.soon(lambda: done.append(go_on.wait(10)))
-        background.soon(lambda: done.append(True))
+        background.submit(lambda: done.append(go_on.wait(10)))
+        background.submit(lambda: done.append(True))
         asyncio.run(give_up())
         assert done == [True, True]
 

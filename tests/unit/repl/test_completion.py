@@ -1,6 +1,6 @@
 """What the menu offers after the text before the cursor."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from tests.support.libraries import library_of
 from tests.support.screens import an_answer
 from zkchat.errors import StorageError
 from zkchat.model.message import DocumentReference
-from zkchat.repl.completion import MenuCompleter, Offers
+from zkchat.repl.completion import MenuCompleter, Suggestions
 from zkchat.repl.name_cache import NameCache
 from zkchat.vault.library import Library
 
@@ -27,10 +27,32 @@ NOTES = {
 COMMANDS = {"/help": "this list", "/history": "all messages"}
 
 
-def commands(line: str) -> list[tuple[str, str]]:
-    if " " in line:
-        return [("argument", "")]
-    return [(name, about) for name, about in COMMANDS.items() if name.startswith(line)]
+class Source:
+    """Implements `CompletionSource`."""
+
+    def __init__(self, library: Library, agents: Sequence[str] = ()) -> None:
+        self.library = library
+        self.agent_names = agents
+
+    def complete_command(self, line: str) -> list[tuple[str, str]]:
+        if " " in line:
+            return [("argument", "")]
+        return [(name, about) for name, about in COMMANDS.items() if name.startswith(line)]
+
+
+class SourceWithoutIndex(Source):
+    def __init__(self) -> None:
+        self.agent_names = ()
+
+    @property
+    def library(self) -> Library:  # type: ignore[override]
+        raise StorageError("The index is gone.")
+
+
+def menu_of(library: Library, agents: Sequence[str] = ()) -> MenuCompleter:
+    name_cache = NameCache()
+    name_cache.renew(library, [])
+    return MenuCompleter(Suggestions(name_cache, Source(library, agents)))
 
 
 @pytest.fixture
@@ -41,11 +63,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 @pytest.fixture
 def menu(library: Library) -> MenuCompleter:
-    name_cache = NameCache()
-    name_cache.renew(library, [])
-    return MenuCompleter(
-        Offers(name_cache, library=lambda: library, commands=commands, agents=lambda: ["poet", "critic"])
-    )
+    return menu_of(library, ["poet", "critic"])
 
 
 def completed(menu: MenuCompleter, before: str, after: str = "") -> list[str]:
@@ -61,9 +79,7 @@ def rows(menu: MenuCompleter, before: str) -> list[tuple[str, str]]:
 
 def test_a_long_title_leaves_room_for_where_the_note_is(tmp_path: Path) -> None:
     with library_of(tmp_path, {"Long.md": f"# {'Very ' * 30}long\n"}) as library:
-        name_cache = NameCache()
-        name_cache.renew(library, [])
-        menu = MenuCompleter(Offers(name_cache, library=lambda: library, commands=commands))
+        menu = menu_of(library)
         ((name, about),) = rows(menu, "[[long")
     assert name == f"{'Very ' * 8}Ver…"
     assert about.endswith("Long.md")
@@ -116,9 +132,7 @@ def test_agents_are_offered_at_the_beginning_and_files_elsewhere(menu: MenuCompl
 
 
 def test_without_agents_files_are_offered_at_the_beginning_too(library: Library) -> None:
-    name_cache = NameCache()
-    name_cache.renew(library, [])
-    menu = MenuCompleter(Offers(name_cache, library=lambda: library, commands=commands))
+    menu = menu_of(library)
     assert completed(menu, "@naps") == ["[[Ideas/Naps.md]] "]
 
 
@@ -135,7 +149,7 @@ def test_notes_of_the_conversation_and_those_they_link_to_come_first(library: Li
     assert [fitting.note.path for fitting in name_cache.fitting("")][:2] == ["Ideas/Sleep.md", "Ideas/Naps.md"]
 
 
-def test_a_new_note_is_offered_once_the_shelf_is_renewed(library: Library, tmp_path: Path) -> None:
+def test_a_new_note_is_offered_once_the_cache_is_refreshed(library: Library, tmp_path: Path) -> None:
     name_cache = NameCache()
     name_cache.renew(library, [])
     (tmp_path / "vault" / "Brand new.md").write_text("new")
@@ -145,9 +159,6 @@ def test_a_new_note_is_offered_once_the_shelf_is_renewed(library: Library, tmp_p
     assert [fitting.note.path for fitting in name_cache.fitting("brand")] == ["Brand new.md"]
 
 
-def test_trouble_with_the_index_means_no_menu_and_nothing_else(library: Library) -> None:
-    def broken() -> Library:
-        raise StorageError("The index is gone.")
-
-    menu = MenuCompleter(Offers(NameCache(), library=broken, commands=commands))
+def test_an_error_of_the_index_means_no_menu_and_nothing_else() -> None:
+    menu = MenuCompleter(Suggestions(NameCache(), SourceWithoutIndex()))
     assert completed(menu, "[[Sleep#") == []

@@ -12,6 +12,7 @@ from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from tests.support.prompts import RecordingHost
 from zkchat.repl.key_bindings import is_open
 from zkchat.repl.prompt import Prompt
 
@@ -23,13 +24,9 @@ Step = str | Callable[[Buffer], bool]
 """Keys to type, or what has to be so before the next ones are."""
 
 
-def nothing() -> None:
-    """Nobody waits for the prompt to be painted."""
-
-
-def typed(folder: Path, *steps: Step, text: str = "", vi: bool = False, painted: Callable[[], None] = nothing) -> str:
+def typed(folder: Path, *steps: Step, text: str = "", vi: bool = False, host: RecordingHost | None = None) -> str:
     """What the prompt gives for these keys."""
-    return at_prompt(folder, lambda prompt: prompt.read(text), *steps, vi=vi, painted=painted)
+    return at_prompt(folder, lambda prompt: prompt.read(text), *steps, vi=vi, host=host)
 
 
 def at_prompt(
@@ -37,18 +34,17 @@ def at_prompt(
     act: Callable[[Prompt], Awaitable[str]],
     *steps: Step,
     vi: bool = False,
-    painted: Callable[[], None] = nothing,
+    host: RecordingHost | None = None,
 ) -> str:
     async def read() -> str:
         with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
             prompt = Prompt(
+                host or RecordingHost("status"),
                 completer=WordCompleter(["[[Sleep|Slumber]]"], sentence=True),
                 history_file=folder / "history",
                 keys=(),
                 vi=vi,
                 color=False,
-                bar=lambda width: f"{width} columns",
-                painted=painted,
             )
             reading = asyncio.ensure_future(act(prompt))
             for step in steps:
@@ -71,14 +67,9 @@ def pasted(text: str) -> str:
 
 
 def test_what_is_sent_is_told_whole_as_enter_is_pressed(tmp_path: Path) -> None:
-    told: list[str] = []
-
-    async def read(prompt: Prompt) -> str:
-        prompt.accepted = told.append
-        return await prompt.read()
-
-    sent = at_prompt(tmp_path, read, pasted("line\n" * 20), " and more\r")
-    assert told == [sent]
+    host = RecordingHost()
+    sent = typed(tmp_path, pasted("line\n" * 20), " and more\r", host=host)
+    assert host.accepted == [sent]
     assert sent.startswith("line\nline\n")
 
 
@@ -192,9 +183,9 @@ def test_a_hash_after_a_chosen_note_goes_on_to_its_headings(tmp_path: Path) -> N
 
 
 def test_the_work_in_the_background_may_begin_when_the_prompt_is_there(tmp_path: Path) -> None:
-    times: list[int] = []
-    typed(tmp_path, "hello\r", painted=lambda: times.append(1))
-    assert times
+    host = RecordingHost()
+    typed(tmp_path, "hello\r", host=host)
+    assert host.times_painted
 
 
 def test_a_short_answer_is_not_remembered(tmp_path: Path) -> None:

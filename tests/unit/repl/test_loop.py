@@ -9,14 +9,15 @@ from typing import cast
 
 import pytest
 
-from tests.support.command_harness import AddressesInMemory
+from tests.support.command_harness import LinksInMemory, RecordingPageEditor
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.session_items import SessionItems
 from zkchat.model.events import Event, TextDelta
+from zkchat.render.presenters.base import Presenter
 from zkchat.repl.command_context import (
-    ActiveConversation,
     Command,
     CommandContext,
+    CommandConversation,
     Edit,
     Leave,
     NoteCreator,
@@ -26,23 +27,29 @@ from zkchat.repl.command_context import (
     Switch,
 )
 from zkchat.repl.commands import table
-from zkchat.repl.loop import Room, converse
+from zkchat.repl.loop import converse
 from zkchat.repl.surface import PlainSurface
 
 
-def no_kit() -> SessionItems:
-    raise AssertionError("no command of these tests asks for it")
+class NobodyToAsk:
+    async def ask(self, _question: str) -> str:
+        raise EOFError
+
+
+class NoDesktop:
+    def open(self, _address: str) -> bool:
+        return False
 
 
 Typed = str | type[BaseException]
 
 
-class Table:
-    """A user who types what was written down before, and everything that is shown to them."""
+class ScriptedChat:
+    """Implements `loop.Chat` with a user who types what was written down before; it is its own presenter."""
 
     def __init__(self, *typed: Typed) -> None:
         self._typed = iter(typed)
-        self.beginnings: list[str] = []
+        self.initials: list[str] = []
         self.shown: list[str] = []
         self.out = io.StringIO()
         self.turns = 0
@@ -50,14 +57,18 @@ class Table:
         self.is_busy = False
         self.is_saved = True
 
-    async def read(self, beginning: str) -> str:
-        self.beginnings.append(beginning)
+    async def read(self, initial: str) -> str:
+        self.initials.append(initial)
         typed = next(self._typed, EOFError)
         if isinstance(typed, str):
             return typed
         raise typed
 
-    async def say(self, text: str) -> AsyncGenerator[Event, None]:
+    def say(self, text: str) -> AsyncGenerator[Event, None]:
+        self.stored.append(text)
+        return self.answer(text)
+
+    async def answer(self, text: str) -> AsyncGenerator[Event, None]:
         try:
             yield TextDelta(text=f"heard {text}")
             if text == "endless":
@@ -67,14 +78,13 @@ class Table:
         finally:
             self.shown.append("closed")
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         if self.is_busy:
             os.kill(os.getpid(), signal.SIGINT)
             await asyncio.sleep(5)
 
-    def store(self, text: str) -> AsyncGenerator[Event, None]:
-        self.stored.append(text)
-        return self.say(text)
+    def new_presenter(self) -> Presenter:
+        return self
 
     def show(self, event: Event) -> None:
         assert isinstance(event, TextDelta)
@@ -86,78 +96,66 @@ class Table:
     def close(self) -> None:
         self.shown.append("end")
 
-    def turned(self) -> None:
+    def after_turn(self) -> None:
         self.turns += 1
 
-    def room(self) -> Room:
-        async def nobody(_question: str) -> str:
-            raise EOFError
-
-        context = CommandContext(
-            conversation=cast(ActiveConversation, None),
+    def command_context(self) -> CommandContext:
+        return CommandContext(
+            conversation=cast(CommandConversation, None),
             store=SessionsInMemory(),
             notes=cast(NoteCreator, None),
-            surface=PlainSurface(self.out, ask=nobody, launch=lambda _: False),
-            addresses=AddressesInMemory(),
-            kit=no_kit,
-            edit_page=lambda _page, _is_new: True,
-        )
-        return Room(
-            say=self.store,
-            context=lambda: context,
-            read=self.read,
-            presenter=lambda: self,
-            ready=self.ready,
-            turned=self.turned,
-            is_saved=lambda: self.is_saved,
+            surface=PlainSurface(self.out, NobodyToAsk(), NoDesktop()),
+            links=LinksInMemory(),
+            items=cast(SessionItems, None),
+            page_editor=RecordingPageEditor(),
         )
 
     def run(self) -> Leave | Switch:
-        return asyncio.run(converse(self.room()))
+        return asyncio.run(converse(self))
 
 
 def test_each_message_is_a_turn_until_the_user_leaves() -> None:
-    table = Table("one", "  two\n")
-    assert table.run() == Leave()
-    assert table.shown == ["heard one", "closed", "end", "heard two", "closed", "end"]
-    assert table.turns == 2
+    chat = ScriptedChat("one", "  two\n")
+    assert chat.run() == Leave()
+    assert chat.shown == ["heard one", "closed", "end", "heard two", "closed", "end"]
+    assert chat.turns == 2
 
 
 def test_an_empty_line_is_no_turn() -> None:
-    table = Table("", "   \n")
-    table.run()
-    assert (table.shown, table.turns) == ([], 0)
+    chat = ScriptedChat("", "   \n")
+    chat.run()
+    assert (chat.shown, chat.turns) == ([], 0)
 
 
 def test_ctrl_c_at_the_prompt_hints_at_the_way_out() -> None:
-    table = Table(KeyboardInterrupt, "still here")
-    table.run()
-    assert table.out.getvalue() == "(Ctrl-D leaves.)\n"
-    assert table.shown[0] == "heard still here"
+    chat = ScriptedChat(KeyboardInterrupt, "still here")
+    chat.run()
+    assert chat.out.getvalue() == "(Ctrl-D leaves.)\n"
+    assert chat.shown[0] == "heard still here"
 
 
 def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
-    table = Table("endless", "and now")
-    table.run()
-    assert table.shown == ["heard endless", "closed", "end", "heard and now", "closed", "end"]
-    assert table.out.getvalue() == "(Stopped. What came is kept.)\n"
+    chat = ScriptedChat("endless", "and now")
+    chat.run()
+    assert chat.shown == ["heard endless", "closed", "end", "heard and now", "closed", "end"]
+    assert chat.out.getvalue() == "(Stopped. What came is kept.)\n"
 
 
 @pytest.mark.parametrize(("is_saved", "told"), [(True, "What came is kept."), (False, "It is not saved yet.")])
 def test_what_ctrl_c_says_is_true_while_the_notes_are_still_read(is_saved: bool, told: str) -> None:
-    table = Table("one")
-    table.is_busy, table.is_saved = True, is_saved
-    table.run()
-    assert table.stored == ["one"]  # before anything was waited for
-    assert table.out.getvalue() == f"(Stopped. {told})\n"
+    chat = ScriptedChat("one")
+    chat.is_busy, chat.is_saved = True, is_saved
+    chat.run()
+    assert chat.stored == ["one"]  # before anything was waited for
+    assert chat.out.getvalue() == f"(Stopped. {told})\n"
 
 
 def test_a_command_is_run_and_not_said() -> None:
-    table = Table("/help", "/nonsense", "/quit", "never read")
-    assert table.run() == Leave()
-    assert "/quit" in table.out.getvalue()
-    assert "There is no command /nonsense." in table.out.getvalue()
-    assert table.shown == []
+    chat = ScriptedChat("/help", "/nonsense", "/quit", "never read")
+    assert chat.run() == Leave()
+    assert "/quit" in chat.out.getvalue()
+    assert "There is no command /nonsense." in chat.out.getvalue()
+    assert chat.shown == []
 
 
 def with_command(monkeypatch: pytest.MonkeyPatch, *outcomes: Outcome) -> None:
@@ -173,25 +171,25 @@ def with_command(monkeypatch: pytest.MonkeyPatch, *outcomes: Outcome) -> None:
 
 def test_what_a_command_wants_sent_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     with_command(monkeypatch, Send("again"))
-    table = Table("/test")
-    table.run()
-    assert table.shown[0] == "heard again"
+    chat = ScriptedChat("/test")
+    chat.run()
+    assert chat.shown[0] == "heard again"
 
 
 def test_events_of_a_command_are_shown_like_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = Table("/test")
-    with_command(monkeypatch, Play(table.say("command")))
-    table.run()
-    assert (table.shown, table.turns) == (["heard command", "closed", "end"], 1)
+    chat = ScriptedChat("/test")
+    with_command(monkeypatch, Play(chat.answer("command")))
+    chat.run()
+    assert (chat.shown, chat.turns) == (["heard command", "closed", "end"], 1)
 
 
 def test_a_text_to_edit_stands_in_the_next_prompt_only(monkeypatch: pytest.MonkeyPatch) -> None:
     with_command(monkeypatch, Edit("change me"))
-    table = Table("/test", "changed")
-    table.run()
-    assert table.beginnings == ["", "change me", ""]
+    chat = ScriptedChat("/test", "changed")
+    chat.run()
+    assert chat.initials == ["", "change me", ""]
 
 
 def test_another_conversation_ends_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with_command(monkeypatch, Switch(session="s2"))
-    assert Table("/test", "never read").run() == Switch(session="s2")
+    assert ScriptedChat("/test", "never read").run() == Switch(session="s2")

@@ -9,38 +9,52 @@ from rich.console import Console
 
 from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
 from zkchat.model.message import DocumentReference
+from zkchat.render.references import NoLinks
 from zkchat.repl.surface import DrawnSurface, PlainSurface
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31mc\r\u202ed [/x] [link=http://x]y"
 REFERENCES = [DocumentReference(wikilink=f"[[Note {number}]]", relative_path=f"{number}.md") for number in range(12)]
-opened: list[str] = []
 
 
-async def nobody(_question: str) -> str:
-    raise EOFError
+class RecordingUser:
+    """Answers each question with the same text; None is a user who is not there."""
+
+    def __init__(self, answer: str | None = None) -> None:
+        self._answer = answer
+        self.questions: list[str] = []
+
+    async def ask(self, question: str) -> str:
+        self.questions.append(question)
+        if self._answer is None:
+            raise EOFError
+        return self._answer
 
 
-def launch(address: str) -> bool:
-    opened.append(address)
-    return True
+class RecordingDesktop:
+    def __init__(self) -> None:
+        self.opened: list[str] = []
+
+    def open(self, address: str) -> bool:
+        self.opened.append(address)
+        return True
 
 
 def plain() -> tuple[PlainSurface, io.StringIO]:
     stream = io.StringIO()
-    return PlainSurface(stream, ask=nobody, launch=launch), stream
+    return PlainSurface(stream, RecordingUser(), RecordingDesktop()), stream
 
 
 def drawn(console: Console) -> DrawnSurface:
-    return DrawnSurface(console, ask=nobody, launch=launch, link_for=lambda _: None)
+    return DrawnSurface(console, RecordingUser(), RecordingDesktop(), NoLinks())
 
 
 def test_plain_lines_have_no_boxes_and_no_sequences() -> None:
     surface, stream = plain()
-    surface.tell("one")
-    surface.aside("two")
-    surface.markdown("# three")
-    surface.references(REFERENCES)
-    surface.usage(a_usage())
+    surface.print("one")
+    surface.print_dimmed("two")
+    surface.print_markdown("# three")
+    surface.print_references(REFERENCES)
+    surface.print_usage(a_usage())
     lines = stream.getvalue().splitlines()
     assert lines[:4] == ["one", "two", "# three", "Referenced Documents"]
     assert lines[15].startswith("12. [[Note 11]]: 11.md")
@@ -50,15 +64,15 @@ def test_plain_lines_have_no_boxes_and_no_sequences() -> None:
 
 def test_drawn_references_are_unfolded() -> None:
     console = terminal(100)
-    drawn(console).references(REFERENCES)
+    drawn(console).print_references(REFERENCES)
     assert "[[Note 11]]" in without_sequences(written(console))
 
 
 def test_drawn_markdown_and_meter_fit_the_screen() -> None:
     console = terminal(40, color="never")
     surface = drawn(console)
-    surface.markdown("word " * 30)
-    surface.usage(a_usage())
+    surface.print_markdown("word " * 30)
+    surface.print_usage(a_usage())
     rows = on_screen(written(console), 40)
     assert surface.width == 40
     assert rows[:3] == ["word word word word word word word word"] * 3
@@ -67,14 +81,14 @@ def test_drawn_markdown_and_meter_fit_the_screen() -> None:
 
 def test_asides_are_dim() -> None:
     console = terminal()
-    drawn(console).aside("less")
+    drawn(console).print_dimmed("less")
     assert "\x1b[2mless" in written(console)
 
 
 def test_lines_are_broken_between_words_and_an_address_never() -> None:
     console = terminal(40)
-    drawn(console).tell("word " * 20)
-    drawn(console).tell("It is at\nfile:///" + "x" * 60)
+    drawn(console).print("word " * 20)
+    drawn(console).print("It is at\nfile:///" + "x" * 60)
     lines = written(console).splitlines()
     assert [line.strip() for line in lines[:2]] == ["word word word word word word word word"] * 2
     assert lines[-1] == "file:///" + "x" * 60
@@ -85,10 +99,10 @@ def test_nothing_that_is_told_acts_on_the_terminal() -> None:
     surface, stream = plain()
     reference = DocumentReference(wikilink=HOSTILE, relative_path=HOSTILE)
     for one in (surface, drawn(console)):
-        one.tell(HOSTILE)
-        one.aside(HOSTILE)
-        one.markdown(HOSTILE)
-        one.references([reference])
+        one.print(HOSTILE)
+        one.print_dimmed(HOSTILE)
+        one.print_markdown(HOSTILE)
+        one.print_references([reference])
     assert not what_acts_on_a_terminal(stream.getvalue())
     assert not what_acts_on_a_terminal(written(console))
     assert "[/x] [link=http://x]y" in written(console)
@@ -112,15 +126,10 @@ def test_what_cannot_be_copied_is_printed_as_it_is_without_line_breaks() -> None
 
 @pytest.mark.parametrize(("typed", "yes"), [("y", True), (" YES ", True), ("", False), ("n", False), ("yeah", False)])
 def test_only_a_yes_is_a_yes(typed: str, yes: bool) -> None:
-    asked: list[str] = []
-
-    async def ask(question: str) -> str:
-        asked.append(question)
-        return typed
-
-    surface = PlainSurface(io.StringIO(), ask=ask, launch=launch)
+    user = RecordingUser(typed)
+    surface = PlainSurface(io.StringIO(), user, RecordingDesktop())
     assert asyncio.run(surface.confirm("Write \x1b[31ma.md?")) is yes
-    assert asked == ["Write ␛[31ma.md? [y/N] "]
+    assert user.questions == ["Write ␛[31ma.md? [y/N] "]
 
 
 def test_nobody_there_is_a_no() -> None:
@@ -128,5 +137,6 @@ def test_nobody_there_is_a_no() -> None:
 
 
 def test_addresses_are_handed_to_the_desktop() -> None:
-    assert plain()[0].open("file:///a.md")
-    assert opened == ["file:///a.md"]
+    desktop = RecordingDesktop()
+    assert PlainSurface(io.StringIO(), RecordingUser(), desktop).open("file:///a.md")
+    assert desktop.opened == ["file:///a.md"]

@@ -28,7 +28,7 @@ from zkchat.render import phrases
 from zkchat.render.activity import Silence, Thinking, ToolCalls
 from zkchat.render.context_bar import context_bar
 from zkchat.render.markdown.stream import MarkdownStream
-from zkchat.render.references import LinkFor, no_link, references_panel
+from zkchat.render.references import ClickableLinks, NoLinks, references_panel
 from zkchat.render.sanitize import error_lines
 
 
@@ -42,14 +42,14 @@ class ScreenPresenter:
         *,
         thinking: ThinkingView = "folded",
         references_shown: int = 10,
-        link_for: LinkFor = no_link,
+        links: ClickableLinks | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._out = out
         self._err = err
         self._thinking_view = thinking
         self._references_shown = references_shown
-        self._link_for = link_for
+        self._links = links or NoLinks()
         self._clock = clock
         self._section: MarkdownStream | Thinking | ToolCalls | None = None
         self._waiting: list[Text] = []
@@ -146,7 +146,7 @@ class ScreenPresenter:
         self._begin(None)
         self._out.print()
         if event.message.references:
-            panel = references_panel(event.message.references, shown=self._references_shown, link_for=self._link_for)
+            panel = references_panel(event.message.references, shown=self._references_shown, links=self._links)
             self._out.print(panel)
         self._out.print(context_bar(event.usage, width=self._out.width))
 

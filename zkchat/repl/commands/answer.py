@@ -19,31 +19,31 @@ from zkchat.repl.commands.arguments import (
 
 async def refs(context: CommandContext, argument: str) -> Outcome:
     if not argument:
-        context.surface.references(references_of_last_answer(context))
+        context.surface.print_references(references_of_last_answer(context))
         return NOTHING
     reference = reference_numbered(context, argument)
     about = (describe_location(reference), describe_reason(reference), describe_doubt(reference))
-    context.surface.tell("\n".join([reference.wikilink, *filter(None, about)]))
+    context.surface.print("\n".join([reference.wikilink, *filter(None, about)]))
     if text := reference.summary or reference.snippet:
-        context.surface.aside(text)
+        context.surface.print_dimmed(text)
     return NOTHING
 
 
 async def open_(context: CommandContext, argument: str) -> Outcome:
     reference = reference_numbered(context, argument)
-    address = context.addresses.of(reference)
+    address = context.links.of(reference)
     if address is None or reference.relative_path is None:
         raise UsageError(f"{reference.wikilink} leads to no note.", hint=describe_doubt(reference))
     if context.notes.is_free(reference.relative_path):  # which refuses paths that lead out, as an import may hold
         raise UsageError(f"{reference.relative_path} is not there any more.")
-    risk = context.addresses.risk(reference)
+    risk = context.links.risk(reference)
     if risk and not await context.surface.confirm(f"{risk} Open {reference.relative_path}?"):
-        context.surface.aside("Nothing was opened.")
+        context.surface.print_dimmed("Nothing was opened.")
         return NOTHING
     if context.surface.open(address):
-        context.surface.aside(f"Opened {reference.relative_path}.")
+        context.surface.print_dimmed(f"Opened {reference.relative_path}.")
     else:
-        context.surface.tell(f"Nothing here can open it. It is at\n{address}")
+        context.surface.print(f"Nothing here can open it. It is at\n{address}")
     return NOTHING
 
 
@@ -52,7 +52,9 @@ async def copy(context: CommandContext, argument: str) -> Outcome:
     if not message.text:
         raise UsageError("That message has no text to copy.")
     if context.surface.copy(message.text):
-        context.surface.aside(f"{len(message.text):,} characters are on the clipboard, if your terminal allows it.")
+        context.surface.print_dimmed(
+            f"{len(message.text):,} characters are on the clipboard, if your terminal allows it."
+        )
     return NOTHING
 
 
@@ -88,9 +90,9 @@ async def _write(context: CommandContext, path: str, text: str, question: str) -
         raise UsageError(f"{path} is there already, and stays as it is.", hint="Choose another name.")
     if await context.surface.confirm(question):
         context.notes.create(path, text)
-        context.surface.tell(f"{path} is in your vault now.")
+        context.surface.print(f"{path} is in your vault now.")
     else:
-        context.surface.aside("Nothing was written.")
+        context.surface.print_dimmed("Nothing was written.")
     return NOTHING
 
 

@@ -10,17 +10,17 @@ from zkchat.repl.commands.arguments import last_answer, message_numbered
 async def stats(context: CommandContext, _argument: str) -> Outcome:
     conversation = context.conversation
     if conversation.usage:
-        context.surface.usage(conversation.usage)
+        context.surface.print_usage(conversation.usage)
     else:
-        context.surface.tell("Nothing has been sent to the model yet.")
+        context.surface.print("Nothing has been sent to the model yet.")
     window = conversation.window
     said = [message for message in conversation.messages if compaction_of(message) is None]
     archived = len(said) - len(window.live)
-    context.surface.tell(
+    context.surface.print(
         f"{_counted(len(said), 'message')}: {len(window.live)} in the context, {archived} archived, "
         f"{len(window.pinned)} pinned. {_counted(len(window.compactions), 'compaction')} in force."
     )
-    context.surface.aside(
+    context.surface.print_dimmed(
         f"Model {conversation.model.name}. Session {conversation.session_id or '(begins with your first message)'}."
     )
     return NOTHING
@@ -31,11 +31,11 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     if message.request_context is None:
         raise UsageError("There is no context data for that message.", hint="Answers have it: /history numbers them.")
     for line in context_lines(message.request_context):
-        context.surface.tell(line)
-    for changed in context.kit().changed(message.request_context):
-        context.surface.aside(changed.sentence)
+        context.surface.print(line)
+    for changed in context.items.changed(message.request_context):
+        context.surface.print_dimmed(changed.sentence)
     if message.request_context.usage:
-        context.surface.usage(message.request_context.usage)
+        context.surface.print_usage(message.request_context.usage)
     return NOTHING
 
 
@@ -51,22 +51,22 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     if part is None:
         raise UsageError("Nothing is compacted in this conversation.")
     back = _counted(len(part.archived), "message")
-    context.surface.tell(f"Compaction #{part.number} is taken back: {back} in the context again.")
+    context.surface.print(f"Compaction #{part.number} is taken back: {back} in the context again.")
     return NOTHING
 
 
 async def model(context: CommandContext, argument: str) -> Outcome:
     present = context.conversation.model.name
     if not argument:
-        others = [name for name in context.models() if name != present]
-        context.surface.tell(f"The model is {present}. /model NAME changes it for this conversation.")
-        context.surface.aside(f"Others: {', '.join(others)}" if others else "zkchat models lists what there is.")
+        others = [name for name in context.models if name != present]
+        context.surface.print(f"The model is {present}. /model NAME changes it for this conversation.")
+        context.surface.print_dimmed(f"Others: {', '.join(others)}" if others else "zkchat models lists what there is.")
         return NOTHING
     return Switch(session=context.conversation.session_id or None, model=argument)
 
 
 def names_of_models(context: CommandContext, text: str) -> list[str]:
-    return [name for name in context.models() if text.casefold() in name.casefold()]
+    return [name for name in context.models if text.casefold() in name.casefold()]
 
 
 def _counted(count: int, what: str) -> str:

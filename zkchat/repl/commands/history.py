@@ -30,9 +30,9 @@ async def history(context: CommandContext, argument: str) -> Outcome:
         if compaction_of(message) and message.id not in in_force:
             line += " (taken back)"
         if message.id in live:
-            context.surface.tell(line)
+            context.surface.print(line)
         elif compaction_of(message) or argument == ARCHIVED:
-            context.surface.aside(line)
+            context.surface.print_dimmed(line)
     return NOTHING
 
 
@@ -42,13 +42,13 @@ async def expand(context: CommandContext, argument: str) -> Outcome:
         raise UsageError("Nothing has been compacted in this conversation.")
     wanted = number_in(argument, markers[-1][0].number, "compaction", "/history shows them.") if argument else 0
     part, message = next(((part, message) for part, message in markers if part.number == wanted), markers[-1])
-    context.surface.tell(phrases.compaction(message))
+    context.surface.print(phrases.compaction(message))
     if part.summary:
-        context.surface.markdown(part.summary)
+        context.surface.print_markdown(part.summary)
     archived = set(part.archived)
     for number, old in enumerate(context.conversation.messages, start=1):
         if old.id in archived:
-            context.surface.aside(_line(context, number, old, is_pinned=False))
+            context.surface.print_dimmed(_line(context, number, old, is_pinned=False))
     return NOTHING
 
 
@@ -57,9 +57,9 @@ async def pin(context: CommandContext, argument: str) -> Outcome:
     number, is_pinned = number_of(context, message), message.id in context.conversation.window.pinned
     context.conversation.pin(message.id, pinned=not is_pinned)
     if is_pinned:
-        context.surface.tell(f"Message {number} is not pinned any more.")
+        context.surface.print(f"Message {number} is not pinned any more.")
     else:
-        context.surface.tell(f"Message {number} is pinned: compactions leave it as it is. /pin {number} lets it go.")
+        context.surface.print(f"Message {number} is pinned: compactions leave it as it is. /pin {number} lets it go.")
     return NOTHING
 
 
@@ -100,9 +100,9 @@ async def sessions(context: CommandContext, _argument: str) -> Outcome:
         here = "*" if session.id == context.conversation.session_id else " "
         start = f"{here} {session.id}  {_local(session.updated_at)}  {session.message_count:>5} messages  "
         title = sanitize_line(session.title) or "(untitled)"
-        context.surface.tell(start + _cut(title, max(_SHORTEST_TITLE, context.surface.width - len(start))))
+        context.surface.print(start + _cut(title, max(_SHORTEST_TITLE, context.surface.width - len(start))))
     if len(known) > _LISTED_SESSIONS:
-        context.surface.aside(f"… and {len(known) - _LISTED_SESSIONS} older ones: zkchat sessions list")
+        context.surface.print_dimmed(f"… and {len(known) - _LISTED_SESSIONS} older ones: zkchat sessions list")
     return NOTHING
 
 
@@ -119,7 +119,7 @@ async def resume(context: CommandContext, argument: str) -> Outcome:
 
 
 async def new(context: CommandContext, _argument: str) -> Outcome:
-    context.surface.tell("A new session begins with your next message. /sessions lists the others.")
+    context.surface.print("A new session begins with your next message. /sessions lists the others.")
     return Switch(session=None)
 
 
@@ -141,8 +141,8 @@ def _go_on_after(context: CommandContext, message_id: str | None) -> Outcome:
     context.conversation.branch(message_id)
     count = len(context.conversation.messages)
     place = f"after message {count}" if count else "at its beginning"
-    context.surface.tell(f"The conversation goes on {place}.")
-    context.surface.aside(f"/branch {left.id} returns to what came later.")
+    context.surface.print(f"The conversation goes on {place}.")
+    context.surface.print_dimmed(f"/branch {left.id} returns to what came later.")
     return NOTHING
 
 
@@ -156,15 +156,15 @@ def _message_called(context: CommandContext, message_id: str) -> ChatMessage:
 
 
 def _tell_whole(context: CommandContext, message: ChatMessage) -> None:
-    context.surface.aside(f"{who(message)}, {_local(message.created_at)}")
+    context.surface.print_dimmed(f"{who(message)}, {_local(message.created_at)}")
     if marker := phrases.compaction(message):
-        context.surface.tell(marker)
+        context.surface.print(marker)
     for line in _traffic(message):
-        context.surface.tell(line)
+        context.surface.print(line)
     if message.text:
-        context.surface.markdown(message.text)
+        context.surface.print_markdown(message.text)
     if message.error:
-        context.surface.aside(f"{message.status}: {message.error}")
+        context.surface.print_dimmed(f"{message.status}: {message.error}")
 
 
 def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinned: bool) -> str:

@@ -15,20 +15,20 @@ _HOW: Final = "Name a note, a rule or a tool: /{0} [[Note]], /{0} rule NAME, /{0
 
 
 async def add(context: CommandContext, argument: str) -> Outcome:
-    kit = context.kit()
-    offered = kit.find(*meant("add", argument))
+    items = context.items
+    offered = items.find(*meant("add", argument))
     if offered.is_in:
         raise UsageError(f"{offered.item.name} is in every request already.")
-    _tell_change(context, f"{offered.item.name} is in every request from now on", *await kit.add(offered))
+    _tell_change(context, f"{offered.item.name} is in every request from now on", *await items.add(offered))
     return NOTHING
 
 
 async def drop(context: CommandContext, argument: str) -> Outcome:
-    kit = context.kit()
-    offered = kit.find(*meant("drop", argument))
+    items = context.items
+    offered = items.find(*meant("drop", argument))
     if offered.is_dropped or (offered.item.include == "manual" and not offered.is_added):
         raise UsageError(f"{offered.item.name} is in no request of this session.")
-    _tell_change(context, f"{offered.item.name} is in no request from now on", *await kit.drop(offered))
+    _tell_change(context, f"{offered.item.name} is in no request from now on", *await items.drop(offered))
     return NOTHING
 
 
@@ -41,63 +41,63 @@ async def tools(context: CommandContext, _argument: str) -> Outcome:
 
 
 async def agent(context: CommandContext, argument: str) -> Outcome:
-    conversation = context.kit().conversation
+    conversation = context.items.conversation
     before = conversation.agent
     if not argument:
-        context.surface.tell(
+        context.surface.print(
             f"{before.name} answers. /agent NAME lets another one answer, @NAME only the next message."
         )
         others = (
             f"{each.name}: {each.description}" for each in conversation.profiles.agents.values() if each != before
         )
-        context.surface.aside("\n".join(others))
+        context.surface.print_dimmed("\n".join(others))
         return NOTHING
-    tokens = await context.kit().tokens()
+    tokens = await context.items.tokens()
     chosen = conversation.use_agent(argument.removeprefix("@"))
-    _tell_change(context, f"{chosen.name} answers from now on", tokens, await context.kit().tokens())
+    _tell_change(context, f"{chosen.name} answers from now on", tokens, await context.items.tokens())
     has_settings = any(each.context or each.model for each in (before, chosen))
     return Switch(session=conversation.session_id) if has_settings else NOTHING
 
 
 async def memory(context: CommandContext, _argument: str) -> Outcome:
-    kit = context.kit()
+    items = context.items
     found = next((name for name in FILES if not context.notes.is_free(name)), None)
-    before = await kit.tokens()
+    before = await items.tokens()
     page = found or FILES[0]
     if not found:
         if not await context.surface.confirm(f"There is no {page} in this vault yet. Make one?"):
-            context.surface.aside("Nothing was written.")
+            context.surface.print_dimmed("Nothing was written.")
             return NOTHING
         context.notes.create(page, _PAGE)
-    is_used = context.edit_page(page, not found)
+    is_used = context.page_editor.edit(page, is_new=not found)
     sentence = f"{page} is in every request" if is_used else f"{page} is in no request until you approve: zkchat trust"
-    _tell_change(context, sentence, before, await kit.tokens())
+    _tell_change(context, sentence, before, await items.tokens())
     return NOTHING
 
 
 async def remember(context: CommandContext, argument: str) -> Outcome:
     if not argument:
         raise UsageError("What is to be remembered?", hint="/remember My thesis is due on 30 June.")
-    context.surface.tell(context.kit().conversation.remember(argument).sentence)
+    context.surface.print(context.items.conversation.remember(argument).sentence)
     return NOTHING
 
 
 def things(context: CommandContext, text: str) -> list[str]:
     """Rules and tools; notes are completed wherever `[[` is typed."""
-    conversation = context.kit().conversation
+    conversation = context.items.conversation
     rules = (f"rule {rule.name}" for rule in conversation.profiles.rules.values())
     tools = (f"tool {tool.name}" for tool in conversation.tools)
     return _beginning_with(text, chain(rules, tools))
 
 
 def things_to_drop(context: CommandContext, text: str) -> list[str]:
-    items = added_items(context.kit().conversation.history.items).values()
+    items = added_items(context.items.conversation.history.items).values()
     notes = (f"[[{item.name.removesuffix('.md')}]]" for item in items if item.type == "reference")
     return [*_beginning_with(text, notes), *things(context, text)]
 
 
 def names_of_agents(context: CommandContext, text: str) -> list[str]:
-    agents = context.kit().conversation.profiles.agents.values()
+    agents = context.items.conversation.profiles.agents.values()
     return _beginning_with(text.removeprefix("@"), (each.name for each in agents))
 
 
@@ -117,18 +117,18 @@ def meant(command: str, argument: str) -> tuple[SessionItemType, str]:
 
 
 def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Outcome:
-    every = context.kit().offered(kind)
+    every = context.items.offered(kind)
     if not every:
         raise UsageError(otherwise)
     width = max(len(each.item.name) for each in every)
     for each in every:
-        item, tell = each.item, context.surface.tell if each.is_in else context.surface.aside
+        item, tell = each.item, context.surface.print if each.is_in else context.surface.print_dimmed
         mark, state = ("*" if each.is_in else " "), "" if each.is_in and not each.is_added else each.state
         tell(f"{mark} {item.name:<{width}}  {f'[{item.include}]':<8}  {item.tokens:>5,} tokens  {state}".rstrip())
     if any(each.is_in for each in every):
-        context.surface.aside("* in every request")
+        context.surface.print_dimmed("* in every request")
     return NOTHING
 
 
 def _tell_change(context: CommandContext, sentence: str, before: int, after: int) -> None:
-    context.surface.tell(f"{sentence}. A request without a question: {before:,} → {after:,} tokens.")
+    context.surface.print(f"{sentence}. A request without a question: {before:,} → {after:,} tokens.")

@@ -26,7 +26,7 @@ async def run(context: CommandContext, line: str) -> Outcome:
     try:
         return await command_called(name).run(context, argument)
     except ZkchatError as error:
-        context.surface.tell(f"{error.message} {error.hint}".strip())
+        context.surface.print(f"{error.message} {error.hint}".strip())
         return NOTHING
 
 
@@ -55,13 +55,19 @@ def completions(context: CommandContext, line: str) -> list[str]:
         return []
 
 
+def described_completions(context: CommandContext, line: str) -> list[tuple[str, str]]:
+    """The completions of a line, each with the help text of its command; empty for arguments."""
+    descriptions = {f"/{command.name}": command.help for command in COMMANDS}
+    return [(text, descriptions.get(text, "")) for text in completions(context, line)]
+
+
 async def _help(context: CommandContext, argument: str) -> Outcome:
     if argument:
         command = command_called(argument.removeprefix("/"))
         others = f" (also {', '.join(f'/{name}' for name in command.aliases)})" if command.aliases else ""
-        context.surface.tell(f"{command.usage}{others}: {command.help}. {command.details}".strip())
+        context.surface.print(f"{command.usage}{others}: {command.help}. {command.details}".strip())
     else:
-        context.surface.tell("\n".join([_INTRODUCTION, *_listed(context.surface.width), _MORE]))
+        context.surface.print("\n".join([_INTRODUCTION, *_listed(context.surface.width), _MORE]))
     return NOTHING
 
 

@@ -44,21 +44,23 @@ async def why(context: CommandContext, argument: str) -> Outcome:
     answer = last_answer(context)
     if answer.request_context is None:
         raise UsageError("There is no context data for the last answer.")
-    subject = _subject(context.kit(), argument)
+    subject = _subject(context.items, argument)
     reasons = [*_reasons(context, subject, answer)]
     if subject.is_in(answer):
-        context.surface.tell(f"{subject.name} was in the request of the last answer:")
+        context.surface.print(f"{subject.name} was in the request of the last answer:")
     elif reasons:
-        context.surface.tell(f"{subject.name} was left out of the request of the last answer:")
+        context.surface.print(f"{subject.name} was left out of the request of the last answer:")
     else:
-        context.surface.tell(f"{subject.name} was not in the request of the last answer: nothing led to it.")
+        context.surface.print(f"{subject.name} was not in the request of the last answer: nothing led to it.")
     for reason in reasons:
-        context.surface.tell(f"- {reason}")
+        context.surface.print(f"- {reason}")
     answers = [each for each in context.conversation.messages if is_answer(each) and subject.is_in(each)]
     if answers:
-        context.surface.aside(f"It was there for {_messages([str(number_of(context, each)) for each in answers])}.")
+        context.surface.print_dimmed(
+            f"It was there for {_messages([str(number_of(context, each)) for each in answers])}."
+        )
     else:
-        context.surface.aside("No request of this session held it.")
+        context.surface.print_dimmed("No request of this session held it.")
     return NOTHING
 
 
@@ -68,14 +70,14 @@ def _messages(numbers: Sequence[str]) -> str:
     return f"messages {', '.join(others)} and {last}" if others else f"message {last}"
 
 
-def _subject(kit: SessionItems, argument: str) -> _Subject:
+def _subject(items: SessionItems, argument: str) -> _Subject:
     kind, name = meant("why", argument)
     if kind != "reference":
-        known = kit.find(kind, name).item.name
+        known = items.find(kind, name).item.name
         return _Subject(name=known, is_meant=lambda item: item.type == kind and item.name == known)
-    path, _ = kit.place_of(name)
+    path, _ = items.place_of(name)
     return _Subject(
-        name=path, path=path, is_meant=lambda item: item.type in _OF_NOTES and kit.is_place_in(item.name, path)
+        name=path, path=path, is_meant=lambda item: item.type in _OF_NOTES and items.is_place_in(item.name, path)
     )
 
 

@@ -21,7 +21,7 @@ from zkchat.repl.commands.table import completions, run
 @pytest.fixture
 def harness(tmp_path: Path) -> Iterator[CommandHarness]:
     with library_of(tmp_path, {}) as library:
-        harness = CommandHarness(lambda: SessionItems(conversation_over(library, provider=Reciting())))
+        harness = CommandHarness(SessionItems(conversation_over(library, provider=Reciting())))
         harness.exchange("What is sleep?", "Rest.")
         yield harness
 

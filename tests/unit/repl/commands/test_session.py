@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_harness import AddressesInMemory, CommandHarness, NotesInMemory, RecordingSurface
+from tests.support.command_harness import (
+    CommandHarness,
+    LinksInMemory,
+    NotesInMemory,
+    RecordingPageEditor,
+    RecordingSurface,
+)
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
@@ -47,8 +53,8 @@ PROFILES = (
 )
 
 
-class Place:
-    """A context with a real conversation on it."""
+class ConversationHarness:
+    """A command context over a real conversation."""
 
     def __init__(self, library: Library, *, calls_tools: bool = True, profiles: tuple[ProfileFile, ...] = PROFILES):
         self.facts = MemoriesInMemory()
@@ -62,21 +68,16 @@ class Place:
         )
         self.surface = RecordingSurface()
         self.notes = NotesInMemory()
-        self.edited: list[str] = []
-        self.unapproved: set[str] = set()
+        self.page_editor = RecordingPageEditor()
         self.context = CommandContext(
             conversation=self.conversation,
             store=self.store,
             notes=self.notes,
             surface=self.surface,
-            addresses=AddressesInMemory(),
-            kit=lambda: SessionItems(self.conversation),
-            edit_page=self.edit_page,
+            links=LinksInMemory(),
+            items=SessionItems(self.conversation),
+            page_editor=self.page_editor,
         )
-
-    def edit_page(self, page: str, is_new: bool) -> bool:
-        self.edited.append(page)
-        return is_new or page not in self.unapproved
 
     def outcome(self, line: str) -> Outcome:
         self.surface.lines.clear()
@@ -100,8 +101,8 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 
 @pytest.fixture
-def harness(library: Library) -> Place:
-    return Place(library)
+def harness(library: Library) -> ConversationHarness:
+    return ConversationHarness(library)
 
 
 def costs(told: str) -> tuple[int, int]:
@@ -111,7 +112,7 @@ def costs(told: str) -> tuple[int, int]:
     return before, after
 
 
-def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_told(harness: Place) -> None:
+def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_told(harness: ConversationHarness) -> None:
     told = harness.typed("/add rule units")
     assert told.startswith("Units is in every request from now on.")
     before, after = costs(told)
@@ -125,7 +126,7 @@ def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_told(harness: P
     assert harness.sent() == ["Brevity", "Harbour"]
 
 
-def test_a_note_is_added_by_link_and_a_section_by_its_heading(harness: Place) -> None:
+def test_a_note_is_added_by_link_and_a_section_by_its_heading(harness: ConversationHarness) -> None:
     assert harness.typed("/add [[bees]]").startswith("Bees.md is in every request")
     assert harness.typed("/add [[Beekeeping#Hives|the hives]]").startswith("Beekeeping.md#Hives is in every request")
     events_of(harness.conversation.say("Hello!"))
@@ -139,20 +140,20 @@ def test_a_note_is_added_by_link_and_a_section_by_its_heading(harness: Place) ->
     assert "sweet" not in texts[0]
 
 
-def test_a_note_of_the_agent_is_known_by_any_of_its_names(harness: Place) -> None:
+def test_a_note_of_the_agent_is_known_by_any_of_its_names(harness: ConversationHarness) -> None:
     assert harness.typed("/add [[Harbour]]") == "Harbour is in every request already."
     assert harness.typed("/drop [[Harbour.md]]").startswith("Harbour is in no request")
     assert harness.typed("/drop note Harbour") == "Harbour is in no request of this session."
     assert harness.typed("/add note harbour.md").startswith("Harbour is in every request")
 
 
-def test_what_was_added_can_be_dropped_when_its_file_is_gone(harness: Place, tmp_path: Path) -> None:
+def test_what_was_added_can_be_dropped_when_its_file_is_gone(harness: ConversationHarness, tmp_path: Path) -> None:
     harness.typed("/add [[Bees]]")
     (tmp_path / "vault" / "Bees.md").unlink()
     assert harness.typed("/drop [[Bees]]").startswith("Bees.md is in no request")
 
 
-def test_a_note_without_room_is_refused_with_another_way(harness: Place) -> None:
+def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHarness) -> None:
     told = harness.typed("/add [[Long]]")
     assert told.startswith("Long.md takes ")
     assert told.endswith("Link the note in a message instead.")
@@ -175,11 +176,11 @@ def test_a_note_without_room_is_refused_with_another_way(harness: Place) -> None
         ("/why [[Bees]]", "There is no answer yet. Ask something first."),
     ],
 )
-def test_wrong_use_is_told_with_the_way_out(harness: Place, line: str, told: str) -> None:
+def test_wrong_use_is_told_with_the_way_out(harness: ConversationHarness, line: str, told: str) -> None:
     assert harness.typed(line).startswith(told)
 
 
-def test_a_rule_for_some_messages_can_be_kept_out_and_brought_back(harness: Place) -> None:
+def test_a_rule_for_some_messages_can_be_kept_out_and_brought_back(harness: ConversationHarness) -> None:
     assert harness.typed("/drop rule Dates").startswith("Dates is in no request")
     events_of(harness.conversation.say("Which dates are in my calendars?"))
     assert "Dates" not in harness.sent()
@@ -189,7 +190,7 @@ def test_a_rule_for_some_messages_can_be_kept_out_and_brought_back(harness: Plac
     ]  # fmt: skip
 
 
-def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(harness: Place) -> None:
+def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(harness: ConversationHarness) -> None:
     rules = harness.typed("/rules").splitlines()
     assert re.fullmatch(r"\* Brevity  \[always\] +\d+ tokens", rules[0])
     assert re.fullmatch(r"  Dates    \[agent\] +\d+ tokens  when a message calls for it", rules[1])
@@ -202,50 +203,50 @@ def test_rules_and_tools_are_listed_with_mode_tokens_and_whether_they_are_sent(h
 
 
 def test_without_rules_and_tools_a_sentence_says_so(library: Library) -> None:
-    harness = Place(library, calls_tools=False, profiles=())
+    harness = ConversationHarness(library, calls_tools=False, profiles=())
     assert harness.typed("/rules") == "There are no rules yet. Write one: zkchat rules new NAME TEXT."
     assert harness.typed("/tools") == "reciting:x calls no tools."
     assert harness.typed("/add tool read_document") == "reciting:x calls no tools. /model chooses another one."
     assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Write one: zkchat rules new"
 
 
-def test_another_agent_answers_from_now_on(harness: Place) -> None:
+def test_another_agent_answers_from_now_on(harness: ConversationHarness) -> None:
     assert harness.typed("/agent").startswith("default answers.")
     assert "small: Says little." in harness.surface.text
     assert harness.typed("/agent @research").startswith("research answers from now on.")
     assert harness.conversation.agent.name == "research"
 
 
-def test_an_agent_with_settings_of_its_own_has_the_conversation_opened_again(harness: Place) -> None:
+def test_an_agent_with_settings_of_its_own_has_the_conversation_opened_again(harness: ConversationHarness) -> None:
     assert harness.outcome("/agent small") == Switch(session=harness.conversation.session_id)
     assert harness.outcome("/agent default") == Switch(session=harness.conversation.session_id)
 
 
-def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: Place) -> None:
+def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: ConversationHarness) -> None:
     harness.surface.says_yes = False
     assert harness.typed("/memory") == "Nothing was written."
-    assert (harness.notes.files, harness.edited) == ({}, [])
+    assert (harness.notes.files, harness.page_editor.edited) == ({}, [])
     harness.surface.says_yes = True
     assert harness.typed("/memory").startswith("ZKCHAT.md is in every request.")
     assert [*harness.notes.files] == ["ZKCHAT.md"]
-    assert harness.edited == ["ZKCHAT.md"]
+    assert harness.page_editor.edited == ["ZKCHAT.md"]
     harness.typed("/memory")
     assert len(harness.surface.questions) == 2
 
 
-def test_the_page_that_counts_is_the_one_that_is_opened(harness: Place) -> None:
+def test_the_page_that_counts_is_the_one_that_is_opened(harness: ConversationHarness) -> None:
     harness.notes.files["AGENTS.md"] = "Be kind.\n"
     harness.typed("/memory")
-    assert harness.edited == ["AGENTS.md"]
+    assert harness.page_editor.edited == ["AGENTS.md"]
 
 
-def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(harness: Place) -> None:
+def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(harness: ConversationHarness) -> None:
     harness.notes.files["AGENTS.md"] = "Be kind.\n"
-    harness.unapproved.add("AGENTS.md")
+    harness.page_editor.unapproved.add("AGENTS.md")
     assert harness.typed("/memory").startswith("AGENTS.md is in no request until you approve: zkchat trust.")
 
 
-def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: Place) -> None:
+def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: ConversationHarness) -> None:
     assert harness.typed("/remember My thesis is due on 30 June.") == "Remembered."
     assert [(fact.text, fact.source) for fact in harness.facts.kept] == [("My thesis is due on 30 June.", "user")]
     events_of(harness.conversation.say("Hello!"))
@@ -255,7 +256,7 @@ def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: Place)
     assert len(harness.facts.kept) == 1
 
 
-def test_names_are_completed(harness: Place) -> None:
+def test_names_are_completed(harness: ConversationHarness) -> None:
     assert completions(harness.context, "/add r") == ["rule Brevity", "rule Dates", "rule Units"]
     assert completions(harness.context, "/why tool read") == ["tool read_document"]
     assert completions(harness.context, "/agent s") == ["small"]
@@ -265,7 +266,7 @@ def test_names_are_completed(harness: Place) -> None:
     assert "rule Units" in completions(harness.context, "/drop ")
 
 
-def test_why_tells_what_brought_a_note_in_and_for_which_messages(harness: Place) -> None:
+def test_why_tells_what_brought_a_note_in_and_for_which_messages(harness: ConversationHarness) -> None:
     events_of(harness.conversation.say("What is in [[Bees]]?"))
     events_of(harness.conversation.say("And the dates?"))
     lines = harness.typed("/why [[bees]]").splitlines()
@@ -279,7 +280,7 @@ def test_why_tells_what_brought_a_note_in_and_for_which_messages(harness: Place)
     ]
 
 
-def test_why_tells_what_kept_a_rule_or_a_tool_out(harness: Place) -> None:
+def test_why_tells_what_kept_a_rule_or_a_tool_out(harness: ConversationHarness) -> None:
     harness.typed("/drop rule Brevity")
     harness.typed("/drop tool find_related")
     harness.typed("/add [[Bees]]")
@@ -295,8 +296,8 @@ def test_why_tells_what_kept_a_rule_or_a_tool_out(harness: Place) -> None:
     )
 
 
-def test_an_answer_without_a_record_has_no_why(harness: Place) -> None:
-    imported = CommandHarness(harness.context.kit)
+def test_an_answer_without_a_record_has_no_why(harness: ConversationHarness) -> None:
+    imported = CommandHarness(harness.context.items)
     imported.exchange("What are bees?", "Insects.")
     asyncio.run(run(imported.context, "/why [[Bees]]"))
     assert imported.surface.text == "There is no context data for the last answer."
@@ -312,10 +313,10 @@ def test_an_answer_without_a_record_has_no_why(harness: Place) -> None:
         ("missing", "it could not be read"),
     ],
 )
-def test_every_reason_to_leave_a_note_out_has_its_words(harness: Place, why: str, words: str) -> None:
+def test_every_reason_to_leave_a_note_out_has_its_words(harness: ConversationHarness, why: str, words: str) -> None:
     item = RequestItem(type="reference", name="Beekeeping.md#Hives", tokens=120, score=0.31)
     left = LeftOut.model_validate({"item": item, "why": why})
-    recorded = CommandHarness(harness.context.kit)
+    recorded = CommandHarness(harness.context.items)
     recorded.exchange("What are bees?", "Insects.", request_context=RequestContext(left_out=(left,)))
     asyncio.run(run(recorded.context, "/why [[Beekeeping]]"))
     assert recorded.surface.lines[:2] == [
@@ -324,7 +325,7 @@ def test_every_reason_to_leave_a_note_out_has_its_words(harness: Place, why: str
     ]
 
 
-def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: Place) -> None:
+def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: ConversationHarness) -> None:
     read = DocumentReference(
         wikilink="[[Bees]]",
         relative_path="Bees.md",
@@ -332,7 +333,7 @@ def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: Place) ->
         via=ToolName("read_document"),
         included=True,
     )
-    recorded = CommandHarness(harness.context.kit)
+    recorded = CommandHarness(harness.context.items)
     recorded.exchange("What are bees?", "Insects.", read, request_context=RequestContext())
     asyncio.run(run(recorded.context, "/why [[Bees]]"))
     assert recorded.surface.lines == [
@@ -342,7 +343,7 @@ def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: Place) ->
     ]
 
 
-def test_what_changed_since_an_answer_is_told_with_both_digests(harness: Place, tmp_path: Path) -> None:
+def test_what_changed_since_an_answer_is_told_with_both_digests(harness: ConversationHarness, tmp_path: Path) -> None:
     events_of(harness.conversation.say("What is in [[Bees]]?"))
     assert "has changed" not in harness.typed("/context")
     (tmp_path / "vault" / "Bees.md").write_text("# Bees\n\nBees buzz.\n")
