@@ -27,11 +27,6 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def let_idle_threads_sleep() -> None:
-    """To be called before llama.cpp is loaded: threads that spin while they wait make it ten times slower."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
-
 def _is_tty(stream: TextIO | io.FileIO) -> bool:
     try:
         return stream.isatty()

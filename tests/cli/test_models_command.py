@@ -12,7 +12,7 @@ from tests.providers.weights import NoWeights, smollm2
 from tests.support.gguf_files import write_gguf
 from tests.support.model_lists import Listing, tags
 from tests.support.world import World
-from zkchat.cli.models import MOST_SHOWN
+from zkchat.cli.models import MAX_SHOWN
 from zkchat.errors import ExitCode
 
 NOBODY = "http://127.0.0.1:9"
@@ -100,11 +100,11 @@ def test_a_model_that_is_set_is_in_use_whatever_else_there_is(alone: World, serv
 
 
 def test_a_long_list_is_folded(alone: World, server: Listing) -> None:
-    names = [f"model-{number}" for number in range(MOST_SHOWN + 5)]
+    names = [f"model-{number}" for number in range(MAX_SHOWN + 5)]
     server.lists["/v1/models"] = 200, {"data": [{"id": name} for name in names]}
     alone.variables["ZKCHAT_OPENAI__BASE_URL"] = f"{server.address}/v1"
     out = alone.run("models").out
-    assert out.count("openai:model-") == MOST_SHOWN + 1  # once more as the one in use
+    assert out.count("openai:model-") == MAX_SHOWN + 1  # once more as the one in use
     assert "… and 5 more: zkchat models --json" in out
     assert len(alone.run("models", "--json").json["places"][1]["models"]) == len(names)
 

@@ -15,8 +15,8 @@ from tests.providers.loopback import KEY
 from zkchat.errors import ExitCode, ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, ThinkingChunk
 from zkchat.ports import ModelProvider
-from zkchat.providers.ollama import Ollama
-from zkchat.providers.openai import OpenAI
+from zkchat.providers.ollama_client import Ollama
+from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.transport import TransportPolicy
 
 RETRYING = TransportPolicy(backoff=0.001)

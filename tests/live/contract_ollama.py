@@ -14,8 +14,8 @@ from zkchat.errors import ExitCode, ProviderError
 from zkchat.model.prompt import ModelRequest
 from zkchat.providers import small_models
 from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.listing import of_ollama
-from zkchat.providers.ollama import Ollama
+from zkchat.providers.ollama import list_models
+from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.transport import min_tokens
 
 OPTIONS = ModelSettings(options={"num_thread": 1, "repeat_penalty": 1.0})
@@ -76,7 +76,7 @@ def test_whether_its_template_knows_tools_is_learnt_where_a_small_model_may_use_
 
 
 def test_its_models_are_listed_with_what_is_known_of_them(host: str) -> None:
-    listed = {info.id: (info.context_limit, info.calls_tools) for info in asyncio.run(of_ollama(host))}
+    listed = {info.id: (info.context_limit, info.calls_tools) for info in asyncio.run(list_models(host))}
     too_small = (TRAINED_FOR, False)
     assert listed == {f"{PLAIN}:latest": too_small, f"{TOOLS}:latest": too_small}
 

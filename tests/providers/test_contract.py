@@ -18,14 +18,12 @@ from tests.providers.contract import (
     text_of,
     thinking_of,
 )
-from tests.providers.loopback import KEY, Loopback
+from tests.providers.loopback import Loopback
+from tests.providers.players import PLAYERS, REAL_MODELS_ONLY, SPEAKERS
 from zkchat.errors import ProviderError
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.prompt import Finish, ModelChunk, TextChunk
+from zkchat.model.provider_names import PROVIDERS
 from zkchat.ports import ModelProvider
-from zkchat.providers.ollama import Ollama
-from zkchat.providers.openai import OpenAI
-from zkchat.providers.quote import Quote
-from zkchat.providers.scripted import Script, Scripted
 
 Play = Callable[[str], ModelProvider]
 """From the name of a play to a provider that plays it."""
@@ -37,46 +35,14 @@ def server() -> Iterator[Loopback]:
         yield server
 
 
-@pytest.fixture(params=["scripted", "ollama", "openai"])
+@pytest.fixture(params=[name for name in PROVIDERS if name in PLAYERS])
 def play(request: pytest.FixtureRequest, server: Loopback) -> Play:
-    plays: dict[str, Play] = {
-        "scripted": scripted,
-        "ollama": lambda name: Ollama(name, host=server.address),
-        "openai": lambda name: OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY),
-    }
-    return plays[request.param]
+    return lambda name: PLAYERS[request.param](name, server)
 
 
-@pytest.fixture(params=["scripted", "quote", "ollama", "openai"])
+@pytest.fixture(params=[name for name in PROVIDERS if name not in REAL_MODELS_ONLY])
 def talker(request: pytest.FixtureRequest, server: Loopback) -> ModelProvider:
-    talkers: dict[str, ModelProvider] = {
-        "scripted": scripted("tells"),
-        "quote": Quote(),
-        "ollama": Ollama("tells", host=server.address),
-        "openai": OpenAI("tells", base_url=f"{server.address}/v1", api_key=KEY),
-    }
-    return talkers[request.param]
-
-
-def scripted(name: str) -> Scripted:
-    chunks = PLAYS.get(name)
-    if chunks is None:
-        return Scripted(Script.model_validate({"answers": [[{"error": f"There is no '{name}'.", "hint": "Look."}]]}))
-    steps = [_step(chunk) for chunk in chunks]
-    cut = not isinstance(chunks[-1], Finish)
-    return Scripted(Script.model_validate({"answers": [steps] if cut else [steps, steps], "cut": cut}))
-
-
-def _step(chunk: ModelChunk) -> dict[str, object]:
-    match chunk:
-        case TextChunk(text=text):
-            return {"text": text}
-        case ThinkingChunk(text=text):
-            return {"thinking": text}
-        case ToolRequested(call=call):
-            return {"tool": call.name, "arguments": call.arguments}
-        case Finish(reason=reason):
-            return {"finish": reason, "usage": {"prompt_tokens": 9, "completion_tokens": 7}}
+    return SPEAKERS[request.param]("tells", server)
 
 
 def test_a_provider_says_what_it_is_before_it_is_asked(talker: ModelProvider) -> None:

@@ -12,10 +12,9 @@ import pytest
 from tests.providers.contract import answer, asking, failure, finish_of, text_of
 from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights, smollm2, with_tools
-from zkchat.environment import let_idle_threads_sleep
 from zkchat.errors import ProviderError
 from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.local import LlamaCpp
+from zkchat.providers.llama_cpp import LlamaCpp
 
 WINDOW = 1024
 
@@ -23,7 +22,7 @@ LEAVE_EARLY = """\
 import asyncio, sys
 from pathlib import Path
 from tests.providers.contract import first_words
-from zkchat.providers.local import LlamaCpp
+from zkchat.providers.llama_cpp import LlamaCpp
 from zkchat.providers.declared import Declared
 model = LlamaCpp(Path(sys.argv[1]), declared=Declared(context_limit=512), threads=1)
 print(asyncio.run(first_words(model)))
@@ -40,7 +39,6 @@ def file() -> Path:
 
 @pytest.fixture(scope="module")
 def model(file: Path) -> LlamaCpp:
-    let_idle_threads_sleep()
     model = LlamaCpp(file, name="smollm2", settings=ModelSettings(context_limit=WINDOW), threads=1)
     asyncio.run(model.connect())
     return model
@@ -48,7 +46,6 @@ def model(file: Path) -> LlamaCpp:
 
 @pytest.fixture(scope="module")
 def able(file: Path, tmp_path_factory: pytest.TempPathFactory) -> LlamaCpp:
-    let_idle_threads_sleep()
     path = with_tools(file, tmp_path_factory.mktemp("able") / "tools.gguf")
     return LlamaCpp(path, settings=ModelSettings(context_limit=512), threads=1)
 

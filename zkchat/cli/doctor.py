@@ -11,7 +11,7 @@ from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
 
 if TYPE_CHECKING:
-    from zkchat.config.load import Loaded
+    from zkchat.compose.workspace import Workspace
 
 PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "python-frontmatter", "pyyaml",
@@ -159,50 +159,20 @@ def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]
         yield Finding("sessions", "ok", f"{len(store.sessions()):,} kept")
 
 
-def _model(environment: Environment, loaded: "Loaded") -> Iterator[Finding]:
-    """The model in use. A server is asked for it: a name alone says nothing."""
-    import asyncio
+def _model(workspace: "Workspace") -> Iterator[Finding]:
+    """The model in use."""
+    from zkchat.compose.providers import check_model, create_provider
 
-    from zkchat.compose import providers
-    from zkchat.errors import ProviderError
-
-    told: list[str] = []
-    settings = loaded.settings
-    provider, _ = providers.create_provider(environment, loaded, told.append)
-    yield from (Finding("model", "warning", warning) for warning in told)
-    variable = settings.openai.api_key_env
-    match provider.info.provider:
-        case "quote":
-            yield Finding("model", "ok", "quote (no model: sentences of your notes are quoted)")
-            return
-        case "openai" if not settings.openai.base_url and not environment.variables.get(variable):
-            raise ProviderError(
-                f"There is no key for {provider.info.name}.", hint=f"Put it into the variable {variable}."
-            )
-        case "ollama" | "openai":
-            asyncio.run(provider.connect())
-    window, tools = provider.info.context_limit, provider.info.calls_tools
-    facts = (f"{window:,} tokens" if window else "window unknown", "tools" if tools else "no tools")
-    yield Finding("model", "ok", f"{provider.info.name} (ready; {', '.join(facts)})")
+    model = create_provider(workspace)
+    yield from (Finding("model", "warning", warning) for warning in model.warnings)
+    yield Finding("model", "ok", check_model(workspace, model.provider))
 
 
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
+    from zkchat.compose.providers import provider_statuses
     from zkchat.compose.workspace import load_workspace
-    from zkchat.model.secrets import without_password
-    from zkchat.providers.transport import is_reachable
 
-    loaded = load_workspace(environment, vault, model=model).loaded
-    settings = loaded.settings
-    yield from _guarded("model", lambda: _model(environment, loaded))
-    there = is_reachable(settings.ollama.host)
-    yield Finding(
-        "Ollama",
-        "ok" if there else "absent",
-        f"{'answers' if there else 'does not answer'} at {without_password(settings.ollama.host)}",
-    )
-    key = bool(environment.variables.get(settings.openai.api_key_env))
-    yield Finding(
-        "OpenAI",
-        "ok" if key else "absent",
-        f"{'a key is' if key else 'no key'} in ${settings.openai.api_key_env}",
-    )
+    workspace = load_workspace(environment, vault, model=model)
+    yield from _guarded("model", lambda: _model(workspace))
+    for status in provider_statuses(workspace):
+        yield Finding(status.subject, "ok" if status.is_available else "absent", status.text)

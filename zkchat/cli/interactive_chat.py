@@ -17,7 +17,7 @@ from zkchat.cli.output import announce_model, consoles, create_presenter
 from zkchat.cli.programs import edit_file, open_address
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
-from zkchat.compose.providers import preload_client
+from zkchat.compose.providers import key_variables, preload_client
 from zkchat.errors import SessionError, StorageError, VaultError, ZkchatError
 from zkchat.render.sanitize import sanitize_text
 from zkchat.repl.background import Background
@@ -448,7 +448,7 @@ def last_session(store: "SessionStore") -> "Session | None":
 
 def keys_of(environment: "Environment", opened: conversation.OpenConversation) -> tuple[str, ...]:
     """The keys of this user, also the one in a variable of the user's own choice."""
-    return known_keys(environment, opened.settings.openai.api_key_env)
+    return known_keys(environment, *key_variables(opened.settings))
 
 
 def preload_libraries(provider: str) -> None:

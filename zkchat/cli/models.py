@@ -1,46 +1,32 @@
 """`zkchat models`: which model is used, which others there are, and how to get a small one."""
 
-from collections.abc import Awaitable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, process
 from zkchat.cli.progress import progress
-from zkchat.errors import ProviderError, UsageError
 
 if TYPE_CHECKING:
-    from zkchat.config.load import Loaded
     from zkchat.config.schema import Model, Settings
-    from zkchat.environment import Environment
     from zkchat.model.prompt import ModelInfo
+    from zkchat.providers.descriptor import ModelListing
 
-MOST_SHOWN = 20
-"""Models of one place: some servers offer hundreds. `--json` gives all of them."""
-
-Provider = Literal["ollama", "openai", "local"]
+MAX_SHOWN = 20
+"""Models of one listing: some servers offer hundreds. `--json` gives all of them."""
 
 app = typer.Typer(help="List the models there are, and fetch a small one.", invoke_without_command=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where models may be: a server, or a folder."""
-
-    name: str
-    models: tuple["ModelInfo", ...] = ()
-    trouble: str = ""
-    hint: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Named:
-    """A model that has a name of the user's own; `offered` is what its place says of it now."""
+    """A model that the user has named; `listed` is what its provider says of it now."""
 
     name: str
     settings: "Model"
-    offered: "ModelInfo | None"
+    listed: "ModelInfo | None"
 
     @property
     def model(self) -> str:
@@ -48,12 +34,12 @@ class Named:
 
     @property
     def window(self) -> int | None:
-        return self.settings.context_limit or (self.offered.context_limit if self.offered else None)
+        return self.settings.context_limit or (self.listed.context_limit if self.listed else None)
 
     @property
     def tools(self) -> bool | None:
         said = self.settings.calls_tools
-        return self.offered.calls_tools if said is None and self.offered else said
+        return self.listed.calls_tools if said is None and self.listed else said
 
 
 @app.callback()
@@ -61,13 +47,14 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
     """Show the model in use and the others there are, with their windows and whether they can use tools."""
     if context.invoked_subcommand:
         return
+    from zkchat.compose.providers import list_models, name_of_model
     from zkchat.compose.workspace import load_workspace
 
     here = process()
-    loaded = load_workspace(here.environment, vault).loaded
-    places = _places(here.environment, loaded)
-    named = _named(loaded.settings, places)
-    chosen, why = _chosen(here.environment, loaded, places)
+    workspace = load_workspace(here.environment, vault)
+    listings = list_models(workspace)
+    named = _named(workspace.settings, listings.values())
+    chosen, why = name_of_model(workspace, listings)
     if json_output:
         here.json(
             {
@@ -76,14 +63,14 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
                 "named": [
                     {"name": one.name, "model": one.model, "window": one.window, "tools": one.tools} for one in named
                 ],
-                "places": [_described(place) for place in places.values()],
+                "places": [_described(listing) for listing in listings.values()],
             }
         )
         return
     here.out(f"In use: {chosen} ({why})")
     _print_named(here, named)
-    for place in places.values():
-        _print(here, place)
+    for listing in listings.values():
+        _print(here, listing)
     here.out("\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`.")
 
 
@@ -93,17 +80,11 @@ def pull(
     json_output: JsonOption = False,
 ) -> None:
     """Fetch a small model that runs on this machine, check it, and keep it in your cache folder."""
-    from zkchat.providers import weights
+    from zkchat.compose.providers import pull_model
 
     here = process()
-    known = weights.KNOWN.get(name)
-    if known is None:
-        raise UsageError(
-            f"zkchat does not know how to fetch '{name}'.",
-            hint=f"It knows: {', '.join(weights.KNOWN)}. Any other GGUF file can be used by its path: local:FILE.gguf",
-        )
-    with progress(here.environment, f"Fetching {name}") as told:
-        path = weights.pull(known, here.environment.cache_dir, told, variables=here.environment.variables)
+    with progress(here.environment, f"Fetching {name}") as report:
+        path = pull_model(here.environment, name, report)
     if json_output:
         here.json({"model": f"local:{name}", "path": path})
         return
@@ -111,97 +92,25 @@ def pull(
     here.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
 
 
-def _places(environment: "Environment", loaded: "Loaded") -> dict[Provider, Place]:
-    import asyncio
+def _named(settings: "Settings", listings: "Iterable[ModelListing]") -> list[Named]:
+    from zkchat.compose.providers import listed_names
 
-    async def servers() -> tuple[Place, Place]:
-        return await asyncio.gather(_ollama(environment, loaded), _openai(environment, loaded.settings))
-
-    ollama, openai = asyncio.run(servers())
-    return {"ollama": ollama, "openai": openai, "local": _files(environment)}
-
-
-async def _ollama(environment: "Environment", loaded: "Loaded") -> Place:
-    from zkchat.compose import providers
-    from zkchat.model.secrets import without_password
-    from zkchat.providers.listing import of_ollama
-
-    host, key = loaded.settings.ollama.host, providers.key_for_ollama(environment, loaded).value
-    offered = of_ollama(host, api_key=key, remote=loaded.settings.ollama.remote)
-    return await _asked(f"Ollama at {without_password(host)}", offered)
-
-
-async def _openai(environment: "Environment", settings: "Settings") -> Place:
-    from zkchat.model.secrets import without_password
-    from zkchat.providers.listing import of_openai
-
-    base_url, variable = settings.openai.base_url, settings.openai.api_key_env
-    name, key = without_password(base_url) or "OpenAI", environment.variables.get(variable, "")
-    if not base_url and not key:
-        return Place(name=name, trouble=f"There is no key in the variable {variable}.")
-    offered = of_openai(base_url, api_key=key, key_variable=variable, remote=settings.openai.remote)
-    return await _asked(name, offered)
-
-
-async def _asked(name: str, offered: Awaitable[list["ModelInfo"]]) -> Place:
-    try:
-        return Place(name=name, models=tuple(await offered))
-    except ProviderError as error:
-        return Place(name=name, trouble=error.message, hint=error.hint)
-
-
-def _files(environment: "Environment") -> Place:
-    from zkchat.providers.gguf import models_folder
-    from zkchat.providers.listing import of_folder
-    from zkchat.providers.llama_engine import is_installed
-
-    name, found = f"Files in {models_folder(environment.cache_dir)}", of_folder(environment.cache_dir)
-    if found and not is_installed():
-        return Place(
+    listed = {info.name: info for listing in listings for info in listing.models}
+    return [
+        Named(
             name=name,
-            models=tuple(found),
-            trouble="They need the package xllamacpp, which is not installed.",
-            hint="Install it: pip install 'zkchat[local]'",
+            settings=model,
+            listed=next((listed[full] for full in listed_names(model.provider, model.id) if full in listed), None),
         )
-    return Place(name=name, models=tuple(found), hint="" if found else "Fetch a small one: zkchat models pull smollm2")
+        for name, model in settings.models.items()
+    ]
 
 
-def _named(settings: "Settings", places: dict[Provider, Place]) -> list[Named]:
-    offered = {info.name: info for place in places.values() for info in place.models}
-    found = []
-    for name, model in settings.models.items():
-        full = f"{model.provider}:{model.id}"
-        info = offered.get(full) or offered.get(f"{full}:latest")  # as Ollama lists what has no tag
-        found.append(Named(name=name, settings=model, offered=info))
-    return found
-
-
-def _chosen(environment: "Environment", loaded: "Loaded", places: dict[Provider, Place]) -> tuple[str, str]:
-    """The model in use, and why it is that one."""
-    from zkchat.providers.detect import Surroundings, detect
-
-    settings = loaded.settings
-    if settings.model:
-        return settings.model, f"set {loaded.origins['model'].place}"
-    names = {provider: [info.id for info in place.models] for provider, place in places.items()}
-    choice = detect(
-        Surroundings(
-            ollama_host=settings.ollama.host,
-            openai_base_url=settings.openai.base_url,
-            openai_key=bool(environment.variables.get(settings.openai.api_key_env)),
-            local=[] if places["local"].trouble else names["local"],
-        ),
-        reach=lambda _address: True,  # those that do not answer offer nothing
-        offered=lambda server: names[server],
-    )
-    return choice.model, choice.why
-
-
-def _described(place: Place) -> dict[str, object]:
+def _described(listing: "ModelListing") -> dict[str, object]:
     return {
-        "place": place.name,
-        "trouble": place.trouble,
-        "hint": place.hint,
+        "place": listing.source,
+        "trouble": listing.problem,
+        "hint": listing.hint,
         "models": [
             {
                 "name": info.name,
@@ -209,7 +118,7 @@ def _described(place: Place) -> dict[str, object]:
                 "tools": info.calls_tools,
                 "on_this_machine": info.on_this_machine,
             }
-            for info in place.models
+            for info in listing.models
         ],
     }
 
@@ -220,7 +129,7 @@ def _print_named(here: Process, named: list[Named]) -> None:
     width = max((len(f"{one.name} = {one.model}") for one in named), default=0)
     for one in named:
         tools = "" if one.tools is None else _tools(one.tools)
-        absent = "" if one.offered else "not among those below"
+        absent = "" if one.listed else "not among those below"
         facts = ", ".join(filter(None, (tools, absent)))
         here.out(f"  {f'{one.name} = {one.model}':<{width}}  {_window(one.window):>16}  {facts}")
 
@@ -233,15 +142,15 @@ def _tools(calls_tools: bool) -> str:
     return "tools" if calls_tools else "no tools, so zkchat searches for it"
 
 
-def _print(here: Process, place: Place) -> None:
-    here.out(f"\n{place.name}")
-    width = max((len(info.name) for info in place.models[:MOST_SHOWN]), default=0)
-    for info in place.models[:MOST_SHOWN]:
+def _print(here: Process, listing: "ModelListing") -> None:
+    here.out(f"\n{listing.source}")
+    width = max((len(info.name) for info in listing.models[:MAX_SHOWN]), default=0)
+    for info in listing.models[:MAX_SHOWN]:
         here.out(f"  {info.name:<{width}}  {_window(info.context_limit):>16}  {_tools(info.calls_tools)}")
-    if len(place.models) > MOST_SHOWN:
-        here.out(f"  … and {len(place.models) - MOST_SHOWN:,} more: zkchat models --json")
-    if not place.models and not place.trouble:
+    if len(listing.models) > MAX_SHOWN:
+        here.out(f"  … and {len(listing.models) - MAX_SHOWN:,} more: zkchat models --json")
+    if not listing.models and not listing.problem:
         here.out("  no models")
-    for line in (place.trouble, f"→ {place.hint}" if place.hint else ""):
+    for line in (listing.problem, f"→ {listing.hint}" if listing.hint else ""):
         if line:
             here.out(f"  {line}")

@@ -161,7 +161,9 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             _apply_agent(workspace, options, agent) if agent else (workspace, _unapproved_agent(profiles, journal))
         )
         notices: list[str] = []
-        provider, chosen = guarded_provider(environment, workspace.loaded, notices.append)
+        model = guarded_provider(workspace)
+        provider = model.provider
+        notices += model.warnings
         library, cache_notices = stack.enter_context(open_note_library(workspace))
         refresher = IndexRefresher(library, provider, local_folders_of(workspace), options)
         parts = Parts(
@@ -186,7 +188,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             library=library,
             refresher=refresher,
             workspace=workspace,
-            chosen=chosen,
+            chosen=model.chosen,
             warnings=(*(Warned(text=text) for text in notices), *unmet, *left_open),
             asked=asked,
         )

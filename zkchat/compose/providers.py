@@ -1,85 +1,48 @@
 """The model of a conversation: chosen by the settings, created with its key, and counted by its tokenizer."""
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from zkchat.environment import Environment, let_idle_threads_sleep
+from zkchat.errors import UsageError
+from zkchat.model.provider_names import PROVIDERS
 
 if TYPE_CHECKING:
-    from zkchat.config.load import Loaded
+    from pathlib import Path
+
+    from zkchat.compose.workspace import Workspace
+    from zkchat.config.schema import Settings
+    from zkchat.environment import Environment
     from zkchat.ports import ModelProvider, Tokenizer
-    from zkchat.providers.keys import ServerKey
-    from zkchat.providers.registry import Sources
+    from zkchat.providers.descriptor import ModelListing, ProviderContext, ProviderStatus
+    from zkchat.providers.weights import Progress
 
-_FOREIGN_TOKENIZER = 1.2
-"""Tokens of another model's tokenizer for each of ours, rather high than low."""
-
-
-def guarded_provider(
-    environment: Environment, loaded: "Loaded", tell: Callable[[str], None]
-) -> tuple["ModelProvider", str]:
-    """As `create_provider`; where the vault's settings could not be read, one elsewhere is sent nothing."""
-    from zkchat.providers.guarded import GuardedProvider
-
-    provider, chosen = create_provider(environment, loaded, tell)
-    runs_here = provider.info.on_this_machine or provider.info.provider == "local"
-    if not loaded.privacy_unknown or runs_here:
-        return provider, chosen
-    return GuardedProvider(provider, loaded.privacy_unknown), chosen
+_FOREIGN_TOKENIZER_FACTOR = 1.2
+"""Tokens of an unknown tokenizer for each of ours, rather high than low."""
 
 
-def key_for_ollama(environment: Environment, loaded: "Loaded") -> "ServerKey":
-    """The key for the server of the settings, where it may go there: a vault's choice of the server is not enough."""
-    from zkchat.providers.keys import OLLAMA_VARIABLE, ollama_key
+@dataclass(frozen=True, kw_only=True)
+class ModelInUse:
+    """The model of a conversation, and what the user should know of it."""
 
-    is_users_choice = loaded.origins["ollama.host"].layer in {"user", "variable", "flag"}
-    key = environment.variables.get(OLLAMA_VARIABLE, "")
-    return ollama_key(key, loaded.settings.ollama.host, is_users_choice=is_users_choice)
-
-
-def create_provider(
-    environment: Environment, loaded: "Loaded", tell: Callable[[str], None]
-) -> tuple["ModelProvider", str]:
-    """The model that is set, or else the first that is there, with the sentence that says which and why.
-
-    `tell` hears what is to be known of the key that goes to its server.
-    """
-    from zkchat.providers.registry import choose, create, named
-
-    sources, keys = _sources(environment, loaded)
-    choice = None if loaded.settings.model else choose(sources)
-    name = choice.model if choice else loaded.settings.model
-    provider = named(name, sources).provider
-    if provider == "local":
-        let_idle_threads_sleep()
-    if provider in keys and keys[provider].warning:
-        tell(keys[provider].warning)
-    return create(name, sources), choice.sentence if choice else ""
+    provider: "ModelProvider"
+    chosen: str = ""
+    """The sentence that says which model was chosen and why, where none is set."""
+    warnings: tuple[str, ...] = ()
+    """About the key that goes to its server."""
 
 
-def _sources(environment: Environment, loaded: "Loaded") -> "tuple[Sources, dict[str, ServerKey]]":
-    """Where models come from, and the keys for those of servers."""
-    from zkchat.providers.descriptor import ModelSettings, NamedModel
-    from zkchat.providers.keys import openai_key
-    from zkchat.providers.registry import Sources
+def provider_context(workspace: "Workspace") -> "ProviderContext":
+    """What providers may use of the settings and of the process."""
+    from zkchat.providers.descriptor import ModelSettings, NamedModel, ProviderContext
 
-    settings = loaded.settings
-    variable = settings.openai.api_key_env
-    keys = {
-        "ollama": key_for_ollama(environment, loaded),
-        "openai": openai_key(environment.variables.get(variable, ""), settings.openai.base_url, variable),
-    }
-    sources = Sources(
-        ollama_host=settings.ollama.host,
-        ollama_key=keys["ollama"].value,
-        openai_base_url=settings.openai.base_url,
-        openai_key=keys["openai"].value,
-        openai_key_variable=variable,
-        remote=frozenset(
-            name
-            for name, is_remote in (("ollama", settings.ollama.remote), ("openai", settings.openai.remote))
-            if is_remote
+    environment, settings = workspace.environment, workspace.settings
+    return ProviderContext(
+        settings=provider_sections(settings),
+        set_by_user=frozenset(
+            key for key, origin in workspace.loaded.origins.items() if origin.layer in {"user", "variable", "flag"}
         ),
+        variables=environment.variables,
         folder=environment.cwd,
         home=environment.home,
         cache=environment.cache_dir,
@@ -99,30 +62,144 @@ def _sources(environment: Environment, loaded: "Loaded") -> "tuple[Sources, dict
             for name, model in settings.models.items()
         },
     )
-    return sources, keys
+
+
+def provider_sections(settings: "Settings") -> Mapping[str, Mapping[str, object]]:
+    """The sections of the settings that have the name of a provider."""
+    return {name: dict(getattr(settings, name)) for name in PROVIDERS if hasattr(settings, name)}
+
+
+def key_variables(settings: "Settings") -> tuple[str, ...]:
+    """The environment variables that hold keys, as far as the settings name them."""
+    return tuple(
+        str(section["api_key_env"]) for section in provider_sections(settings).values() if "api_key_env" in section
+    )
+
+
+def create_provider(workspace: "Workspace") -> ModelInUse:
+    """Create the model that is set, or else the first that is there. Raises `ConfigError`."""
+    from zkchat.providers.registry import create, descriptor_of
+
+    context = provider_context(workspace)
+    name, chosen = workspace.settings.model, ""
+    if not name:
+        from zkchat.providers.detect import choose
+
+        choice = choose(context)
+        name, chosen = choice.model, choice.sentence
+    provider = create(name, context)
+    warning = descriptor_of(provider.info.provider).key(context).warning
+    return ModelInUse(provider=provider, chosen=chosen, warnings=(warning,) if warning else ())
+
+
+def guarded_provider(workspace: "Workspace") -> ModelInUse:
+    """As `create_provider`; where the vault's settings could not be read, one elsewhere is sent nothing."""
+    from zkchat.providers.guarded import GuardedProvider
+    from zkchat.providers.registry import descriptor_of
+
+    model = create_provider(workspace)
+    info, reason = model.provider.info, workspace.loaded.privacy_unknown
+    if not reason or info.on_this_machine or descriptor_of(info.provider).in_process:
+        return model
+    return replace(model, provider=GuardedProvider(model.provider, reason))
 
 
 def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:
-    """The model's own where it runs in this process, else the encoding that counts for it, or one that comes near.
+    """The model's own tokenizer, or the encoding that counts for it, or else one that comes near.
 
-    And what its counts are to be multiplied by until the model's server has said how it counts.
+    And the factor for its counts until the model's server has reported its own.
     """
     from zkchat.context.tokens import FALLBACK_ENCODING, CachedTokenizer, tokenizer_for
+    from zkchat.providers.registry import descriptor_of
 
     info = provider.info
-    if info.provider == "local":
-        from zkchat.providers.local import LlamaCpp
+    descriptor = descriptor_of(info.provider)
+    if own := descriptor.tokenizer(provider):
+        return CachedTokenizer(own), 1.0
+    tokenizer = tokenizer_for(info.tokenizer, otherwise="" if descriptor.in_process else FALLBACK_ENCODING)
+    is_known = descriptor.in_process or tokenizer.exact
+    return CachedTokenizer(tokenizer), 1.0 if is_known else _FOREIGN_TOKENIZER_FACTOR
 
-        assert isinstance(provider, LlamaCpp)
-        return CachedTokenizer(provider.tokenizer), 1.0
-    has_server = not info.needs_notes and info.provider != "scripted"
-    tokenizer = tokenizer_for(info.tokenizer, otherwise=FALLBACK_ENCODING if has_server else "")
-    return CachedTokenizer(tokenizer), _FOREIGN_TOKENIZER if has_server and not tokenizer.exact else 1.0
+
+def may_answer_anytime(provider: "ModelProvider") -> bool:
+    """Whether the model may be asked for something between the turns of a conversation."""
+    from zkchat.providers.registry import descriptor_of
+
+    return descriptor_of(provider.info.provider).answers_anytime
 
 
 def preload_client(provider: str) -> None:
-    """Import the client library that the first turn would otherwise import while the user waits."""
+    """Import the client library of a provider, so that the first request need not wait for it."""
     from zkchat.providers.libraries import load
+    from zkchat.providers.registry import descriptor_of
 
-    if provider in {"ollama", "openai"}:
-        load(provider)
+    if library := descriptor_of(provider).library:
+        load(library)
+
+
+def list_models(workspace: "Workspace") -> dict[str, "ModelListing"]:
+    """The models that there are, by provider."""
+    import asyncio
+
+    from zkchat.providers.registry import descriptors
+
+    context = provider_context(workspace)
+
+    async def every() -> dict[str, "ModelListing"]:
+        known = [*descriptors()]
+        listings = await asyncio.gather(*(descriptor.list_models(context) for descriptor in known))
+        return {descriptor.name: found for descriptor, found in zip(known, listings, strict=True) if found}
+
+    return asyncio.run(every())
+
+
+def name_of_model(workspace: "Workspace", listings: Mapping[str, "ModelListing"]) -> tuple[str, str]:
+    """The name of the model that is set, or else of the first of those listed, and why it is that one."""
+    from zkchat.providers.descriptor import ProviderDescriptor
+    from zkchat.providers.detect import first_choice
+
+    def names_of(descriptor: ProviderDescriptor) -> list[str]:
+        listing = listings.get(descriptor.name)
+        return [info.id for info in listing.models] if listing and not listing.problem else []
+
+    if name := workspace.settings.model:
+        return name, f"set {workspace.loaded.origins['model'].place}"
+    choice = first_choice(provider_context(workspace), names_of)
+    return choice.model, choice.why
+
+
+def listed_names(provider: str, id_: str) -> list[str]:
+    """The full names by which a provider may list the model `id_`."""
+    from zkchat.providers.registry import descriptor_of
+
+    return [f"{provider}:{listed}" for listed in descriptor_of(provider).listed_ids(id_)]
+
+
+def check_model(workspace: "Workspace", provider: "ModelProvider") -> str:
+    """Check a model, and describe it: its server is asked, because a name alone says nothing. Raises `ZkchatError`."""
+    import asyncio
+
+    from zkchat.providers.registry import descriptor_of
+
+    return asyncio.run(descriptor_of(provider.info.provider).check(provider, provider_context(workspace)))
+
+
+def provider_statuses(workspace: "Workspace") -> Iterator["ProviderStatus"]:
+    """Whether each provider could be used, where there is something to check."""
+    from zkchat.providers.registry import descriptors
+
+    context = provider_context(workspace)
+    return filter(None, (descriptor.status(context) for descriptor in descriptors()))
+
+
+def pull_model(environment: "Environment", name: str, progress: "Progress") -> "Path":
+    """Fetch a small model into the cache folder, and return its path."""
+    from zkchat.providers import weights
+
+    known = weights.KNOWN.get(name)
+    if known is None:
+        raise UsageError(
+            f"zkchat does not know how to fetch '{name}'.",
+            hint=f"It knows: {', '.join(weights.KNOWN)}. Any other GGUF file can be used by its path: local:FILE.gguf",
+        )
+    return weights.pull(known, environment.cache_dir, progress, variables=environment.variables)

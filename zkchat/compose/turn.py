@@ -13,7 +13,7 @@ from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.request import ArchiveRecall, Preparation, Wants
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.turn import Turn
-from zkchat.compose.providers import tokenizer_of
+from zkchat.compose.providers import may_answer_anytime, tokenizer_of
 from zkchat.compose.stores import open_memory, open_message_search, open_summary_cache
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.user_interface import UserInterface
@@ -118,7 +118,7 @@ def describing_for(turn: Turn, settings: "Settings") -> BackgroundSummaries:
             case "always":
                 return True
             case "local":  # a script would give away the answer to the next question
-                return info.on_this_machine and info.provider != "scripted"
+                return info.on_this_machine and may_answer_anytime(provider)
             case "never":
                 return False
 

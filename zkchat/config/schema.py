@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from zkchat.config.urls import http_address
 from zkchat.model import globs
 from zkchat.model.choices import CompactionStrategy, ThinkingView
+from zkchat.model.provider_names import ProviderName
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,7 @@ class UserInterface(Section):
 
 
 class Model(Section):
-    provider: Literal["ollama", "openai", "local"] = Field(description="Who runs it.")
+    provider: ProviderName = Field(description="Who runs it.")
     id: Annotated[str, Field(min_length=1), Expects("the name that the provider knows it by")] = Field(
         description="The model's name there, such as `qwen3:8b`; for `local` a name or a file."
     )

@@ -1,19 +1,30 @@
-"""What the settings say of a model."""
+"""The descriptor of a provider: all that the rest of zkchat knows of it, as one value that its module exports.
 
-from collections.abc import Mapping
+`zkchat.providers.NAME` exports it as `PROVIDER`. Client libraries and HTTP clients are imported inside its methods:
+descriptors are imported to list names, and wherever a model is looked for.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zkchat.model.prompt import ModelInfo
+    from zkchat.ports import ModelProvider, Tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """It counts for more than what the server says."""
+    """What the settings say of a model. It overrides what its server says."""
 
     context_limit: int | None = None
     temperature: float | None = None
-    """Where a request does not ask for another."""
+    """Used where a request does not give one."""
     calls_tools: bool | None = None
     options: Mapping[str, object] = field(default_factory=dict)
-    """Sent along with every request as they are."""
+    """Sent with every request as they are."""
     remote: bool = False
     """Whether it runs on another machine, whatever its address says: a tunnel or a proxy leads there."""
 
@@ -23,7 +34,7 @@ DEFAULT_MODEL_SETTINGS = ModelSettings()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedModel:
-    """A model that the user has given a name of their own."""
+    """A model by provider and id, with its settings; the user may have given it a name of their own."""
 
     provider: str
     id: str
@@ -31,5 +42,136 @@ class NamedModel:
 
     @property
     def model(self) -> str:
-        """What it is called without that name."""
+        """Its full name: `PROVIDER:ID`."""
         return f"{self.provider}:{self.id}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderContext:
+    """What providers may use of the settings and of the process."""
+
+    settings: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    """The settings sections of providers: a provider's section has the provider's name.
+
+    In each, `remote` says that its models run on another machine, and `api_key_env` names the variable of its key.
+    """
+    set_by_user: frozenset[str] = frozenset()
+    """Dotted keys of the settings that the user set, rather than a vault."""
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    folder: Path
+    """Where relative paths in a model's name start."""
+    home: Path
+    cache: Path
+    """Where downloaded models are kept."""
+    window: int | None = None
+    """The user's limit on the context window; a model in this process reserves no memory beyond it."""
+    models: Mapping[str, NamedModel] = field(default_factory=dict)
+    """Those that the user has named."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerKey:
+    """The key that is sent to a server, empty for none, and a warning about it."""
+
+    value: str = field(default="", repr=False)
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The model to use where none is set."""
+
+    model: str
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"No model is set, so zkchat uses {self.model}: {self.why}. "
+            "`zkchat models` shows what there is, `zkchat config set model NAME` chooses."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelListing:
+    """The models of one server or folder, or the problem with it."""
+
+    source: str
+    models: tuple["ModelInfo", ...] = ()
+    problem: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderStatus:
+    """Whether a provider could be used, for `zkchat doctor`."""
+
+    subject: str
+    is_available: bool
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderDescriptor(ABC):
+    """One provider. Only `create` is required; the defaults suit a model that runs in this process and has no key."""
+
+    name: str
+    """The part of a model's name before the colon, the name of its module, and of its section in the settings."""
+    usage: str
+    """How its models are named, for hints: "`ollama:NAME`"."""
+    takes_id: bool = True
+    """Whether a model's name goes on after the provider's: `quote` is all of it."""
+    in_process: bool = False
+    """Whether its models run in this process, rather than in a server that reports its own token counts."""
+    library: str = ""
+    """The client library to import ahead of the first request, which takes half a second."""
+    answers_anytime: bool = True
+    """Whether it may be asked between turns: a script would give away its next answer."""
+
+    @abstractmethod
+    def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
+        """Create the model, without connecting to a server. Raises `ConfigError`."""
+
+    def settings(self, context: ProviderContext) -> Mapping[str, Any]:
+        """Its section of the settings."""
+        return context.settings.get(self.name, {})
+
+    def key(self, context: ProviderContext) -> ServerKey:
+        """The key for its server, if there is one and it may go there."""
+        return ServerKey()
+
+    def address(self, context: ProviderContext) -> str:
+        """The address that must accept a connection before `model_names` is called; empty if there is none."""
+        return ""
+
+    def model_names(self, context: ProviderContext) -> Sequence[str]:
+        """The ids of its models, quickly, the preferred one first. Raises `ProviderError`."""
+        return ()
+
+    def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
+        """The model to use where none is set; `names` are the ids that it offers."""
+        return None
+
+    async def list_models(self, context: ProviderContext) -> ModelListing | None:
+        """All its models with what is known of them, for `zkchat models`; None if it has no list."""
+        return None
+
+    def listed_ids(self, id_: str) -> Sequence[str]:
+        """The ids by which `list_models` may name the model `id_`."""
+        return (id_,)
+
+    def status(self, context: ProviderContext) -> ProviderStatus | None:
+        """Whether it could be used, for `zkchat doctor`; None if there is nothing to check."""
+        return None
+
+    async def check(self, model: "ModelProvider", context: ProviderContext) -> str:
+        """Check the model that is in use, and describe it for `zkchat doctor`. Raises `ZkchatError`."""
+        if not self.in_process:
+            await model.connect()
+        info = model.info
+        window = f"{info.context_limit:,} tokens" if info.context_limit else "window unknown"
+        return f"{info.name} (ready; {window}, {'tools' if info.calls_tools else 'no tools'})"
+
+    def tokenizer(self, model: "ModelProvider") -> "Tokenizer | None":
+        """The model's own tokenizer; None if `ModelInfo.tokenizer` names the encoding, if anything does."""
+        return None

@@ -1,70 +1,55 @@
-"""Which model to talk to when nobody has said: the first that is there (SPEC 8.2)."""
+"""Which model to use where none is set: that of the first provider that offers one."""
 
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
-from zkchat.model.secrets import without_password
+from zkchat.errors import ProviderError
+from zkchat.providers.descriptor import Choice, ProviderContext, ProviderDescriptor
+from zkchat.providers.locality import is_reachable
+from zkchat.providers.registry import descriptors
 
-Server = Literal["ollama", "openai"]
-
-OPENAI_MODEL = "gpt-5-mini"
-SECONDS = 0.3
-"""How long a server may take to accept a connection."""
-HOW_TO_CHOOSE = "`zkchat models` shows what there is, `zkchat config set model NAME` chooses."
+PROBE_TIMEOUT = 0.3
+"""Seconds that a server may take to accept a connection."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """Where a model may be found."""
+def choose(context: ProviderContext) -> Choice:
+    """The model to use. Servers are probed at once, and only one that answers is asked for its models."""
+    addresses = {descriptor.name: descriptor.address(context) for descriptor in descriptors()}
+    reached = reachable(filter(None, addresses.values()), is_reachable)
 
-    ollama_host: str
-    openai_base_url: str
-    """Empty: OpenAI itself."""
-    openai_key: bool
-    """Whether there is a key; what it is, nobody needs to know here."""
-    local: Sequence[str]
-    """Names of the models in files that can be run."""
+    def names_of(descriptor: ProviderDescriptor) -> Sequence[str]:
+        address = addresses[descriptor.name]
+        if address and address not in reached:
+            return ()
+        try:
+            return descriptor.model_names(context)
+        except ProviderError:
+            return ()  # whatever listens there, it is no server that we can talk to
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    model: str
-    why: str
-
-    @property
-    def sentence(self) -> str:
-        return f"No model is set, so zkchat uses {self.model}: {self.why}. {HOW_TO_CHOOSE}"
+    return first_choice(context, names_of)
 
 
-def detect(around: Surroundings, *, reach: Callable[[str], bool], offered: Callable[[Server], Sequence[str]]) -> Choice:
-    """The model to use. `reach` says within `SECONDS` whether a server is there; only then its models are asked for."""
-    there = _reached([address for address in (around.ollama_host, around.openai_base_url) if address], reach)
-    if around.ollama_host in there and (names := offered("ollama")):
-        return Choice(model=f"ollama:{names[0]}", why=f"Ollama answers at {without_password(around.ollama_host)}")
-    if around.openai_base_url in there and (names := offered("openai")):
-        return Choice(model=f"openai:{names[0]}", why=f"a server answers at {without_password(around.openai_base_url)}")
-    if around.openai_key and not around.openai_base_url:
-        return Choice(model=f"openai:{OPENAI_MODEL}", why="there is a key for OpenAI, to whom your notes are sent")
-    if around.local:
-        return Choice(model=f"local:{around.local[0]}", why="it is on this machine")
-    return Choice(model="quote", why="there is no model, so sentences of your notes are quoted")
+def first_choice(context: ProviderContext, names_of: Callable[[ProviderDescriptor], Sequence[str]]) -> Choice:
+    """The choice of the first provider that has one; `names_of` gives the ids of the models that it offers."""
+    for descriptor in descriptors():
+        if choice := descriptor.choose(names_of(descriptor), context):
+            return choice
+    raise AssertionError("the provider `quote` can always be chosen")
 
 
-def _reached(addresses: Iterable[str], reach: Callable[[str], bool]) -> set[str]:
-    """Those that answered, all asked at once. A name that takes long to look up is not waited for."""
-    there: set[str] = set()
+def reachable(addresses: Iterable[str], probe: Callable[[str], bool]) -> set[str]:
+    """Those that answer, all probed at once. A name that takes long to look up is not waited for."""
+    found: set[str] = set()
 
     def ask(address: str) -> None:
-        if reach(address):
-            there.add(address)
+        if probe(address):
+            found.add(address)
 
     threads = [threading.Thread(target=ask, args=(address,), daemon=True) for address in addresses]
     for thread in threads:
         thread.start()
-    until = time.monotonic() + SECONDS
+    deadline = time.monotonic() + PROBE_TIMEOUT
     for thread in threads:
-        thread.join(max(0.0, until - time.monotonic()))
-    return set(there)
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return set(found)

@@ -1,6 +1,7 @@
-"""Whether a model runs on this machine: one rule for all providers. In doubt it does not."""
+"""Addresses of servers, and whether a model runs on this machine: one rule for all providers. In doubt it does not."""
 
 import re
+import socket
 from collections.abc import Mapping
 from ipaddress import IPv4Network, ip_address
 from typing import Final
@@ -42,3 +43,20 @@ def is_forwarded(facts: object) -> bool:
 def ollama_address(base_url: str) -> str:
     """Where an Ollama that is spoken to by OpenAI's protocol at this address speaks its own."""
     return base_url.rstrip("/").removesuffix("/v1")
+
+
+def display_address(address: str) -> str:
+    """An address without the password that may stand in it."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+
+
+def is_reachable(url: str, *, timeout: float = 0.3) -> bool:
+    """Whether something accepts connections at that address."""
+    parts = urlsplit(url if "//" in url else f"//{url}")
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        with socket.create_connection((parts.hostname or "127.0.0.1", port), timeout=timeout):
+            return True
+    except (OSError, ValueError):
+        return False

@@ -1,9 +1,14 @@
-"""The default without a model: answers with sentences of the notes, word for word, or says that there are none."""
+"""The provider `quote`, the default without a model: it answers with sentences of the notes, word for word."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
+from typing import TYPE_CHECKING, Final
 
 from zkchat.model.message import Evidence
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
+from zkchat.providers.descriptor import Choice, NamedModel, ProviderContext, ProviderDescriptor
+
+if TYPE_CHECKING:
+    from zkchat.ports import ModelProvider
 
 PREFACE = "No model is set up, so zkchat quotes your notes:\n"
 NOTHING = (
@@ -36,3 +41,19 @@ class Quote:
 def _quoted(evidence: Evidence) -> str:
     lines = "\n".join(f"> {line}".rstrip() for line in evidence.sentence.splitlines())
     return f"\n{lines}\n>\n> — {evidence.wikilink}\n"
+
+
+class QuoteDescriptor(ProviderDescriptor):
+    def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
+        return Quote()
+
+    def choose(self, names: Sequence[str], context: ProviderContext) -> Choice:
+        return Choice(model="quote", why="there is no model, so sentences of your notes are quoted")
+
+    async def check(self, model: "ModelProvider", context: ProviderContext) -> str:
+        return "quote (no model: sentences of your notes are quoted)"
+
+
+PROVIDER: Final = QuoteDescriptor(
+    name="quote", usage="`quote` (no model: sentences of your notes)", takes_id=False, in_process=True
+)

@@ -4,7 +4,6 @@ import asyncio
 import json
 import random
 import re
-import socket
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -12,7 +11,6 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Generic, TypedDict, TypeVar
-from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
 from zkchat.model.message import TokenUsage, ToolCallPart
@@ -191,23 +189,6 @@ def client_settings(address: str) -> ClientSettings:
         # Authorities take 30 ms to load, which plain HTTP does not need: without any, all of TLS would fail.
         verify=address.startswith("https:") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
     )
-
-
-def is_reachable(url: str, *, timeout: float = 0.3) -> bool:
-    """Whether something accepts connections at that address."""
-    parts = urlsplit(url if "//" in url else f"//{url}")
-    try:
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        with socket.create_connection((parts.hostname or "127.0.0.1", port), timeout=timeout):
-            return True
-    except (OSError, ValueError):
-        return False
-
-
-def display_address(address: str) -> str:
-    """An address without the password that may stand in it."""
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
 
 def replace_surrogates(text: str) -> str:

@@ -21,7 +21,7 @@ def greeting(
     *, vault: str, notes: int, model: ModelInfo, session: Session | None, last: Session | None, now: datetime
 ) -> list[str]:
     """At most four lines. `session` is the one that is gone on in, `last` one that could be."""
-    chosen = f"{model.name} (no model: your notes are quoted)" if model.provider == "quote" else model.name
+    chosen = f"{model.name} (no model: your notes are quoted)" if model.needs_notes else model.name
     counted = f"{notes:,} note" if notes == 1 else f"{notes:,} notes"
     lines = [sanitize_line(f"zkchat · {vault} · {counted} · {chosen}")]
     if session:

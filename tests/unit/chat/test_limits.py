@@ -16,7 +16,7 @@ from zkchat.model.events import Event, TextDelta, ToolFinished, ToolStarted, Tur
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelRequest, TextChunk, ThinkingChunk
 from zkchat.model.session import thread_of
-from zkchat.providers.scripted import Script, Scripted
+from zkchat.providers.script_player import Script, Scripted
 from zkchat.vault.library import Library
 
 Answers = list[list[dict[str, Any]]]

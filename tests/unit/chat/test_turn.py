@@ -32,7 +32,7 @@ from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.session import TitleEntry, messages_of, thread_of
 from zkchat.ports import ModelProvider
 from zkchat.providers.quote import Quote
-from zkchat.providers.scripted import Script, Scripted
+from zkchat.providers.script_player import Script, Scripted
 from zkchat.vault.library import Library
 
 NOTES = {

@@ -10,8 +10,8 @@ import ollama
 import openai
 import pytest
 
-from zkchat.providers import ollama as ollama_adapter
-from zkchat.providers import openai as openai_adapter
+from zkchat.providers import ollama_client as ollama_adapter
+from zkchat.providers import openai_client as openai_adapter
 from zkchat.providers.errors import Endpoint, Failure, Reply, map_error
 
 ENDPOINT = Endpoint(

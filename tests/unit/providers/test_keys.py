@@ -2,7 +2,9 @@
 
 import pytest
 
-from zkchat.providers.keys import ollama_key, openai_key
+from zkchat.providers.descriptor import ServerKey
+from zkchat.providers.ollama import server_key as ollama_key
+from zkchat.providers.openai import server_key as openai_key
 
 KEY = "canary-key"
 
@@ -29,7 +31,7 @@ def test_ollamas_key_goes_to_ollama_and_to_servers_of_the_users_choice(
 ) -> None:
     found = ollama_key(KEY, host, is_users_choice=is_users_choice)
     assert (found.value == KEY, bool(found.warning)) == (sent, warned)
-    assert ollama_key("", host, is_users_choice=is_users_choice) == ("", "")
+    assert ollama_key("", host, is_users_choice=is_users_choice) == ServerKey()
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,12 @@ def test_a_key_that_goes_over_plain_http_to_another_machine_is_warned_of(base_ur
     found = openai_key(KEY, base_url, "MY_KEY")
     assert found.value == KEY
     assert ("MY_KEY" in found.warning) is warned
-    assert openai_key("", base_url, "MY_KEY") == ("", "")
+    assert openai_key("", base_url, "MY_KEY") == ServerKey()
 
 
 def test_a_warning_shows_no_password() -> None:
     assert "secret" not in openai_key(KEY, "http://me:secret@example.org/v1", "MY_KEY").warning
+
+
+def test_a_key_is_not_shown_where_its_value_is_printed() -> None:
+    assert KEY not in repr(ServerKey(KEY))

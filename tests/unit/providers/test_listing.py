@@ -9,7 +9,7 @@ from tests.providers.loopback import KEY
 from tests.support.gguf_files import SMALL, write_gguf
 from tests.support.model_lists import Listing, tags
 from zkchat.errors import ProviderError
-from zkchat.providers.listing import names_of_ollama, of_folder, of_ollama, of_openai, talks
+from zkchat.providers import local, ollama, openai
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def server() -> Iterator[Listing]:
 
 
 def openai_names(server: Listing) -> list[tuple[str, int | None]]:
-    infos = asyncio.run(of_openai(f"{server.address}/v1", api_key=KEY, key_variable="MY_KEY"))
+    infos = asyncio.run(openai.list_models(f"{server.address}/v1", api_key=KEY, key_variable="MY_KEY"))
     return [(info.name, info.context_limit) for info in infos]
 
 
@@ -31,7 +31,7 @@ def openai_trouble(server: Listing) -> ProviderError:
 
 def test_the_models_of_ollama_come_with_windows_and_tools(server: Listing) -> None:
     server.lists["/api/tags"] = tags("tells", "thinks")
-    infos = asyncio.run(of_ollama(server.address))
+    infos = asyncio.run(ollama.list_models(server.address))
     assert [(info.name, info.context_limit, info.calls_tools) for info in infos] == [
         ("ollama:tells", 8192, True),
         ("ollama:thinks", 8192, True),
@@ -40,15 +40,15 @@ def test_the_models_of_ollama_come_with_windows_and_tools(server: Listing) -> No
 
 def test_a_model_of_ollama_that_cannot_be_described_is_still_named(server: Listing) -> None:
     server.lists["/api/tags"] = tags("just removed")
-    (info,) = asyncio.run(of_ollama(server.address))
+    (info,) = asyncio.run(ollama.list_models(server.address))
     assert (info.id, info.context_limit) == ("just removed", None)
 
 
 def test_models_that_only_embed_are_left_out(server: Listing) -> None:
     server.lists["/api/tags"] = tags("qwen3:8b", "embeddinggemma:300m")
-    assert asyncio.run(names_of_ollama(server.address)) == ["qwen3:8b"]
+    assert ollama.list_names(server.address) == ["qwen3:8b"]
     server.lists["/api/tags"] = tags("bge-m3", family="bert")
-    assert asyncio.run(names_of_ollama(server.address)) == []
+    assert ollama.list_names(server.address) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_window_of_a_servers_model_is_found_under_each_of_its_names(
 def test_a_model_too_small_to_use_tools_is_not_said_to_use_them(server: Listing) -> None:
     listed = [{"id": f"{size}", "meta": {"n_params": size}} for size in (135_000_000, 8_000_000_000)]
     server.lists["/v1/models"] = 200, {"data": listed}
-    infos = asyncio.run(of_openai(f"{server.address}/v1", api_key=KEY, key_variable="MY_KEY"))
+    infos = asyncio.run(openai.list_models(f"{server.address}/v1", api_key=KEY, key_variable="MY_KEY"))
     assert [info.calls_tools for info in infos] == [False, True]
 
 
@@ -101,7 +101,7 @@ def test_a_list_that_is_none_is_a_sentence(server: Listing, body: object) -> Non
 
 def test_a_server_that_is_not_there_is_a_sentence_with_a_way_out() -> None:
     with pytest.raises(ProviderError, match=r"Ollama \(http://127.0.0.1:9\) cannot be reached") as caught:
-        asyncio.run(of_ollama("http://127.0.0.1:9"))
+        asyncio.run(ollama.list_models("http://127.0.0.1:9"))
     assert "ollama serve" in caught.value.hint
 
 
@@ -109,15 +109,15 @@ def test_models_in_files_come_with_windows_and_tools_and_what_is_none_is_left_ou
     write_gguf(tmp_path / "models" / "small.gguf")
     write_gguf(tmp_path / "models" / "able.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
     (tmp_path / "models" / "broken.gguf").write_text("no model")
-    assert [(info.name, info.context_limit, info.calls_tools) for info in of_folder(tmp_path)] == [
+    assert [(info.name, info.context_limit, info.calls_tools) for info in local.list_models(tmp_path)] == [
         ("local:able", 2048, True),
         ("local:small", 2048, False),
     ]
-    assert of_folder(tmp_path / "nowhere") == []
+    assert local.list_models(tmp_path / "nowhere") == []
 
 
 @pytest.mark.parametrize(
     ("name", "expected"), [("gpt-5-mini", True), ("o3", True), ("gpt-4o-audio-preview", False), ("whisper-1", False)]
 )
 def test_of_openais_own_models_only_those_that_talk_count(name: str, expected: bool) -> None:
-    assert talks(name) is expected
+    assert openai.is_chat_model(name) is expected

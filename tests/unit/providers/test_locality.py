@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from tests.providers.loopback import KEY, Connection, Loopback, Request
+from tests.support.provider_contexts import provider_context
 from zkchat.model.prompt import Finish
 from zkchat.ports import ModelProvider
 from zkchat.providers.descriptor import ModelSettings, NamedModel
 from zkchat.providers.locality import is_cloud_name, is_loopback
-from zkchat.providers.ollama import Ollama
-from zkchat.providers.openai import OpenAI
-from zkchat.providers.registry import Sources, create
+from zkchat.providers.ollama_client import Ollama
+from zkchat.providers.openai_client import OpenAI
+from zkchat.providers.registry import create
 from zkchat.providers.transport import TransportPolicy
 
 QUICK = TransportPolicy(connect_timeout=4, first_chunk_timeout=5, backoff=0.001, max_retries=0)
@@ -169,16 +170,15 @@ def test_these_addresses_are_not(address: str) -> None:
 def test_the_user_may_say_it_of_a_model_or_of_a_provider(
     tmp_path: Path, server: Server, models: dict[str, bool], remote: frozenset[str], name: str, expected: bool
 ) -> None:
-    sources = Sources(
-        ollama_host=server.address,
-        openai_base_url=f"{server.address}/v1",
-        folder=tmp_path,
-        home=tmp_path,
-        cache=tmp_path,
+    context = provider_context(
+        tmp_path,
+        settings={
+            "ollama": {"host": server.address, "remote": "ollama" in remote},
+            "openai": {"base_url": f"{server.address}/v1", "remote": "openai" in remote},
+        },
         models={
             each: NamedModel(provider="ollama", id="m", settings=ModelSettings(remote=is_remote))
             for each, is_remote in models.items()
         },
-        remote=remote,
     )
-    assert connected(create(name, sources))[0] is expected
+    assert connected(create(name, context))[0] is expected

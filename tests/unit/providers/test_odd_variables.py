@@ -9,8 +9,8 @@ import pytest
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelRequest
 from zkchat.providers.errors import Endpoint, map_error
-from zkchat.providers.ollama import Ollama
-from zkchat.providers.openai import OpenAI
+from zkchat.providers.ollama_client import Ollama
+from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.transport import TransportPolicy
 
 ELSEWHERE = "http://192.0.2.1:9"

@@ -7,53 +7,55 @@ from threading import Thread
 import pytest
 
 from tests.support.gguf_files import write_gguf
+from tests.support.provider_contexts import provider_context
+from zkchat.compose.providers import preload_client
 from zkchat.errors import ConfigError
-from zkchat.providers.descriptor import ModelSettings, NamedModel
-from zkchat.providers.registry import Sources, choose, create, named, warm
-from zkchat.providers.transport import is_reachable
+from zkchat.providers.descriptor import ModelSettings, NamedModel, ProviderContext
+from zkchat.providers.detect import choose
+from zkchat.providers.locality import is_reachable
+from zkchat.providers.registry import create, resolve_name
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Sources:
-    return Sources(
-        ollama_host="http://127.0.0.1:9", openai_key="sk-canary", folder=tmp_path, home=tmp_path, cache=tmp_path
-    )
+def context(tmp_path: Path) -> ProviderContext:
+    return provider_context(tmp_path, variables={"OPENAI_API_KEY": "sk-canary"})
 
 
-def test_quote_and_scripted_are_found_by_name(tmp_path: Path, sources: Sources) -> None:
+def test_quote_and_scripted_are_found_by_name(tmp_path: Path, context: ProviderContext) -> None:
     (tmp_path / "p.json").write_text('{"model": "demo", "answers": []}')
-    assert create("quote", sources).info.name == "quote"
-    assert create("scripted:p.json", sources).info.name == "scripted:demo"
+    assert create("quote", context).info.name == "quote"
+    assert create("scripted:p.json", context).info.name == "scripted:demo"
 
 
-def test_servers_are_found_by_name_and_their_keys_are_not_shown(sources: Sources) -> None:
-    assert create("ollama:qwen3:8b", sources).info.id == "qwen3:8b"
-    assert create("openai:gpt-5-mini", sources).info.name == "openai:gpt-5-mini"
-    assert "sk-canary" not in repr(sources)
+def test_servers_are_found_by_name_and_their_keys_are_not_shown(context: ProviderContext) -> None:
+    assert create("ollama:qwen3:8b", context).info.id == "qwen3:8b"
+    assert create("openai:gpt-5-mini", context).info.name == "openai:gpt-5-mini"
+    assert "sk-canary" not in repr(context)
 
 
 @pytest.mark.parametrize("name", ["gpt", "quote:x", "scripted:", "ollama:", ""])
-def test_an_unknown_model_is_refused_with_those_there_are(sources: Sources, name: str) -> None:
+def test_an_unknown_model_is_refused_with_those_there_are(context: ProviderContext, name: str) -> None:
     with pytest.raises(ConfigError, match="There is no model") as caught:
-        create(name, sources)
+        create(name, context)
     assert "quote" in caught.value.hint
 
 
-def test_a_local_model_that_is_not_there_is_a_sentence(sources: Sources) -> None:
+def test_a_local_model_that_is_not_there_is_a_sentence(context: ProviderContext) -> None:
     with pytest.raises(ConfigError, match="There is no local model 'smollm2'") as caught:
-        create("local:smollm2", sources)
+        create("local:smollm2", context)
     assert "zkchat models pull smollm2" in caught.value.hint
 
 
-def test_with_nothing_there_quote_is_chosen_and_with_a_key_openai(sources: Sources) -> None:
-    assert choose(replace(sources, openai_key="")).model == "quote"
-    assert choose(sources).model.startswith("openai:")
+def test_with_nothing_there_quote_is_chosen_and_with_a_key_openai(context: ProviderContext) -> None:
+    assert choose(replace(context, variables={})).model == "quote"
+    assert choose(context).model.startswith("openai:")
 
 
-def test_what_listens_and_is_no_server_of_models_is_passed_over(sources: Sources) -> None:
+def test_what_listens_and_is_no_server_of_models_is_passed_over(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(5)
-        deaf = replace(sources, openai_key="", ollama_host=f"http://127.0.0.1:{server.getsockname()[1]}")
+        host = f"http://127.0.0.1:{server.getsockname()[1]}"
+        deaf = provider_context(tmp_path, settings={"ollama": {"host": host}})
 
         def hang_up_twice() -> None:
             for _ in range(2):
@@ -74,17 +76,17 @@ def test_a_server_is_there_or_not() -> None:
     assert not is_reachable("http://127.0.0.1:not-a-port")
 
 
-def test_a_name_of_the_users_own_stands_for_a_model_and_what_is_said_of_it(sources: Sources) -> None:
+def test_a_name_of_the_users_own_stands_for_a_model_and_what_is_said_of_it(context: ProviderContext) -> None:
     said = ModelSettings(context_limit=4096, calls_tools=True)
-    own = replace(sources, models={"fast": NamedModel(provider="ollama", id="qwen3:4b", settings=said)})
+    own = replace(context, models={"fast": NamedModel(provider="ollama", id="qwen3:4b", settings=said)})
     info = create("fast", own).info
     assert (info.name, info.context_limit, info.calls_tools) == ("ollama:qwen3:4b", 4096, True)
-    assert named("fast", own).model == "ollama:qwen3:4b"
-    assert named("ollama:qwen3:4b", own).model == "ollama:qwen3:4b"
+    assert resolve_name("fast", own).model == "ollama:qwen3:4b"
+    assert resolve_name("ollama:qwen3:4b", own).model == "ollama:qwen3:4b"
 
 
-def test_a_misspelt_name_of_the_users_own_is_led_to_the_right_one(sources: Sources) -> None:
-    own = replace(sources, models={"fast": NamedModel(provider="ollama", id="qwen3:4b")})
+def test_a_misspelt_name_of_the_users_own_is_led_to_the_right_one(context: ProviderContext) -> None:
+    own = replace(context, models={"fast": NamedModel(provider="ollama", id="qwen3:4b")})
     with pytest.raises(ConfigError, match="There is no model 'fst'") as caught:
         create("fst", own)
     assert "Did you mean 'fast'?" in caught.value.hint
@@ -92,21 +94,21 @@ def test_a_misspelt_name_of_the_users_own_is_led_to_the_right_one(sources: Sourc
 
 @pytest.mark.parametrize(("allowed", "said", "window"), [(1024, 512, 512), (1024, None, 1024), (None, 512, 512)])
 def test_a_local_model_gets_the_smaller_of_what_is_said_and_what_is_allowed(
-    sources: Sources, allowed: int | None, said: int | None, window: int
+    context: ProviderContext, allowed: int | None, said: int | None, window: int
 ) -> None:
-    write_gguf(sources.cache / "models" / "small.gguf")
+    write_gguf(context.cache / "models" / "small.gguf")
     own = NamedModel(provider="local", id="small", settings=ModelSettings(context_limit=said))
-    assert create("own", replace(sources, window=allowed, models={"own": own})).info.context_limit == window
+    assert create("own", replace(context, window=allowed, models={"own": own})).info.context_limit == window
 
 
 def test_a_client_library_can_be_imported_ahead_of_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "ollama", raising=False)
-    thread = warm("ollama")
-    assert thread
-    thread.join(30)
+    preload_client("ollama")
     assert "ollama" in sys.modules
 
 
 @pytest.mark.parametrize("provider", ["quote", "local", "scripted"])
 def test_who_talks_through_no_client_library_has_nothing_to_import(provider: str) -> None:
-    assert warm(provider) is None
+    before = set(sys.modules)
+    preload_client(provider)
+    assert {name for name in set(sys.modules) - before if not name.startswith("zkchat")} == set()

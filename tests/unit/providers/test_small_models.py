@@ -11,8 +11,8 @@ from tests.providers.contract import PLAYS, answer
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from zkchat.model.prompt import ModelRequest, PromptMessage
 from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.ollama import Ollama
-from zkchat.providers.openai import OpenAI
+from zkchat.providers.ollama_client import Ollama
+from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.small_models import MAX_ANSWER_TOKENS
 from zkchat.providers.transport import ServerModel, TransportPolicy
 

@@ -12,11 +12,11 @@ from zkchat.errors import ProviderError
 from zkchat.model.message import TokenUsage, ToolCallPart
 from zkchat.model.prompt import ModelRequest, PromptMessage
 from zkchat.providers.errors import Endpoint, Failure
+from zkchat.providers.locality import display_address
 from zkchat.providers.transport import (
     TransportPolicy,
     arguments_object,
     client_settings,
-    display_address,
     min_tokens,
     replace_surrogates,
     stream_with_retries,

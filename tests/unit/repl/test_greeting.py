@@ -29,7 +29,9 @@ def test_a_new_user_sees_the_vault_the_model_and_how_to_get_help() -> None:
         "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave.",
     ]
     assert greeted(notes=1)[0] == "zkchat · garden · 1 note · ollama:qwen3:8b"
-    assert greeted(model=ModelInfo(provider="quote", id=""))[0].endswith("quote (no model: your notes are quoted)")
+    assert greeted(model=ModelInfo(provider="quote", id="", needs_notes=True))[0].endswith(
+        "quote (no model: your notes are quoted)"
+    )
 
 
 def test_the_last_session_is_offered() -> None:

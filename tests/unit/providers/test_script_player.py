@@ -15,7 +15,7 @@ from zkchat.model.prompt import (
     ThinkingChunk,
     ToolRequested,
 )
-from zkchat.providers.scripted import Script, Scripted, read_script
+from zkchat.providers.script_player import Script, Scripted, read_script
 
 
 def play(provider: Scripted, request: ModelRequest | None = None) -> list[ModelChunk]:

@@ -14,7 +14,7 @@ from zkchat.errors import ProviderError
 from zkchat.model.message import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk, ToolSpec
 from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.ollama import Ollama
+from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.transport import TransportPolicy
 
 QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, backoff=0.001)

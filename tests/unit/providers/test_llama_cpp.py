@@ -27,7 +27,7 @@ from tests.support.gguf_files import SMALL, write_gguf
 from zkchat.errors import ConfigError, ProviderError
 from zkchat.model.prompt import ModelRequest, PromptMessage
 from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.local import LlamaCpp, repeats
+from zkchat.providers.llama_cpp import LlamaCpp, repeats
 from zkchat.providers.small_models import MAX_ANSWER_TOKENS
 
 Piece = dict[str, object]

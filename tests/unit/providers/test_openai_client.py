@@ -13,7 +13,7 @@ from zkchat.errors import ProviderError
 from zkchat.model.message import ImagePart, TokenUsage, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
 from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.openai import OpenAI
+from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.transport import TransportPolicy
 
 QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, chunk_timeout=5, backoff=0.001)
