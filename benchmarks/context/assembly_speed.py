@@ -10,7 +10,7 @@ import statistics
 import time
 from datetime import UTC, datetime
 
-from zkchat.context.assembly import Assembler, Ingredients, piece
+from zkchat.context.assembly import Assembler, RequestPlan, piece
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import calibrate
 from zkchat.context.tokens import CachedTokenizer, Encoding
@@ -51,8 +51,8 @@ def measured(archived: int) -> tuple[list[float], list[float]]:
     system = piece("system", "default", "Be kind.")
 
     def take_in() -> None:
-        ingredients = Ingredients(pieces=(system,), window=history.window)
-        assembler.assemble(ingredients, budget, calibrate(history.newest_first, "x:x"))
+        plan = RequestPlan(pieces=(system,))
+        assembler.assemble(plan, history.window, budget, calibrate(history.newest_first, "x:x"))
 
     take_in()
     ours, baseline = [], []

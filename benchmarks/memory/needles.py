@@ -23,8 +23,6 @@ from benchmarks.memory.facts import CHATTER, FACTS, PEOPLE, SUBJECTS, UNANSWERAB
 from tests.support.conversations import Reciting, conversation_over
 from tests.support.libraries import library_of
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.journal import Journal
-from zkchat.chat.request import ArchiveRecall
 from zkchat.context.coverage import content_terms
 from zkchat.context.extractive import summarise
 from zkchat.context.recall.search import ConversationSearch
@@ -172,14 +170,9 @@ def by_conversation(folder: Path, messages: Sequence[ChatMessage]) -> Iterator[t
     def no_summary(_: ModelRequest) -> str:
         raise ProviderError("It cannot write summaries.")
 
-    def recall_in(journal: Journal) -> ArchiveRecall:
-        return ArchiveRecall(journal=journal, search=search, tokenizer=TOKENIZER)
-
     def resumed() -> Conversation:
         model = Reciting(summary=no_summary, window=WINDOW)
-        return conversation_over(
-            library, store, model, session=store.get(session), tokenizer=TOKENIZER, recall=recall_in
-        )
+        return conversation_over(library, store, model, session=store.get(session), tokenizer=TOKENIZER, search=search)
 
     with (
         stored(folder, ()) as (store, search, session),

@@ -24,7 +24,8 @@ from pathlib import Path
 from benchmarks.generate import write_vault
 from tests.support.odd_notes import ODD_NOTES, plain
 from zkchat.chat.document_summaries import Summaries
-from zkchat.chat.references import embedded, links_in
+from zkchat.chat.question import Question
+from zkchat.chat.references import embedded, resolve_links
 from zkchat.context.selection import include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.storage.note_index import SqliteNoteIndex
@@ -149,7 +150,8 @@ def use(library: Library) -> None:
     graph.orphans(library)
     graph.copies(library)
     graph.mentions(library, "Target.md")
-    references = Summaries(library).added_to(links_in(library, "What do [[Odd]] and [[Target]] say?"))
+    question = Question.parse("What do [[Odd]] and [[Target]] say?")
+    references = Summaries(library).added_to(resolve_links(library, question.links))
     include_documents(
         references,
         lambda each: library.section(each.relative_path or ""),

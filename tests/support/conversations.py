@@ -7,19 +7,15 @@ from typing import Any
 
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.agents.profiles import build_profiles
-from zkchat.chat.compaction import Compactor, Policy, Reviewer
+from zkchat.chat.compaction import Policy, Reviewer
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.journal import Journal
-from zkchat.chat.limits import DEFAULT_LIMITS, AnswerLimits
-from zkchat.chat.request import Preparation, Wants
-from zkchat.chat.second_look import SecondLook
-from zkchat.chat.turn import Turn
-from zkchat.context.assembly import Piece
+from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits
+from zkchat.compose.turn import TurnParts, TurnSettings, build_turn
+from zkchat.compose.user_interface import Unattended
 from zkchat.context.budget import Shares
 from zkchat.context.instructions import SUMMARY
-from zkchat.context.relevance import Relevance
-from zkchat.context.selection import Selector
+from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.tokens import Estimate
 from zkchat.memory.facts import Memory
 from zkchat.model.events import Event
@@ -27,13 +23,19 @@ from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
 from zkchat.model.session import AgentEntry, ItemsEntry, Session
 from zkchat.ports import ModelProvider, SessionStore, Tokenizer
-from zkchat.tools.explore import explore_tools
-from zkchat.tools.registry import Toolbox
 from zkchat.vault.library import Library
 
 
-def nothing_recalled(_text: str, _budget: int) -> list[Piece]:
-    return []
+class ApprovesEveryPage:
+    def page_is_approved(self, name: str, text: str) -> bool:
+        return True
+
+
+class Attended(Unattended):
+    """Somebody who is asked about compactions."""
+
+    def __init__(self, reviewer: Reviewer | None) -> None:
+        self.reviewer = reviewer
 
 
 def conversation_over(
@@ -45,7 +47,7 @@ def conversation_over(
     policy: Policy | None = None,
     reviewer: Reviewer | None = None,
     tokenizer: Tokenizer | None = None,
-    recall: Callable[[Journal], Callable[[str, int], list[Piece]]] | None = None,
+    search: ConversationSearch | None = None,
     profiles: Sequence[ProfileFile] = (),
     memory: Memory | None = None,
     limits: AnswerLimits = DEFAULT_LIMITS,
@@ -53,9 +55,9 @@ def conversation_over(
     look_again: bool = False,
     prior: float = 1.0,
     choices: Sequence[AgentEntry | ItemsEntry] = (),
-    hidden: Callable[[], frozenset[str]] = frozenset,
     **shares: Any,
 ) -> Conversation:
+    """A conversation as `zkchat.compose` builds it, with a clock that stands still and ids `m1`, `m2`, …"""
     assert provider is not None
     numbers = count(1)
 
@@ -63,60 +65,29 @@ def conversation_over(
         taken = journal.history.messages
         return next(name for number in numbers if (name := f"m{number}") not in taken)
 
-    tokenizer = tokenizer or Estimate()
-    journal = Journal(store or SessionsInMemory(), session, lambda: NOON)
-    compactor = Compactor(
+    journal = Journal(store or SessionsInMemory(), session, lambda: NOON, new_id)
+    parts = TurnParts(
         journal=journal,
+        library=library,
+        index=library,
         provider=provider,
-        tokenizer=tokenizer,
-        policy=policy or Policy(),
-        now=lambda: NOON,
-        new_id=new_id,
-        reviewer=reviewer,
-        hidden=hidden,
-    )
-    preparation = Preparation(
-        history=lambda: journal.history,
-        info=lambda: provider.info,
-        tokenizer=tokenizer,
-        shares=Shares(**shares),
-        compactor=compactor,
+        tokenizer=tokenizer or Estimate(),
         prior=prior,
-    )
-    tools = Toolbox(explore_tools(library, lambda: NOON))
-    wants = Wants(
-        info=lambda: provider.info,
-        budget=lambda: preparation.budget,
-        history=lambda: journal.history,
-        tokenizer=tokenizer,
-        library=library,
-        tools=tools,
-        core=frozenset(spec.name for spec in tools.specs),
         profiles=build_profiles(profiles),
-        selector=Selector(Relevance(), tokenizer),
-        memory=memory,
-        recall=recall(journal) if recall else nothing_recalled,
-        page_is_approved=lambda _name, _text: True,
-        hidden=hidden,
-    )
-    turn = Turn(
-        journal=journal,
+        approvals=ApprovesEveryPage(),
         vault="/notes",
-        library=library,
-        refresh=library.refresh,
-        provider=provider,
-        preparation=preparation,
-        summaries=Summaries(library),
-        second_look=SecondLook(library=library, is_wanted=look_again),
-        tokenizer=tokenizer,
-        tools=tools,
-        wants=wants,
-        limits=limits,
-        strict=strict,
-        now=lambda: NOON,
-        new_id=new_id,
+        settings=TurnSettings(
+            shares=Shares(**shares),
+            policy=policy or Policy(),
+            limits=limits,
+            look_again=look_again,
+            strict=strict,
+        ),
+        memory=memory,
+        search=search,
+        user_interface=Attended(reviewer),
     )
-    return Conversation(turn, choices)
+    return Conversation(build_turn(parts), choices)
 
 
 def events_of(events: AsyncGenerator[Event, None]) -> list[Event]:
@@ -136,8 +107,15 @@ class Reciting:
         *,
         window: int = 4096,
         calls_tools: bool = False,
+        on_this_machine: bool = False,
     ) -> None:
-        self.info = ModelInfo(provider="reciting", id="x", context_limit=window, calls_tools=calls_tools)
+        self.info = ModelInfo(
+            provider="reciting",
+            id="x",
+            context_limit=window,
+            calls_tools=calls_tools,
+            on_this_machine=on_this_machine,
+        )
         self.requests: list[ModelRequest] = []
         """Every question; the wishes for summaries are in `summaries`."""
         self.summaries: list[ModelRequest] = []

@@ -1,18 +1,18 @@
-"""Making room in the prompt: older messages are summarised and archived, never deleted (SPEC 4).
+"""Compaction of a full prompt: older messages are summarised and archived, never deleted.
 
-`context.strategies` decides what leaves; this room has the summary made, checks it, and appends the marker. A model
-that fails, or writes something unusable, is replaced by a summary put together from the messages themselves.
+`context.strategies` decides what leaves; the compactor has the summary written, checks it, and appends the marker.
+Where the model fails, or writes something unusable, sentences of the messages themselves make up the summary.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Protocol
 
+from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Journal
-from zkchat.chat.limits import DEFAULT_LIMITS, within
+from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.references import ReferenceList
 from zkchat.context.assembly import Assembled
 from zkchat.context.extractive import condense, summarise
@@ -22,17 +22,19 @@ from zkchat.context.language import detect_language
 from zkchat.context.strategies import CompactionPlan, Retention, truncation_level
 from zkchat.errors import ProviderError
 from zkchat.model.choices import CompactionStrategy
-from zkchat.model.events import Compacted, Event, Warned
+from zkchat.model.events import Compacted, Warned
 from zkchat.model.message import ChatMessage, CompactionPart, Condensed, DocumentReference, ToolResultPart
-from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk
+from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ThinkingChunk
 from zkchat.model.session import MessageEntry, Window
 from zkchat.ports import ModelProvider, Tokenizer
 
-PATIENCE = 300.0
+TIMEOUT = 300.0
 """Seconds that a model has for a summary."""
+MAX_CHARACTERS = 1_000_000
+"""Of what a model sends for a summary, with its thinking."""
 REFERENCES_SHARE = 0.25
 """Of the room for a summary: how much the list of the documents may take."""
-WARMTH = 0.3
+TEMPERATURE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,7 @@ class Policy:
     """Ask before an automatic one."""
     review: bool = False
     """Let the user edit a summary before it is used."""
-    patience: float = PATIENCE
+    timeout: float = TIMEOUT
 
 
 class Reviewer(Protocol):
@@ -69,18 +71,16 @@ class Compactor:
     provider: ModelProvider
     tokenizer: Tokenizer
     policy: Policy
-    now: Callable[[], datetime]
-    new_id: Callable[[], str]
+    privacy: ConversationPrivacy
+    """Messages that it hides from the model are archived without a word of them in the summary."""
     reviewer: Reviewer | None = None
-    hidden: Callable[[], frozenset[str]] = frozenset
-    """The ids of messages that the model may not see: they are archived without a word of them in the summary."""
 
     async def draft(self, assembled: Assembled, plan: CompactionPlan, focus: str = "") -> tuple[CompactionPart, str]:
         """The compaction that a plan asks for, not yet in force, and why the model's summary was not used, if so."""
         history = self.journal.history
         window = history.window
         scale = max(1.0, assembled.usage.total / max(1, assembled.usage.counted))
-        hidden = self.hidden()
+        hidden = self.privacy.hidden()
         folded = [message for message in window.live if message.id in {*plan.archived} - hidden]
         earlier = None if hidden.intersection(marker.id for marker in window.compactions[-1:]) else window.summary
         room = int(plan.summary_budget / scale)
@@ -104,34 +104,27 @@ class Compactor:
 
     def apply(self, part: CompactionPart) -> tuple[ChatMessage, Warned | None]:
         """From now on the model sees the conversation as the compaction leaves it."""
-        last = self.journal.history.last
-        message = ChatMessage(
-            id=self.new_id(),
-            session_id=self.journal.session_id,
-            parent_id=last.id if last else None,
-            role="system",
-            parts=(part,),
-            created_at=self.now(),
-            context_type="summary",
-            token_count=self.tokenizer.count(part.summary),
-        )
+        tokens = self.tokenizer.count(part.summary)
+        message = self.journal.next_message("system", part, context_type="summary", token_count=tokens)
         return message, self.journal.append(MessageEntry(message=message))
 
-    async def run(self, assembled: Assembled, plan: CompactionPlan, focus: str = "") -> AsyncGenerator[Event, None]:
+    async def run(self, assembled: Assembled, plan: CompactionPlan, emit: Emit, focus: str = "") -> None:
         """Draft, have it reviewed if that is wanted, apply."""
         part, trouble = await self.draft(assembled, plan, focus)
         if trouble:
-            yield Warned(
-                text=f"{trouble} The summary is put together from the messages themselves.",
-                hint="zkchat context summary shows it; /uncompact takes it back.",
+            await emit(
+                Warned(
+                    text=f"{trouble} The summary is put together from the messages themselves.",
+                    hint="zkchat context summary shows it; /uncompact takes it back.",
+                )
             )
         if self.policy.review and self.reviewer and part.summary:
             edited = (await self.reviewer.edits(part.summary)).strip()
             part = part.model_copy(update={"summary": edited or part.summary})
         message, warning = self.apply(part)
         if warning:
-            yield warning
-        yield Compacted(message=message)
+            await emit(warning)
+        await emit(Compacted(message=message))
 
     async def _summary(
         self, folded: Sequence[ChatMessage], earlier: CompactionPart | None, room: int, assembled: Assembled, focus: str
@@ -144,12 +137,12 @@ class Compactor:
             replaced = "\n".join([before, *(message.text for message in folded)])
             limit = min(room, max(1, self.tokenizer.count(replaced) - 1))
             try:
-                async with asyncio.timeout(self.policy.patience):
+                async with asyncio.timeout(self.policy.timeout):
                     return await self._written(folded, before, limit, assembled, focus), info.name, ""
             except ProviderError as error:
                 trouble = f"{info.name} could not write a summary: {error.message}"
             except TimeoutError:
-                trouble = f"{info.name} took more than {self.policy.patience:g} seconds for a summary."
+                trouble = f"{info.name} took more than {self.policy.timeout:g} seconds for a summary."
             except Unusable as error:
                 trouble = f"The summary of {info.name} is not usable: {error}."
         return summarise(folded, room, self.tokenizer.count, focus=focus, earlier=before), "", trouble
@@ -193,11 +186,21 @@ class Compactor:
             messages=(PromptMessage(role="system", text=SUMMARY), PromptMessage(role="user", text=asked)),
             window=assembled.request.window,
             max_answer_tokens=2 * limit,
-            temperature=WARMTH,
+            temperature=TEMPERATURE,
         )
-        answer = self.provider.stream(request)
-        async with aclosing(within(DEFAULT_LIMITS, answer, self.provider.info.name, self.now)) as chunks:
-            return "".join([chunk.text async for chunk in chunks if isinstance(chunk, TextChunk)])
+        said: list[str] = []
+        left = MAX_CHARACTERS
+        async with aclosing(self.provider.stream(request)) as chunks:
+            async for chunk in chunks:
+                if isinstance(chunk, TextChunk | ThinkingChunk):
+                    left -= len(chunk.text)
+                if left < 0:
+                    name = self.provider.info.name
+                    raise ProviderError(f"The answer of {name} was ended at {MAX_CHARACTERS:,} characters.")
+                if isinstance(chunk, TextChunk):
+                    said.append(chunk.text)
+                await asyncio.sleep(0)  # here the time may be up, whatever the provider does
+        return "".join(said)
 
     def _transcript(self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: Assembled) -> str:
         """The folded messages as a text, each shortened where all of them would not fit into one request."""

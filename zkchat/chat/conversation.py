@@ -1,27 +1,31 @@
 """A conversation that lasts: one turn after the other, in a session on disk."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Final
 
 from zkchat.agents.profiles import Profiles
 from zkchat.chat.document_summaries import BackgroundSummaries
+from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
 from zkchat.chat.privacy import stays_here
-from zkchat.chat.request import Wants
+from zkchat.chat.request import RequestBuilder
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
-from zkchat.chat.unused import unused_items
-from zkchat.context.assembly import Assembled, request_from
+from zkchat.context.assembly import Assembled
 from zkchat.context.calibration import Calibration
+from zkchat.context.selection import added_items
 from zkchat.context.strategies import CompactionPlan, Retention
 from zkchat.errors import ProviderError, StorageError, UsageError
 from zkchat.memory.facts import Remembered
 from zkchat.model.choices import CompactionStrategy
-from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
+from zkchat.model.events import Compacting, Event, PromptReady, Warned
 from zkchat.model.memory import FactSource
-from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, RequestItem
+from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, RequestItem, ToolCallPart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import (
@@ -37,6 +41,9 @@ from zkchat.model.session import (
     compaction_of,
 )
 
+UNUSED_AFTER: Final = 10
+"""Turns without use after which a note or tool is suggested for removal."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
@@ -50,16 +57,16 @@ class Preview:
 
 class Conversation:
     def __init__(
-        self, turn: Turn, choices: Sequence[AgentEntry | ItemsEntry] = (), describing: BackgroundSummaries | None = None
+        self, turn: Turn, choices: Sequence[AgentEntry | ItemsEntry] = (), background: BackgroundSummaries | None = None
     ) -> None:
-        """`choices` are what the user said of the conversation before it began; its first message brings them along."""
+        """`choices` are what the user chose for the conversation before it began; its first message stores them."""
         self._turn = turn
         self._choices = [*choices]
-        self._describing = describing
+        self._background = background
         self._kept: Asked | None = None
-        """What is stored and not yet said."""
-        self._told: set[StaleNote | RequestItem] = set()
-        """What changed or is of no use, and the user has heard of it."""
+        """What is stored and not yet answered."""
+        self._reported: set[StaleNote | RequestItem] = set()
+        """What changed or is of no use, and was reported to the user."""
 
     @property
     def model(self) -> ModelInfo:
@@ -98,7 +105,7 @@ class Conversation:
     @property
     def calibration(self) -> Calibration:
         """How the model's server counts, as far as it has said."""
-        return self._turn.preparation.calibration
+        return self.requests.calibration
 
     @property
     def is_private(self) -> bool:
@@ -107,7 +114,7 @@ class Conversation:
         return chosen or self.history.is_private
 
     def say(self, text: str) -> AsyncGenerator[Event, None]:
-        """Store the user's words at once, and return what happens then, for whoever iterates over it.
+        """Store the user's words at once, and return the events of their answer.
 
         Closing the iterator stops the answer and keeps its part.
         """
@@ -123,12 +130,29 @@ class Conversation:
         self._kept = self._turn.ask(text, choices)
 
     def answer(self, asked: Asked) -> AsyncGenerator[Event, None]:
-        """What happens about a question that is stored already."""
-        return self._accompanied(self._turn.run(asked))
+        """The events of answering a question that is stored already."""
+        return event_stream(partial(self._run, partial(self._turn.run, asked)))
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Ask the last question again; the earlier answer stays on a branch of its own."""
-        return self._accompanied(self._turn.run_again())
+        return event_stream(partial(self._run, self._turn.run_again))
+
+    async def _run(self, turn: Callable[[Emit], Awaitable[ChatMessage | None]], emit: Emit) -> None:
+        """A turn, and what a conversation does beside it."""
+        if self._background:
+            self._background.stop()
+
+        async def prompt_ready(event: PromptReady) -> None:
+            await emit(event)
+            self._write_choices()
+            for note in self._newly_stale(event.message_id):
+                await emit(note.warning)
+
+        def observe(event: Event) -> Awaitable[None]:
+            return prompt_ready(event) if isinstance(event, PromptReady) else emit(event)
+
+        if answer := await turn(observe):
+            self._count_facts(answer)
 
     @property
     def is_saved(self) -> bool:
@@ -136,29 +160,14 @@ class Conversation:
         return self._turn.journal.is_saved
 
     def save_rest(self) -> Warned | None:
-        """Store what a full disk has refused so far; what cannot be stored even now is told."""
+        """Store what a full disk has refused so far; what cannot be stored even now is reported."""
         return self._turn.journal.save_rest()
-
-    async def _accompanied(self, turn: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """A turn, and what a conversation does beside it."""
-        if self._describing:
-            self._describing.stop()
-        async with aclosing(turn) as events:
-            async for event in events:
-                yield event
-                if isinstance(event, PromptReady):
-                    self._write_choices()
-                    for note in self._newly_stale(event.message_id):
-                        yield note.warning
-                elif isinstance(event, TurnFinished):
-                    self._count_facts(event.message)
 
     def describe_soon(self) -> None:
         """Have long documents of the last answer described in the background, until the next turn begins."""
-        history, last = self.history, self.history.last
-        record = last.request_context if last and last.status == "complete" else None
-        if self._describing and last and record:
-            self._describing.soon(last, lambda: request_from(record, history.messages, history.contents))
+        last = self.history.last
+        if self._background and last and last.status == "complete" and last.request_context:
+            self._background.start(last, self.history)
 
     def _write_choices(self) -> None:
         if self._choices:
@@ -166,33 +175,33 @@ class Conversation:
             self._choices.clear()
 
     def _newly_stale(self, message_id: str) -> Iterator[StaleNote]:
-        for note in self.wants.stale(self.history.messages[message_id]):
-            if note not in self._told:
-                self._told.add(note)
+        for note in self.requests.stale(self.history.messages[message_id]):
+            if note not in self._reported:
+                self._reported.add(note)
                 yield note
 
     def _count_facts(self, answer: ChatMessage) -> None:
         items = answer.request_context.items if answer.request_context else ()
         facts = [item.name for item in items if item.type == "memory" and item.include == "agent"]
-        if facts and self.wants.memory and not self.is_private:
+        if facts and self.requests.memory and not self.is_private:
             with suppress(StorageError):  # how often a fact was used matters little
-                self.wants.memory.used(facts)
+                self.requests.memory.used(facts)
 
     def remember(self, text: str, source: FactSource = "user") -> Remembered:
-        """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
+        """Retention a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
         hint = "To keep it all the same: zkchat memory add 'TEXT'"
         if self.is_private:
             raise UsageError("This conversation is private, so nothing of it is remembered.", hint=hint)
-        if self.wants.memory is None:
+        if self.requests.memory is None:
             raise UsageError(f"{self.model.name} has no use for what is remembered.", hint=hint)
-        return self.wants.memory.remember(text, source, self.session_id)
+        return self.requests.memory.remember(text, source, self.session_id)
 
     def worth_keeping(self, messages: Iterable[ChatMessage]) -> list[str]:
         """What the user said in these messages that could be remembered; nothing in a private conversation."""
-        if self.is_private or self.wants.memory is None:
+        if self.is_private or self.requests.memory is None:
             return []
         try:
-            known = self.wants.memory.facts()
+            known = self.requests.memory.facts()
         except StorageError:
             return []
         return learning_points((message.text for message in messages if message.role == "user"), known)
@@ -205,7 +214,7 @@ class Conversation:
         """The request as it would be now, without a new question."""
         with suppress(ProviderError):  # the window is then the one that is set, or the usual
             await self._turn.provider.connect()
-        return self._turn.preparation.assemble(self._turn.wanted())
+        return self.requests.assemble(self.requests.plan(self.agent))
 
     async def preview(
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
@@ -214,29 +223,30 @@ class Conversation:
         assembled = await self.measure()
         if (plan := self._plan(assembled, keep, strategy)) is None:
             return None
-        part, trouble = await self._turn.preparation.compactor.draft(assembled, plan, focus)
+        part, trouble = await self.requests.compactor.draft(assembled, plan, focus)
         return Preview(plan=plan, part=part, trouble=trouble)
 
-    async def compact(
+    def compact(
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
     ) -> AsyncGenerator[Event, None]:
         """Summarise and archive older messages now, whether or not the context is full."""
-        if self._describing:
-            self._describing.stop()
+        return event_stream(partial(self._compact, focus, keep, strategy))
+
+    async def _compact(self, focus: str, keep: int | None, strategy: CompactionStrategy | None, emit: Emit) -> None:
+        if self._background:
+            self._background.stop()
         assembled = await self.measure()
         plan = self._plan(assembled, keep, strategy)
         if plan is None:
-            yield Warned(text="There is nothing to summarise: the last messages stay as they are.")
+            await emit(Warned(text="There is nothing to summarise: the last messages stay as they are."))
             return
-        yield Compacting(messages=len(plan.archived), tokens=assembled.usage.total)
-        async with aclosing(self._turn.preparation.compactor.run(assembled, plan, focus)) as events:
-            async for event in events:
-                yield event
+        await emit(Compacting(messages=len(plan.archived), tokens=assembled.usage.total))
+        await self.requests.compactor.run(assembled, plan, emit, focus)
 
     def _plan(
         self, assembled: Assembled, keep: int | None, strategy: CompactionStrategy | None
     ) -> CompactionPlan | None:
-        return self._turn.preparation.plan(
+        return self.requests.plan_compaction(
             assembled,
             strategy=strategy,
             keep=None if keep is None else Retention(recent=keep, least=min(keep, 2)),
@@ -267,10 +277,10 @@ class Conversation:
             tokens_before=usage.total,
             tokens_after=usage.system + usage.tools,
         )
-        return self._turn.preparation.compactor.apply(part)[0]
+        return self.requests.compactor.apply(part)[0]
 
     def pin(self, message_id: str, *, pinned: bool = True) -> None:
-        """Keep a message word for word through compactions, or no longer."""
+        """Retention a message word for word through compactions, or no longer."""
         self._turn.journal.append(PinEntry(message_id=self._known(message_id), pinned=pinned))
 
     def branch(self, message_id: str | None) -> None:
@@ -288,23 +298,22 @@ class Conversation:
         self._turn.journal.append(MessageEntry(message=changed))
 
     @property
-    def wants(self) -> Wants:
-        """What goes into requests beside the conversation."""
-        return self._turn.wants
+    def requests(self) -> RequestBuilder:
+        return self._turn.requests
 
     @property
     def profiles(self) -> Profiles:
-        """The agents and rules at hand."""
-        return self.wants.profiles
+        """The agents and rules that there are."""
+        return self.requests.profiles
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
-        return self._turn.tools.specs
+        return self.requests.tools.specs
 
     @property
     def agent(self) -> Agent:
         """Who answers a message that speaks to nobody else."""
-        return self._turn.agent_for("")
+        return self._turn.agent_for()
 
     def use_agent(self, name: str) -> Agent:
         """Let this agent answer from now on. Raises `ConfigError` with the closest where there is none."""
@@ -314,7 +323,7 @@ class Conversation:
         return agent
 
     def add(self, item: RequestItem) -> None:
-        """Keep a rule, a note or a tool in every request of this session."""
+        """Retention a rule, a note or a tool in every request of this session."""
         self._turn.journal.begin()
         self._turn.journal.append(ItemsEntry(added=(item,)))
 
@@ -325,12 +334,12 @@ class Conversation:
 
     def unused(self) -> list[RequestItem]:
         """What the user added and no answer of the last ten turns cited or called: it may as well be dropped."""
-        return unused_items(self.history)
+        return _unused_items(self.history)
 
     def newly_unused(self) -> list[RequestItem]:
-        """Those of them that were not told of before."""
-        new = [item for item in self.unused() if item not in self._told]
-        self._told.update(new)
+        """Those of them that were not reported before."""
+        new = [item for item in self.unused() if item not in self._reported]
+        self._reported.update(new)
         return new
 
     def _known(self, message_id: str) -> str:
@@ -343,3 +352,31 @@ def _compacted(usage: ContextUsage, part: CompactionPart) -> ContextUsage:
     left = max(0, part.tokens_after - (usage.total - usage.messages - usage.references))
     messages = min(usage.messages, left)
     return usage.model_copy(update={"messages": messages, "references": left - messages, "estimated": True})
+
+
+def _unused_items(history: History) -> list[RequestItem]:
+    """Notes that no answer cited and tools that none called, while they were there. Rules work without being named."""
+    finished = (message for message in history.newest_first if message.request_context and not _calls(message))
+    answers = [*islice(finished, UNUSED_AFTER)]
+    if len(answers) < UNUSED_AFTER:
+        return []
+    there = set.intersection(*({(i.type, i.name) for i in _items(answer)} for answer in answers))
+    cited = {reference.relative_path for answer in answers for reference in answer.references if reference.cited}
+    called = {part.name for message in history.thread for part in message.parts if isinstance(part, ToolCallPart)}
+    return [
+        item
+        for item in added_items(history.items).values()
+        if (item.type, item.name) in there
+        and (
+            (item.type == "reference" and item.name.partition("#")[0] not in cited)
+            or (item.type == "tool" and item.name not in called)
+        )
+    ]
+
+
+def _calls(message: ChatMessage) -> bool:
+    return any(isinstance(part, ToolCallPart) for part in message.parts)
+
+
+def _items(answer: ChatMessage) -> tuple[RequestItem, ...]:
+    return answer.request_context.items if answer.request_context else ()

@@ -2,10 +2,12 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
+from zkchat.context.assembly import request_from
+from zkchat.context.budget import Shares, budget_for
 from zkchat.context.formatting import format_document
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.context.language import detect_language
@@ -13,6 +15,7 @@ from zkchat.context.selection import wants_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
+from zkchat.model.session import History
 from zkchat.ports import ModelProvider
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
@@ -55,7 +58,7 @@ class Summary(NamedTuple):
     """Whether it is the beginning of a longer paragraph, so that a sentence about the whole would say more."""
 
 
-class Sentences(Protocol):
+class SummaryCache(Protocol):
     """What models said of documents, kept for other sessions."""
 
     def find(self, path: str, anchor: str, fingerprint: bytes) -> str:
@@ -74,9 +77,9 @@ class Sentences(Protocol):
 class Summaries:
     """A document is read once, and again when the index has seen it change."""
 
-    def __init__(self, library: Library, sentences: Sentences | None = None) -> None:
+    def __init__(self, library: Library, cache: SummaryCache | None = None) -> None:
         self._library = library
-        self._sentences = sentences
+        self._cache = cache
         self._known: dict[Place, Summary] = {}
 
     def added_to(self, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
@@ -100,16 +103,16 @@ class Summaries:
     def improve(self, place: Place, sentence: str) -> None:
         """From now on this is the summary, in later sessions too."""
         self._known[place] = Summary(sentence)
-        if self._sentences:
-            self._sentences.keep(*place, sentence)
+        if self._cache:
+            self._cache.keep(*place, sentence)
 
     def tidy(self) -> None:
         """Forget what was said of documents that are gone, or say something else now."""
-        if self._sentences:
-            described = self._sentences.described()
+        if self._cache:
+            described = self._cache.described()
             now = self._library.whole.fingerprints({path for path, _ in described})
             if gone := [(path, print_) for path, print_ in described if now.get(path) != print_]:
-                self._sentences.forget(gone)
+                self._cache.forget(gone)
 
     def _fingerprints(self, references: Iterable[DocumentReference]) -> Mapping[str, bytes]:
         try:
@@ -127,9 +130,9 @@ class Summaries:
 
     def _kept(self, place: Place) -> Summary | None:
         sentence = ""
-        if self._sentences:
+        if self._cache:
             with suppress(StorageError):
-                sentence = self._sentences.find(*place)
+                sentence = self._cache.find(*place)
         return Summary(sentence) if sentence else None
 
     def _read(self, reference: DocumentReference) -> Summary:
@@ -220,7 +223,7 @@ LONGEST_ANSWER = 512
 """In tokens: a sentence, and what a model may think before it."""
 MOST_CHARACTERS = 20 * LONGEST
 """Of an answer: a model that goes on describes nothing."""
-WARMTH = 0.3
+TEMPERATURE = 0.3
 OWN_WORDS = 0.5
 """The share of its telling words that a sentence must have from the document."""
 
@@ -230,8 +233,15 @@ _EXCUSE = re.compile(
 """How models begin that do something else than they were asked for."""
 
 
+SummaryMode = Literal["always", "local", "never"]
+"""With which models documents are described: with all, with those on this machine, with none."""
+
+
 class BackgroundSummaries:
-    """The background work of one conversation. It sees what the conversation's model may see, and never raises."""
+    """Has long documents of an answer described by the model while the user reads; stopped when the next turn begins.
+
+    It sees what the conversation's model may see, and never raises.
+    """
 
     def __init__(
         self,
@@ -239,26 +249,23 @@ class BackgroundSummaries:
         summaries: Summaries,
         library: Library,
         provider: ModelProvider,
-        window: Callable[[], int],
-        is_wanted: Callable[[], bool],
+        shares: Shares,
+        mode: SummaryMode = "always",
     ) -> None:
         self._summaries = summaries
         self._library = library
         self._provider = provider
-        self._window = window
-        self._is_wanted = is_wanted
+        self._shares = shares
+        self._mode = mode
         self._asked: set[Place] = set()
         self._is_tidy = False
         self._task: asyncio.Task[None] | None = None
 
-    def soon(self, answer: ChatMessage, request: Callable[[], ModelRequest]) -> None:
-        """Have those of the answer's documents described that need it, the cited ones first, until `stop`.
-
-        `request` gives the one that was answered.
-        """
+    def start(self, answer: ChatMessage, history: History) -> None:
+        """Have those of the answer's documents described that need it, the cited ones first, until `stop`."""
         self.stop()
         if self._is_wanted() and self._is_able():
-            self._task = asyncio.get_running_loop().create_task(self._describe(answer, request))
+            self._task = asyncio.get_running_loop().create_task(self._describe(answer, history))
 
     def stop(self) -> None:
         """At once, whatever is under way: what was written so far is kept."""
@@ -266,36 +273,50 @@ class BackgroundSummaries:
             self._task.cancel()
         self._task = None
 
+    @property
+    def _window(self) -> int:
+        return budget_for(self._provider.info, self._shares).window
+
+    def _is_wanted(self) -> bool:
+        match self._mode:
+            case "always":
+                return True
+            case "local":
+                return self._provider.info.on_this_machine
+            case "never":
+                return False
+
     def _is_able(self) -> bool:
         """Small models, and those that only quote, cannot do it."""
         info = self._provider.info
-        return not (info.needs_notes or wants_evidence(info, self._window()))
+        return not (info.needs_notes or wants_evidence(info, self._window))
 
-    async def _describe(self, answer: ChatMessage, request: Callable[[], ModelRequest]) -> None:
-        with suppress(ZkchatError):  # nobody waits for it, and the next turn tells what is wrong
+    async def _describe(self, answer: ChatMessage, history: History) -> None:
+        with suppress(ZkchatError):  # nobody waits for it, and the next turn reports what is wrong
             if not self._is_tidy:
                 self._is_tidy = True
                 self._summaries.tidy()
             cited_first = sorted(answer.references, key=lambda reference: not reference.cited)
             new = [place for place in self._summaries.cut(cited_first) if place not in self._asked]
-            if new and (before := self._said_before(answer, request)):
+            if new and (before := self._said_before(answer, history)):
                 for place in new[:MOST_PER_TURN]:
                     self._asked.add(place)
                     await self._describe_one(place, before)
 
-    def _said_before(self, answer: ChatMessage, request: Callable[[], ModelRequest]) -> ModelRequest | None:
-        """What the wish for a sentence follows; None where there is no room left after it.
+    def _said_before(self, answer: ChatMessage, history: History) -> ModelRequest | None:
+        """What the request for a sentence follows; None where there is no room left after it.
 
-        A server on this machine keeps what it has read of the conversation, and would read all of it again in the next
-        turn if it were asked anything else meanwhile. Elsewhere every token is paid for.
+        A server on this machine caches the conversation as its prompt prefix, and would read all of it again in the
+        next turn if it were asked anything else meanwhile. Elsewhere every token is paid for.
         """
         if not self._provider.info.on_this_machine:
-            return ModelRequest(messages=(), window=self._window())
-        usage = answer.request_context.usage if answer.request_context else None
+            return ModelRequest(messages=(), window=self._window)
+        record = answer.request_context
+        usage = record.usage if record else None
         # Of characters no text has fewer than tokens, or nearly so.
-        if usage is None or usage.total + answer.token_count + READ + LONGEST_ANSWER > usage.window:
+        if not record or not usage or usage.total + answer.token_count + READ + LONGEST_ANSWER > usage.window:
             return None
-        before = request()
+        before = request_from(record, history.messages, history.contents)
         return before.model_copy(
             update={"messages": (*before.messages, PromptMessage(role="assistant", text=answer.text))}
         )
@@ -314,7 +335,7 @@ class BackgroundSummaries:
             update={
                 "messages": (*before.messages, PromptMessage(role="user", text=wish)),
                 "max_answer_tokens": LONGEST_ANSWER,
-                "temperature": WARMTH,
+                "temperature": TEMPERATURE,
             }
         )
         said, finish = "", None

@@ -1,14 +1,16 @@
-"""A conversation's way to disk: all is stored as it happens, and what a full disk refuses as soon as there is room."""
+"""The entries of a conversation, stored as they happen; what a full disk refuses is stored once there is room."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, Protocol
 
 from zkchat.errors import SessionNotFound, StorageError
+from zkchat.model.choices import Role
 from zkchat.model.events import Warned
-from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import (
     ContentEntry,
     DraftEntry,
@@ -38,20 +40,33 @@ class Asked:
     """What the user should know of how it was stored."""
 
 
+class WritingPrivacy(Protocol):
+    def keeps_local(self) -> bool:
+        """Whether what is written now is to stay on this machine."""
+        ...
+
+
 class Journal:
     """The entries of one session. A new session is created when its first turn begins, not before."""
 
-    def __init__(self, store: SessionStore, session: Session | None, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        session: Session | None,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
+    ) -> None:
+        """`now` and `new_id` are the clock and the ids of everything that is written."""
         self.store = store
-        self._now = now
+        self.now = now
+        self.new_id = new_id
         self.session = session
         self.history = History(store.entries(session.id) if session else ())
-        self.is_local: Callable[[], bool] = lambda: False
-        """Whether what is written now is to stay on this machine."""
+        self.privacy: WritingPrivacy | None = None
         self._unsaved: list[EntryBody] = []
         """What could not be stored, in order: the last entries of the history."""
-        self._is_told = False
-        """Whether the user has heard, in this turn, that saving does not work."""
+        self._has_warned = False
+        """Whether the user was warned, in this turn, that saving does not work."""
         self._seen = max((entry.sequence for entry in self.history.entries), default=0)
         """Everything up to here is in the history, whoever wrote it."""
         self._own: set[int] = set()
@@ -65,25 +80,34 @@ class Journal:
     def is_saved(self) -> bool:
         return not self._unsaved
 
-    def ask(self, text: str, message_id: str, beside: Sequence[EntryBody] = ()) -> Asked:
+    def next_message(self, role: Role, *parts: Part, **fields: Any) -> ChatMessage:
+        """A message that follows the last one, not yet stored."""
+        last = self.history.last
+        return ChatMessage(
+            id=self.new_id(),
+            session_id=self.session_id,
+            parent_id=last.id if last else None,
+            role=role,
+            parts=parts,
+            created_at=self.now(),
+            **fields,
+        )
+
+    def begin_answer(self, info: ModelInfo) -> "Draft":
+        """An answer without a word yet."""
+        return Draft(self, self.next_message("assistant", provider=info.provider, model=info.id))
+
+    def ask(self, text: str, beside: Sequence[EntryBody] = ()) -> Asked:
         """Store a question, before anything is done about it, together with what the user chose for the conversation.
 
         What another terminal said in this session meanwhile is taken in first, so that nobody goes on in silence from
         a place that the other has left.
         """
-        self._is_told = False
+        self._has_warned = False
         warnings = [self._catch_up(), self.begin()]
         if self.session:
             self.store.enter(self.session.id)
-        last = self.history.last
-        message = ChatMessage(
-            id=message_id,
-            session_id=self.session_id,
-            parent_id=last.id if last else None,
-            role="user",
-            parts=(TextPart(text=text),),
-            created_at=self._now(),
-        )
+        message = self.next_message("user", TextPart(text=text))
         title = [] if self.history.messages else [TitleEntry(title=_title(text))]
         warnings.append(self.append(*beside, *title, MessageEntry(message=message)))
         return Asked(message=message, warnings=tuple(filter(None, warnings)))
@@ -124,27 +148,27 @@ class Journal:
         return Warned(text="Saving works again: all of this conversation is on disk.")
 
     def save_rest(self) -> Warned | None:
-        """Try once more to store what could not be stored; what then is left is told."""
-        self._is_told = False
+        """Try once more to store what could not be stored; what then is left is reported."""
+        self._has_warned = False
         return self.append() if self._unsaved else None
 
     def _keep_in_memory(self, bodies: Sequence[EntryBody], error: StorageError | SessionNotFound) -> Warned | None:
         places = range(len(self.history.entries) + 1, len(self.history.entries) + len(bodies) + 1)
         self.history.extend(
-            Entry(session_id=self.session_id, sequence=place, at=self._now(), body=body)
+            Entry(session_id=self.session_id, sequence=place, at=self.now(), body=body)
             for place, body in zip(places, bodies, strict=True)
         )
         self._unsaved += bodies
         return self._not_saved(error)
 
     def _not_saved(self, error: StorageError | SessionNotFound) -> Warned | None:
-        if self._is_told:
+        if self._has_warned:
             return None
-        self._is_told = True
+        self._has_warned = True
         return Warned(text=f"This part of the conversation is not saved. {error.message}", hint=error.hint)
 
     def _marked(self, body: EntryBody) -> EntryBody:
-        if isinstance(body, MessageEntry) and not body.message.local and self.is_local():
+        if isinstance(body, MessageEntry) and not body.message.local and self.privacy and self.privacy.keeps_local():
             return MessageEntry(message=body.message.model_copy(update={"local": True}))
         return body
 
@@ -178,15 +202,15 @@ class Journal:
     def _went_on(self, added: int, mine: ChatMessage | None) -> Warned | None:
         if not added:
             return None
-        told = f"Another terminal went on with this session: {added} message{'s' * (added != 1)} came in."
+        came = f"Another terminal went on with this session: {added} message{'s' * (added != 1)} came in."
         if mine is None or any(message.id == mine.id for message in self.history.newest_first):
-            return Warned(text=f"{told} Yours follows them.", hint="/history shows them.")
+            return Warned(text=f"{came} Yours follows them.", hint="/history shows them.")
         self.append(HeadEntry(message_id=mine.id))
         return Warned(
-            text=f"{told} Yours goes on here, on a branch of its own.", hint="/sessions and /resume lead there."
+            text=f"{came} Yours goes on here, on a branch of its own.", hint="/sessions and /resume lead there."
         )
 
-    def close_what_a_crash_left_open(self, new_id: Callable[[], str]) -> list[Warned]:
+    def close_what_a_crash_left_open(self) -> list[Warned]:
         """Half answers become unfinished messages, tool calls without a result get a failed one. Nothing is edited.
 
         A question that was never answered stays as it is, and the user hears of it. A session that another terminal
@@ -197,7 +221,7 @@ class Journal:
             return [Warned(text=text, hint="What is said there comes in with your next message.")]
         bodies: list[EntryBody] = [MessageEntry(message=orphan) for orphan in orphans_of(self.history.entries)]
         last = self.history.last
-        if last and (closing := self._closing(last, new_id)):
+        if last and (closing := self._closing(last)):
             bodies.append(MessageEntry(message=closing))
         warnings = [self.append(*bodies)] if bodies else []
         if last and last.role == "user":
@@ -205,7 +229,7 @@ class Journal:
             warnings.append(Warned(text=text, hint="In a chat, /retry asks it again."))
         return [warning for warning in warnings if warning]
 
-    def _closing(self, last: ChatMessage, new_id: Callable[[], str]) -> ChatMessage | None:
+    def _closing(self, last: ChatMessage) -> ChatMessage | None:
         calls = [part for part in last.parts if isinstance(part, ToolCallPart)]
         if not calls:
             return None
@@ -215,15 +239,7 @@ class Journal:
             )
             for call in calls
         )
-        return ChatMessage(
-            id=new_id(),
-            session_id=self.session_id,
-            parent_id=last.id,
-            role="tool",
-            parts=tuple(results),
-            created_at=self._now(),
-            context_type="tool_output",
-        )
+        return self.next_message("tool", *results, context_type="tool_output")
 
 
 def _of_session(session_id: str, body: EntryBody) -> EntryBody:
@@ -271,7 +287,7 @@ class Draft:
         )
         self._unwritten_text.clear()
         self._unwritten_thinking.clear()
-        # A failure is told when the whole message is stored; until then the draft lives in memory.
+        # A failure is reported when the whole message is stored; until then the draft lives in memory.
         self._journal.append(piece)
 
     def finished(self) -> ChatMessage:

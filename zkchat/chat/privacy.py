@@ -4,11 +4,12 @@ A turn is such a turn as a whole, from the question to the answer, because the a
 is every later one that a model on this machine answers, because it was given the earlier ones.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
+from zkchat.chat.journal import Journal
 from zkchat.errors import StorageError
 from zkchat.model.message import (
     ChatMessage,
@@ -22,7 +23,8 @@ from zkchat.model.message import (
     RequestItem,
 )
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.session import History, Window, compaction_of
+from zkchat.model.session import Window, compaction_of
+from zkchat.ports import ModelProvider
 from zkchat.vault.guarded import GuardedLibrary
 from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import is_note
@@ -38,40 +40,44 @@ class Shown:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def everything(history: History) -> Shown:
-    return Shown(window=history.window)
-
-
 @dataclass(kw_only=True)
 class ConversationPrivacy:
-    """For one conversation with one model."""
+    """Which messages of one conversation its model may see, and which of its own stay on this machine."""
 
-    history: Callable[[], History]
+    journal: Journal
     library: GuardedLibrary
-    on_this_machine: Callable[[], bool]
+    provider: ModelProvider
     _disclosed: bool = False
     _notes: dict[str, tuple[ChatMessage, frozenset[str]]] = field(default_factory=dict)
     """By id, messages and the notes they have to do with, because a record is long and is asked for in every turn."""
 
-    def begin(self) -> None:
-        """A new turn, to which nothing was disclosed yet."""
+    @property
+    def is_on_this_machine(self) -> bool:
+        return self.provider.info.on_this_machine
+
+    def begin_turn(self) -> None:
+        """Forget what was disclosed to earlier turns."""
         self._disclosed = self.library.disclosed = False
 
     def disclose(self) -> None:
-        """The model at hand was shown something that is to stay on this machine."""
+        """Note that the model was shown something that is to stay on this machine."""
         self._disclosed = True
 
-    def binds(self) -> bool:
+    def withholds(self) -> bool:
+        """Whether what is local is kept from the model."""
+        return not self.is_on_this_machine
+
+    def keeps_local(self) -> bool:
         """Whether what is written now is to stay on this machine."""
-        if not self.on_this_machine():
+        if not self.is_on_this_machine:
             return False
-        return (
-            self._disclosed or self.library.disclosed or any(message.local for message in self.history().newest_first)
-        )
+        if self._disclosed or self.library.disclosed:
+            return True
+        return any(message.local for message in self.journal.history.newest_first)
 
     def hidden(self) -> frozenset[str]:
         """The ids of the messages that the model at hand may not see."""
-        stays = not self.on_this_machine()
+        stays = not self.is_on_this_machine
         private = self._private()
         if not stays and not private:
             return frozenset()
@@ -83,19 +89,19 @@ class ConversationPrivacy:
                 return bool(self._notes_of(message))
             return bool(private) and not private.isdisjoint(self._notes_of(message))
 
-        turns = _turns(self.history().thread)
+        turns = _turns(self.journal.history.thread)
         return frozenset(message.id for turn in turns if any(map(is_kept, turn)) for message in turn)
 
     def _private(self) -> frozenset[str] | None:
         """The notes that the model at hand may not see; None where the index does not say which they are."""
         try:
-            if not self.on_this_machine():  # the index may not know yet what has become private
+            if not self.is_on_this_machine:  # the index may not know yet what has become private
                 self.library.check(
-                    chain.from_iterable(map(self._notes_of, self.history().thread)), is_kept_when_gone=False
+                    chain.from_iterable(map(self._notes_of, self.journal.history.thread)), is_kept_when_gone=False
                 )
             return self.library.hidden()
         except StorageError:
-            return None if not self.on_this_machine() else frozenset()
+            return None if not self.is_on_this_machine else frozenset()
 
     def _notes_of(self, message: ChatMessage) -> frozenset[str]:
         known, notes = self._notes.get(message.id, (None, frozenset()))
@@ -104,9 +110,9 @@ class ConversationPrivacy:
             self._notes[message.id] = message, notes
         return notes
 
-    def shown(self, history: History) -> Shown:
+    def shown(self) -> Shown:
         """What the window holds, with a short word in the place of what is withheld."""
-        window, hidden = history.window, self.hidden()
+        window, hidden = self.journal.history.window, self.hidden()
         if not hidden:
             return Shown(window=window)
         withheld = [message for message in window.live if message.id in hidden]

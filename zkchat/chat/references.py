@@ -22,21 +22,15 @@ MOST_EMBEDS: Final = 50
 """Of one document; nobody reads more of them as a part of it."""
 
 
-def links_in(library: Library, text: str, quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:
-    """A reference for each link of the text, in order; links to the web are none of ours.
+def resolve_links(library: Library, links: Sequence[Link], quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:
+    """A reference for each of the links of a text, in order; links to the web are left out.
 
     One that stands word for word in a note that may be `quoted` leads where it leads from there.
     """
-    links = wikilink.scan(text)
     sources = library.sources_of({link.text for link in links}, quoted) if links and quoted else {}
     by_text = {link.text: link for link in links}
     found = {text: _reference(library, link, sources.get(text)) for text, link in by_text.items()}
     return tuple(reference for link in links if (reference := found[link.text]))
-
-
-def linked(library: Library, text: str, quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:
-    """One reference for each note that the text links to, in order."""
-    return ReferenceList(links_in(library, text, quoted)).as_tuple()
 
 
 def embedded(library: Library, reference: DocumentReference, text: str) -> tuple[DocumentReference, ...]:
@@ -159,11 +153,12 @@ def cite(references: ReferenceList, answer: str, library: Library, before: Colle
     """
     given = {row.relative_path for row in references.as_tuple() if row.relative_path}.union(before)
     try:
-        for link in linked(library, answer, sorted(given)):
+        links = wikilink.scan(answer)
+        for link in ReferenceList(resolve_links(library, links, sorted(given))).as_tuple():
             reference, is_known = _meant(link, references, before)
             update = {"reference_type": "search", "via": "answer", "unverified": not is_known}
             references.cite(reference.model_copy(update=update))
-        said = Said(wikilink.without_links(answer))
+        said = Said(wikilink.without(links, answer))
         for row in references.as_tuple():
             path = row.relative_path
             if path and not row.cited and said.names_one_of(path, library.names(path)):

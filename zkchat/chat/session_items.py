@@ -49,27 +49,27 @@ class Offered:
 class SessionItems:
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
-        self._wants = conversation.wants
-        self._library = self._wants.library.whole
+        self._requests = conversation.requests
+        self._library = self._requests.library.whole
 
     def offered(self, kind: SessionItemType) -> list[Offered]:
         """All of a kind that the present agent may be given, and what the user added although it is gone."""
         changes = self.conversation.history.items
         added, dropped = added_items(changes), dropped_items(changes)
-        at_hand = {
+        offered = {
             candidate.key: RequestItem(
                 type=candidate.type,
                 name=candidate.name,
                 server=candidate.server,
                 include=candidate.include,
-                tokens=self._wants.tokenizer.count(candidate.text),
+                tokens=self._requests.tokenizer.count(candidate.text),
                 digest=digest(candidate.text),
             )
-            for candidate in self._wants.at_hand(self.conversation.agent)
+            for candidate in self._requests.candidates(self.conversation.agent)
         }
         return [
             Offered(item=item, is_added=key in added, is_dropped=key in dropped)
-            for key, item in (at_hand | {key: item for key, item in added.items() if key not in at_hand}).items()
+            for key, item in (offered | {key: item for key, item in added.items() if key not in offered}).items()
             if item.type == kind
         ]
 
@@ -140,7 +140,7 @@ class SessionItems:
             if place_of(self._library, offered.item.name) == place:
                 return offered
         called = full_name(*place)
-        tokens = self._wants.tokenizer.count(format_document(called, self._library.section(*place)))
+        tokens = self._requests.tokenizer.count(format_document(called, self._library.section(*place)))
         return Offered(item=RequestItem(type="reference", name=called, include="manual", tokens=tokens))
 
 

@@ -1,19 +1,21 @@
 """The model and its tools, back and forth, until there is an answer. Every step is on disk before the next begins."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import timedelta
+from typing import Final
 
+from zkchat.chat.document_summaries import Summaries
+from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Draft, Journal
-from zkchat.chat.limits import DEFAULT_LIMITS, MOST_CALLS, AnswerLimits, as_stored, within
-from zkchat.chat.references import ReferenceList
-from zkchat.chat.request import Preparation, RequestPlan
-from zkchat.context.assembly import Assembled
+from zkchat.chat.references import ReferenceList, cite, given_before, given_with
+from zkchat.chat.request import RequestBuilder
+from zkchat.context.assembly import Assembled, RequestPlan
 from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.events import (
-    Event,
+    PromptReady,
     ReferenceFound,
     TextDelta,
     ThinkingDelta,
@@ -22,32 +24,51 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
-from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.message import ChatMessage, DocumentReference, Status, ToolCallPart, ToolResultPart
+from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
 from zkchat.model.session import MessageEntry
 from zkchat.ports import ModelProvider, Tokenizer, ToolOutcome
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.registry import MAX_ARGUMENTS_CHARS, Toolbox
+from zkchat.vault.library import Library
 
-MOST_ROUNDS = 8
+MAX_ROUNDS: Final = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
-MOST_FAILED_ROUNDS = 2
+MAX_FAILED_ROUNDS: Final = 2
 """And after so many in a row in which no call worked."""
-MOST_SHORTENINGS = 2
+MAX_SHORTENINGS: Final = 2
 """Times in a row that a prompt is made shorter because the server finds it too long."""
-TIGHTENING = 0.7
+TIGHTENING: Final = 0.7
+MAX_CALLS: Final = 32
+"""Calls of one step that are run."""
+MAX_NAME_LENGTH: Final = 100
+_KEPT_ARGUMENTS: Final = 200
+"""Characters that stay of arguments which are too long to be read."""
+_MAX_DELTA: Final = 4_000
+"""Characters that are shown, and written down, at once: between two deltas the user may stop the answer."""
 TOO_SMALL = "Your notes hold nothing on this, and this model is too small to know by itself.\n"
 NOTHING_FOUND = "Your notes hold nothing on this.\n"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerLimits:
+    """What one answer may take. Thinking counts like text."""
+
+    characters: int = 1_000_000
+    time: timedelta = timedelta(hours=1)
+
+
+DEFAULT_LIMITS: Final = AnswerLimits()
 
 
 @dataclass
 class Exchange:
     """What is asked in one turn, and everything that grows while it is answered."""
 
-    wanted: RequestPlan
+    plan: RequestPlan
     assembled: Assembled
-    """The request of the step at hand, and its record."""
-    room: int
+    """The request of the current step, and its record."""
+    result_budget: int
     """Tokens that tool results may still take."""
     strict: bool = False
     """Whether only what notes say may be answered."""
@@ -64,130 +85,167 @@ class Exchange:
     def use(self, assembled: Assembled) -> None:
         """Go on with this request; what it leaves free is there for the results of tools."""
         self.assembled = assembled
-        self.room = assembled.usage.available
+        self.result_budget = assembled.usage.available
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolLoop:
     provider: ModelProvider
-    preparation: Preparation
+    requests: RequestBuilder
     tools: Toolbox
     tokenizer: Tokenizer
     journal: Journal
-    now: Callable[[], datetime]
-    new_id: Callable[[], str]
+    library: Library
+    summaries: Summaries
     limits: AnswerLimits = DEFAULT_LIMITS
 
-    async def run(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
-        """Stream until the model gives no more tool calls; `exchange.draft` then holds the answer."""
-        for round_ in range(MOST_ROUNDS + 1):
-            if round_ == MOST_ROUNDS or exchange.failed_rounds == MOST_FAILED_ROUNDS:
-                exchange.wanted = exchange.wanted.without_tools()
+    async def run(self, exchange: Exchange, emit: Emit) -> None:
+        """Stream until the model makes no more tool calls; `exchange.draft` then holds the answer."""
+        for round_ in range(MAX_ROUNDS + 1):
+            if round_ == MAX_ROUNDS or exchange.failed_rounds == MAX_FAILED_ROUNDS:
+                exchange.plan = exchange.plan.without_tools()
             if round_:
-                async with aclosing(self.preparation.ready(exchange.wanted, exchange.use)) as events:
-                    async for event in events:
-                        yield event
-            async with aclosing(self._asked(exchange)) as events:
-                async for event in events:
-                    yield event
-            if not (exchange.calls and exchange.wanted.offers_tools):
+                exchange.use(await self.requests.build(exchange.plan, emit))
+            await self._ask(exchange, emit)
+            if not (exchange.calls and exchange.plan.offers_tools):
                 return
-            async with aclosing(self._use_tools(exchange)) as events:
-                async for event in events:
-                    yield event
+            await self._use_tools(exchange, emit)
 
-    async def _asked(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
-        """Ask; where the server, who alone can count its tokens, finds the prompt too long, make room and ask again."""
-        for attempts_left in reversed(range(MOST_SHORTENINGS + 1)):
+    async def ask_again(
+        self, exchange: Exchange, message_id: str, given: Sequence[DocumentReference], emit: Emit
+    ) -> None:
+        """Run once more after the plan was changed, with what the model is given now."""
+        await report_references(exchange, given, emit)
+        exchange.use(await self.requests.build(exchange.plan, emit))
+        await emit(PromptReady(message_id=message_id, usage=exchange.assembled.usage))
+        await self.run(exchange, emit)
+
+    def close(self, exchange: Exchange, error: str = "") -> ChatMessage:
+        """The answer as it is kept: whole, or as far as it came."""
+        draft = exchange.draft or self.journal.begin_answer(self.provider.info)
+        message = draft.finished()
+        context = exchange.assembled.context
+        given = given_before(self.journal.history.newest_first) | given_with(context)
+        cite(exchange.references, message.text, self.library, given)
+        status: Status = "complete" if not error else "unfinished" if message.parts else "error"
+        return message.model_copy(
+            update={
+                "references": self.summaries.added_to(exchange.references.as_tuple()),
+                "finished_at": self.journal.now(),
+                "status": status,
+                "error": error,
+                "usage": exchange.finish.usage if exchange.finish else None,
+                "token_count": self.tokenizer.count(message.text),
+                "thinking_tokens": self.tokenizer.count(message.thinking),
+                "request_context": context,
+            }
+        )
+
+    def store(self, message: ChatMessage, exchange: Exchange) -> Warned | None:
+        """Store an answer, or a step towards it, with the texts of its request."""
+        return self.journal.append_answer(message, exchange.assembled.contents)
+
+    async def _ask(self, exchange: Exchange, emit: Emit) -> None:
+        """Ask; where the server, who alone can count its tokens, finds the prompt too long, shorten it and retry."""
+        for attempts_left in reversed(range(MAX_SHORTENINGS + 1)):
             try:
-                async with aclosing(self._ask(exchange)) as events:
-                    async for event in events:
-                        yield event
+                return await self._ask_once(exchange, emit)
             except PromptTooLong:
                 if not attempts_left:
                     raise
                 refused = exchange.assembled.request
-                tighter = TIGHTENING * exchange.wanted.tightness
-                exchange.wanted = replace(exchange.wanted, tightness=tighter)
-                async with aclosing(self.preparation.ready(exchange.wanted, exchange.use)) as events:
-                    async for event in events:
-                        yield event
+                exchange.plan = replace(exchange.plan, tightness=TIGHTENING * exchange.plan.tightness)
+                exchange.use(await self.requests.build(exchange.plan, emit))
                 if exchange.assembled.request == refused:
                     raise
                 name = self.provider.info.name
-                yield Warned(text=f"{name} counts more tokens than expected: the prompt is made shorter.")
-            else:
-                return
+                await emit(Warned(text=f"{name} counts more tokens than expected: the prompt is made shorter."))
+        raise AssertionError("the last attempt returns or raises")
 
-    async def _ask(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
+    async def _ask_once(self, exchange: Exchange, emit: Emit) -> None:
         info = self.provider.info
         exchange.calls, exchange.finish = [], None
-        exchange.draft = new_draft(self.journal, info, self.now(), self.new_id())
+        exchange.draft = self.journal.begin_answer(info)
         abstains = (info.needs_evidence or exchange.strict) and not exchange.is_grounded
         reason = TOO_SMALL if info.needs_evidence else NOTHING_FOUND
         answer = _abstention(reason) if abstains else self.provider.stream(exchange.assembled.request)
-        async with aclosing(within(self.limits, answer, info.name, self.now)) as stream:
-            async for chunk in stream:
-                match chunk:
-                    case TextChunk(text=text):
-                        exchange.draft.add(text=text)
-                        yield TextDelta(text=text)
-                    case ThinkingChunk(text=text):
-                        exchange.draft.add(thinking=text)
-                        yield ThinkingDelta(text=text)
-                    case ToolRequested(call=call):
-                        exchange.calls.append(call)
-                    case Finish():
-                        exchange.finish = chunk
+        async with aclosing(answer) as chunks:
+            await self._receive(chunks, exchange, exchange.draft, emit)
         if exchange.finish is None:
             raise ProviderError(
                 f"The answer of {info.name} was cut off.", hint="What arrived is kept. Ask again to go on."
             )
         if exchange.finish.usage:
-            yield UsageReported(usage=exchange.finish.usage)
+            await emit(UsageReported(usage=exchange.finish.usage))
         if exchange.finish.warning:
-            yield Warned(text=exchange.finish.warning)
+            await emit(Warned(text=exchange.finish.warning))
         if exchange.finish.reason == "length":
-            yield Warned(
-                text=f"{info.name} ran out of room, so its answer ends early.",
-                hint="Ask it to go on, or raise context.max_tokens or context.reserve_tokens.",
+            await emit(
+                Warned(
+                    text=f"{info.name} ran out of room, so its answer ends early.",
+                    hint="Ask it to go on, or raise context.max_tokens or context.reserve_tokens.",
+                )
             )
 
-    async def _use_tools(self, exchange: Exchange) -> AsyncGenerator[Event, None]:
+    async def _receive(
+        self, chunks: AsyncGenerator[ModelChunk, None], exchange: Exchange, draft: Draft, emit: Emit
+    ) -> None:
+        """Take what the model sends into the exchange. Raises `ProviderError` where it is more than the limits."""
+        limits, began = self.limits, self.journal.now()
+        left = limits.characters
+        async for chunk in chunks:
+            match chunk:
+                case TextChunk() | ThinkingChunk():
+                    for text in _pieces(chunk.text, left):
+                        if isinstance(chunk, TextChunk):
+                            draft.add(text=text)
+                            await emit(TextDelta(text=text))
+                        else:
+                            draft.add(thinking=text)
+                            await emit(ThinkingDelta(text=text))
+                        await asyncio.sleep(0)  # here the answer can be stopped, whatever the provider does
+                    left -= len(chunk.text)
+                case ToolRequested(call=call):
+                    exchange.calls.append(call)
+                case Finish():
+                    exchange.finish = chunk
+            if left < 0:
+                raise self._too_long(f"at {limits.characters:,} characters", "max_answer_chars")
+            if self.journal.now() - began > limits.time:
+                raise self._too_long(f"after {limits.time.total_seconds():,.0f} seconds", "max_answer_seconds")
+
+    def _too_long(self, where: str, setting: str) -> ProviderError:
+        return ProviderError(
+            f"The answer of {self.provider.info.name} was ended {where}.",
+            hint=f"What came is kept. The bound is limits.{setting}.",
+        )
+
+    async def _use_tools(self, exchange: Exchange, emit: Emit) -> None:
         assert exchange.draft is not None
-        calls = [(call, as_stored(call)) for call in exchange.calls[:MOST_CALLS]]
+        calls = [(call, _as_stored(call)) for call in exchange.calls[:MAX_CALLS]]
         step = self._step(exchange.draft, [kept for _, kept in calls], exchange)
-        if warning := self.journal.append_answer(step, exchange.assembled.contents):
-            yield warning
+        if warning := self.store(step, exchange):
+            await emit(warning)
         results: list[ToolResultPart] = []
         for call, kept in calls:
-            yield ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments)
+            await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments))
             outcome = await self._outcome(call, exchange)
-            for reference in outcome.references:
-                exchange.references.add(reference)
-                yield ReferenceFound(reference=reference)
+            await report_references(exchange, outcome.references, emit)
             results.append(self._bounded(kept, outcome, exchange))
-            yield ToolFinished(call_id=kept.call_id, name=kept.name, summary=outcome.summary, failed=outcome.failed)
+            await emit(
+                ToolFinished(call_id=kept.call_id, name=kept.name, summary=outcome.summary, failed=outcome.failed)
+            )
             await asyncio.sleep(0)
         if left_out := len(exchange.calls) - len(calls):
-            told = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MOST_CALLS} at once.)"
-            results[-1] = results[-1].model_copy(update={"text": told})
-            yield Warned(
-                text=f"{self.provider.info.name} made {len(exchange.calls):,} calls at once: {left_out:,} were not run."
-            )
+            text = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MAX_CALLS} at once.)"
+            results[-1] = results[-1].model_copy(update={"text": text})
+            name = self.provider.info.name
+            await emit(Warned(text=f"{name} made {len(exchange.calls):,} calls at once: {left_out:,} were not run."))
         exchange.failed_rounds = exchange.failed_rounds + 1 if all(result.failed for result in results) else 0
-        answered = ChatMessage(
-            id=self.new_id(),
-            session_id=self.journal.session_id,
-            parent_id=step.id,
-            role="tool",
-            parts=tuple(results),
-            created_at=self.now(),
-            context_type="tool_output",
-            token_count=sum(self.tokenizer.count(result.text) for result in results),
-        )
+        tokens = sum(self.tokenizer.count(result.text) for result in results)
+        answered = self.journal.next_message("tool", *results, context_type="tool_output", token_count=tokens)
         if warning := self.journal.append(MessageEntry(message=answered)):
-            yield warning
+            await emit(warning)
         exchange.draft = None  # that step is stored; what goes wrong before the next is not part of it
 
     def _step(self, draft: Draft, calls: Sequence[ToolCallPart], exchange: Exchange) -> ChatMessage:
@@ -196,7 +254,7 @@ class ToolLoop:
         return said.model_copy(
             update={
                 "parts": (*said.parts, *calls),
-                "finished_at": self.now(),
+                "finished_at": self.journal.now(),
                 "usage": exchange.finish.usage if exchange.finish else None,
                 "token_count": self.tokenizer.count(said.text),
                 "tool_tokens": sum(self.tokenizer.count(call.arguments) for call in calls),
@@ -212,31 +270,38 @@ class ToolLoop:
         return await self.tools.call(call)
 
     def _bounded(self, call: ToolCallPart, outcome: ToolOutcome, exchange: Exchange) -> ToolResultPart:
-        """At most half of the room that is left, so that further calls and the answer still fit."""
+        """At most half of the tokens that are left, so that further calls and the answer still fit."""
         text = outcome.text
         tokens = self.tokenizer.count(text)
-        limit = max(0, exchange.room // 2)
+        limit = max(0, exchange.result_budget // 2)
         if tokens > limit:
             text = text[: len(text) * limit // tokens] + "\n(Cut here: the context has no room for more.)"
-        exchange.room -= min(tokens, limit)
+        exchange.result_budget -= min(tokens, limit)
         return ToolResultPart(call_id=call.call_id, name=call.name, text=text, failed=outcome.failed)
 
 
-def new_draft(journal: Journal, info: ModelInfo, now: datetime, id_: str) -> Draft:
-    """An answer without a word yet, after the last message."""
-    last = journal.history.last
-    return Draft(
-        journal,
-        ChatMessage(
-            id=id_,
-            session_id=journal.session_id,
-            parent_id=last.id if last else None,
-            role="assistant",
-            created_at=now,
-            provider=info.provider,
-            model=info.id,
-        ),
-    )
+async def report_references(exchange: Exchange, references: Sequence[DocumentReference], emit: Emit) -> None:
+    for reference in references:
+        exchange.references.add(reference)
+        await emit(ReferenceFound(reference=reference))
+
+
+def _pieces(text: str, left: int) -> Iterator[str]:
+    """A text, as far as the limit allows, in small pieces."""
+    if len(text) <= min(_MAX_DELTA, left):
+        yield text
+        return
+    for start in range(0, min(len(text), left), _MAX_DELTA):
+        yield text[start : min(start + _MAX_DELTA, left)]
+
+
+def _as_stored(call: ToolCallPart) -> ToolCallPart:
+    """A call with no more of its name and arguments than is worth keeping and sending back."""
+    too_long = len(call.arguments) > MAX_ARGUMENTS_CHARS
+    if not too_long and len(call.name) <= MAX_NAME_LENGTH:
+        return call
+    kept = call.arguments[:_KEPT_ARGUMENTS] if too_long else call.arguments
+    return call.model_copy(update={"name": call.name[:MAX_NAME_LENGTH], "arguments": kept})
 
 
 async def _abstention(text: str) -> AsyncGenerator[ModelChunk, None]:

@@ -1,52 +1,39 @@
 """One turn: from the user's words to an answer on disk (docs/architecture.md follows it step by step)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
+from typing import Protocol
 
-from zkchat.agents.profiles import DEFAULT, came_with_vault, split_address
+from zkchat.agents.profiles import DEFAULT, came_with_vault
 from zkchat.chat.document_summaries import Summaries
+from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Asked, Journal
-from zkchat.chat.limits import DEFAULT_LIMITS, AnswerLimits
-from zkchat.chat.privacy import withheld_texts
-from zkchat.chat.references import ReferenceList, cite, embedded, given_before, given_with, links_in
-from zkchat.chat.request import Preparation, RequestPlan, Wants
-from zkchat.chat.second_look import MOST_FOR_A_MODEL, SecondLook, as_reference, evidence_on
-from zkchat.chat.tool_loop import Exchange, ToolLoop, new_draft
-from zkchat.context.assembly import Assembled
-from zkchat.context.budget import Budget
+from zkchat.chat.privacy import ConversationPrivacy, withheld_texts
+from zkchat.chat.question import Question
+from zkchat.chat.references import ReferenceList, embedded, resolve_links
+from zkchat.chat.request import RequestBuilder
+from zkchat.chat.second_look import MAX_FOR_A_MODEL, SecondLook, as_reference, evidence_on
+from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
+from zkchat.context.assembly import Assembled, RequestPlan
 from zkchat.context.formatting import augmented_text
 from zkchat.context.selection import include_documents, wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
-from zkchat.model.events import (
-    Event,
-    LinksResolved,
-    PromptReady,
-    ReferenceFound,
-    TurnFailed,
-    TurnFinished,
-    Warned,
-)
-from zkchat.model.message import (
-    ChatMessage,
-    DocumentReference,
-    Evidence,
-    EvidencePart,
-    FilePart,
-    Part,
-    Status,
-    TextPart,
-)
+from zkchat.model.events import Event, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
+from zkchat.model.message import ChatMessage, DocumentReference, Evidence, EvidencePart, FilePart, Part, TextPart
 from zkchat.model.profile import Agent
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.ports import ModelProvider, Tokenizer
-from zkchat.tools.registry import Toolbox
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
+
+
+class IndexRefresher(Protocol):
+    def refresh(self) -> Refreshed:
+        """Bring the index of the notes up to date."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,154 +44,58 @@ class Turn:
     vault: str
     """What the user calls the folder of the notes."""
     library: Library
-    refresh: Callable[[], Refreshed]
-    """Brings the library up to date."""
+    index: IndexRefresher
     provider: ModelProvider
-    preparation: Preparation
-    summaries: Summaries
+    privacy: ConversationPrivacy
+    requests: RequestBuilder
+    loop: ToolLoop
     second_look: SecondLook
+    summaries: Summaries
     tokenizer: Tokenizer
-    tools: Toolbox
-    wants: Wants
-    now: Callable[[], datetime]
-    new_id: Callable[[], str]
-    limits: AnswerLimits = DEFAULT_LIMITS
     strict: bool = False
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
     """Warnings about notes that the user has seen."""
-    begin: Callable[[], None] = lambda: None
-    """Told that a turn begins."""
 
     def ask(self, text: str, beside: Sequence[EntryBody] = ()) -> Asked:
         """Store a question, with what the user chose for the conversation. Once this returns, it is on disk."""
-        self.begin()
-        return self.journal.ask(text, self.new_id(), beside)
+        self.privacy.begin_turn()
+        return self.journal.ask(text, beside)
 
-    async def run(self, asked: Asked) -> AsyncGenerator[Event, None]:
-        """Everything that happens, as it happens. Ends with `TurnFinished` or `TurnFailed`, unless it is cancelled."""
+    async def run(self, asked: Asked, emit: Emit) -> ChatMessage | None:
+        """Answer a question that is stored, and return the answer if it is complete.
+
+        The last event is `TurnFinished` or `TurnFailed`, unless the turn is cancelled.
+        """
         for warning in asked.warnings:
-            yield warning
+            await emit(warning)
         unreachable = await self._connect()  # first, because where the model is decides which notes there are for it
-        events, user = self._with_notes(asked.message)
-        for event in events:
-            yield event
-        if user:
-            async with aclosing(self._continue(user, unreachable)) as following:
-                async for event in following:
-                    yield event
+        question = Question.parse(asked.message.text)
+        user = await self._with_notes(question, asked.message, emit)
+        return await self._answer(question, user, unreachable, emit) if user else None
 
-    async def run_again(self) -> AsyncGenerator[Event, None]:
+    async def run_again(self, emit: Emit) -> ChatMessage | None:
         """Ask the last question once more. The earlier answer stays in the session, on a branch of its own."""
         history = self.journal.history
         asked = next((message for message in history.newest_first if message.role == "user"), None)
         if asked is None:
-            yield _failed(UsageError("There is no question to ask again.", hint="Ask one first."))
-            return
-        self.begin()
-        unreachable = await self._connect()
-        if asked.id in self.wants.hidden():
-            yield _failed(
-                UsageError(
-                    f"The last question came with local notes, and {self.provider.info.name} is not on this machine.",
-                    hint="Ask it again without them, or choose a model on this machine: /model",
-                )
-            )
-            return
-        if warning := self.journal.append(HeadEntry(message_id=asked.id)):
-            yield warning
-        is_ready = asked.augmented_token_count > 0  # else zkchat was stopped before its notes were looked up
-        events, user = self._refreshed(asked) if is_ready else self._with_notes(asked)
-        for event in events:
-            yield event
-        if user:
-            async with aclosing(self._continue(user, unreachable)) as following:
-                async for event in following:
-                    yield event
-
-    def _refreshed(self, user: ChatMessage) -> tuple[list[Event], ChatMessage]:
-        """A question that has its notes, with the index up to date, and what the user should know."""
-        try:
-            return [*self._refresh()], user
-        except (StorageError, VaultError) as error:
-            return [_without_vault(error)], user
-
-    def _with_notes(self, asked: ChatMessage) -> tuple[list[Event], ChatMessage | None]:
-        """A question with the notes that go along, stored again under its id; None where that ends the turn."""
-        events: list[Event] = []
-        references: tuple[DocumentReference, ...] = ()
-        try:
-            events += self._refresh()
-            references = self.summaries.added_to(links_in(self.library, asked.text))
-        except (StorageError, VaultError) as error:
-            if self.provider.info.needs_notes:
-                return [*events, _failed(error)], None
-            events.append(_without_vault(error))
-        if references:
-            events.append(LinksResolved(references=ReferenceList(references).as_tuple()))
-        if warning := self._unknown_agent(asked.text):
-            events.append(warning)
-        try:
-            user = self._user_message(asked, references, self.preparation.budget)
-        except ZkchatError as error:
-            return [*events, _failed(error)], None
-        if warning := self.journal.append(MessageEntry(message=user)):
-            events.append(warning)
-        return events, user
-
-    async def _continue(self, user: ChatMessage, unreachable: ProviderError | None) -> AsyncGenerator[Event, None]:
-        """From a question on disk to its answer."""
-        prepared: list[Assembled] = []
-        try:
-            wanted = self.wanted(user)
-            if unreachable:
-                prepared.append(self.preparation.assemble(wanted))
-            else:
-                async with aclosing(self.preparation.ready(wanted, prepared.append)) as events:
-                    async for event in events:
-                        yield event
-        except ZkchatError as error:
-            yield _failed(error)
-            return
-        (assembled,) = prepared
-        if self.journal.is_local() and not user.local:
-            self.journal.append(MessageEntry(message=user))  # what came with it is known only now
-        for text in withheld_texts(assembled.context, self.provider.info):
-            if text not in self.told:
-                self.told.add(text)
-                yield Warned(text=text)
-        yield PromptReady(message_id=user.id, usage=assembled.usage)
-        if unreachable:
-            yield _failed(unreachable)
-            return
-        async with aclosing(self._answer(user, wanted, assembled)) as events:
-            async for event in events:
-                yield event
-
-    def wanted(self, user: ChatMessage | None = None) -> RequestPlan:
-        """What goes into the request beside the conversation; with a question, also what bears on it."""
-        wanted = self.wants.of(self.agent_for(user.text if user else ""), user)
-        return wanted.only_from_evidence() if self.strict else wanted
-
-    def agent_for(self, text: str) -> Agent:
-        """The agent that a message speaks to, else the one that the session goes on with."""
-        addressed, _ = split_address(text)
-        agents = self.wants.profiles.agents
-        chosen = (name.casefold() for name in (addressed, self.journal.history.agent, DEFAULT) if name)
-        return next(agents[name] for name in chosen if name in agents)
-
-    def _unknown_agent(self, text: str) -> Warned | None:
-        addressed, _ = split_address(text)
-        agents = self.wants.profiles.agents
-        if addressed is None or addressed.casefold() in agents:
+            await emit(_failed(UsageError("There is no question to ask again.", hint="Ask one first.")))
             return None
-        others = self.agent_for("").name
-        if self.wants.profiles.awaiting("agent", addressed):
-            return Warned(text=f"{came_with_vault('agent', addressed)}, so {others} answers.", hint=HOW_TO_APPROVE)
-        return Warned(
-            text=f"There is no agent '{addressed}', so {others} answers.",
-            hint=f"There is: {', '.join(agent.name for agent in agents.values())}.",
-        )
+        self.privacy.begin_turn()
+        unreachable = await self._connect()
+        if asked.id in self.privacy.hidden():
+            error = UsageError(
+                f"The last question came with local notes, and {self.provider.info.name} is not on this machine.",
+                hint="Ask it again without them, or choose a model on this machine: /model",
+            )
+            await emit(_failed(error))
+            return None
+        if warning := self.journal.append(HeadEntry(message_id=asked.id)):
+            await emit(warning)
+        question = Question.parse(asked.text)
+        is_ready = asked.augmented_token_count > 0  # else zkchat was stopped before its notes were looked up
+        user = await (self._refreshed(asked, emit) if is_ready else self._with_notes(question, asked, emit))
+        return await self._answer(question, user, unreachable, emit) if user else None
 
     async def _connect(self) -> ProviderError | None:
         """Learn the model's window. A model that cannot be reached fails the turn once the question is on disk."""
@@ -214,12 +105,49 @@ class Turn:
             return error
         return None
 
+    async def _refreshed(self, user: ChatMessage, emit: Emit) -> ChatMessage:
+        """A question that has its notes, with the index up to date."""
+        try:
+            warnings = self._refresh()
+        except (StorageError, VaultError) as error:
+            warnings = [_without_vault(error)]
+        for warning in warnings:
+            await emit(warning)
+        return user
+
+    async def _with_notes(self, question: Question, asked: ChatMessage, emit: Emit) -> ChatMessage | None:
+        """A question with the notes that go along, stored again under its id; None where that ends the turn."""
+        user, events = self._augmented(question, asked)
+        if user and (warning := self.journal.append(MessageEntry(message=user))):
+            events.append(warning)
+        for event in events:
+            await emit(event)
+        return user
+
+    def _augmented(self, question: Question, asked: ChatMessage) -> tuple[ChatMessage | None, list[Event]]:
+        """The message with its notes, and what the user should see once it is stored."""
+        events: list[Event] = []
+        references: tuple[DocumentReference, ...] = ()
+        try:
+            events += self._refresh()
+            references = self.summaries.added_to(resolve_links(self.library, question.links))
+        except (StorageError, VaultError) as error:
+            if self.provider.info.needs_notes:
+                return None, [*events, _failed(error)]
+            events.append(_without_vault(error))
+        if references:
+            events.append(LinksResolved(references=ReferenceList(references).as_tuple()))
+        if warning := self._unknown_agent(question):
+            events.append(warning)
+        try:
+            return self._user_message(question, asked, references), events
+        except ZkchatError as error:
+            return None, [*events, _failed(error)]
+
     def _refresh(self) -> list[Warned]:
-        """Bring the index up to date. What is wrong with a note is told once in a conversation."""
-        refreshed = self.refresh()
-        texts = [f"{warning.path}: {warning.text}" for warning in refreshed.warnings]
-        warnings = [Warned(text=text) for text in texts if text not in self.told]
-        self.told.update(texts)
+        """Bring the index up to date. What is wrong with a note is reported once in a conversation."""
+        refreshed = self.index.refresh()
+        warnings = self._new_warnings(f"{warning.path}: {warning.text}" for warning in refreshed.warnings)
         if not self.library.note_count():
             empty = VaultError(
                 f"There are no Markdown notes in {self.vault}.", hint="Name the folder of your notes: --vault FOLDER"
@@ -229,18 +157,23 @@ class Turn:
             warnings.append(Warned(text=empty.message, hint=empty.hint))
         return warnings
 
+    def _new_warnings(self, texts: Iterable[str]) -> list[Warned]:
+        new = [text for text in dict.fromkeys(texts) if text not in self.reported]
+        self.reported.update(new)
+        return [Warned(text=text) for text in new]
+
     def _user_message(
-        self, asked: ChatMessage, references: tuple[DocumentReference, ...], budget: Budget
+        self, question: Question, asked: ChatMessage, references: tuple[DocumentReference, ...]
     ) -> ChatMessage:
-        text = asked.text
-        own = self.tokenizer.count(text)
+        budget = self.requests.budget
+        own = self.tokenizer.count(question.text)
         left = budget.messages - own
         files, marked = include_documents(
             references, self._text_of, self.tokenizer, left, partial(embedded, self.library)
         )
-        parts: list[Part] = [TextPart(text=text), *files]
-        if evidence := self._evidence(text, references, budget):
-            parts.append(EvidencePart(evidence=evidence))
+        parts: list[Part] = [TextPart(text=question.text), *files]
+        if evidence := self._evidence(question, references, budget.window):
+            parts.append(EvidencePart(evidence=tuple(evidence)))
         user = asked.model_copy(update={"parts": tuple(parts), "references": tuple(marked), "token_count": own})
         augmented = augmented_text(user, can_read=self.provider.info.calls_tools)
         return user.model_copy(update={"augmented_token_count": self.tokenizer.count(augmented)})
@@ -252,83 +185,91 @@ class Turn:
         except VaultError:
             return ""
 
-    def _evidence(self, text: str, references: tuple[DocumentReference, ...], budget: Budget) -> tuple[Evidence, ...]:
+    def _evidence(self, question: Question, references: Sequence[DocumentReference], window: int) -> list[Evidence]:
         """What the vault says on it, for a model that cannot look by itself, or hardly would."""
         info = self.provider.info
-        if not (self.strict or wants_evidence(info, budget.window)):
-            return self.second_look.expected(info, text, references)
-        found = evidence_on(self.library, text, references)
-        return tuple(found if info.needs_notes else found[:MOST_FOR_A_MODEL])  # quote shows all of it
+        if not (self.strict or wants_evidence(info, window)):
+            return self.second_look.expected(info, question, references)
+        found = evidence_on(self.library, question, references)
+        return found if info.needs_notes else found[:MAX_FOR_A_MODEL]  # quote shows all of it
 
     async def _answer(
-        self, user: ChatMessage, wanted: RequestPlan, assembled: Assembled
-    ) -> AsyncGenerator[Event, None]:
+        self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit
+    ) -> ChatMessage | None:
+        """From a question on disk to its answer."""
+        try:
+            plan = self.requests.plan(self.agent_for(question), user)
+            assembled = self.requests.assemble(plan) if unreachable else await self.requests.build(plan, emit)
+        except ZkchatError as error:
+            await emit(_failed(error))
+            return None
+        if self.privacy.keeps_local() and not user.local:
+            self.journal.append(MessageEntry(message=user))  # what came with it is known only now
+        for warning in self._new_warnings(withheld_texts(assembled.context, self.provider.info)):
+            await emit(warning)
+        await emit(PromptReady(message_id=user.id, usage=assembled.usage))
+        if unreachable:
+            await emit(_failed(unreachable))
+            return None
+        exchange = await self._begin_exchange(user, plan, assembled, emit)
+        return await self._exchange(exchange, question, user, emit)
+
+    async def _begin_exchange(self, user: ChatMessage, plan: RequestPlan, assembled: Assembled, emit: Emit) -> Exchange:
+        evidence = assembled.request.evidence
         exchange = Exchange(
-            wanted=wanted,
+            plan=plan,
             assembled=assembled,
-            room=assembled.usage.available,
+            result_budget=assembled.usage.available,
             strict=self.strict,
-            is_grounded=bool(assembled.request.evidence) or any(isinstance(part, FilePart) for part in user.parts),
+            is_grounded=bool(evidence) or any(isinstance(part, FilePart) for part in user.parts),
             references=ReferenceList(user.references),
         )
-        for evidence in assembled.request.evidence:
-            reference = as_reference(evidence)
-            exchange.references.add(reference)
-            yield ReferenceFound(reference=reference)
-        loop = ToolLoop(
-            provider=self.provider,
-            preparation=self.preparation,
-            tools=self.tools,
-            tokenizer=self.tokenizer,
-            journal=self.journal,
-            now=self.now,
-            new_id=self.new_id,
-            limits=self.limits,
-        )
+        await report_references(exchange, [*map(as_reference, evidence)], emit)
+        return exchange
+
+    async def _exchange(
+        self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit
+    ) -> ChatMessage | None:
+        """Have the question answered, and store the answer whatever comes of it."""
+        loop = self.loop
         try:
-            async with aclosing(self.second_look.run(loop, exchange, user, self._close)) as events:
-                async for event in events:
-                    yield event
+            await loop.run(exchange, emit)
+            await self.second_look.run(exchange, question, user, emit)
         except ZkchatError as error:
-            message = self._close(exchange, error=error.message)
-            if warning := self._store_answer(message, exchange):
-                yield warning
-            yield _failed(error, message)
-            return
+            message = loop.close(exchange, error=error.message)
+            if warning := loop.store(message, exchange):
+                await emit(warning)
+            await emit(_failed(error, message))
+            return None
         except (asyncio.CancelledError, GeneratorExit):
-            self._store_answer(self._close(exchange, error="Stopped."), exchange)
+            loop.store(loop.close(exchange, error="Stopped."), exchange)
             raise
-        message = self._close(exchange)
-        if warning := self._store_answer(message, exchange):
-            yield warning
+        message = loop.close(exchange)
+        if warning := loop.store(message, exchange):
+            await emit(warning)
         abstained = exchange.finish is not None and exchange.finish.reason == "abstained"
         if not message.text.strip():
-            yield _no_words(message, self.provider.info.name)
-        yield TurnFinished(message=message, usage=exchange.assembled.usage, abstained=abstained)
+            await emit(_no_words(message, self.provider.info.name))
+        await emit(TurnFinished(message=message, usage=exchange.assembled.usage, abstained=abstained))
+        return message
 
-    def _store_answer(self, message: ChatMessage, exchange: Exchange) -> Warned | None:
-        return self.journal.append_answer(message, exchange.assembled.contents)
+    def agent_for(self, question: Question | None = None) -> Agent:
+        """The agent that a question is addressed to, else the one of the session."""
+        agents = self.requests.profiles.agents
+        addressed = question.agent if question else None
+        chosen = (name.casefold() for name in (addressed, self.journal.history.agent, DEFAULT) if name)
+        return next(agents[name] for name in chosen if name in agents)
 
-    def _close(self, exchange: Exchange, error: str = "") -> ChatMessage:
-        """The answer as it is kept: whole, or as far as it came."""
-        draft = exchange.draft or new_draft(self.journal, self.provider.info, self.now(), self.new_id())
-        message = draft.finished()
-        context = exchange.assembled.context
-        given = given_before(self.journal.history.newest_first) | given_with(context)
-        cite(exchange.references, message.text, self.library, given)
-        usage = exchange.finish.usage if exchange.finish else None
-        status: Status = "complete" if not error else "unfinished" if message.parts else "error"
-        return message.model_copy(
-            update={
-                "references": self.summaries.added_to(exchange.references.as_tuple()),
-                "finished_at": self.now(),
-                "status": status,
-                "error": error,
-                "usage": usage,
-                "token_count": self.tokenizer.count(message.text),
-                "thinking_tokens": self.tokenizer.count(message.thinking),
-                "request_context": context,
-            }
+    def _unknown_agent(self, question: Question) -> Warned | None:
+        profiles, addressed = self.requests.profiles, question.agent
+        if addressed is None or addressed.casefold() in profiles.agents:
+            return None
+        other = self.agent_for().name
+        if profiles.awaiting("agent", addressed):
+            return Warned(text=f"{came_with_vault('agent', addressed)}, so {other} answers.", hint=HOW_TO_APPROVE)
+        return Warned(
+            text=f"There is no agent '{addressed}', so {other} answers.",
+            hint=f"There is: {', '.join(agent.name for agent in profiles.agents.values())}.",
         )
 
 

@@ -168,7 +168,7 @@ def import_(
 
     zkchat memory import @About/me.md
     """
-    from zkchat.memory.facts import FactPrivacy, list_items
+    from zkchat.memory.facts import OwnUse, list_items
 
     here = process()
     text, privacy = _text_of(here, vault, path)
@@ -178,7 +178,7 @@ def import_(
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
     with _open_memory(here, vault) as (_, memory):
-        own = memory.within(FactPrivacy(binds=lambda: privacy == "local"))
+        own = memory.within(OwnUse(local=privacy == "local"))
         remembered = [own.remember(item, "import") for item in items]
     new = sum(each.is_new for each in remembered)
     if json_output:

@@ -146,17 +146,17 @@ class IndexRefresher:
 def open_conversation(environment: Environment, options: ConversationOptions) -> Iterator[OpenConversation]:
     """Everything a conversation needs, closed again at the end."""
     from zkchat.chat.conversation import Conversation
-    from zkchat.compose.turn import Parts, describing_for, put_together
+    from zkchat.compose.turn import OpenedParts, TurnSettings, build_background_summaries, open_turn
     from zkchat.model.events import Warned
 
     workspace = load_workspace(environment, options.vault, model=options.model)
     with ExitStack() as stack:
         journal, rescued = _open_journal(stack, workspace, options)
-        left_open = journal.close_what_a_crash_left_open(environment.new_id)
+        left_open = journal.close_what_a_crash_left_open()
         profiles = ProfileStore(workspace.paths).load()
         agent = _find_agent(profiles, options, journal)
         choices = _new_choices(journal, options, agent)
-        asked = journal.ask(options.question, environment.new_id(), choices) if options.question else None
+        asked = journal.ask(options.question, choices) if options.question else None
         workspace, unmet = (
             _apply_agent(workspace, options, agent) if agent else (workspace, _unapproved_agent(profiles, journal))
         )
@@ -166,19 +166,20 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         notices += model.warnings
         library, cache_notices = stack.enter_context(open_note_library(workspace))
         refresher = IndexRefresher(library, provider, local_folders_of(workspace), options)
-        parts = Parts(
+        private = options.private or journal.history.is_private
+        settings = TurnSettings.from_settings(workspace.settings, private=private, strict=options.strict)
+        parts = OpenedParts(
             workspace=workspace,
             journal=journal,
             library=library,
+            index=refresher,
             provider=provider,
             profiles=profiles,
-            refresh=refresher.refresh,
             user_interface=options.user_interface,
-            private=options.private or journal.history.is_private,
-            strict=options.strict,
+            settings=settings,
         )
-        turn, trouble = put_together(stack, parts)
-        conversation = Conversation(turn, () if asked else choices, describing_for(turn, workspace.settings))
+        turn, trouble = open_turn(stack, parts)
+        conversation = Conversation(turn, () if asked else choices, build_background_summaries(turn, settings))
         notices += (
             *cache_notices, *workspace.loaded.warnings, *rescued, *_first_problems(profiles.problems), *trouble
         )  # fmt: skip
@@ -258,7 +259,8 @@ def _open_journal(
         with ExitStack() as trial:
             try:
                 store, notices = _open_store_or_hold_back(trial, workspace)
-                journal = Journal(store, _find_session(store, options), workspace.environment.now)
+                session, environment = _find_session(store, options), workspace.environment
+                journal = Journal(store, session, environment.now, environment.new_id)
             except StorageDamaged:
                 if is_last:
                     raise

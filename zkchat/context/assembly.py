@@ -6,7 +6,7 @@ lasting pieces, summary, history; what is meant for one message only goes with t
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final
@@ -14,6 +14,7 @@ from typing import Final
 from zkchat.context.budget import Budget, Counts, usage_of
 from zkchat.context.calibration import Calibration, Counted, Traits, all_in_all, traits_of
 from zkchat.context.formatting import format_message, format_summary
+from zkchat.context.instructions import STRICT
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import (
     ChatMessage,
@@ -65,16 +66,35 @@ def tool_piece(spec: ToolSpec) -> Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ingredients:
-    """What there is to make a request of."""
+class RequestPlan:
+    """What goes into a request beside the conversation, and how the request is to be built."""
 
     pieces: tuple[Piece, ...]
     """Instructions, rules, notes, tools and what is remembered, in the order in which they are sent."""
+    left_out: tuple[LeftOut, ...] = ()
+    agent: str = "default"
     can_read: bool = False
     """Whether the model has tools in this turn, even if it is to answer without them now."""
-    window: Window
-    agent: str = "default"
-    left_out: tuple[LeftOut, ...] = ()
+    tightness: float = 1.0
+    """The share of the prompt budget that may be used; less once a server has found a prompt too long."""
+    last_turn_only: bool = False
+    """For a model that does not read earlier messages."""
+
+    @property
+    def offers_tools(self) -> bool:
+        return any(each.item.type == "tool" for each in self.pieces)
+
+    def with_pieces(self, pieces: Iterable[Piece]) -> "RequestPlan":
+        return replace(self, pieces=(*self.pieces, *pieces))
+
+    def without_tools(self) -> "RequestPlan":
+        return replace(self, pieces=tuple(each for each in self.pieces if each.item.type != "tool"))
+
+    def only_from_evidence(self) -> "RequestPlan":
+        """For an answer that rests on nothing but what is sent with the question."""
+        system, *others = self.without_tools().pieces
+        rule = piece("rule", "strict", STRICT, include="manual", reason="asked for with --strict")
+        return replace(self, pieces=(system, rule, *others), can_read=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,18 +133,16 @@ class Assembler:
         self._traits: Mapping[str, Traits] = {}
         """By text, of the last request."""
 
-    def assemble(self, ingredients: Ingredients, budget: Budget, calibration: Calibration) -> Assembled:
+    def assemble(self, plan: RequestPlan, window: Window, budget: Budget, calibration: Calibration) -> Assembled:
         """The request for what the window holds, however large: whether it fits is for the caller to see in `usage`."""
         contents: dict[str, str] = {}
-        self._worded = self._in_words(ingredients.window, ingredients.can_read)
-        items = [*_items(ingredients, self._worded.values(), self._tokenizer, contents)]
+        self._worded = self._in_words(window, plan.can_read)
+        items = [*_items(plan, window, self._worded.values(), self._tokenizer, contents)]
         counts = _counts(items)
         # Instructions and tools that leave no room for a question are an error; a long history is not.
         budget.left_for_messages(system=counts.system, tools=counts.tools)
-        record = RequestContext(
-            agent=ingredients.agent, can_read=ingredients.can_read, items=tuple(items), left_out=ingredients.left_out
-        )
-        messages = {message.id: message for message in ingredients.window.live}
+        record = RequestContext(agent=plan.agent, can_read=plan.can_read, items=tuple(items), left_out=plan.left_out)
+        messages = {message.id: message for message in window.live}
         request = request_from(record, messages, contents, {id_: each.said for id_, each in self._worded.items()})
         self._traits = {said.text: self._traits.get(said.text) or traits_of(said.text) for said in request.messages}
         traits = all_in_all(self._traits[said.text] for said in request.messages)
@@ -155,10 +173,10 @@ class Assembler:
 
 
 def assemble(
-    ingredients: Ingredients, budget: Budget, tokenizer: Tokenizer, calibration: Calibration | None = None
+    plan: RequestPlan, window: Window, budget: Budget, tokenizer: Tokenizer, calibration: Calibration | None = None
 ) -> Assembled:
     """A single request."""
-    return Assembler(tokenizer).assemble(ingredients, budget, calibration or Calibration())
+    return Assembler(tokenizer).assemble(plan, window, budget, calibration or Calibration())
 
 
 def request_from(
@@ -206,15 +224,18 @@ def _evidence(message: ChatMessage) -> Iterator[Evidence]:
 
 
 def _items(
-    ingredients: Ingredients, messages: Iterable[_Worded], tokenizer: Tokenizer, contents: dict[str, str]
+    plan: RequestPlan,
+    window: Window,
+    messages: Iterable[_Worded],
+    tokenizer: Tokenizer,
+    contents: dict[str, str],
 ) -> Iterator[RequestItem]:
     def counted(piece: Piece) -> RequestItem:
         contents[piece.item.digest] = piece.text
         return piece.item.model_copy(update={"tokens": tokenizer.count(piece.text) + 1})
 
-    window = ingredients.window
-    tools = [each for each in ingredients.pieces if each.item.type == "tool"]
-    texts = [each for each in ingredients.pieces if each.item.type != "tool"]
+    tools = [each for each in plan.pieces if each.item.type == "tool"]
+    texts = [each for each in plan.pieces if each.item.type != "tool"]
     yield from (counted(each) for each in texts if not each.item.passing)
     if summary := format_summary(window.summary) if window.summary else "":
         marker = window.compactions[-1]

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, Protocol
 
 from zkchat.context.assembly import Piece, digest
 from zkchat.context.relevance import Relevance
@@ -57,20 +57,37 @@ class RecallLimits:
     most: int = 10
 
 
-def _nobody() -> bool:
-    return False
+class FactPrivacy(Protocol):
+    """What a conversation says of facts that are to stay on this machine."""
+
+    def withholds(self) -> bool:
+        """Whether they are kept from the model."""
+        ...
+
+    def keeps_local(self) -> bool:
+        """Whether what is learnt now is one of them."""
+        ...
+
+    def disclose(self) -> None:
+        """Called when the model is shown one of them."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FactPrivacy:
-    """What a conversation says of facts that are to stay on this machine."""
+class OwnUse:
+    """Implements `FactPrivacy` where the user looks at the facts, and no model."""
 
-    withholds: Callable[[], bool] = _nobody
-    """Whether they are kept from the model at hand."""
-    binds: Callable[[], bool] = _nobody
-    """Whether what is learnt now is one of them."""
-    disclose: Callable[[], None] = field(default=lambda: None)
-    """Told when the model is shown one of them."""
+    local: bool = False
+    """Whether new facts are to stay on this machine."""
+
+    def withholds(self) -> bool:
+        return False
+
+    def keeps_local(self) -> bool:
+        return self.local
+
+    def disclose(self) -> None:
+        pass
 
 
 class Memory:
@@ -82,28 +99,28 @@ class Memory:
         relevance: Relevance,
         now: Callable[[], datetime],
         limits: RecallLimits | None = None,
-        secrecy: FactPrivacy | None = None,
+        privacy: FactPrivacy | None = None,
     ) -> None:
         self._store = store
         self._relevance = relevance
         self._now = now
         self._limits = limits or RecallLimits()
-        self._secrecy = secrecy or FactPrivacy()
+        self._privacy = privacy or OwnUse()
 
-    def within(self, secrecy: FactPrivacy) -> "Memory":
+    def within(self, privacy: FactPrivacy) -> "Memory":
         """The same memory as a conversation uses it."""
-        return Memory(self._store, self._relevance, self._now, self._limits, secrecy)
+        return Memory(self._store, self._relevance, self._now, self._limits, privacy)
 
     def _shown(self) -> Sequence[Fact]:
         facts = self._store.facts()
-        return [fact for fact in facts if not fact.local] if self._secrecy.withholds() else facts
+        return [fact for fact in facts if not fact.local] if self._privacy.withholds() else facts
 
     def facts(self) -> Sequence[Fact]:
         return self._store.facts()
 
     def _disclose(self, *facts: Fact | None) -> None:
         if any(fact and fact.local for fact in facts):
-            self._secrecy.disclose()
+            self._privacy.disclose()
 
     def remember(self, text: str, source: FactSource = "user", session_id: str = "") -> Remembered:
         """Keep a fact. One that says the same is merged with it, one that it contradicts gives way."""
@@ -113,7 +130,7 @@ class Memory:
         if found.same:
             return Remembered(self._store.confirm(found.same.id), is_new=False)
         replaced = [old.id for old in found.contradicted]
-        fact = self._store.add(text, source, session_id, replaced, local=self._secrecy.binds())
+        fact = self._store.add(text, source, session_id, replaced, local=self._privacy.keeps_local())
         return Remembered(fact, replaced=found.contradicted)
 
     def used(self, fact_ids: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ SCHEMA: Final = (
 
 
 class SqliteSummaries:
-    """Implements `chat.summaries.Sentences`. There is no file until there is a sentence."""
+    """Implements `chat.document_summaries.SummaryCache`. There is no file until there is a sentence."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

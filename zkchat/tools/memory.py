@@ -1,7 +1,7 @@
 """Tools over what is kept across sessions. Nothing is kept without the user's consent."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from pydantic import AliasChoices, Field
 
@@ -35,11 +35,14 @@ class Recall(Arguments):
     ]
 
 
-def memory_tools(
-    memory: Memory, may_remember: Callable[[str], bool] | None, session_id: Callable[[], str]
-) -> list[Tool]:
+class CurrentSession(Protocol):
+    @property
+    def session_id(self) -> str: ...
+
+
+def memory_tools(memory: Memory, may_remember: Callable[[str], bool] | None, session: CurrentSession) -> list[Tool]:
     """`may_remember` shows the user what is to be kept, and may refuse; without it no tool keeps anything."""
-    tools = _MemoryTools(memory, may_remember or _refused, session_id)
+    tools = _MemoryTools(memory, may_remember or _refused, session)
     recall = FunctionTool("recall", "Find facts that were kept in earlier conversations.", Recall, tools.recall)
     if may_remember is None:
         return [recall]
@@ -52,16 +55,16 @@ def _refused(_text: str) -> bool:
 
 
 class _MemoryTools:
-    def __init__(self, memory: Memory, may_remember: Callable[[str], bool], session_id: Callable[[], str]) -> None:
+    def __init__(self, memory: Memory, may_remember: Callable[[str], bool], session: CurrentSession) -> None:
         self._memory = memory
         self._may_remember = may_remember
-        self._session_id = session_id
+        self._session = session
 
     def remember(self, wanted: Remember) -> ToolOutcome:
         text = " ".join(wanted.information.split())
         if not self._may_remember(text):
             return failure("The user does not want this to be remembered. Do not try again.")
-        remembered = self._memory.remember(text, "model", self._session_id())
+        remembered = self._memory.remember(text, "model", self._session.session_id)
         return ToolOutcome(text=remembered.sentence, summary="remembered" if remembered.is_new else "known already")
 
     def recall(self, wanted: Recall) -> ToolOutcome:

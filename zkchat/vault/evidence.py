@@ -64,11 +64,11 @@ class _ScoredSentence:
 
 
 def evidence_for(library: Library, question: str, linked: Sequence[tuple[str, str]]) -> list[Evidence]:
-    """At most five sentences. `linked` are the notes (path and heading) that the question names.
+    """At most five sentences for a question without its links; `linked` are the notes (path and heading) they lead to.
 
     They are searched in any case; a question of nothing but links is answered by how their notes begin.
     """
-    asked = _without_links(question[:MAX_QUERY_CHARACTERS])  # links are looked up, not searched for
+    asked = " ".join(question[:MAX_QUERY_CHARACTERS].split())
     if not query_terms(asked):
         begun = [candidate for path, anchor in linked for candidate in _beginning(library, path, anchor)]
         return [_evidence(library, candidate) for candidate in begun[:MAX_SENTENCES]]

@@ -11,9 +11,11 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.chat.document_summaries import MOST_PER_TURN, BackgroundSummaries, Summaries, accepted
+from zkchat.context.assembly import piece, tool_piece
+from zkchat.context.budget import Shares
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.errors import ProviderError, StorageError
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, RequestContext, TextPart
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, RequestContext, RequestItem, TextPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,
@@ -24,6 +26,7 @@ from zkchat.model.prompt import (
     TextChunk,
     ToolSpec,
 )
+from zkchat.model.session import ContentEntry, Entry, EntryBody, History, MessageEntry
 from zkchat.vault.library import Library
 
 BREAD = (
@@ -38,6 +41,14 @@ ANSWERED = ModelRequest(
     tools=(ToolSpec(name="find", description="Find notes.", parameters={}),),
     window=32_768,
 )
+SYSTEM, FIND = piece("system", "default", ANSWERED.messages[0].text), tool_piece(ANSWERED.tools[0])
+ASKED = ChatMessage(id="m1", role="user", parts=(TextPart(text=ANSWERED.messages[1].text),), created_at=NOON)
+BODIES: list[EntryBody] = [
+    MessageEntry(message=ASKED),
+    *(ContentEntry(digest=each.item.digest, text=each.text) for each in (SYSTEM, FIND)),
+]
+HISTORY = History(Entry(session_id="s1", sequence=number, at=NOON, body=body) for number, body in enumerate(BODIES))
+"""In which the answered request was made."""
 ABLE = ModelInfo(provider="able", id="x", context_limit=32_768, calls_tools=True, on_this_machine=True)
 
 
@@ -90,21 +101,22 @@ class Scene:
             summaries=self.summaries,
             library=library,
             provider=model,
-            window=lambda: window,
-            is_wanted=lambda: wanted,
+            shares=Shares(max_tokens=window),
+            mode="always" if wanted else "never",
         )
 
     def soon(self, *references: DocumentReference, used: int = 500) -> None:
         usage = ContextUsage(system=used, window=32_768)
+        items = (SYSTEM.item, FIND.item, RequestItem(type="message", name=ASKED.id))
         answer = ChatMessage(
             id="m2",
             role="assistant",
             parts=(TextPart(text=ANSWER),),
             references=self.summaries.added_to(references),
             created_at=NOON,
-            request_context=RequestContext(usage=usage),
+            request_context=RequestContext(items=items, usage=usage),
         )
-        self.describing.soon(answer, lambda: ANSWERED)
+        self.describing.start(answer, HISTORY)
 
     def after(
         self, *references: DocumentReference, then: Callable[[], None] = lambda: None, used: int = 500
@@ -261,8 +273,7 @@ def test_a_cache_that_cannot_be_written_ends_it(library: Library) -> None:
         summaries=Unwritable(library),
         library=library,
         provider=model,
-        window=lambda: 32_768,
-        is_wanted=lambda: True,
+        shares=Shares(max_tokens=32_768),
     )
     scene.describing = describing
     scene.after(reference("Bread 1"))

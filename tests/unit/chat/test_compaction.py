@@ -18,7 +18,7 @@ from zkchat.errors import ExitCode, PromptTooLong, ProviderError, UsageError
 from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import CompactionPart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
-from zkchat.model.session import compaction_of, thread_of
+from zkchat.model.session import MessageEntry, compaction_of, thread_of
 from zkchat.vault.library import Library
 
 E = TypeVar("E")
@@ -175,7 +175,7 @@ class Slow(Reciting):
 
 
 def test_a_model_that_takes_too_long_is_not_waited_for(library: Library, store: SessionsInMemory) -> None:
-    talk = conversation_over(library, store, Slow(wordy), policy=Policy(patience=0.01))
+    talk = conversation_over(library, store, Slow(wordy), policy=Policy(timeout=0.01))
     events = told(talk, 20)
     assert "took more than 0.01 seconds" in of_kind(events, Warned)[0].text
     assert isinstance(events[-1], TurnFinished)
@@ -466,10 +466,11 @@ def test_a_server_that_finds_every_prompt_too_long_ends_the_turn_with_its_senten
 
 
 def test_turns_that_are_withheld_can_be_compacted_again_and_again(library: Library, store: SessionsInMemory) -> None:
-    withheld: set[str] = set()
-    talk = conversation_over(library, store, Reciting(wordy), hidden=lambda: frozenset(withheld))
-    told(talk, 8)
-    withheld.update(message.id for message in talk.messages)
+    told(conversation_over(library, store, Reciting(wordy)), 8)
+    ((session, entries),) = store.rows.items()
+    local = [message.model_copy(update={"local": True}) for message in thread_of(entries)]
+    store.append(session, [MessageEntry(message=message) for message in local])
+    talk = conversation_over(library, store, Reciting(wordy), session=store.get(session))
     assert of_kind(events_of(talk.compact(keep=4)), Compacted)
     assert of_kind(events_of(talk.compact(keep=2)), Compacted)
     assert [part.summary for part in parts(talk)] == ["", ""]

@@ -224,7 +224,7 @@ def test_nothing_is_kept_of_documents_that_are_gone_or_have_changed(
     assert [path for path, _ in kept.described()] == ["Sleep.md"]
 
 
-class BrokenSentences:
+class BrokenCache:
     """A cache whose disk fails."""
 
     def find(self, path: str, anchor: str, fingerprint: bytes) -> str:
@@ -241,4 +241,4 @@ class BrokenSentences:
 
 
 def test_a_broken_cache_of_sentences_stands_in_nobodys_way(library: Library) -> None:
-    assert summary_in(Summaries(library, BrokenSentences())) == SAID
+    assert summary_in(Summaries(library, BrokenCache())) == SAID

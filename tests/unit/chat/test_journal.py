@@ -1,16 +1,22 @@
 import asyncio
+from collections.abc import Sequence
 
 from tests.support.sessions import NOON, SessionsInMemory
-from zkchat.chat.journal import FLUSH_AFTER, Draft, Journal
+from zkchat.chat.journal import FLUSH_AFTER, Asked, Draft, Journal
 from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.session import DraftEntry, ItemsEntry, MessageEntry, TitleEntry
+from zkchat.model.session import DraftEntry, EntryBody, ItemsEntry, MessageEntry, TitleEntry
 
 
 def journal(store: SessionsInMemory, *, begun: bool = True) -> Journal:
-    made = Journal(store, None, lambda: NOON)
+    made = Journal(store, None, lambda: NOON, lambda: "new")
     if begun:
         made.begin()
     return made
+
+
+def ask(asked_in: Journal, text: str, id_: str, beside: Sequence[EntryBody] = ()) -> Asked:
+    asked_in.new_id = lambda: id_
+    return asked_in.ask(text, beside)
 
 
 def answer(id_: str = "a1", **more: object) -> ChatMessage:
@@ -85,8 +91,8 @@ def test_on_resume_a_half_answer_becomes_an_unfinished_message() -> None:
     store = SessionsInMemory()
     crashed = journal(store)
     crashed.append(DraftEntry(message_id="a1", text="half "), DraftEntry(message_id="a1", text="an answer"))
-    resumed = Journal(store, crashed.session, lambda: NOON)
-    assert resumed.close_what_a_crash_left_open(lambda: "new") == []
+    resumed = Journal(store, crashed.session, lambda: NOON, lambda: "new")
+    assert resumed.close_what_a_crash_left_open() == []
     (message,) = resumed.history.thread
     assert (message.text, message.status) == ("half an answer", "unfinished")
     assert isinstance(store.rows[crashed.session_id][-1].body, MessageEntry)
@@ -97,8 +103,8 @@ def test_on_resume_an_unanswered_tool_call_gets_a_failed_result() -> None:
     crashed = journal(store)
     call = ToolCallPart(call_id="c1", name="read_document", arguments="{}")
     crashed.append(MessageEntry(message=answer(parts=(call,))))
-    resumed = Journal(store, crashed.session, lambda: NOON)
-    resumed.close_what_a_crash_left_open(lambda: "new")
+    resumed = Journal(store, crashed.session, lambda: NOON, lambda: "new")
+    resumed.close_what_a_crash_left_open()
     last = resumed.history.thread[-1]
     assert (last.id, last.parent_id, last.role) == ("new", "a1", "tool")
     assert [(part.call_id, part.failed) for part in last.parts if isinstance(part, ToolResultPart)] == [("c1", True)]
@@ -109,14 +115,14 @@ def test_on_resume_a_session_in_order_is_left_alone() -> None:
     whole = journal(store)
     whole.append(MessageEntry(message=answer(parts=(TextPart(text="yes"),))))
     before = list(store.rows[whole.session_id])
-    Journal(store, whole.session, lambda: NOON).close_what_a_crash_left_open(lambda: "new")
+    Journal(store, whole.session, lambda: NOON, lambda: "new").close_what_a_crash_left_open()
     assert store.rows[whole.session_id] == before
 
 
 def test_a_question_is_stored_with_what_was_chosen_before_it_and_a_title() -> None:
     store = SessionsInMemory()
     kept = journal(store, begun=False)
-    asked = kept.ask("How  long\nis a night?", "q1", [ItemsEntry(private=True)])
+    asked = ask(kept, "How  long\nis a night?", "q1", [ItemsEntry(private=True)])
     choice, title, message = (entry.body for entry in store.rows[kept.session_id])
     assert (choice, title) == (ItemsEntry(private=True), TitleEntry(title="How long is a night?"))
     assert isinstance(message, MessageEntry)
@@ -126,22 +132,22 @@ def test_a_question_is_stored_with_what_was_chosen_before_it_and_a_title() -> No
         "How  long\nis a night?",
         (),
     )
-    kept.ask("And a day?", "q2")
+    ask(kept, "And a day?", "q2")
     assert [entry.body.kind for entry in store.rows[kept.session_id]] == ["items", "title", "message", "message"]
 
 
 def test_what_a_full_disk_refused_is_stored_in_order_once_there_is_room_and_the_user_is_told() -> None:
     store = SessionsInMemory()
     kept = journal(store)
-    kept.ask("one", "q1")
+    ask(kept, "one", "q1")
     store.full = True
-    (warning,) = kept.ask("two", "q2").warnings
+    (warning,) = ask(kept, "two", "q2").warnings
     assert "not saved" in warning.text
     kept.append(DraftEntry(message_id="a2", parent_id="q2", text="half"))
     kept.append(MessageEntry(message=answer("a2", parent_id="q2")))
     assert len(store.rows[kept.session_id]) == 2  # the title and the first question
     store.full = False
-    (again,) = kept.ask("three", "q3").warnings
+    (again,) = ask(kept, "three", "q3").warnings
     assert again.text == "Saving works again: all of this conversation is on disk."
     bodies = [entry.body for entry in store.rows[kept.session_id]]
     assert [body.message.id for body in bodies if isinstance(body, MessageEntry)] == ["q1", "q2", "a2", "q3"]
@@ -153,7 +159,7 @@ def test_a_session_that_could_not_be_begun_is_whole_at_the_end() -> None:
     store = SessionsInMemory()
     store.full = True
     kept = journal(store, begun=False)
-    kept.ask("one", "q1", [ItemsEntry(private=True)])
+    ask(kept, "one", "q1", [ItemsEntry(private=True)])
     kept.append(MessageEntry(message=answer("a1", parent_id="q1")))
     told = kept.save_rest()
     assert told is not None
@@ -163,7 +169,7 @@ def test_a_session_that_could_not_be_begun_is_whole_at_the_end() -> None:
     assert told is not None
     assert "Saving works again" in told.text
     assert kept.save_rest() is None
-    read = Journal(store, kept.session, lambda: NOON).history
+    read = Journal(store, kept.session, lambda: NOON, lambda: "new").history
     assert [(message.id, message.session_id) for message in read.thread] == [("q1", "s1"), ("a1", "s1")]
     assert read.is_private
 
@@ -171,17 +177,17 @@ def test_a_session_that_could_not_be_begun_is_whole_at_the_end() -> None:
 def test_what_another_terminal_said_is_taken_in_and_told() -> None:
     store = SessionsInMemory()
     here = journal(store)
-    here.ask("one", "q1")
-    there = Journal(store, here.session, lambda: NOON)
-    there.ask("two", "q2")
+    ask(here, "one", "q1")
+    there = Journal(store, here.session, lambda: NOON, lambda: "new")
+    ask(there, "two", "q2")
     there.append(MessageEntry(message=answer("a2", parent_id="q2")))
-    asked = here.ask("three", "q3")
+    asked = ask(here, "three", "q3")
     assert [warning.text for warning in asked.warnings] == [
         "Another terminal went on with this session: 2 messages came in. Yours follows them."
     ]
     assert asked.message.parent_id == "a2"
-    assert here.ask("four", "q4").warnings == ()
-    assert [message.id for message in Journal(store, here.session, lambda: NOON).history.thread] == [
+    assert ask(here, "four", "q4").warnings == ()
+    assert [message.id for message in Journal(store, here.session, lambda: NOON, lambda: "new").history.thread] == [
         "q1", "q2", "a2", "q3", "q4",
     ]  # fmt: skip
 
@@ -189,12 +195,12 @@ def test_what_another_terminal_said_is_taken_in_and_told() -> None:
 def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_so() -> None:
     store = SessionsInMemory()
     here = journal(store)
-    here.ask("one", "q1")
-    there = Journal(store, here.session, lambda: NOON)
-    there.ask("two", "q2")
+    ask(here, "one", "q1")
+    there = Journal(store, here.session, lambda: NOON, lambda: "new")
+    ask(there, "two", "q2")
     here.append(MessageEntry(message=answer("a1", parent_id="q1")))  # it arrives after the other's question
     there.append(MessageEntry(message=answer("a2", parent_id="q2")))
-    asked = here.ask("three", "q3")
+    asked = ask(here, "three", "q3")
     assert [warning.text for warning in asked.warnings] == [
         "Another terminal went on with this session: 2 messages came in. Yours goes on here, on a branch of its own."
     ]
@@ -205,9 +211,9 @@ def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_s
 def test_a_session_that_was_deleted_elsewhere_goes_on_as_a_new_one() -> None:
     store = SessionsInMemory()
     here = journal(store)
-    here.ask("one", "q1")
+    ask(here, "one", "q1")
     store.delete(here.session_id)
-    (warning,) = here.ask("two", "q2").warnings
+    (warning,) = ask(here, "two", "q2").warnings
     assert "not saved" in warning.text
     here.append(MessageEntry(message=answer("a2", parent_id="q2")))
     assert [entry.body.message.id for entry in store.rows["s1"] if isinstance(entry.body, MessageEntry)] == ["q2", "a2"]
@@ -216,9 +222,9 @@ def test_a_session_that_was_deleted_elsewhere_goes_on_as_a_new_one() -> None:
 def test_on_resume_a_question_without_an_answer_is_told() -> None:
     store = SessionsInMemory()
     stopped = journal(store)
-    stopped.ask("one", "q1")
-    resumed = Journal(store, stopped.session, lambda: NOON)
-    (warning,) = resumed.close_what_a_crash_left_open(lambda: "new")
+    ask(stopped, "one", "q1")
+    resumed = Journal(store, stopped.session, lambda: NOON, lambda: "new")
+    (warning,) = resumed.close_what_a_crash_left_open()
     assert warning.text.startswith("The last question of this session has no answer")
     assert [message.text for message in resumed.history.thread] == ["one"]
 
@@ -228,7 +234,7 @@ def test_who_opens_a_session_that_another_terminal_has_open_is_told_and_closes_n
     first = journal(store)
     first.append(DraftEntry(message_id="a1", text="half"))
     store.open_elsewhere.add(first.session_id)
-    second = Journal(store, first.session, lambda: NOON)
-    (warning,) = second.close_what_a_crash_left_open(lambda: "new")
+    second = Journal(store, first.session, lambda: NOON, lambda: "new")
+    (warning,) = second.close_what_a_crash_left_open()
     assert warning.text == "Another terminal has this session open, and both can go on with it."
     assert len(store.rows[first.session_id]) == 1

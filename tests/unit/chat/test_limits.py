@@ -10,7 +10,7 @@ import pytest
 from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.chat.limits import MOST_CALLS, AnswerLimits
+from zkchat.chat.tool_loop import MAX_CALLS, AnswerLimits
 from zkchat.errors import ExitCode
 from zkchat.model.events import Event, TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
@@ -103,10 +103,10 @@ def test_of_ten_thousand_calls_at_once_some_are_run_and_the_model_is_told(
     provider = scripted([calls, [{"text": "Seven."}]])
     events = events_of(conversation_over(library, store, provider).say("How long?"))
     assert isinstance(events[-1], TurnFinished)
-    assert len(of_kind(events, ToolFinished)) == MOST_CALLS
+    assert len(of_kind(events, ToolFinished)) == MAX_CALLS
     assert "made 10,000 calls at once: 9,968 were not run" in " ".join(each.text for each in of_kind(events, Warned))
-    asked, answered = provider.requests[-1].messages[-1 - MOST_CALLS :], stored(store)[-2]
-    assert len(asked[0].tool_calls) == len(answered.parts) == MOST_CALLS
+    asked, answered = provider.requests[-1].messages[-1 - MAX_CALLS :], stored(store)[-2]
+    assert len(asked[0].tool_calls) == len(answered.parts) == MAX_CALLS
     assert "(9,968 more calls were not run: make at most 32 at once.)" in provider.requests[-1].messages[-1].text
 
 

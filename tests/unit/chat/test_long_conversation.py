@@ -14,8 +14,6 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.journal import Journal
-from zkchat.chat.request import ArchiveRecall
 from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.tokens import CachedTokenizer, Encoding
 from zkchat.model.events import Compacted, TurnFinished
@@ -65,12 +63,8 @@ def open_talk(
 ) -> tuple[Conversation, SqliteSessions]:
     store = stack.enter_context(store_in(folder))
     search = ConversationSearch(stack.enter_context(closing(SqliteMessageIndex(folder / "messages.db"))))
-
-    def recall(journal: Journal) -> ArchiveRecall:
-        return ArchiveRecall(journal=journal, search=search, tokenizer=TOKENIZER)
-
     talk = conversation_over(
-        library, store, provider, session=session, tokenizer=TOKENIZER, recall=recall, reserve=RESERVE
+        library, store, provider, session=session, tokenizer=TOKENIZER, search=search, reserve=RESERVE
     )
     return talk, store
 

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.conversations import Reciting
 from tests.support.libraries import library_of
-from tests.support.sessions import NOON
+from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_texts
 from zkchat.errors import StorageFull
 from zkchat.model.choices import Role
@@ -59,9 +61,10 @@ def talk(*messages: ChatMessage) -> History:
 
 
 def privacy_of(history: History, library: Library, *, here: bool = False) -> ConversationPrivacy:
-    return ConversationPrivacy(
-        history=lambda: history, library=library.guarded_for(lambda: here), on_this_machine=lambda: here
-    )
+    journal = Journal(SessionsInMemory(), None, lambda: NOON, lambda: "new")
+    journal.history = history
+    provider = Reciting(on_this_machine=here)
+    return ConversationPrivacy(journal=journal, library=library.guarded_for(lambda: here), provider=provider)
 
 
 def reference(path: str) -> DocumentReference:
@@ -101,7 +104,7 @@ def test_a_hidden_stretch_is_one_short_word(library: Library) -> None:
     history = talk(
         said("user"), said("assistant", local=True), said("user", local=True), said("assistant"), said("user")
     )
-    shown = privacy_of(history, library).shown(history)
+    shown = privacy_of(history, library).shown()
     assert [message.id for message in shown.window.live] == ["1", "5"]
     assert shown.window.condensed == {("1", ""): WITHHELD}
     assert [(left.item.name, left.why) for left in shown.left_out] == [(id_, "private") for id_ in "1234"]
@@ -110,7 +113,7 @@ def test_a_hidden_stretch_is_one_short_word(library: Library) -> None:
 def test_the_short_word_counts_more_than_an_earlier_short_form(library: Library) -> None:
     part = CompactionPart(number=1, summary="", condensed=(Condensed(message_id="1", text="Hush."),))
     history = talk(said("user", local=True), said("system", part, context_type="summary"))
-    assert privacy_of(history, library).shown(history).window.condensed == {("1", ""): WITHHELD}
+    assert privacy_of(history, library).shown().window.condensed == {("1", ""): WITHHELD}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +121,7 @@ def test_the_short_word_counts_more_than_an_earlier_short_form(library: Library)
 )
 def test_what_cannot_be_said_in_a_word_is_left_out(library: Library, first: ChatMessage) -> None:
     history = talk(first, said("user"))
-    assert [message.id for message in privacy_of(history, library).shown(history).window.live] == ["2"]
+    assert [message.id for message in privacy_of(history, library).shown().window.live] == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_what_cannot_be_said_in_a_word_is_left_out(library: Library, first: Chat
 )
 def test_a_summary_of_local_turns_is_hidden(library: Library, marker: ChatMessage, is_hidden: bool) -> None:
     history = talk(said("user"), said("assistant"), marker, said("user"))
-    shown = privacy_of(history, library).shown(history)
+    shown = privacy_of(history, library).shown()
     assert shown.window.summary
     assert (shown.window.summary.summary, bool(shown.window.summary.references)) == (
         ("", False) if is_hidden else ("It was.", bool(history.window.summary and history.window.summary.references))
@@ -160,21 +163,21 @@ def test_a_message_that_is_stored_again_is_looked_at_again(library: Library) -> 
     assert asked.hidden() == {"1"}
 
 
-def test_what_is_written_is_bound_to_this_machine_once_something_was_lent(library: Library) -> None:
+def test_what_is_written_is_bound_to_this_machine_once_something_was_disclosed(library: Library) -> None:
     here = privacy_of(talk(said("user")), library, here=True)
-    assert not here.binds()
+    assert not here.keeps_local()
     here.library.read("Secret.md")
-    assert here.binds()
-    here.begin()
-    assert not here.binds()
+    assert here.keeps_local()
+    here.begin_turn()
+    assert not here.keeps_local()
     here.disclose()
-    assert here.binds()
+    assert here.keeps_local()
 
 
 def test_what_follows_a_local_turn_is_bound_too_and_only_here(library: Library) -> None:
     history = talk(said("user", local=True), said("user"))
-    assert privacy_of(history, library, here=True).binds()
-    assert not privacy_of(history, library).binds()
+    assert privacy_of(history, library, here=True).keeps_local()
+    assert not privacy_of(history, library).keeps_local()
 
 
 def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:

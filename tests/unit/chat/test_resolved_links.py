@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.memory_files import MemoryFiles
-from zkchat.chat.references import embedded, linked, links_in
+from zkchat.chat.question import Question
+from zkchat.chat.references import embedded, resolve_links
 from zkchat.context.selection import include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageError
@@ -54,7 +55,8 @@ def included(library: Library, message: str, left: int = 10_000) -> Included:
     def text_of(reference: DocumentReference) -> str:
         return library.section(reference.relative_path or "", reference.anchor if reference.anchor_found else "")
 
-    parts, marked = include_documents(links_in(library, message), text_of, Estimate(), left, partial(embedded, library))
+    references = resolve_links(library, Question.parse(message).links)
+    parts, marked = include_documents(references, text_of, Estimate(), left, partial(embedded, library))
     assert len({part.name for part in parts}) == len(parts)
     return {part.name: part.text for part in parts}, marked
 
@@ -140,7 +142,7 @@ def test_a_note_that_is_only_pointed_to_brings_nothing_along(library: Library) -
 
 
 def test_what_is_commented_out_is_not_embedded(library: Library) -> None:
-    (week,) = linked(library, "[[Week]]")
+    (week,) = resolve_links(library, Question.parse("[[Week]]").links)
     assert [embed.relative_path for embed in embedded(library, week, "%% ![[Secret]] %% ![[Monday]]")] == ["Monday.md"]
 
 
@@ -150,11 +152,11 @@ class LockedIndex(SqliteNoteIndex):
 
 
 def test_where_the_index_does_not_answer_there_are_no_embeds(library: Library, tmp_path: Path) -> None:
-    (week,) = linked(library, "[[Week]]")
+    (week,) = resolve_links(library, Question.parse("[[Week]]").links)
     with closing(LockedIndex(tmp_path / "locked.db")) as index:
         assert embedded(Library(MemoryFiles(), index), week, NOTES["Week.md"]) == ()
 
 
 def test_links_to_the_web_are_no_references(library: Library) -> None:
-    found = linked(library, "[x](https://example.org) and [[Nobody at all]]")
+    found = resolve_links(library, Question.parse("[x](https://example.org) and [[Nobody at all]]").links)
     assert [(row.wikilink, row.status) for row in found] == [("[[Nobody at all]]", "missing")]

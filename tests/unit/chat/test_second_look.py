@@ -14,7 +14,8 @@ from tests.support.sessions import SessionsInMemory
 from tests.support.world import GARDEN
 from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.second_look import REASON, SecondLook
+from zkchat.chat.question import Question
+from zkchat.chat.second_look import REASON, relevant_evidence
 from zkchat.context.assembly import request_from
 from zkchat.context.relevance import topic_terms
 from zkchat.errors import ProviderError, StorageError
@@ -310,9 +311,8 @@ def test_a_model_elsewhere_is_not_handed_what_stays_here(library: Library, tmp_p
     (tmp_path / "vault" / "Rye bread.md").write_text(f"---\nzkchat: local\n---\n{NOTES['Rye bread.md']}")
     library.refresh()
     for is_here in (False, True):
-        model = Careless(UNFOUNDED, FOUNDED)
-        shared = library.guarded_for(lambda here=is_here: here)  # type: ignore[misc]
-        events_of(conversation(shared, model).say(QUESTION))
+        model = Careless(UNFOUNDED, FOUNDED, on_this_machine=is_here)
+        events_of(conversation(library, model).say(QUESTION))
         assert ("takes two days" in str(model.requests)) is is_here
 
 
@@ -376,11 +376,14 @@ def test_of_the_garden_questions_are_looked_up_and_everyday_talk_is_not(tmp_path
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
         garden = Library(VaultFiles(GARDEN, exclude=(), max_note_bytes=1_000_000), index)
         garden.refresh()
-        look = SecondLook(library=garden)
+
+        def is_looked_up(text: str) -> bool:
+            return bool(relevant_evidence(garden, Question.parse(text), ()))
+
         asked = json.loads((GARDEN.parent / "garden-questions.json").read_text())
         questions = [each["question"] for each in asked if each.get("path")]
-        assert len([text for text in questions if look.found(text, ())]) >= 0.9 * len(questions)
-        assert [text for text in EVERYDAY_TALK if look.found(text, ())] == []
+        assert len([*filter(is_looked_up, questions)]) >= 0.9 * len(questions)
+        assert [*filter(is_looked_up, EVERYDAY_TALK)] == []
 
 
 @pytest.mark.parametrize(

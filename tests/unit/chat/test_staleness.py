@@ -10,12 +10,12 @@ import pytest
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.memory_files import MemoryFiles
-from tests.support.sessions import SessionsInMemory
+from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.agents.profiles import build_profiles
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.staleness import changed_items
+from zkchat.chat.staleness import Staleness, changed_items
 from zkchat.model.events import Event, TurnFinished, Warned
-from zkchat.model.message import FilePart, RequestContext, RequestItem, ToolCallPart
+from zkchat.model.message import ChatMessage, FilePart, RequestContext, RequestItem, ToolCallPart
 from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
 from zkchat.storage.note_index import SqliteNoteIndex
@@ -94,13 +94,15 @@ def test_a_section_is_as_fresh_as_the_whole_note_that_came_later(library: Librar
     assert warnings(events_of(talk.say("And then?"))) == []
 
 
-def test_a_note_that_is_gone_is_told_to_the_user_alone(library: Library, vault: Path) -> None:
+def test_a_note_that_is_gone_is_reported_to_the_user_alone(library: Library, vault: Path) -> None:
     provider = Reciting()
     talk = conversation_over(library, provider=provider)
     events_of(talk.say("What is in [[Bees]]?"))
     (vault / "Bees.md").unlink()
-    told = warnings(events_of(talk.say("And then?")))
-    assert told == ["Bees.md has changed since the model read it. It cannot be read any more."]
+    question = ChatMessage(id="q", role="user", created_at=NOON)
+    (gone,) = Staleness(library).stale_notes(talk.messages, question)
+    assert warnings([gone.warning]) == ["Bees.md has changed since the model read it. It cannot be read any more."]
+    events_of(talk.say("And then?"))
     assert "Bees" not in asked(provider)
 
 

@@ -10,7 +10,7 @@ from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.tool_loop import MOST_FAILED_ROUNDS, MOST_ROUNDS, NOTHING_FOUND, REPEATED
+from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS, NOTHING_FOUND, REPEATED
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.events import (
@@ -257,12 +257,12 @@ def test_a_stopped_answer_is_kept_as_unfinished(library: Library, store: Session
 
 
 def test_an_endless_tool_loop_is_ended_by_asking_without_tools(library: Library, store: SessionsInMemory) -> None:
-    calls = [[{"tool": "find_excerpts", "arguments": {"query": f"sleep {n}"}}] for n in range(MOST_ROUNDS + 1)]
+    calls = [[{"tool": "find_excerpts", "arguments": {"query": f"sleep {n}"}}] for n in range(MAX_ROUNDS + 1)]
     provider = scripted(calls)
     events = say(conversation(library, store, provider), "Loop!")
     assert isinstance(events[-1], TurnFinished)
-    assert [bool(request.tools) for request in provider.requests] == [True] * MOST_ROUNDS + [False]
-    assert len(of_kind(events, ToolFinished)) == MOST_ROUNDS
+    assert [bool(request.tools) for request in provider.requests] == [True] * MAX_ROUNDS + [False]
+    assert len(of_kind(events, ToolFinished)) == MAX_ROUNDS
 
 
 def test_a_repeated_call_is_not_run_again(library: Library, store: SessionsInMemory) -> None:
@@ -276,7 +276,7 @@ def test_a_repeated_call_is_not_run_again(library: Library, store: SessionsInMem
 
 def test_a_model_that_only_makes_bad_calls_is_asked_for_its_answer(library: Library, store: SessionsInMemory) -> None:
     bad: Answers = [[{"tool": "find_excerpts", "arguments": "{" * n}] for n in range(1, 4)]
-    provider = scripted([*bad[:MOST_FAILED_ROUNDS], [{"text": "I give up."}]])
+    provider = scripted([*bad[:MAX_FAILED_ROUNDS], [{"text": "I give up."}]])
     assert finished(say(conversation(library, store, provider), "Try!")).message.text == "I give up."
     assert [bool(request.tools) for request in provider.requests] == [True, True, False]
 

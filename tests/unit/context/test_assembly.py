@@ -8,8 +8,8 @@ from zkchat.context.assembly import (
     PER_MESSAGE,
     Assembled,
     Assembler,
-    Ingredients,
     Piece,
+    RequestPlan,
     assemble,
     piece,
     request_from,
@@ -65,12 +65,8 @@ def assembled(
 ) -> Assembled:
     budget = budget_for(ModelInfo(provider="scripted", id="x", context_limit=window), Shares(reserve=100))
     markers = (message("marker", "system", compaction),) if compaction else ()
-    ingredients = Ingredients(
-        pieces=(SYSTEM, *map(tool_piece, tools), *pieces),
-        can_read=bool(tools),
-        window=Window(live=(*history, *new), compactions=markers),
-    )
-    return assemble(ingredients, budget, Estimate())
+    plan = RequestPlan(pieces=(SYSTEM, *map(tool_piece, tools), *pieces), can_read=bool(tools))
+    return assemble(plan, Window(live=(*history, *new), compactions=markers), budget, Estimate())
 
 
 def test_the_request_is_instructions_history_and_the_message_once() -> None:
@@ -256,7 +252,7 @@ def test_a_request_is_the_same_whatever_requests_were_made_before(made: list[tup
     assembler = Assembler(Estimate())
     passing = piece("recall", "m0", "zero", include="agent", passing=True)
     for window, can_read in made:
-        ingredients = Ingredients(pieces=(SYSTEM, passing), window=window, can_read=can_read)
-        result = assembler.assemble(ingredients, budget, Calibration())
-        assert result == assemble(ingredients, budget, Estimate())
+        plan = RequestPlan(pieces=(SYSTEM, passing), can_read=can_read)
+        result = assembler.assemble(plan, window, budget, Calibration())
+        assert result == assemble(plan, window, budget, Estimate())
         assert request_from(result.context, {each.id: each for each in window.live}, result.contents) == result.request

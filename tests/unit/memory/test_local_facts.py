@@ -3,7 +3,7 @@
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
 from zkchat.context.relevance import Relevance
-from zkchat.memory.facts import FactPrivacy, Memory
+from zkchat.memory.facts import Memory
 
 
 class Place:
@@ -13,10 +13,15 @@ class Place:
         self.store = MemoriesInMemory()
         self.is_elsewhere = self.is_bound = False
         self.disclosed = 0
-        secrecy = FactPrivacy(withholds=lambda: self.is_elsewhere, binds=lambda: self.is_bound, disclose=self._disclose)
-        self.memory = Memory(self.store, Relevance(), lambda: NOON).within(secrecy)
+        self.memory = Memory(self.store, Relevance(), lambda: NOON).within(self)
 
-    def _disclose(self) -> None:
+    def withholds(self) -> bool:
+        return self.is_elsewhere
+
+    def keeps_local(self) -> bool:
+        return self.is_bound
+
+    def disclose(self) -> None:
         self.disclosed += 1
 
     def texts(self) -> list[str]:
@@ -44,7 +49,7 @@ def test_a_local_fact_is_found_on_this_machine_only_and_that_it_was_is_told() ->
     assert place.disclosed == 1
 
 
-def test_an_open_fact_is_found_everywhere_and_nothing_is_lent() -> None:
+def test_an_open_fact_is_found_everywhere_and_nothing_is_disclosed() -> None:
     place = Place()
     place.store.add(OAK, "user")
     place.is_elsewhere = True

@@ -2,6 +2,7 @@ import asyncio
 import json
 
 from tests.support.memories import MemoriesInMemory
+from tests.support.sessions import NamedSession
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
 from zkchat.model.message import ToolCallPart
@@ -18,7 +19,7 @@ def box_of(store: MemoriesInMemory, *, consent: bool = True) -> tuple[Toolbox, l
         return consent
 
     memory = Memory(store, Relevance(), lambda: store.now)
-    return Toolbox(memory_tools(memory, may_remember, lambda: "s1")), asked
+    return Toolbox(memory_tools(memory, may_remember, NamedSession("s1"))), asked
 
 
 def use(box: Toolbox, name: str, **arguments: str) -> ToolOutcome:

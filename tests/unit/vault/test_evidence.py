@@ -144,7 +144,7 @@ def test_a_note_that_the_user_names_comes_before_one_that_says_the_same(library:
 
 
 def test_a_question_that_is_only_links_is_answered_by_how_they_begin(library: Library) -> None:
-    found = evidence_for(library, "[[Coffee]] [[Sleep#Naps]]?", [("Coffee.md", ""), ("Sleep.md", "Naps")])
+    found = evidence_for(library, "  ?", [("Coffee.md", ""), ("Sleep.md", "Naps")])
     assert [(each.sentence, each.lines.first) for each in found] == [
         ("Caffeine keeps half of its strength for six hours.", 6),
         ("A cup at four is still at work at ten.", 7),

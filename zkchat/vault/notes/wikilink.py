@@ -49,9 +49,14 @@ def scan(text: str) -> list[Link]:
 
 def without_links(text: str) -> str:
     """The text with a space in the place of each link."""
+    return without(scan(text), text)
+
+
+def without(links: Iterable[Link], text: str) -> str:
+    """The text with a space in the place of each of these links of it."""
     pieces: list[str] = []
     position = 0
-    for link in scan(text):
+    for link in links:
         pieces += (text[position : link.start], " ")
         position = max(position, link.end)
     return "".join([*pieces, text[position:]])
