@@ -1,4 +1,4 @@
-"""Functions fit a screen, and packages export nothing from `__init__`; the offender is named."""
+"""Functions fit a screen, and subpackages export nothing from `__init__`; the offender is named."""
 
 import ast
 from pathlib import Path
@@ -19,9 +19,15 @@ def test_no_function_is_longer_than_a_screen() -> None:
 
 
 def test_init_files_hold_a_docstring_and_nothing_else() -> None:
-    inits = list(PACKAGE.rglob("__init__.py"))
+    inits = [path for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE]
     assert inits
     assert [str(path) for path in inits if not _only_a_docstring(path)] == []
+
+
+def test_the_package_itself_offers_its_version_and_nothing_else() -> None:
+    _, version, offered = ast.parse((PACKAGE / "__init__.py").read_text()).body
+    assert ast.unparse(version) == "from zkchat.version import __version__"
+    assert ast.unparse(offered) == "__all__ = ['__version__']"
 
 
 def _only_a_docstring(path: Path) -> bool:

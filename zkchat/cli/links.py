@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from zkchat.cli.common import JsonOption, Process, VaultOption, process
-from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library, parse_link
+from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library
 from zkchat.cli.output import Listing
 from zkchat.errors import UsageError
 
@@ -81,6 +81,7 @@ def resolve(
 
     zkchat resolve "[[Compost]]" --from "Daily/2026-03-07.md"
     """
+    from zkchat.compose.library import parse_link
     from zkchat.vault.graph import Followed
     from zkchat.vault.links.explain import explain
 

@@ -10,11 +10,11 @@ import typer
 
 from zkchat.cli.common import Process
 from zkchat.cli.progress import progress
-from zkchat.errors import NoteNotFound, StorageError, UsageError
+from zkchat.errors import NoteNotFound, StorageError
 
 if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
-    from zkchat.model.note import Link, NoteWarning
+    from zkchat.model.note import NoteWarning
     from zkchat.vault.library import Library
 
 NoteArgument = Annotated[
@@ -70,6 +70,7 @@ def describe_warning(warning: "NoteWarning") -> str:
 
 def find_note(here: Process, paths: "Paths", library: "Library", name: str) -> str:
     """The path of the file that the user means. Raises `NoteNotFound` with the closest names as a hint."""
+    from zkchat.compose.library import parse_link
     from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 
     for path in _paths_of(here, paths, name):
@@ -95,13 +96,3 @@ def _paths_of(here: Process, paths: "Paths", name: str) -> Iterator[str]:
     if beside.is_relative_to(paths.vault):
         yield beside.relative_to(paths.vault).as_posix()
     yield name
-
-
-def parse_link(text: str) -> "Link":
-    """The one link of a text, or the text itself as the name of a note."""
-    from zkchat.vault.notes.wikilink import scan
-
-    links = scan(text) or scan(f"[[{text}]]")
-    if len(links) != 1:
-        raise UsageError(f"{text!r} is not one link.", hint='Write one, for example "[[Note#Heading]]".')
-    return links[0]

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from zkchat.model.note import Passage
     from zkchat.vault.library import Library
 
-_EMBEDDED_AT_ONCE = 2048
-"""Sections that get their vectors before a search: some tenths of a second, once. `zkchat index` does all."""
-
 
 def search(
     query: Annotated[
@@ -37,6 +34,8 @@ def search(
 
     zkchat search 'tag:recipe "rye flour" -yeast' --notes
     """
+    from zkchat.compose.library import embed_for_search
+
     here = process()
     text = " ".join(query or ())
     if from_stdin == bool(text.strip()):
@@ -44,7 +43,7 @@ def search(
             "A search takes words or --stdin, one of the two.", hint="For example: zkchat search sleep and memory"
         )
     with open_refreshed_library(here, vault) as (paths, library):
-        library.embed(lambda done: done < _EMBEDDED_AT_ONCE)
+        embed_for_search(library)
         if from_stdin:
             for line in here.environment.stdin:
                 asked = line.rstrip("\r\n")

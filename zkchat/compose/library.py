@@ -12,14 +12,19 @@ from zkchat.compose.stores import DatabasePaths
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.environment import Environment
+from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
+    from zkchat.model.note import Link
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.vault.library import Library
     from zkchat.vault.privacy.local_folders import LocalFolder
 
 MAX_INDEXING_PROCESSES = 2
 """That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
+
+MAX_EMBEDDED_BEFORE_SEARCH = 2048
+"""Sections that get their vectors before a search: some tenths of a second, once. `zkchat index` does all."""
 
 
 @contextmanager
@@ -62,6 +67,11 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
         yield stack.enter_context(closing(library)), (unwritable,) if reason else ()
 
 
+def embed_for_search(library: "Library") -> None:
+    """Compute missing vectors, but not for longer than somebody waits for a search."""
+    library.embed(lambda done: done < MAX_EMBEDDED_BEFORE_SEARCH)
+
+
 def vault_files(workspace: Workspace) -> "VaultFiles":
     from zkchat.storage.vault_files import VaultFiles
 
@@ -81,3 +91,13 @@ def local_folders_of(workspace: Workspace) -> "list[LocalFolder]":
 def local_globs(workspace: Workspace) -> list[str]:
     """The patterns of all notes that stay on this machine by their folder."""
     return [glob for folder in local_folders_of(workspace) for glob in folder.globs]
+
+
+def parse_link(text: str) -> "Link":
+    """The one link of a text, or the text itself as the name of a note."""
+    from zkchat.vault.notes.wikilink import scan
+
+    links = scan(text) or scan(f"[[{text}]]")
+    if len(links) != 1:
+        raise UsageError(f"{text!r} is not one link.", hint='Write one, for example "[[Note#Heading]]".')
+    return links[0]

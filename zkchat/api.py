@@ -1,0 +1,230 @@
+"""The public Python API: open a vault, search it, resolve links, read notes, ask a model, and read sessions.
+
+docs/python.md describes it with examples. Everything in `__all__` stays as it is within a major version; the rest of
+the package is internal. All errors are subclasses of `ZkchatError`.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zkchat.compose.conversation import ConversationOptions, open_conversation
+from zkchat.compose.library import embed_for_search, open_note_library, parse_link
+from zkchat.compose.stores import open_session_store
+from zkchat.compose.workspace import load_workspace
+from zkchat.environment import Environment
+from zkchat.errors import (
+    ConfigError,
+    NoAnswer,
+    ProviderError,
+    SessionError,
+    StorageError,
+    UsageError,
+    VaultError,
+    ZkchatError,
+)
+from zkchat.model.events import (
+    Compacted,
+    Compacting,
+    Event,
+    LinksResolved,
+    PromptReady,
+    ReferenceFound,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    UsageReported,
+    Warned,
+)
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
+from zkchat.model.note import Ambiguous, External, Missing, Passage, Resolution, Resolved
+from zkchat.model.session import Session, thread_of
+
+if TYPE_CHECKING:
+    from zkchat.compose.workspace import Workspace
+    from zkchat.vault.library import Library
+
+__all__ = [
+    "Ambiguous",
+    "ChatMessage",
+    "Compacted",
+    "Compacting",
+    "ConfigError",
+    "ContextUsage",
+    "DocumentReference",
+    "Event",
+    "External",
+    "LinksResolved",
+    "Missing",
+    "NoAnswer",
+    "Passage",
+    "PromptReady",
+    "ProviderError",
+    "ReferenceFound",
+    "Resolution",
+    "Resolved",
+    "Session",
+    "SessionError",
+    "StorageError",
+    "TextDelta",
+    "ThinkingDelta",
+    "ToolFinished",
+    "ToolStarted",
+    "TurnFailed",
+    "TurnFinished",
+    "UsageError",
+    "UsageReported",
+    "Vault",
+    "VaultError",
+    "Warned",
+    "ZkchatError",
+    "open_vault",
+]
+
+
+@contextmanager
+def open_vault(folder: str | PathLike[str] | None = None, *, model: str | None = None) -> "Iterator[Vault]":
+    """Open a vault and bring its index up to date; settings, sessions and memories are those of the command line.
+
+    Without a folder, the vault is found as the command line finds it. `model` answers unless a question names another.
+    """
+    workspace = load_workspace(
+        Environment.of_this_process(), None if folder is None else Path(folder).absolute(), model=model
+    )
+    with open_note_library(workspace) as (library, notices):
+        library.refresh()
+        yield Vault(workspace, library, model, (*notices, *workspace.loaded.every_warning))
+
+
+@dataclass(frozen=True)
+class Vault:
+    """An open vault. To be used in one thread, inside the `with` block of `open_vault`."""
+
+    _workspace: "Workspace"
+    _library: "Library"
+    _model: str | None
+    notices: tuple[str, ...]
+    """What is not as the user set it: settings of the vault that are left out, a cache that cannot be written."""
+
+    @property
+    def path(self) -> Path:
+        return self._workspace.paths.vault
+
+    def refresh(self) -> None:
+        """Bring the index up to date with files that changed since the vault was opened."""
+        self._library.refresh()
+
+    def notes(self) -> list[str]:
+        """The paths of all notes, relative to the vault."""
+        return [note.path for note in self._library.notes()]
+
+    def read(self, path: str) -> str:
+        """The text of a note. Raises `VaultError` where there is none at that path, or it cannot be read."""
+        return self._library.read(path)
+
+    def search(self, query: str, *, limit: int = 10) -> list[Passage]:
+        """The best passages for words and filters such as `tag:idea path:Projects`, the best one first."""
+        embed_for_search(self._library)
+        return self._library.search(query, limit=limit)
+
+    def resolve(self, link: str, *, source: str | None = None) -> Resolution:
+        """What a link such as `[[Note#Heading]]` or the name of a note leads to; `source` is the note it stands in."""
+        return self._library.resolve(parse_link(link), source)
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        model: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        private: bool = False,
+        strict: bool = False,
+    ) -> AsyncGenerator[Event, None]:
+        """Ask a question and iterate over the events of the turn; `TurnFinished` or `TurnFailed` is the last one.
+
+        The turn is stored in a new session, or in the one that `session` names. Closing the iterator early stops the
+        model; what had arrived is kept.
+        """
+        options = ConversationOptions(
+            vault=self.path,
+            model=model or self._model,
+            session=session,
+            agent=agent,
+            private=private,
+            strict=strict,
+            question=_checked(question),
+        )
+        with open_conversation(self._workspace.environment, options) as opened:
+            for warning in opened.warnings:
+                yield warning
+            assert opened.asked is not None
+            async with aclosing(opened.conversation.answer(opened.asked)) as events:
+                async for event in events:
+                    yield event
+
+    def answer(
+        self,
+        question: str,
+        *,
+        model: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        private: bool = False,
+        strict: bool = False,
+    ) -> TurnFinished:
+        """Ask a question and wait for the answer. Raises `ZkchatError` where a turn fails.
+
+        For code without an event loop; in one, iterate over `ask`.
+        """
+        if _in_event_loop():
+            raise UsageError("answer() cannot wait in an event loop.", hint="Iterate over ask() instead.")
+        events = self.ask(question, model=model, agent=agent, session=session, private=private, strict=strict)
+        return asyncio.run(_finish(events))
+
+    def sessions(self) -> list[Session]:
+        """The sessions of the vault, the last used first."""
+        with open_session_store(self._workspace) as (store, _):
+            return store.sessions()
+
+    def messages(self, session: str) -> list[ChatMessage]:
+        """The messages of a session, which is named by its id, the beginning of its id, or its title."""
+        with open_session_store(self._workspace) as (store, _):
+            return thread_of(store.entries(store.find(session).id))
+
+
+def _checked(question: str) -> str:
+    if not question.strip():
+        raise UsageError("There is no question.")
+    return question
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+async def _finish(events: AsyncGenerator[Event, None]) -> TurnFinished:
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, TurnFinished):
+                return event
+            if isinstance(event, TurnFailed):
+                raise _error(event)
+    raise NoAnswer("The turn ended without an answer.")
+
+
+def _error(failed: TurnFailed) -> ZkchatError:
+    kinds = (ConfigError, VaultError, SessionError, StorageError, ProviderError, NoAnswer)
+    kind = next((kind for kind in kinds if kind.exit_code == failed.exit_code), ZkchatError)
+    return kind(failed.text, hint=failed.hint)
