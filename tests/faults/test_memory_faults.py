@@ -17,9 +17,9 @@ def writer(path: Path, most: int) -> "subprocess.Popen[str]":
 
 
 def kept(path: Path) -> set[str]:
-    store, notice = open_memories(path, now=lambda: NOON, new_id=lambda: "")
+    store, notices = open_memories(path, now=lambda: NOON, new_id=lambda: "")
     with store:
-        assert notice == ""
+        assert notices == ()
         return {fact.id for fact in store.facts()}
 
 

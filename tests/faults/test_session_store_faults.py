@@ -17,7 +17,8 @@ import pytest
 from zkchat.errors import StorageDamaged
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry
-from zkchat.storage.sessions import Opened, SqliteSessions, open_sessions
+from zkchat.storage.recovery import Recovered
+from zkchat.storage.sessions import SqliteSessions, open_sessions
 
 COMMON = """
 import json, os, random, signal, sys, time
@@ -99,7 +100,7 @@ def output_of(process: "subprocess.Popen[str]") -> str:
 NUMBERS = count(1)
 
 
-def open_here(path: Path) -> Opened:
+def open_here(path: Path) -> Recovered[SqliteSessions]:
     return open_sessions(path, now=lambda: datetime.now(UTC), new_id=lambda: f"s{next(NUMBERS):06}")
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from zkchat.ports import SessionStore
     from zkchat.storage.locations import Locations
     from zkchat.storage.memories import LazyMemories, SqliteMemories
-    from zkchat.storage.sessions import LazySessions, Opened, SqliteSessions
+    from zkchat.storage.recovery import Recovered
+    from zkchat.storage.sessions import LazySessions, SqliteSessions
     from zkchat.storage.summaries import SqliteSummaries
 
     FactStore = SqliteMemories | LazyMemories
@@ -48,7 +49,7 @@ def open_session_store(
 
     databases = DatabasePaths(workspace)
 
-    def opened() -> "Opened":
+    def opened() -> "Recovered[SqliteSessions]":
         environment = workspace.environment
         return open_store(databases.durable("sessions.db"), now=environment.now, new_id=environment.new_id)
 
@@ -73,13 +74,15 @@ def open_memory(
 
     databases, environment = DatabasePaths(workspace), workspace.environment
 
-    def opened() -> "tuple[SqliteMemories, str]":
+    def opened() -> "Recovered[SqliteMemories]":
         return open_memories(databases.durable("memories.db"), now=environment.now, new_id=environment.new_id)
 
     store: FactStore
-    store, notice = opened() if databases.exist else (LazyMemories(lambda: databases.exist, lambda: opened()[0]), "")
+    store, notices = (
+        opened() if databases.exist else (LazyMemories(lambda: databases.exist, lambda: opened().store), ())
+    )
     with store:
-        yield store, Memory(store, Relevance(installed(), store), environment.now), (notice,) if notice else ()
+        yield store, Memory(store, Relevance(installed(), store), environment.now), notices
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import RLock, local
 
 from zkchat.errors import StorageDamaged
-from zkchat.storage.database import COMPANIONS, beside, guarded, open_database, transaction
+from zkchat.storage.database import DATABASE_SUFFIXES, open_database, sibling, storage_errors, transaction
 
 _PAGE_CACHE_KIB = 16_384
 _LOGGED_PAGES = 4_000
@@ -52,10 +52,10 @@ class CacheDatabase:
 
     def reset(self) -> None:
         """Throw everything away."""
-        with self._opening, guarded(self._path):
+        with self._opening, storage_errors(self._path):
             self.close()
-            for suffix in COMPANIONS:
-                _remove(beside(self._path, suffix))
+            for suffix in DATABASE_SUFFIXES:
+                _remove(sibling(self._path, suffix))
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -76,7 +76,7 @@ class CacheDatabase:
         with self._guarded(), self._connection() as database, transaction(database):
             yield database
 
-    def leave_no_trace(self) -> None:
+    def vacuum(self) -> None:
         """Write the file anew, so that nothing is left of what was deleted or changed, in the log neither."""
         with self._guarded(), self._connection() as database:
             database.execute("VACUUM")
@@ -85,7 +85,7 @@ class CacheDatabase:
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         try:
-            with guarded(self._path):
+            with storage_errors(self._path):
                 yield
         except StorageDamaged as error:
             raise self._damaged() from error

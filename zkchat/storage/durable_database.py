@@ -1,60 +1,82 @@
-"""A database that must not be lost: what is committed is on disk, what is deleted is gone, and there are copies."""
+"""A database that must not be lost: what is committed is on disk, what is deleted is gone, and there are backups."""
 
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import RLock
-from typing import Final, Generic, Self, TypeVar
+from typing import ClassVar, Final, Generic, Self, TypeVar
 
-from zkchat.errors import StorageDamaged, StorageError
+from zkchat.errors import StorageDamaged, StorageError, StorageFull, ZkchatError
 from zkchat.storage.database import (
-    Step,
-    back_up_daily,
-    beside,
-    copies_of,
+    Migration,
+    back_up,
     damaged,
-    damaged_copies_of,
-    guarded,
     has_schema,
+    is_sound,
     migrate,
     open_database,
+    sibling,
+    storage_errors,
     transaction,
 )
 
+RESERVE_BYTES: Final = 1 << 20
+_MIN_FREE_FOR_RESERVE: Final = 32 * RESERVE_BYTES
+_MIN_FREE_FOR_MESSAGE: Final = 64 * 1024
+_MAX_BACKUPS: Final = 3
+
+Result = TypeVar("Result")
+
 
 class UnreadableRow(ValueError):
-    """A row that SQLite gave back and that makes no sense."""
+    """A row that SQLite returned and that does not validate."""
 
 
-def suspicion_of(path: Path) -> Path:
-    """The file that says: this database was seen damaged, look at every row."""
-    return beside(path, ".suspect")
+class DurableDatabase(ABC):
+    """Base of the stores of sessions and of facts. Threads may share one; each process opens its own."""
 
+    migrations: ClassVar[Sequence[Migration]]
+    """To add a column or table, append a function; never change one that was released."""
 
-class DurableDatabase:
-    """What the stores of sessions and of facts have in common. Threads may share one; processes open their own."""
-
-    def __init__(self, path: Path, steps: Sequence[Step], *, now: Callable[[], datetime]) -> None:
+    def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
         self._path = path
         self._now = now
+        self._new_id = new_id
         self._lock = RLock()
         self._written = False
         self._connection = open_database(path, synchronous="FULL")
         try:
-            with guarded(path):
-                backup = path.parent / "backups" / f"{path.stem}.before-version-{len(steps)}.db"
-                migrate(self._connection, steps, backup=backup)
-                if not has_schema(self._connection, steps):
+            with storage_errors(path):
+                backup = path.parent / "backups" / f"{path.stem}.before-version-{len(self.migrations)}.db"
+                migrate(self._connection, self.migrations, backup=backup)
+                if not has_schema(self._connection, self.migrations):
                     raise damaged(path)
-                self._connection.execute("PRAGMA secure_delete = ON")  # deleted is deleted
+                self._connection.execute("PRAGMA secure_delete = ON")  # overwrite what is deleted
                 self._identity = _identity_of(path)
         except BaseException:
             self._connection.close()
             raise
+
+    @abstractmethod
+    def verify(self) -> None:
+        """Read what a start needs. Raises `StorageDamaged` for what does not validate."""
+
+    def verify_every_row(self) -> None:
+        self.verify()
+
+    @abstractmethod
+    def describe_content(self) -> str:
+        """What is stored, in words: `2 sessions with 7 messages`. Empty if nothing is."""
+
+    @staticmethod
+    @abstractmethod
+    def restore(connection: sqlite3.Connection, sources: Iterable[Path]) -> None:
+        """Insert the rows that can be read from damaged files and backups into a new database of the same schema."""
 
     def __enter__(self) -> Self:
         return self
@@ -75,47 +97,60 @@ class DurableDatabase:
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """The connection for one thread at a time. A file found damaged is marked for the next start."""
         try:
-            with self._lock, guarded(self._path):
+            with self._lock, storage_errors(self._path):
                 yield self._connection
         except (UnreadableRow, StorageDamaged) as error:
             with suppress(OSError):
-                suspicion_of(self._path).touch(mode=0o600)
+                suspect_marker(self._path).touch(mode=0o600)
             raise damaged(self._path) from error
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A change that takes effect whole or not at all."""
+        """A transaction; on disk when this returns."""
         with self._reading() as connection:
             with transaction(connection):
                 yield connection
             self._written = True
             if _identity_of(self._path) != self._identity:
-                raise damaged(self._path)  # what was just written is in a file that was set aside, or deleted
+                raise damaged(self._path)  # what was just written is in a file that was moved away, or deleted
 
-    def _erase_for_good(self, erase: Callable[[sqlite3.Connection], None]) -> None:
-        """Run a deletion here and in every copy. Torn copies and damaged files cannot be changed: they are deleted."""
+    def _retry_without_reserve(self, write: Callable[[], Result]) -> Result:
+        """Where the disk is full, release the reserve and write again."""
+        if is_full(self._path):
+            release_reserve(self._path)
+        try:
+            return write()
+        except StorageFull:
+            if not release_reserve(self._path):
+                raise
+            return write()
+
+    def _erase_permanently(self, erase: Callable[[sqlite3.Connection], None]) -> None:
+        """Run a deletion here and in every backup. Incomplete and damaged files cannot be changed: they are deleted."""
         with self._writing() as connection:
             erase(connection)
         with self._reading() as connection:
             connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
         for copy in copies_of(self._path):
             try:
-                with guarded(copy), closing(sqlite3.connect(copy)) as connection, connection:
+                with storage_errors(copy), closing(sqlite3.connect(copy)) as connection, connection:
                     connection.execute("PRAGMA secure_delete = ON")
                     erase(connection)
             except StorageError:
                 _remove(copy)
-        torn = (self._path.parent / "backups").glob(f"{self._path.stem}*.part-*")
-        for file in (*torn, *damaged_copies_of(self._path)):
+        incomplete = (self._path.parent / "backups").glob(f"{self._path.stem}*.part-*")
+        for file in (*incomplete, *damaged_copies_of(self._path)):
             _remove(file)
 
 
 Store = TypeVar("Store", bound=DurableDatabase)
 
 
-class LazyStore(Generic[Store]):
+class LazyStore(ABC, Generic[Store]):
+    """A store of a vault for which nothing is stored yet: read as empty, opened with the first write."""
+
     def __init__(self, is_there: Callable[[], bool], open_store: Callable[[], Store]) -> None:
-        """`is_there` tells whether something is stored by now, by another process; `open_store` makes the store."""
+        """`is_there`: whether something is stored by now, by another process."""
         self._is_there = is_there
         self._open: Callable[[], Store] = open_store
         self._store: Store | None = None
@@ -129,18 +164,102 @@ class LazyStore(Generic[Store]):
             if self._store is not None:
                 self._store.close()
 
-    def _existing(self) -> Store | None:
-        return self._to_write() if self._store is not None or self._is_there() else None
+    @abstractmethod
+    def _not_found(self, name: str) -> ZkchatError:
+        """The error for a name that is looked up while nothing is stored."""
 
-    def _to_write(self) -> Store:
+    def _existing(self) -> Store | None:
+        return self._writable() if self._store is not None or self._is_there() else None
+
+    def _writable(self) -> Store:
         with self._lock:
             if self._store is None:
                 self._store = self._open()
             return self._store
 
+    def _holding(self, name: str, /) -> Store:
+        store = self._existing()
+        if store is None:
+            raise self._not_found(name)
+        return store
+
+
+def suspect_marker(path: Path) -> Path:
+    """The file that exists while a database was seen damaged: then the next start verifies every row."""
+    return sibling(path, ".suspect")
+
+
+def back_up_daily(path: Path, *, at: datetime) -> None:
+    """Copy a database unless that was done within a day; keep the newest copies.
+
+    A copy that is not sound is not kept, for it would push out a good one; then the database is damaged.
+    """
+    day = timedelta(days=1)
+    # A copy from a future that a wrong clock made does not count.
+    if any(_backup(path, at - day) < copy < _backup(path, at + day) for copy in backups_of(path)):
+        return
+    copy = _backup(path, at)
+    back_up(path, copy)
+    if not is_sound(copy):
+        copy.unlink()
+        raise damaged(path)
+    incomplete = [part for part in copy.parent.glob(f"{path.stem}-*.part-*") if part < _backup(path, at - day)]
+    for outdated in (*backups_of(path)[_MAX_BACKUPS:], *incomplete):
+        outdated.unlink(missing_ok=True)
+
+
+def _backup(path: Path, at: datetime) -> Path:
+    return path.parent / "backups" / f"{path.stem}-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
+
+
+def backups_of(path: Path) -> list[Path]:
+    """The daily copies of a database, the newest first."""
+    return sorted((path.parent / "backups").glob(f"{path.stem}-*Z.db"), reverse=True)
+
+
+def copies_of(path: Path) -> list[Path]:
+    """All copies of a database, those made before migrations too, the newest first."""
+    copies = (copy for copy in (path.parent / "backups").glob(f"{path.stem}*.db") if copy.is_file())
+    return sorted(copies, key=lambda copy: copy.stat().st_mtime, reverse=True)
+
+
+def damaged_copies_of(path: Path) -> list[Path]:
+    """Every file that was moved away because this database was damaged, with its log."""
+    return sorted(path.parent.glob(f"{path.name}.damaged-*"))
+
+
+def keep_reserve(path: Path) -> None:
+    """Allocate a file beside a database, to be released when the disk is full, unless little space is left."""
+    file = sibling(path, ".reserve")
+    with suppress(OSError):
+        if file.exists() or shutil.disk_usage(path.parent).free < _MIN_FREE_FOR_RESERVE:
+            return
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.write(descriptor, os.urandom(RESERVE_BYTES))  # zeros may take no space
+        finally:
+            os.close(descriptor)
+
+
+def release_reserve(path: Path) -> bool:
+    """Free the reserved space; False if there is none."""
+    try:
+        sibling(path, ".reserve").unlink()
+    except OSError:
+        return False
+    return True
+
+
+def is_full(path: Path) -> bool:
+    """Whether the disk has too little space for a message: asking is faster than a write that fails."""
+    try:
+        return shutil.disk_usage(path.parent).free < _MIN_FREE_FOR_MESSAGE
+    except OSError:
+        return False
+
 
 def _remove(file: Path) -> None:
-    with guarded(file):
+    with storage_errors(file):
         if file.is_dir() and not file.is_symlink():
             file.rmdir()
         else:
@@ -153,39 +272,3 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino
-
-
-RESERVE_BYTES: Final = 1 << 20
-_LEFT_FOR_OTHERS: Final = 32 * RESERVE_BYTES
-"""A disk with less room than this has none for a reserve."""
-_FOR_A_MESSAGE: Final = 64 * 1024
-
-
-def keep_reserve(path: Path) -> None:
-    """Take up the space beside a database, unless it is taken or there is little left."""
-    file = beside(path, ".reserve")
-    with suppress(OSError):
-        if file.exists() or shutil.disk_usage(path.parent).free < _LEFT_FOR_OTHERS:
-            return
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            os.write(descriptor, os.urandom(RESERVE_BYTES))  # zeros may take no space
-        finally:
-            os.close(descriptor)
-
-
-def is_full(path: Path) -> bool:
-    """Whether there is too little room for a message beside a database: asking takes less time than trying in vain."""
-    try:
-        return shutil.disk_usage(path.parent).free < _FOR_A_MESSAGE
-    except OSError:
-        return False
-
-
-def give_up_reserve(path: Path) -> bool:
-    """Free the space; False if there is none to free."""
-    try:
-        beside(path, ".reserve").unlink()
-    except OSError:
-        return False
-    return True

@@ -2,21 +2,23 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from zkchat.errors import UsageError
 from zkchat.model.memory import Fact, FactSource
-from zkchat.storage.database import damaged, migrate, open_database, transaction
+from zkchat.storage.database import damaged, execute_all
 from zkchat.storage.durable_database import DurableDatabase, LazyStore
-from zkchat.storage.recovery import Rescuable, counted, open_rescued
-from zkchat.storage.sessions import stamp
-from zkchat.storage.sqlite_pages import Row, stored_rows
+from zkchat.storage.recovery import Recovered, counted, open_recovered
+from zkchat.storage.sessions import timestamp
+from zkchat.storage.sqlite_pages import Row, read_rows
 
-STEPS: Final = (
-    (
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    execute_all(
+        connection,
         """CREATE TABLE facts (
             number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text TEXT NOT NULL, source TEXT NOT NULL,
             at TEXT NOT NULL, session_id TEXT NOT NULL, uses INTEGER NOT NULL DEFAULT 0, used_at TEXT,
@@ -25,25 +27,27 @@ STEPS: Final = (
         """CREATE TABLE vectors (
             method TEXT NOT NULL, digest TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (method, digest))
             WITHOUT ROWID""",
-    ),
-    ("ALTER TABLE facts ADD COLUMN local INTEGER NOT NULL DEFAULT 0",),
-)
+    )
+
+
+def _add_local_facts(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE facts ADD COLUMN local INTEGER NOT NULL DEFAULT 0")
+
 
 _FACTS: Final = """
     SELECT id, text, source, at, session_id, uses, used_at, COALESCE ((
         SELECT GROUP_CONCAT (text, '; ') FROM facts AS old WHERE old.replaced_by = facts.id), '') AS replaces, local
     FROM facts WHERE replaced_by IS NULL ORDER BY number"""
-_AT_ONCE: Final = 500
-"""Digests in one question: SQLite takes a limited number of parameters."""
+_MAX_PARAMETERS: Final = 500
+"""Digests in one query: SQLite takes a limited number of parameters."""
 
 
 class SqliteMemories(DurableDatabase):
     """Implements `ports.MemoryStore` and `ports.VectorCache`."""
 
-    def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
-        super().__init__(path, STEPS, now=now)
-        self._new_id = new_id
-        self._read: tuple[int, tuple[Fact, ...]] | None = None
+    migrations = (_create_tables, _add_local_facts)
+    _read: tuple[int, tuple[Fact, ...]] | None = None
+    """The facts, and the version of the data they were read from."""
 
     def facts(self) -> tuple[Fact, ...]:
         with self._reading() as connection:
@@ -63,7 +67,7 @@ class SqliteMemories(DurableDatabase):
         with self._writing() as connection:
             connection.execute(
                 "INSERT INTO facts (id, text, source, at, session_id, local) VALUES (?, ?, ?, ?, ?, ?)",
-                (fact_id, text, source, stamp(self._now()), session_id, local),
+                (fact_id, text, source, timestamp(self._now()), session_id, local),
             )
             connection.executemany(
                 "UPDATE facts SET replaced_by = ? WHERE id = ?", [(fact_id, old) for old in replaces]
@@ -72,19 +76,19 @@ class SqliteMemories(DurableDatabase):
 
     def confirm(self, fact_id: str) -> Fact:
         with self._writing() as connection:
-            connection.execute("UPDATE facts SET at = ? WHERE id = ?", (stamp(self._now()), fact_id))
+            connection.execute("UPDATE facts SET at = ? WHERE id = ?", (timestamp(self._now()), fact_id))
         return self.find(fact_id)
 
     def used(self, fact_ids: Sequence[str]) -> None:
-        at = stamp(self._now())
+        at = timestamp(self._now())
         with self._writing() as connection:
             connection.executemany(
                 "UPDATE facts SET uses = uses + 1, used_at = ? WHERE id = ?", [(at, fact_id) for fact_id in fact_ids]
             )
 
     def forget(self, fact_id: str) -> None:
-        """Remove a fact and those that it took the place of for good, from the copies too."""
-        self._erase_for_good(lambda connection: _erase(connection, fact_id))
+        """Remove a fact and those that it replaced permanently, from the backups too."""
+        self._erase_permanently(lambda connection: _erase(connection, fact_id))
 
     def find(self, name: str) -> Fact:
         """By id or the beginning of one. Raises `UsageError` if there is none, or more than one."""
@@ -99,8 +103,8 @@ class SqliteMemories(DurableDatabase):
     def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
         with self._reading() as connection:
-            for start in range(0, len(digests), _AT_ONCE):
-                some = digests[start : start + _AT_ONCE]
+            for start in range(0, len(digests), _MAX_PARAMETERS):
+                some = digests[start : start + _MAX_PARAMETERS]
                 marks = ", ".join("?" * len(some))
                 statement = f"SELECT digest, vector FROM vectors WHERE method = ? AND digest IN ({marks})"  # noqa: S608
                 found |= dict(connection.execute(statement, (method, *some)))
@@ -120,6 +124,31 @@ class SqliteMemories(DurableDatabase):
         with super()._writing() as connection:
             self._read = None
             yield connection
+
+    def verify(self) -> None:
+        self.facts()
+
+    def describe_content(self) -> str:
+        return counted(len(self.facts()), "fact") if self.facts() else ""
+
+    @staticmethod
+    def restore(connection: sqlite3.Connection, sources: Iterable[Path]) -> None:
+        """Each fact in its newest version."""
+        found: dict[str, _FactRow] = {}
+        for source in sources:
+            for row in read_rows(source):
+                with suppress(ValueError):
+                    if fact := _fact_row(row):
+                        found.setdefault(fact.id, fact)
+        connection.executemany(
+            "INSERT INTO facts (id, text, source, at, session_id, uses, used_at, replaced_by, local) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
+            [(*fact[:7], fact.local) for fact in found.values()],
+        )
+        connection.executemany(
+            "UPDATE facts SET replaced_by = ? WHERE id = ?",
+            [(fact.replaced_by, fact.id) for fact in found.values() if fact.replaced_by in found],
+        )
 
 
 def no_fact(name: str, candidates: int = 0) -> UsageError:
@@ -151,48 +180,6 @@ class _FactRow(NamedTuple):
     local: int
 
 
-def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> tuple[SqliteMemories, str]:
-    """The facts, and what happened to their file, if anything."""
-    kind = Rescuable(
-        steps=STEPS,
-        open=lambda: SqliteMemories(path, now=now, new_id=new_id),
-        read=_read,
-        build=_build,
-        content=_content,
-    )
-    return open_rescued(path, kind, now())
-
-
-def _read(store: SqliteMemories, _everything: bool) -> None:
-    store.facts()
-
-
-def _content(store: SqliteMemories) -> str:
-    return counted(len(store.facts()), "fact") if store.facts() else ""
-
-
-def _build(sources: Iterable[Path], path: Path) -> None:
-    """A new database with the facts that are found, each in its newest form."""
-    found: dict[str, _FactRow] = {}
-    for source in sources:
-        for row in stored_rows(source):
-            with suppress(ValueError):
-                if fact := _fact_row(row):
-                    found.setdefault(fact.id, fact)
-    with closing(open_database(path, synchronous="FULL")) as connection:
-        migrate(connection, STEPS, backup=None)
-        with transaction(connection):
-            connection.executemany(
-                "INSERT INTO facts (id, text, source, at, session_id, uses, used_at, replaced_by, local) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
-                [(*fact[:7], fact.local) for fact in found.values()],
-            )
-            connection.executemany(
-                "UPDATE facts SET replaced_by = ? WHERE id = ?",
-                [(fact.replaced_by, fact.id) for fact in found.values() if fact.replaced_by in found],
-            )
-
-
 def _fact_row(row: Row) -> _FactRow | None:
     """The row of a fact, if it is one; those of the first version say nothing of where the fact may go."""
     match row:
@@ -214,8 +201,13 @@ def _fact_row(row: Row) -> _FactRow | None:
     return None
 
 
+def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[SqliteMemories]:
+    """Open the facts, after a recovery if their file is damaged or missing."""
+    return open_recovered(SqliteMemories, path, now=now, new_id=new_id)
+
+
 class LazyMemories(LazyStore[SqliteMemories]):
-    """Implements `ports.MemoryStore` and `ports.VectorCache`."""
+    """Implements `ports.MemoryStore` and `ports.VectorCache` for a vault without facts; made with the first one."""
 
     def facts(self) -> tuple[Fact, ...]:
         store = self._existing()
@@ -224,20 +216,20 @@ class LazyMemories(LazyStore[SqliteMemories]):
     def add(
         self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
     ) -> Fact:
-        return self._to_write().add(text, source, session_id, replaces, local=local)
+        return self._writable().add(text, source, session_id, replaces, local=local)
 
     def confirm(self, fact_id: str) -> Fact:
-        return self._of(fact_id).confirm(fact_id)
+        return self._holding(fact_id).confirm(fact_id)
 
     def used(self, fact_ids: Sequence[str]) -> None:
         if fact_ids:
-            self._to_write().used(fact_ids)
+            self._writable().used(fact_ids)
 
     def forget(self, fact_id: str) -> None:
-        self._of(fact_id).forget(fact_id)
+        self._holding(fact_id).forget(fact_id)
 
     def find(self, name: str) -> Fact:
-        return self._of(name).find(name)
+        return self._holding(name).find(name)
 
     def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
         store = self._existing()
@@ -249,8 +241,5 @@ class LazyMemories(LazyStore[SqliteMemories]):
         if store:
             store.keep_vectors(method, vectors)
 
-    def _of(self, fact: str) -> SqliteMemories:
-        store = self._existing()
-        if store is None:
-            raise no_fact(fact)
-        return store
+    def _not_found(self, name: str) -> UsageError:
+        return no_fact(name)

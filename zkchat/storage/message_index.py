@@ -8,7 +8,7 @@ from typing import Final
 from zkchat.model.choices import Role
 from zkchat.model.session import IndexedMessage, IndexedUpTo
 from zkchat.storage.cache_database import CacheDatabase
-from zkchat.storage.sessions import stamp
+from zkchat.storage.sessions import timestamp
 
 VERSION: Final = 2
 SCHEMA: Final = (
@@ -62,7 +62,7 @@ class SqliteMessageIndex:
     def add(self, session: str, messages: Sequence[IndexedMessage], up_to: IndexedUpTo) -> None:
         with self._file.writing() as database:
             database.executemany(_ADD, [_row(message) for message in messages])
-            database.execute(_REACHED, (session, up_to.sequence, stamp(up_to.at)))
+            database.execute(_REACHED, (session, up_to.sequence, timestamp(up_to.at)))
 
     def words(self, session: str, after: int) -> list[tuple[str, int, int, bytes, bytes]]:
         with self._file.reading() as database:
@@ -76,7 +76,7 @@ class SqliteMessageIndex:
         with self._file.writing() as database:
             database.execute("DELETE FROM messages WHERE session = ?", (session,))
             database.execute("DELETE FROM sessions WHERE id = ?", (session,))
-        self._file.leave_no_trace()
+        self._file.vacuum()
 
 
 def _row(message: IndexedMessage) -> _Row:

@@ -1,147 +1,164 @@
-"""A precious database survives damage: it is noticed, the damaged file is kept, what can be read is saved.
+"""Recovery of durable databases: damage is noticed, the damaged file is kept, what can be read is restored.
 
-Every whole row is a true one, wherever it lies: in the damaged file, in its log or in a backup. A rescue takes the
-union of them, page by page, without asking SQLite for its damaged trees.
+Every whole row is valid, wherever it lies: in the damaged file, in its log or in a backup. A recovery takes the union
+of them, page by page, without asking SQLite for its damaged trees.
 """
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple
 
 from zkchat.errors import StorageDamaged
 from zkchat.files import locked
-from zkchat.storage.database import COMPANIONS, Step, beside, copies_of, guarded, is_sound, require_regular_files
-from zkchat.storage.durable_database import DurableDatabase, suspicion_of
+from zkchat.storage.database import (
+    DATABASE_SUFFIXES,
+    Migration,
+    is_sound,
+    migrate,
+    open_database,
+    require_regular_files,
+    sibling,
+    storage_errors,
+    transaction,
+)
+from zkchat.storage.durable_database import Store, copies_of, suspect_marker
 
-_PATIENCE_SECONDS = 60.0
-"""How long to wait for another process that is rescuing the same file."""
-
-Store = TypeVar("Store", bound=DurableDatabase)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rescuable(Generic[Store]):
-    """What a rescue has to know of a kind of database."""
-
-    steps: Sequence[Step]
-    open: Callable[[], Store]
-    read: Callable[[Store, bool], object]
-    """Reads what a start needs, or every row; raises `StorageDamaged` for what makes no sense."""
-    build: Callable[[Iterable[Path], Path], object]
-    """Makes a new database at a path from the rows that are found in others."""
-    content: Callable[[Store], str]
-    """What is in it, in words; an empty text for nothing."""
+_LOCK_SECONDS = 60.0
+"""How long to wait for another process that recovers the same file."""
 
 
-def open_rescued(path: Path, kind: Rescuable[Store], at: datetime) -> tuple[Store, str]:
-    """Open a database, after a rescue if it is damaged or gone, and say what the user should know.
+class Recovered(NamedTuple, Generic[Store]):
+    store: Store
+    notices: tuple[str, ...] = ()
+    """What the user should know of the file: that it was damaged or missing, and what came back."""
+
+
+def open_recovered(
+    kind: type[Store], path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]
+) -> Recovered[Store]:
+    """Open a database, after a recovery if it is damaged or missing.
 
     A log that was left behind means an unclean end, or another zkchat at work: the file is checked. A store that has
-    raised `StorageDamaged` is to be closed and opened again: then every row is checked.
+    raised `StorageDamaged` is to be closed and opened again: then every row is verified.
     """
-    with locked(beside(path, ".lock"), seconds=_PATIENCE_SECONDS), guarded(path):
-        is_restored = _restore_missing(path, kind)
-        opened, kept = _undamaged(path, kind), None
-        if opened is None:
-            kept = _rescue(path, kind, at)
-            opened = kind.open()
-        suspicion_of(path).unlink(missing_ok=True)
-        content = kind.content(opened) if kept or is_restored else ""
+    return _Recovery(kind, path, now, new_id).open()
+
+
+class _Recovery(Generic[Store]):
+    def __init__(self, kind: type[Store], path: Path, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
+        self._kind = kind
+        self._path = path
+        self._now = now
+        self._new_id = new_id
+
+    def open(self) -> Recovered[Store]:
+        path = self._path
+        with locked(sibling(path, ".lock"), seconds=_LOCK_SECONDS), storage_errors(path):
+            is_restored = self._restore_missing()
+            store, kept = self._open_undamaged(), None
+            if store is None:
+                kept = self._recover()
+                store = self._open_store()
+            suspect_marker(path).unlink(missing_ok=True)
+            content = store.describe_content() if kept or is_restored else ""
         if kept:
             saved = f"{content} could be saved" if content else "Nothing could be read"
-            return opened, f"{path} was damaged. {saved}; the damaged file is kept as {kept}."
+            return Recovered(store, (f"{path} was damaged. {saved}; the damaged file is kept as {kept}.",))
         if content:
-            return opened, (
+            notice = (
                 f"{path} was missing. {content} came back from the copies in {path.parent / 'backups'}; what was said "
                 "after the last of them did not. To begin anew, remove both."
             )
-        return opened, ""
+            return Recovered(store, (notice,))
+        return Recovered(store)
 
+    def _open_store(self) -> Store:
+        return self._kind(self._path, now=self._now, new_id=self._new_id)
 
-def _restore_missing(path: Path, kind: Rescuable[Store]) -> bool:
-    """Make a database that is gone anew from its copies, if there are any. What the user deleted is not in them."""
-    names = (beside(path, suffix) for suffix in (*COMPANIONS, ".rescuing"))
-    copies = copies_of(path)
-    if not copies or any(map(os.path.lexists, names)):
-        return False
-    _build(path, kind, copies)
-    return True
+    def _restore_missing(self) -> bool:
+        """Rebuild a missing database from its copies, if there are any. What the user deleted is not in them."""
+        names = (sibling(self._path, suffix) for suffix in (*DATABASE_SUFFIXES, ".rescuing"))
+        copies = copies_of(self._path)
+        if not copies or any(map(os.path.lexists, names)):
+            return False
+        self._rebuild(copies)
+        return True
 
-
-def _undamaged(path: Path, kind: Rescuable[Store]) -> Store | None:
-    """The store, unless something is wrong with its file."""
-    suspect = suspicion_of(path).exists()
-    if not _looks_right(path, kind.steps, suspect=suspect):
-        return None
-    with ExitStack() as on_failure:
-        try:
-            opened = kind.open()
-            on_failure.callback(opened.close)
-            kind.read(opened, suspect)
-        except StorageDamaged:
+    def _open_undamaged(self) -> Store | None:
+        """The store, unless something is wrong with its file."""
+        is_suspect = suspect_marker(self._path).exists()
+        if not _looks_sound(self._path, self._kind.migrations, is_suspect=is_suspect):
             return None
-        on_failure.pop_all()
-        return opened
+        with ExitStack() as on_failure:
+            try:
+                store = self._open_store()
+                on_failure.callback(store.close)
+                (store.verify_every_row if is_suspect else store.verify)()
+            except StorageDamaged:
+                return None
+            on_failure.pop_all()
+            return store
+
+    def _recover(self) -> Path:
+        """Replace a damaged database by one with what can be read of it, and return where the damaged one is kept.
+
+        The names say how far a recovery has come, so that one that was killed is finished by the next.
+        """
+        path, rescuing = self._path, sibling(self._path, ".rescuing")
+        if not os.path.lexists(rescuing):
+            if not os.path.lexists(path):  # of a deleted database there may be the log
+                path.touch(mode=0o600)
+            path.rename(rescuing)
+        if not os.path.lexists(path):
+            _move(path, rescuing, DATABASE_SUFFIXES)
+            self._rebuild([rescuing, *copies_of(path)])
+        kept = next(name for name in _names_for_damaged(path, self._now()) if not os.path.lexists(name))
+        _move(rescuing, kept, DATABASE_SUFFIXES[::-1])  # the file last: while it has the old name, work is left
+        return kept
+
+    def _rebuild(self, sources: Iterable[Path]) -> None:
+        """Make a new database from the rows in others."""
+        rescued = sibling(self._path, ".rescued")
+        for suffix in DATABASE_SUFFIXES:
+            sibling(rescued, suffix).unlink(missing_ok=True)
+        with closing(open_database(rescued, synchronous="FULL")) as connection:
+            migrate(connection, self._kind.migrations, backup=None)
+            with transaction(connection):
+                self._kind.restore(connection, sources)
+        rescued.replace(self._path)
 
 
-def _looks_right(path: Path, steps: Sequence[Step], *, suspect: bool) -> bool:
-    """What can be said of a file while it is only read."""
-    if os.path.lexists(beside(path, ".rescuing")):  # an earlier rescue did not come to its end
+def _looks_sound(path: Path, migrations: Sequence[Migration], *, is_suspect: bool) -> bool:
+    """What can be said of a file without writing to it."""
+    if os.path.lexists(sibling(path, ".rescuing")):  # an earlier recovery was interrupted
         return False
     try:
         require_regular_files(path)
     except StorageDamaged:
         return False
-    log = beside(path, "-wal")
+    log = sibling(path, "-wal")
     left_behind = log.exists() and log.stat().st_size > 0
     if not path.exists() or path.stat().st_size == 0:
-        # SQLite would begin a new database here, and throw away the log of the old one.
+        # SQLite would begin a new database here, and discard the log of the old one.
         return not path.exists() and not left_behind
-    return is_sound(path, steps) if left_behind or suspect else True
-
-
-def _rescue(path: Path, kind: Rescuable[Store], at: datetime) -> Path:
-    """Put what can be read in the place of a damaged database, and return where that is kept.
-
-    The names tell how far a rescue has come, so that one that was killed is finished by the next.
-    """
-    rescuing = beside(path, ".rescuing")
-    if not os.path.lexists(rescuing):
-        if not os.path.lexists(path):  # of a deleted database there may be the log
-            path.touch(mode=0o600)
-        path.rename(rescuing)
-    if not os.path.lexists(path):
-        _move(path, rescuing, COMPANIONS)
-        _build(path, kind, [rescuing, *copies_of(path)])
-    kept = next(name for name in _names_for_damaged(path, at) if not os.path.lexists(name))
-    _move(rescuing, kept, COMPANIONS[::-1])  # the file last: while it has the old name, there is something to do
-    return kept
-
-
-def _build(path: Path, kind: Rescuable[Store], sources: Iterable[Path]) -> None:
-    rescued = beside(path, ".rescued")
-    for suffix in COMPANIONS:
-        beside(rescued, suffix).unlink(missing_ok=True)
-    kind.build(sources, rescued)
-    rescued.replace(path)
+    return is_sound(path, migrations) if left_behind or is_suspect else True
 
 
 def _move(database: Path, target: Path, suffixes: Sequence[str]) -> None:
-    """Rename a database and its companions, or those of them that an interrupted move has left."""
+    """Rename a database and its logs, or those of them that an interrupted move has left."""
     for suffix in suffixes:
-        source = beside(database, suffix)
+        source = sibling(database, suffix)
         if os.path.lexists(source):
-            source.rename(beside(target, suffix))
+            source.rename(sibling(target, suffix))
 
 
 def _names_for_damaged(path: Path, at: datetime) -> Iterator[Path]:
     name = f".damaged-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-    return chain([beside(path, name)], (beside(path, f"{name}-{number}") for number in count(2)))
+    return chain([sibling(path, name)], (sibling(path, f"{name}-{number}") for number in count(2)))
 
 
 def counted(number: int, thing: str) -> str:

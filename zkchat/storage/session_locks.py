@@ -1,4 +1,4 @@
-"""Which sessions are open in this process, as others can see it: a locked file for each, free when the process ends."""
+"""Advisory locks on open sessions, one locked file each, free when the process ends."""
 
 import os
 from contextlib import ExitStack, suppress
@@ -7,20 +7,20 @@ from pathlib import Path
 
 from zkchat.errors import StorageError
 from zkchat.files import LockBusy, locked, read_small
-from zkchat.storage.database import beside
+from zkchat.storage.database import sibling
 
 
-class Presence:
+class SessionLocks:
     def __init__(self, database: Path) -> None:
         self._database = database
         self._held: dict[str, ExitStack] = {}
 
-    def enter(self, session_id: str) -> bool:
-        """Hold a session, or go on holding it. False while another process holds it; where locks fail, nobody does."""
+    def acquire(self, session_id: str) -> bool:
+        """Lock a session, once. False while another process has it; where the file system has no locks, True."""
         if session_id in self._held:
             return True
         name = sha256(session_id.encode("utf-8", "replace")).hexdigest()[:16]  # an id may be no name of a file
-        file = beside(self._database, f".open-{name}")
+        file = sibling(self._database, f".open-{name}")
         with ExitStack() as stack:
             try:
                 stack.enter_context(locked(file, seconds=0))
@@ -33,8 +33,8 @@ class Presence:
             self._held[session_id] = stack.pop_all()
         return True
 
-    def leave(self) -> None:
-        """Hold nothing any more."""
+    def release_all(self) -> None:
+        """Unlock every session."""
         for stack in self._held.values():
             with suppress(OSError):
                 stack.close()

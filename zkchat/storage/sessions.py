@@ -1,13 +1,14 @@
-"""Sessions in SQLite: append-only, safe with two processes, on disk when `append` returns (SPEC 2.6)."""
+"""Sessions in SQLite: append-only, shared by processes, on disk when `append` returns; opened lazily, recovered."""
 
 import json
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
@@ -32,21 +33,16 @@ from zkchat.model.session import (
     sessions_called,
 )
 from zkchat.ports import SessionStore
-from zkchat.storage.database import beside, migrate, open_database, transaction
-from zkchat.storage.durable_database import (
-    DurableDatabase,
-    LazyStore,
-    UnreadableRow,
-    give_up_reserve,
-    is_full,
-    keep_reserve,
-)
-from zkchat.storage.recovery import Rescuable, counted, open_rescued
-from zkchat.storage.session_locks import Presence
-from zkchat.storage.sqlite_pages import Row, stored_rows
+from zkchat.storage.database import execute_all, sibling
+from zkchat.storage.durable_database import DurableDatabase, LazyStore, UnreadableRow, keep_reserve, release_reserve
+from zkchat.storage.recovery import Recovered, counted, open_recovered
+from zkchat.storage.session_locks import SessionLocks
+from zkchat.storage.sqlite_pages import Row, read_rows
 
-STEPS: Final = (
-    (
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    execute_all(
+        connection,
         """CREATE TABLE sessions (
             id TEXT PRIMARY KEY, title TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
             message_count INTEGER NOT NULL)""",
@@ -56,7 +52,7 @@ STEPS: Final = (
             UNIQUE (session_id, sequence))""",
         """CREATE INDEX entries_by_message ON entries (session_id, message_id, sequence, kind, role, at)
             WHERE message_id IS NOT NULL""",
-        # The sessions that the user deleted: their entries may go, and no rescue brings them back.
+        # The sessions that the user deleted: their entries may go, and no recovery brings them back.
         "CREATE TABLE doomed (session_id TEXT PRIMARY KEY, at TEXT NOT NULL)",
         """CREATE TRIGGER entries_stay_as_written BEFORE UPDATE ON entries
             BEGIN SELECT RAISE (ABORT, 'entries are append-only'); END""",
@@ -71,11 +67,11 @@ STEPS: Final = (
                     SELECT 1 FROM entries WHERE session_id = NEW.session_id AND message_id = NEW.message_id
                         AND kind = 'message' AND sequence <> NEW.sequence))
             WHERE id = NEW.session_id; END""",
-    ),
-)
+    )
+
 
 # Without the index: where that is damaged, a session is still found.
-_SESSIONS = "SELECT id, title, created_at, updated_at, message_count FROM sessions NOT INDEXED"
+_SESSIONS = f"SELECT {', '.join(Session.model_fields)} FROM sessions NOT INDEXED"  # noqa: S608
 
 # The row of a session's last entry: rows are numbered as they come, whatever the clock says.
 _LAST_ENTRY = """COALESCE ((
@@ -106,7 +102,6 @@ _LAST_MESSAGES = """
     ORDER BY sequence"""
 
 
-Written = TypeVar("Written")
 _BEFORE_ALL: Final = -(1 << 63)
 
 
@@ -125,56 +120,50 @@ class EntryRow(NamedTuple):
 
 
 class SqliteSessions(DurableDatabase):
-    """The sessions of one vault."""
+    """Implements `ports.SessionStore`: the sessions of one vault."""
+
+    migrations = (_create_tables,)
 
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
-        super().__init__(path, STEPS, now=now)
-        self._new_id = new_id
-        self._presence = Presence(path)
+        super().__init__(path, now=now, new_id=new_id)
+        self._locks = SessionLocks(path)
 
     def close(self) -> None:
-        self._presence.leave()
+        self._locks.release_all()
         super().close()
 
     def enter(self, session_id: str) -> bool:
         """Say that a session is open here, until the store is closed. False if another process has it open."""
         with suppress(StorageError):
             self._begin_log()
-        return self._presence.enter(session_id)
+        return self._locks.acquire(session_id)
 
     def _begin_log(self) -> None:
-        """Have a log on disk before the first message comes, which would otherwise wait for that."""
-        log = beside(self._path, "-wal")
+        """Create the write-ahead log now, so that the first message does not wait for that."""
+        log = sibling(self._path, "-wal")
         if not log.exists() or not log.stat().st_size:
             with self._writing() as connection:
-                connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+                connection.execute(f"PRAGMA user_version = {len(self.migrations)}")
 
     def create(self, title: str = "") -> Session:
-        created = self._despite_a_full_disk(lambda: self._create(title))
+        created = self._retry_without_reserve(lambda: self._create(title))
         keep_reserve(self._path)
         return created
 
     def _create(self, title: str) -> Session:
         session_id, at = self._new_id(), self._now()
         with self._writing() as connection:
-            insert_session(connection, (session_id, "", stamp(at), stamp(at)))
+            _insert_session(
+                connection,
+                {"id": session_id, "title": "", "created_at": timestamp(at), "updated_at": timestamp(at)},
+            )
             rows = [_row(session_id, 1, at, *_storable(TitleEntry(title=title)))] if title else []
-            insert_entries(connection, rows)
+            _insert_entries(connection, rows)
         return self.get(session_id)
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         """Add entries in order, all or none; they are on disk when this returns."""
-        return self._despite_a_full_disk(lambda: self._append(session_id, bodies))
-
-    def _despite_a_full_disk(self, write: Callable[[], Written]) -> Written:
-        if is_full(self._path):
-            give_up_reserve(self._path)
-        try:
-            return write()
-        except StorageFull:
-            if not give_up_reserve(self._path):
-                raise
-            return write()
+        return self._retry_without_reserve(lambda: self._append(session_id, bodies))
 
     def _append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         at = self._now().astimezone(UTC)
@@ -184,7 +173,7 @@ class SqliteSessions(DurableDatabase):
                 "SELECT COALESCE (MAX (sequence), 0) + 1 FROM entries WHERE session_id = ?", (session_id,)
             ).fetchone()
             stored = [*enumerate(map(_storable, bodies), start=following)]
-            insert_entries(connection, [_row(session_id, place, at, *each) for place, each in stored])
+            _insert_entries(connection, [_row(session_id, place, at, *each) for place, each in stored])
         return [Entry(session_id=session_id, sequence=place, at=at, body=body) for place, (body, _) in stored]
 
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
@@ -198,27 +187,27 @@ class SqliteSessions(DurableDatabase):
         parameters = {
             "session": session_id,
             "role": wanted.role,
-            "since": stamp(wanted.since) if wanted.since else None,
-            "until": stamp(wanted.until) if wanted.until else None,
+            "since": timestamp(wanted.since) if wanted.since else None,
+            "until": timestamp(wanted.until) if wanted.until else None,
             "last": wanted.last,
             "after": _BEFORE_ALL if wanted.after is None else wanted.after,
         }
         with self._reading() as connection:
             statement = _ENTRIES if wanted.last is None else _LAST_MESSAGES
-            return [entry_of(EntryRow(*row)) for row in connection.execute(statement, parameters)]
+            return [_entry_of(EntryRow(*row)) for row in connection.execute(statement, parameters)]
 
     def sessions(self) -> list[Session]:
         """All of them, the last used first."""
         with self._reading() as connection:
             rows = connection.execute(f"{_SESSIONS} ORDER BY {_LAST_ENTRY} DESC, rowid DESC")
-            return [session_of(row) for row in rows]
+            return [_session_of(row) for row in rows]
 
     def get(self, session_id: str) -> Session:
         with self._reading() as connection:
             row = connection.execute(f"{_SESSIONS} WHERE id = ?", (session_id,)).fetchone()
             if row is None:
                 raise no_session(session_id)
-            return session_of(row)
+            return _session_of(row)
 
     def find(self, name: str) -> Session:
         """By id, the beginning of an id, or title. Raises `SessionNotFound` with the closest ones as a hint."""
@@ -229,38 +218,58 @@ class SqliteSessions(DurableDatabase):
         return called[0]
 
     def delete(self, session_id: str) -> None:
-        """Remove a session for good, from the copies too, and with it every damaged file that was set aside."""
+        """Remove a session permanently, from the backups too, and every damaged file that was kept."""
         self.get(session_id)
-        self._erase_for_good(lambda connection: _erase(connection, session_id, stamp(self._now())))
+        self._erase_permanently(lambda connection: _erase(connection, session_id, timestamp(self._now())))
+
+    def verify(self) -> None:
+        self.sessions()
+
+    def verify_every_row(self) -> None:
+        for session in self.sessions():
+            self.entries(session.id)
+
+    def describe_content(self) -> str:
+        sessions = self.sessions()
+        messages = sum(session.message_count for session in sessions)
+        return f"{counted(len(sessions), 'session')} with {counted(messages, 'message')}" if sessions else ""
+
+    @staticmethod
+    def restore(connection: sqlite3.Connection, sources: Iterable[Path]) -> None:
+        found = _RecoveredRows()
+        for file in sources:
+            found.read(file)
+        found.insert_into(connection)
 
 
-def stamp(at: datetime) -> str:
+def timestamp(at: datetime) -> str:
     """A time as it is stored: in UTC and always as long, so that times sort as text."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def insert_session(connection: sqlite3.Connection, row: tuple[str, str, str, str]) -> None:
-    """Add a session: id, title, created, updated. Its entries bring the rest."""
-    connection.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, 0)", row)
+def _insert_session(connection: sqlite3.Connection, values: Mapping[str, object]) -> None:
+    """Add a session without messages; a trigger counts those that are added."""
+    columns, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
+    connection.execute(f"INSERT INTO sessions ({columns}, message_count) VALUES ({marks}, 0)", values)  # noqa: S608
 
 
-def insert_entries(connection: sqlite3.Connection, rows: Iterable[EntryRow]) -> None:
+def _insert_entries(connection: sqlite3.Connection, rows: Iterable[EntryRow]) -> None:
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def insert_doomed(connection: sqlite3.Connection, times: Mapping[str, str]) -> None:
-    """Note that these sessions were deleted, and when."""
+def _mark_deleted(connection: sqlite3.Connection, times: Mapping[str, str]) -> None:
+    """Record that these sessions were deleted, and when."""
     connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?, ?)", times.items())
 
 
-def session_of(row: Sequence[object]) -> Session:
+def _session_of(row: Sequence[object]) -> Session:
     try:
         return Session.model_validate(dict(zip(Session.model_fields, row, strict=True)))
     except ValueError as error:
         raise UnreadableRow from error
 
 
-def entry_of(row: EntryRow) -> Entry:
+def _entry_of(row: EntryRow) -> Entry:
     """The entry of a row; what a newer zkchat wrote in a way that we do not understand comes as an unknown one."""
     try:
         body = from_json(row.body)
@@ -285,7 +294,7 @@ def _storable(body: EntryBody) -> tuple[EntryBody, str]:
 
 
 def _row(session_id: str, sequence: int, at: datetime, body: EntryBody, text: str) -> EntryRow:
-    return EntryRow(session_id, sequence, body.kind, *_columns_of(body), stamp(at), text)
+    return EntryRow(session_id, sequence, body.kind, *_columns_of(body), timestamp(at), text)
 
 
 def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, str | None]:
@@ -306,7 +315,7 @@ def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, st
 
 
 def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:
-    insert_doomed(connection, {session_id: at})
+    _mark_deleted(connection, {session_id: at})
     connection.execute("DELETE FROM entries WHERE session_id = ?", (session_id,))
     connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
@@ -330,66 +339,27 @@ def _listed(sessions: Iterable[Session]) -> str:
     return ", ".join(f"{session.id} ({session.title or 'untitled'})" for session in sessions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    store: SqliteSessions
-    notices: tuple[str, ...] = ()
-    """What the user should be told."""
-
-
-def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Opened:
-    """Open the sessions, after a rescue if they are damaged or gone. Whole rows are true ones: none is ever changed."""
-    kind = Rescuable(
-        steps=STEPS,
-        open=lambda: SqliteSessions(path, now=now, new_id=new_id),
-        read=_read,
-        build=_build,
-        content=_content,
-    )
-    try:
-        store, notice = open_rescued(path, kind, now())
-    except StorageFull:
-        if not give_up_reserve(path):
-            raise
-        store, notice = open_rescued(path, kind, now())
-    if store.sessions():
-        keep_reserve(path)
-    return Opened(store=store, notices=(notice,) if notice else ())
-
-
-def _read(store: SqliteSessions, everything: bool) -> None:
-    for session in store.sessions():
-        if everything:
-            store.entries(session.id)
-
-
-def _content(store: SqliteSessions) -> str:
-    sessions = store.sessions()
-    messages = sum(session.message_count for session in sessions)
-    return f"{counted(len(sessions), 'session')} with {counted(messages, 'message')}" if sessions else ""
-
-
 @dataclass(slots=True)
-class _Found:
-    """The rows of all tables that came to light."""
+class _RecoveredRows:
+    """The rows of all tables that could be read, the newest version of each."""
 
-    sessions: dict[str, tuple[str, str, str, str]] = field(default_factory=dict)
+    sessions: dict[str, dict[str, object]] = field(default_factory=dict)
     entries: dict[tuple[str, int], EntryRow] = field(default_factory=dict)
-    doomed: dict[str, str] = field(default_factory=dict)
+    deleted: dict[str, str] = field(default_factory=dict)
 
-    def take_from(self, database: Path) -> None:
-        for row in stored_rows(database):
+    def read(self, database: Path) -> None:
+        for row in read_rows(database):
             try:
-                self._take(row)
+                self._add(row)
             except ValueError:
                 continue
 
-    def _take(self, row: Row) -> None:
-        """Keep a row that makes sense; the number of its columns tells which table it is from."""
+    def _add(self, row: Row) -> None:
+        """Keep a row that validates; its columns tell which table it is from. Older versions may have fewer."""
         match row:
             case (
                 str(id_),
-                int(place),
+                int(sequence),
                 str(kind),
                 str() | None as role,
                 str() | None as own,
@@ -398,116 +368,114 @@ class _Found:
                 str(at),
                 str(body),
             ):
-                entry = EntryRow(id_, place, kind, role, own, parent, title, at, body)
-                entry_of(entry)
+                entry = EntryRow(id_, sequence, kind, role, own, parent, title, at, body)
+                _entry_of(entry)
                 self.entries.setdefault((entry.session_id, entry.sequence), entry)
-            case (str(id_), str(title), str(created), str(updated), int()):
-                session_of(row)
-                self.sessions.setdefault(id_, (id_, title, created, updated))
+            case (str(id_), str(), str(), str(), int(), *_):
+                values: dict[str, object] = dict(zip(Session.model_fields, row, strict=False))
+                Session.model_validate(values)
+                del values["message_count"]
+                self.sessions.setdefault(id_, values)
             case (str(id_), str(at)):
                 datetime.fromisoformat(at)
-                self.doomed.setdefault(id_, at)
+                self.deleted.setdefault(id_, at)
+
+    def insert_into(self, connection: sqlite3.Connection) -> None:
+        """Everything but the sessions that the user had deleted."""
+        used = {entry.session_id: entry.at for _, entry in sorted(self.entries.items())}
+        kept = [entry for entry in self.entries.values() if entry.session_id not in self.deleted]
+        kept.sort(key=lambda entry: (used[entry.session_id], entry.session_id, entry.sequence))
+        sessions = {id_: values for id_, values in self.sessions.items() if id_ not in self.deleted}
+        for entry in kept:
+            times = {"created_at": entry.at, "updated_at": entry.at}
+            sessions.setdefault(entry.session_id, {"id": entry.session_id, "title": "", **times})
+        for values in sessions.values():
+            _insert_session(connection, values)
+        _insert_entries(connection, kept)
+        _mark_deleted(connection, self.deleted)
 
 
-def _found_in(databases: Iterable[Path]) -> _Found:
-    found = _Found()
-    for file in databases:
-        found.take_from(file)
-    return found
+def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[SqliteSessions]:
+    """Open the sessions, after a recovery if they are damaged or missing. On a full disk the reserve is released."""
+    try:
+        opened = open_recovered(SqliteSessions, path, now=now, new_id=new_id)
+    except StorageFull:
+        if not release_reserve(path):
+            raise
+        opened = open_recovered(SqliteSessions, path, now=now, new_id=new_id)
+    if opened.store.sessions():
+        keep_reserve(path)
+    return opened
 
 
-def _build(sources: Iterable[Path], path: Path) -> None:
-    """A new database with the rows that are found, but for the sessions that the user had deleted."""
-    found = _found_in(sources)
-    used = {entry.session_id: entry.at for _, entry in sorted(found.entries.items())}
-    kept = [entry for entry in found.entries.values() if entry.session_id not in found.doomed]
-    kept.sort(key=lambda entry: (used[entry.session_id], entry.session_id, entry.sequence))
-    sessions = {id_: session for id_, session in found.sessions.items() if id_ not in found.doomed}
-    for entry in kept:
-        sessions.setdefault(entry.session_id, (entry.session_id, "", entry.at, entry.at))
-    with closing(open_database(path, synchronous="FULL")) as connection:
-        migrate(connection, STEPS, backup=None)
-        with transaction(connection):
-            for session in sessions.values():
-                insert_session(connection, session)
-            insert_entries(connection, kept)
-            insert_doomed(connection, found.doomed)
+class _SessionsProxy(ABC):
+    """What `LazySessions` and `UnavailableSessions` share: every request goes to a store that is opened late."""
 
+    @abstractmethod
+    def _writable(self) -> SessionStore: ...
 
-class UnavailableSessions:
-    """Says to every request why it cannot be met, so that the conversation can tell the user and go on.
-
-    A full disk may have room again: then the store is opened, and what waits in memory is written.
-    """
-
-    def __init__(self, reason: StorageError, reopen: Callable[[], SessionStore]) -> None:
-        self._reason = reason
-        self._reopen = reopen
-        self._opened: SessionStore | None = None
+    @abstractmethod
+    def _holding(self, name: str, /) -> SessionStore:
+        """The store that may hold a session of that name or id."""
 
     def create(self, title: str = "") -> Session:
-        return self._store().create(title)
+        return self._writable().create(title)
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
-        return self._store().append(session_id, bodies)
+        return self._holding(session_id).append(session_id, bodies)
 
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
-        return self._store().entries(session_id, wanted)
-
-    def sessions(self) -> list[Session]:
-        return self._store().sessions()
+        return self._holding(session_id).entries(session_id, wanted)
 
     def get(self, session_id: str) -> Session:
-        return self._store().get(session_id)
+        return self._holding(session_id).get(session_id)
 
     def find(self, name: str) -> Session:
-        return self._store().find(name)
+        return self._holding(name).find(name)
 
     def delete(self, session_id: str) -> None:
-        self._store().delete(session_id)
-
-    def enter(self, session_id: str) -> bool:
-        return self._opened.enter(session_id) if self._opened else True
-
-    def _store(self) -> SessionStore:
-        if self._opened is None:
-            if not isinstance(self._reason, StorageFull):
-                raise self._reason
-            self._opened = self._reopen()
-        return self._opened
+        self._holding(session_id).delete(session_id)
 
 
-class LazySessions(LazyStore[SqliteSessions]):
-    """Implements `ports.SessionStore`."""
-
-    def create(self, title: str = "") -> Session:
-        return self._to_write().create(title)
-
-    def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
-        return self._of(session_id).append(session_id, bodies)
-
-    def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
-        return self._of(session_id).entries(session_id, wanted)
+class LazySessions(LazyStore[SqliteSessions], _SessionsProxy):
+    """Implements `ports.SessionStore` for a vault without sessions; the file is made with the first one."""
 
     def sessions(self) -> list[Session]:
         store = self._existing()
         return store.sessions() if store else []
 
-    def get(self, session_id: str) -> Session:
-        return self._of(session_id).get(session_id)
-
-    def find(self, name: str) -> Session:
-        return self._of(name).find(name)
-
-    def delete(self, session_id: str) -> None:
-        self._of(session_id).delete(session_id)
-
     def enter(self, session_id: str) -> bool:
         store = self._existing()
         return store.enter(session_id) if store else True
 
-    def _of(self, session: str) -> SqliteSessions:
-        store = self._existing()
-        if store is None:
-            raise no_session(session)
-        return store
+    def _not_found(self, name: str) -> SessionNotFound:
+        return no_session(name)
+
+
+class UnavailableSessions(_SessionsProxy):
+    """Implements `ports.SessionStore` where the disk is full or the folder cannot be written.
+
+    Every request raises the reason, so that the conversation warns and goes on in memory. A full disk may have space
+    again: then the store is opened, and what waits in memory is written.
+    """
+
+    def __init__(self, reason: StorageError, reopen: Callable[[], SessionStore]) -> None:
+        self._reason = reason
+        self._reopen = reopen
+        self._reopened: SessionStore | None = None
+
+    def sessions(self) -> list[Session]:
+        return self._writable().sessions()
+
+    def enter(self, session_id: str) -> bool:
+        return self._reopened.enter(session_id) if self._reopened else True
+
+    def _writable(self) -> SessionStore:
+        if self._reopened is None:
+            if not isinstance(self._reason, StorageFull):
+                raise self._reason
+            self._reopened = self._reopen()
+        return self._reopened
+
+    def _holding(self, _name: str, /) -> SessionStore:
+        return self._writable()

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from zkchat.storage.database import PAGE_SIZE, beside
+from zkchat.storage.database import PAGE_SIZE, sibling
 
 Page = memoryview
 Row = tuple[str | int | None, ...]
 
 
-def stored_rows(database: Path) -> Iterator[Row]:
+def read_rows(database: Path) -> Iterator[Row]:
     """Every whole row in the leaves of a database file and of its log, the newest first, some of them twice.
 
     Only text and whole numbers are understood: no table of ours that matters holds anything else.
     """
     pages = _pages(database)
-    rounds = _rounds(beside(database, "-wal"))
+    rounds = _rounds(sibling(database, "-wal"))
     for frames in rounds[:1]:
         yield from _rows_in(frames, pages)
     for page in pages.values():

@@ -1,4 +1,4 @@
-"""Databases that lie in a vault, where others may have put anything: refused unless they are what zkchat makes."""
+"""Validation of databases inside a vault, where others may have put anything: only what zkchat makes is used."""
 
 import re
 import sqlite3
@@ -12,7 +12,7 @@ from typing import Final
 from zkchat.errors import StorageError
 from zkchat.files import RefusedFile, names_in, read_small, write_atomically
 from zkchat.storage import memories, message_index, note_schema, sessions, summaries
-from zkchat.storage.database import code_of, guarded, open_for_reading
+from zkchat.storage.database import Migration, execute_all, open_read_only, result_code, storage_errors
 from zkchat.storage.locations import DATABASES
 
 _WAY_OUT: Final = "Look at it and move it away, or run: zkchat config set storage.location user"
@@ -31,25 +31,24 @@ Schema = frozenset[tuple[bytes, bytes, bytes, bytes]]
 class _Known:
     """What a database of ours may hold."""
 
-    versions: Sequence[Sequence[str]]
-    """The statements that make each version, from the one numbered `first` on."""
+    versions: Sequence[Sequence[Migration]]
+    """The migrations that lead to each version, from the one numbered `first` on."""
     first: int
     is_cache: bool
-    """Whether one of another version is begun anew."""
+    """Whether one of another version is rebuilt."""
 
 
-def _precious(steps: Sequence[Sequence[str]]) -> _Known:
-    versions = [[statement for step in steps[:count] for statement in step] for count in range(len(steps) + 1)]
-    return _Known(versions, 0, is_cache=False)
+def _durable(migrations: Sequence[Migration]) -> _Known:
+    return _Known([migrations[:version] for version in range(len(migrations) + 1)], 0, is_cache=False)
 
 
 def _cache(schema: Sequence[str], version: int) -> _Known:
-    return _Known([schema], version, is_cache=True)
+    return _Known([[lambda connection: execute_all(connection, *schema)]], version, is_cache=True)
 
 
 _KNOWN: Final = {
-    "sessions.db": _precious(sessions.STEPS),
-    "memories.db": _precious(memories.STEPS),
+    "sessions.db": _durable(sessions.SqliteSessions.migrations),
+    "memories.db": _durable(memories.SqliteMemories.migrations),
     "index.db": _cache(note_schema.SCHEMA, note_schema.VERSION),
     "messages.db": _cache(message_index.SCHEMA, message_index.VERSION),
     "summaries.db": _cache(summaries.SCHEMA, summaries.VERSION),
@@ -69,7 +68,7 @@ def validate_vault_database(vault: Path, name: str) -> Path:
             what = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "a file with another name, or none at all"
             raise StorageError(f"{file} is not used: it is {what}.", hint=_WAY_OUT)
     path = folder / name
-    with guarded(path):
+    with storage_errors(path):
         is_ours = not path.exists() or not path.stat().st_size or _is_ours(path, _KNOWN[name])
     if not is_ours:
         raise StorageError(
@@ -95,7 +94,7 @@ def ignore_in_git(vault: Path) -> None:
 
 
 def _files_of(vault: Path, folder: Path, name: str) -> Iterator[Path]:
-    """All that opening, backing up or rescuing a database may touch."""
+    """All that opening, backing up or recovering a database may touch."""
     try:
         stem = f"{Path(name).stem}."
         yield from (folder / each for each in names_in(folder, beneath=vault) if each.startswith(stem))
@@ -108,28 +107,28 @@ def _files_of(vault: Path, folder: Path, name: str) -> Iterator[Path]:
 
 
 def _is_ours(path: Path, known: _Known) -> bool:
-    """Whether a database holds what zkchat made in its version. One that cannot be read is left to the rescue."""
+    """Whether a database holds what zkchat made in its version. One that cannot be read is left to recovery."""
     try:
-        with closing(open_for_reading(path)) as connection:
+        with closing(open_read_only(path)) as connection:
             connection.text_factory = bytes
             version = int(connection.execute("PRAGMA user_version").fetchone()[0])
             found = _schema_of(connection)
     except sqlite3.DatabaseError as error:
-        if code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if result_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return True
         raise
-    place = version - known.first
-    if 0 <= place < len(known.versions):
-        return found == _schema_made_by(known.versions[place])
-    return known.is_cache and _names(found) <= _names(_schema_made_by(known.versions[-1]))
+    index = version - known.first
+    if 0 <= index < len(known.versions):
+        return found == _schema_after(known.versions[index])
+    return known.is_cache and _names(found) <= _names(_schema_after(known.versions[-1]))
 
 
-def _schema_made_by(statements: Sequence[str]) -> Schema:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as ideal:
-        for statement in statements:
-            ideal.execute(statement)
-        ideal.text_factory = bytes
-        return _schema_of(ideal)
+def _schema_after(migrations: Sequence[Migration]) -> Schema:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as expected:
+        for migration in migrations:
+            migration(expected)
+        expected.text_factory = bytes
+        return _schema_of(expected)
 
 
 def _schema_of(connection: sqlite3.Connection) -> Schema:

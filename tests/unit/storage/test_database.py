@@ -12,20 +12,31 @@ import pytest
 from zkchat.errors import StorageDamaged, StorageError, StorageFull, StorageTooNew
 from zkchat.storage.database import (
     back_up,
-    back_up_daily,
-    backups_of,
-    guarded,
     has_schema,
     is_sound,
     migrate,
     open_database,
-    open_for_reading,
+    open_read_only,
+    storage_errors,
     transaction,
 )
+from zkchat.storage.durable_database import back_up_daily, backups_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-FIRST = ["CREATE TABLE words (word TEXT PRIMARY KEY)", "INSERT INTO words VALUES ('first')"]
-SECOND = ["ALTER TABLE words ADD COLUMN meaning TEXT"]
+
+
+def first(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE words (word TEXT PRIMARY KEY)")
+    connection.execute("INSERT INTO words VALUES ('first')")
+
+
+def second(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE words ADD COLUMN meaning TEXT")
+
+
+def broken(connection: sqlite3.Connection) -> None:
+    second(connection)
+    connection.execute("ALTER TABLE nonsense ADD COLUMN x")
 
 
 @pytest.fixture
@@ -52,7 +63,7 @@ def mode_of(path: Path) -> int:
 
 
 def test_files_and_folders_are_for_their_owner_alone(path: Path, connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     assert [mode_of(folder) for folder in (path.parent, path.parent.parent)] == [0o700, 0o700]
     assert {file.name: mode_of(file) for file in path.parent.iterdir()} == {
         "words.db": 0o600,
@@ -75,7 +86,7 @@ def test_writers_wait_for_each_other_and_readers_for_nobody(connection: sqlite3.
 
 
 def test_a_transaction_that_fails_leaves_nothing(connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     with pytest.raises(sqlite3.IntegrityError), transaction(connection):
         connection.executemany("INSERT INTO words VALUES (?)", [("second",), ("first",)])
     assert words(connection) == ["first"]
@@ -87,12 +98,12 @@ def test_a_transaction_that_fails_leaves_nothing(connection: sqlite3.Connection)
 def test_a_transaction_holds_the_right_to_write_from_its_beginning(path: Path, connection: sqlite3.Connection) -> None:
     other = sqlite3.connect(path, timeout=0, isolation_level=None)
     in_use = pytest.raises(StorageError, match=r"words\.db is in use")
-    with closing(other), transaction(connection), in_use, guarded(path):
+    with closing(other), transaction(connection), in_use, storage_errors(path):
         other.execute("BEGIN IMMEDIATE")
 
 
 def test_an_error_that_ended_the_transaction_by_itself_is_passed_on(connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     with pytest.raises(sqlite3.IntegrityError), transaction(connection):
         connection.execute("INSERT OR ROLLBACK INTO words VALUES ('first')")
     assert words(connection) == ["first"]
@@ -102,65 +113,65 @@ def test_migration_takes_the_steps_that_are_missing_and_no_other(
     path: Path, connection: sqlite3.Connection, tmp_path: Path
 ) -> None:
     copy = tmp_path / "backups" / "before.db"
-    migrate(connection, [FIRST], backup=copy)
+    migrate(connection, [first], backup=copy)
     assert not copy.exists()  # there was nothing to keep
     connection.execute("INSERT INTO words VALUES ('mine')")
-    migrate(connection, [FIRST, SECOND], backup=copy)
-    migrate(connection, [FIRST, SECOND], backup=copy)
+    migrate(connection, [first, second], backup=copy)
+    migrate(connection, [first, second], backup=copy)
     assert (words(connection), pragma(connection, "user_version")) == (["first", "mine"], 2)
     with closing(sqlite3.connect(copy)) as before:
         assert (words(before), pragma(before, "user_version")) == (["first", "mine"], 1)
-        assert not has_schema(before, [FIRST, SECOND])
+        assert not has_schema(before, [first, second])
     assert mode_of(copy) == 0o600
 
 
 def test_a_migration_that_fails_changes_nothing(connection: sqlite3.Connection, tmp_path: Path) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     with pytest.raises(StorageDamaged):
-        migrate(connection, [FIRST, [*SECOND, "ALTER TABLE nonsense ADD COLUMN x"]], backup=tmp_path / "copy.db")
+        migrate(connection, [first, broken], backup=tmp_path / "copy.db")
     assert pragma(connection, "user_version") == 1
-    assert has_schema(connection, [FIRST])
+    assert has_schema(connection, [first])
 
 
 def test_a_migration_that_a_full_disk_stops_is_no_damage(path: Path, connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     connection.execute(f"PRAGMA max_page_count = {pragma(connection, 'page_count')}")
-    with pytest.raises(StorageFull), guarded(path):
-        migrate(connection, [FIRST, ["CREATE TABLE more (x)"]], backup=None)
+    with pytest.raises(StorageFull), storage_errors(path):
+        migrate(connection, [first, lambda connection: connection.execute("CREATE TABLE more (x)")], backup=None)
     assert pragma(connection, "user_version") == 1
 
 
 def test_a_database_of_a_newer_zkchat_is_left_alone(path: Path, connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST, SECOND], backup=None)
+    migrate(connection, [first, second], backup=None)
     with pytest.raises(StorageTooNew, match=r"words\.db was written by a newer zkchat \(version 2 .* knows 1\)"):
-        migrate(connection, [FIRST], backup=None)
+        migrate(connection, [first], backup=None)
 
 
 @pytest.mark.parametrize("version", [2, 999_999, -5])
 def test_a_version_that_nobody_can_have_written_is_damage(connection: sqlite3.Connection, version: int) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     connection.execute(f"PRAGMA user_version = {version}")
     with pytest.raises(StorageDamaged):
-        migrate(connection, [FIRST], backup=None)
+        migrate(connection, [first], backup=None)
 
 
 def test_a_version_that_was_wiped_out_is_damage(connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     connection.execute("PRAGMA user_version = 0")
     with pytest.raises(StorageDamaged):
-        migrate(connection, [FIRST], backup=None)
+        migrate(connection, [first], backup=None)
     assert words(connection) == ["first"]
 
 
 def test_reading_leaves_a_file_and_its_log_as_they_are(path: Path, connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     log = path.with_name("words.db-wal")
     before = (path.read_bytes(), log.read_bytes())
     copy = path.with_name("copied")
     copy.mkdir()
     (copy / "words.db").write_bytes(before[0])
     (copy / "words.db-wal").write_bytes(before[1])
-    with closing(open_for_reading(copy / "words.db")) as reader:
+    with closing(open_read_only(copy / "words.db")) as reader:
         assert words(reader) == ["first"]
         with pytest.raises(sqlite3.OperationalError):
             reader.execute("INSERT INTO words VALUES ('x')")
@@ -170,13 +181,13 @@ def test_reading_leaves_a_file_and_its_log_as_they_are(path: Path, connection: s
 def test_a_database_is_copied_while_it_is_being_written(
     path: Path, connection: sqlite3.Connection, tmp_path: Path
 ) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     copy = tmp_path / "copies" / "copy.db"
     with transaction(connection):
         connection.execute("INSERT INTO words VALUES ('not yet')")
         back_up(path, copy)
     assert is_sound(copy)
-    with closing(open_for_reading(copy)) as copied:
+    with closing(open_read_only(copy)) as copied:
         assert words(copied) == ["first"]
     assert [file.name for file in copy.parent.iterdir()] == ["copy.db"]
 
@@ -191,7 +202,7 @@ def test_a_copy_that_fails_leaves_the_earlier_one(path: Path, tmp_path: Path) ->
 
 
 def test_one_copy_a_day_is_made_and_three_are_kept(path: Path, connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     torn = path.parent / "backups" / "words-20260228T120000Z.part-123"
     for hours in (0, 1, 23, 25, 40, 50, 80, 110):
         back_up_daily(path, at=NOON + timedelta(hours=hours))
@@ -206,7 +217,7 @@ def test_one_copy_a_day_is_made_and_three_are_kept(path: Path, connection: sqlit
 
 
 def test_a_copy_from_the_future_does_not_stop_todays(path: Path, connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     back_up_daily(path, at=NOON + timedelta(days=400))
     back_up_daily(path, at=NOON)
     assert len(backups_of(path)) == 2
@@ -214,7 +225,7 @@ def test_a_copy_from_the_future_does_not_stop_todays(path: Path, connection: sql
 
 def test_a_copy_of_a_damaged_database_does_not_push_out_a_good_one(path: Path) -> None:
     with closing(open_database(path, synchronous="FULL")) as connection:
-        migrate(connection, [FIRST], backup=None)
+        migrate(connection, [first], backup=None)
     for day in range(3):
         back_up_daily(path, at=NOON + timedelta(days=day))
     good = backups_of(path)
@@ -232,27 +243,27 @@ def spoil_the_tree(path: Path) -> None:
 
 def test_soundness_is_seen_without_writing(path: Path) -> None:
     with closing(open_database(path, synchronous="FULL")) as connection:
-        migrate(connection, [FIRST], backup=None)
+        migrate(connection, [first], backup=None)
     assert is_sound(path)
     spoil_the_tree(path)
     assert not is_sound(path)
     path.write_bytes(b"This is not a database. " * 1000)
     assert not is_sound(path)
-    with pytest.raises(StorageError), guarded(path):
+    with pytest.raises(StorageError), storage_errors(path):
         is_sound(path.with_name("nowhere.db"))
 
 
 def test_a_full_disk_is_called_so(path: Path, connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     connection.execute(f"PRAGMA max_page_count = {pragma(connection, 'page_count')}")
-    with pytest.raises(StorageFull, match=r"The disk is full.*words\.db") as raised, guarded(path):
+    with pytest.raises(StorageFull, match=r"The disk is full.*words\.db") as raised, storage_errors(path):
         connection.execute("INSERT INTO words VALUES (?)", ("x" * 100_000,))
     assert "Free some space" in raised.value.hint
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_file_that_has_no_room_means_a_full_disk_too(path: Path, number: int) -> None:
-    with pytest.raises(StorageFull), guarded(path):
+    with pytest.raises(StorageFull), storage_errors(path):
         raise OSError(number, os.strerror(number))
 
 
@@ -265,36 +276,36 @@ def test_other_faults_name_the_file_the_reason_and_a_way_out(tmp_path: Path) -> 
 
 def test_a_header_that_forbids_writing_is_damage(path: Path) -> None:
     with closing(open_database(path, synchronous="FULL")) as connection:
-        migrate(connection, [FIRST], backup=None)
+        migrate(connection, [first], backup=None)
     data = bytearray(path.read_bytes())
     data[18] = 77
     path.write_bytes(data)
-    with pytest.raises(StorageDamaged), closing(sqlite3.connect(path)) as sealed, guarded(path):
+    with pytest.raises(StorageDamaged), closing(sqlite3.connect(path)) as sealed, storage_errors(path):
         sealed.execute("INSERT INTO words VALUES ('x')")
 
 
 def test_a_header_of_an_unknown_format_is_damage(path: Path) -> None:
     with closing(open_database(path, synchronous="FULL")) as connection:
-        migrate(connection, [FIRST], backup=None)
+        migrate(connection, [first], backup=None)
     data = bytearray(path.read_bytes())
     data[44:48] = b"\x00\x00\x00\xff"
     path.write_bytes(data)
-    with pytest.raises(StorageDamaged), closing(sqlite3.connect(path)) as strange, guarded(path):
+    with pytest.raises(StorageDamaged), closing(sqlite3.connect(path)) as strange, storage_errors(path):
         words(strange)
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe", b"\x80abc"])
 def test_text_that_is_none_is_damage(path: Path, connection: sqlite3.Connection, text: bytes) -> None:
-    migrate(connection, [FIRST], backup=None)
+    migrate(connection, [first], backup=None)
     connection.execute("INSERT INTO words VALUES (CAST (? AS TEXT))", (text,))
-    with pytest.raises(StorageDamaged, match=r"words\.db is damaged") as raised, guarded(path):
+    with pytest.raises(StorageDamaged, match=r"words\.db is damaged") as raised, storage_errors(path):
         words(connection)
     assert "keeps the damaged file" in raised.value.hint
 
 
 def test_a_rule_that_our_own_rows_break_is_damage(path: Path, connection: sqlite3.Connection) -> None:
-    migrate(connection, [FIRST], backup=None)
-    with pytest.raises(StorageDamaged), guarded(path):
+    migrate(connection, [first], backup=None)
+    with pytest.raises(StorageDamaged), storage_errors(path):
         connection.execute("INSERT INTO words VALUES ('first')")
 
 
@@ -307,7 +318,7 @@ def test_a_file_that_is_no_database_is_damage(path: Path) -> None:
 
 def test_our_own_errors_pass_unchanged(path: Path) -> None:
     error = StorageTooNew("newer")
-    with pytest.raises(StorageTooNew) as raised, guarded(path):
+    with pytest.raises(StorageTooNew) as raised, storage_errors(path):
         raise error
     assert raised.value is error
 
@@ -320,7 +331,7 @@ def test_a_file_is_not_trusted_in_what_it_says_of_itself(tmp_path: Path) -> None
         assert [connection.execute(f"PRAGMA {name}").fetchall() for name in settings] == [[(0,)], [(0,)]]
         with pytest.raises(sqlite3.OperationalError):
             connection.execute("SELECT * FROM evil")
-    with closing(open_for_reading(path)) as connection:
+    with closing(open_read_only(path)) as connection:
         assert connection.execute("PRAGMA trusted_schema").fetchone() == (0,)
 
 
@@ -330,9 +341,9 @@ def test_a_file_is_not_trusted_in_what_it_says_of_itself(tmp_path: Path) -> None
 )
 def test_a_schema_with_more_than_ours_is_not_ours(tmp_path: Path, statement: str) -> None:
     with closing(open_database(tmp_path / "a.db", synchronous="NORMAL")) as connection:
-        migrate(connection, [FIRST], backup=None)
+        migrate(connection, [first], backup=None)
         connection.execute("ANALYZE")
-        assert has_schema(connection, [FIRST])
+        assert has_schema(connection, [first])
         (table,) = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchone()
         connection.execute(statement.format(table=table))
-        assert not has_schema(connection, [FIRST])
+        assert not has_schema(connection, [first])

@@ -9,7 +9,7 @@ import pytest
 from tests.support.odd_files import KINDS, put_in_place
 from zkchat.errors import StorageDamaged, StorageError, StorageFull
 from zkchat.storage.cache_database import CacheDatabase
-from zkchat.storage.database import guarded, open_database
+from zkchat.storage.database import open_database, storage_errors
 
 
 def fault(name: str) -> sqlite3.OperationalError:
@@ -20,7 +20,7 @@ def fault(name: str) -> sqlite3.OperationalError:
 
 
 def told(path: Path, error: Exception) -> StorageError:
-    with pytest.raises(StorageError) as caught, guarded(path):
+    with pytest.raises(StorageError) as caught, storage_errors(path):
         raise error
     return caught.value
 

@@ -8,7 +8,7 @@ import pytest
 
 from zkchat.errors import StorageFull
 from zkchat.model.session import TitleEntry
-from zkchat.storage.durable_database import RESERVE_BYTES, give_up_reserve, keep_reserve
+from zkchat.storage.durable_database import RESERVE_BYTES, keep_reserve, release_reserve
 from zkchat.storage.sessions import SqliteSessions, open_sessions
 
 NUMBERS = count(1)
@@ -24,8 +24,8 @@ def test_space_is_kept_from_the_first_session_on_and_only_once(tmp_path: Path) -
         assert not file.exists()
         store.create("First")
         assert (file.stat().st_size, file.stat().st_mode & 0o777) == (RESERVE_BYTES, 0o600)
-    assert give_up_reserve(path)
-    assert not give_up_reserve(path)
+    assert release_reserve(path)
+    assert not release_reserve(path)
     with opened(path):
         assert file.exists()
 

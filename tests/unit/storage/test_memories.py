@@ -155,9 +155,9 @@ def test_vectors_are_kept_by_method_and_digest(store: SqliteMemories) -> None:
 
 
 def test_a_sound_file_is_opened_without_a_word(path: Path, clock: Clock) -> None:
-    store, notice = open_memories(path, now=clock, new_id=lambda: "f1")
+    store, notices = open_memories(path, now=clock, new_id=lambda: "f1")
     with store:
-        assert (texts(store), notice) == ([], "")
+        assert (texts(store), notices) == ([], ())
 
 
 def damage(path: Path) -> None:
@@ -173,10 +173,10 @@ def test_a_damaged_file_is_kept_and_facts_come_back_from_the_last_copy(path: Pat
     with opened(path, clock) as store:
         store.add("I like tea", "user")
     damage(path)
-    store, notice = open_memories(path, now=clock, new_id=lambda: "g1")
+    store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
     with store:
         assert texts(store) == ["I like tea"]
-    assert f"was damaged. 1 fact could be saved; the damaged file is kept as {path.with_name(KEPT)}" in notice
+    assert f"was damaged. 1 fact could be saved; the damaged file is kept as {path.with_name(KEPT)}" in notices[0]
     assert path.with_name(KEPT).read_bytes().startswith(b"no database")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -184,10 +184,12 @@ def test_a_damaged_file_is_kept_and_facts_come_back_from_the_last_copy(path: Pat
 def test_without_a_copy_the_memory_begins_anew_and_says_so(path: Path, clock: Clock) -> None:
     path.parent.mkdir()
     damage(path)
-    store, notice = open_memories(path, now=clock, new_id=lambda: "f1")
+    store, notices = open_memories(path, now=clock, new_id=lambda: "f1")
     with store:
         assert texts(store) == []
-    assert notice.endswith(f"was damaged. Nothing could be read; the damaged file is kept as {path.with_name(KEPT)}.")
+    assert notices[0].endswith(
+        f"was damaged. Nothing could be read; the damaged file is kept as {path.with_name(KEPT)}."
+    )
 
 
 def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: Clock) -> None:
@@ -197,23 +199,23 @@ def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: 
         store.add("I sleep late", "model", local=True)
     shutil.rmtree(path.parent / "backups")
     path.write_bytes(b"garbage!" * 512 + path.read_bytes()[4096:])
-    store, notice = open_memories(path, now=clock, new_id=lambda: "g1")
+    store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
     with store:
         assert [(fact.text, fact.replaces, fact.local) for fact in store.facts()] == [
             ("I like coffee", "I like tea", False),
             ("I sleep late", "", True),
         ]
-    assert "2 facts could be saved" in notice
+    assert "2 facts could be saved" in notices[0]
 
 
 def test_facts_of_a_file_that_is_gone_come_back_from_its_copies(path: Path, clock: Clock) -> None:
     with opened(path, clock) as store:
         store.add("I like tea", "user")
     path.unlink()
-    store, notice = open_memories(path, now=clock, new_id=lambda: "g1")
+    store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
     with store:
         assert texts(store) == ["I like tea"]
-    assert "was missing. 1 fact came back" in notice
+    assert "was missing. 1 fact came back" in notices[0]
 
 
 def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:
@@ -223,10 +225,10 @@ def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:
         connection.execute("UPDATE facts SET at = 'yesterday'")
     with opened(path, clock) as store, pytest.raises(StorageDamaged):
         store.facts()
-    store, notice = open_memories(path, now=clock, new_id=lambda: "g1")
+    store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
     with store:
         assert texts(store) == ["I like tea"]
-    assert "was damaged" in notice
+    assert "was damaged" in notices[0]
 
 
 def test_a_file_with_other_tables_is_damage(path: Path, clock: Clock) -> None:

@@ -12,9 +12,10 @@ from tests.support.odd_files import KINDS, put_in_place
 from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry, TitleEntry, messages_of
-from zkchat.storage.database import backups_of
-from zkchat.storage.sessions import Opened, SqliteSessions, open_sessions
-from zkchat.storage.sqlite_pages import stored_rows
+from zkchat.storage.durable_database import backups_of
+from zkchat.storage.recovery import Recovered
+from zkchat.storage.sessions import SqliteSessions, open_sessions
+from zkchat.storage.sqlite_pages import read_rows
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KEPT = "sessions.db.damaged-20260301T120000Z"
@@ -25,7 +26,7 @@ def new_id() -> str:
     return f"s{next(NUMBERS):05}"
 
 
-def open_at(path: Path, now: datetime = NOON) -> Opened:
+def open_at(path: Path, now: datetime = NOON) -> Recovered[SqliteSessions]:
     return open_sessions(path, now=lambda: now, new_id=new_id)
 
 
@@ -336,7 +337,7 @@ def test_every_row_that_sqlite_reads_is_found_in_the_pages_too(path: Path) -> No
             row for name in ("sessions", "entries", "doomed") for row in connection.execute(f"SELECT * FROM {name}")
         ]
     assert len(rows) == 2 + 14 + 1
-    assert sorted(stored_rows(path), key=repr) == sorted(rows, key=repr)
+    assert sorted(read_rows(path), key=repr) == sorted(rows, key=repr)
 
 
 def test_numbers_of_every_width_are_read_from_the_pages(tmp_path: Path) -> None:
@@ -347,7 +348,7 @@ def test_numbers_of_every_width_are_read_from_the_pages(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE numbers (number INTEGER PRIMARY KEY, value)")
         connection.executemany("INSERT INTO numbers VALUES (?, ?)", rows)
-    assert {value for _, value in stored_rows(path)} == set(values)
+    assert {value for _, value in read_rows(path)} == set(values)
 
 
 def test_values_that_no_table_of_ours_holds_are_passed_over(tmp_path: Path) -> None:
@@ -355,7 +356,7 @@ def test_values_that_no_table_of_ours_holds_are_passed_over(tmp_path: Path) -> N
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE things (x)")
         connection.executemany("INSERT INTO things VALUES (?)", [(1.5,), (b"blob",), ("text",)])
-    assert list(stored_rows(path)) == [("text",)]
+    assert list(read_rows(path)) == [("text",)]
 
 
 @pytest.mark.parametrize("name", [b"entries_stay_as_written", b"sessions_follow_entries", b"doomed", b"append-only"])

@@ -3,14 +3,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from zkchat.storage.session_locks import Presence
+from zkchat.storage.session_locks import SessionLocks
 
 HOLD = """
 import sys
 from pathlib import Path
-from zkchat.storage.session_locks import Presence
-here = Presence(Path(sys.argv[1]))
-print(here.enter("s1"), flush=True)
+from zkchat.storage.session_locks import SessionLocks
+here = SessionLocks(Path(sys.argv[1]))
+print(here.acquire("s1"), flush=True)
 sys.stdin.read()
 """
 
@@ -26,33 +26,33 @@ def held_by_another(path: Path) -> "subprocess.Popen[str]":
 
 def test_a_session_that_another_process_has_open_is_seen_until_that_ends_in_whatever_way(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
-    here = Presence(path)
+    here = SessionLocks(path)
     with held_by_another(path) as child:
-        assert not here.enter("s1")
-        assert here.enter("s2")
+        assert not here.acquire("s1")
+        assert here.acquire("s2")
         child.kill()
-    assert here.enter("s1")
-    assert here.enter("s1")
+    assert here.acquire("s1")
+    assert here.acquire("s1")
 
 
 def test_what_is_left_leaves_no_file(tmp_path: Path) -> None:
-    here = Presence(tmp_path / "sessions.db")
-    here.enter("s1")
-    here.enter("../../an id that is no name")
+    here = SessionLocks(tmp_path / "sessions.db")
+    here.acquire("s1")
+    here.acquire("../../an id that is no name")
     assert len(list(tmp_path.iterdir())) == 2
-    here.leave()
+    here.release_all()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_two_conversations_of_one_process_are_not_two_terminals(tmp_path: Path) -> None:
-    before, following = Presence(tmp_path / "sessions.db"), Presence(tmp_path / "sessions.db")
-    assert before.enter("s1")
-    assert following.enter("s1")
-    before.leave()
-    assert following.enter("s1")
+    before, following = SessionLocks(tmp_path / "sessions.db"), SessionLocks(tmp_path / "sessions.db")
+    assert before.acquire("s1")
+    assert following.acquire("s1")
+    before.release_all()
+    assert following.acquire("s1")
     assert [file.read_text() for file in tmp_path.iterdir()] == [str(os.getpid())]
 
 
 def test_where_nothing_can_be_written_nobody_is_seen(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert Presence(tmp_path / "file" / "sessions.db").enter("s1")
+    assert SessionLocks(tmp_path / "file" / "sessions.db").acquire("s1")

@@ -40,7 +40,8 @@ from zkchat.model.session import (
     thread_of,
 )
 from zkchat.ports import SessionStore
-from zkchat.storage.database import backups_of, open_database
+from zkchat.storage.database import open_database
+from zkchat.storage.durable_database import backups_of
 from zkchat.storage.sessions import SqliteSessions
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -17,7 +17,7 @@ from zkchat.storage.locations import DATABASES
 from zkchat.storage.memories import SqliteMemories
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.sessions import STEPS, SqliteSessions
+from zkchat.storage.sessions import SqliteSessions
 from zkchat.storage.summaries import SqliteSummaries
 from zkchat.storage.vault_databases import ignore_in_git, validate_vault_database
 
@@ -69,11 +69,11 @@ def test_a_database_of_ours_is_used(vault: Path, name: str) -> None:
 
 def test_an_older_version_of_ours_is_used(vault: Path) -> None:
     path = vault / ".zkchat" / "sessions.db"
-    for version in range(1, len(STEPS) + 1):
+    for version in range(1, len(SqliteSessions.migrations) + 1):
         path.unlink(missing_ok=True)
         with closing(sqlite3.connect(path)) as connection:
-            for statement in (each for step in STEPS[:version] for each in step):
-                connection.execute(statement)
+            for migration in SqliteSessions.migrations[:version]:
+                migration(connection)
             connection.execute(f"PRAGMA user_version = {version}")
         assert validate_vault_database(vault, "sessions.db") == path
 

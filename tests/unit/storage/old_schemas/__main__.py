@@ -1,0 +1,45 @@
+"""Dump each durable database in its current version, where there is no dump yet.
+
+    python -m tests.unit.storage.old_schemas
+
+The dumps stay when the schema goes on: they are what users of that version have on disk.
+"""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.support.sessions import NOON
+from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.session import MessageEntry
+from zkchat.storage.memories import SqliteMemories
+from zkchat.storage.sessions import SqliteSessions
+
+
+def fill_sessions(path: Path) -> int:
+    message = ChatMessage(id="m1", role="user", created_at=NOON, parts=(TextPart(text="I like tea."),))
+    with SqliteSessions(path, now=lambda: NOON, new_id=lambda: "s1") as store:
+        store.append(store.create("Tea").id, [MessageEntry(message=message)])
+    return len(SqliteSessions.migrations)
+
+
+def fill_memories(path: Path) -> int:
+    with SqliteMemories(path, now=lambda: NOON, new_id=lambda: "f1") as store:
+        store.add("I like tea", "user", local=True)
+    return len(SqliteMemories.migrations)
+
+
+def dump(database: Path, version: int) -> str:
+    with closing(sqlite3.connect(database)) as connection:
+        return "\n".join([f"PRAGMA user_version = {version};", *connection.iterdump()]) + "\n"
+
+
+if __name__ == "__main__":
+    for name, fill in (("sessions", fill_sessions), ("memories", fill_memories)):
+        with TemporaryDirectory() as folder:
+            database = Path(folder, f"{name}.db")
+            version = fill(database)
+            target = Path(__file__).with_name(f"{name}-{version}.sql")
+            if not target.exists():
+                target.write_text(dump(database, version), encoding="utf-8")
