@@ -1,6 +1,6 @@
-"""What can go wrong, as the user is told it: a sentence, a way out, and an exit code.
+"""Every error that zkchat raises on purpose: a message and a hint for the user, and an exit code.
 
-The exit codes are a promise to scripts; docs/exit-codes.md lists them and a test holds both together.
+Scripts rely on the exit codes; docs/exit-codes.md lists them, and a test compares both.
 """
 
 from enum import IntEnum

@@ -1,4 +1,4 @@
-"""Changing one value in the frontmatter of an agent; comments, order and the text below stay. Pure."""
+"""Change one value in the frontmatter of an agent; comments, order and the text below stay. Pure."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,17 +1,18 @@
-"""The agents and rules at hand: the user's before the vault's before those that come with zkchat (SPEC 6.1). Pure."""
+"""The available agents and rules: the user's take precedence over the vault's, those over the built-in ones. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from importlib.resources import files
 from typing import Final, TypeVar
 
 from zkchat.agents.parsing import parse_agent, parse_rule
-from zkchat.context.instructions import DEFAULT_AGENT
 from zkchat.errors import ConfigError
 from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind, ProfileProblem, Rule
 from zkchat.model.trust import HOW_TO_APPROVE
+from zkchat.vault.notes.frontmatter import cut
 
 DEFAULT: Final = "default"
 EXAMPLES: Final = ("research", "writer", "librarian")
@@ -29,7 +30,7 @@ Profile = TypeVar("Profile", Agent, Rule)
 
 @dataclass(frozen=True)
 class Profiles:
-    """What can be chosen from, by name in any case, and the files that could not be used."""
+    """Agents and rules by case-folded name, and the files that could not be used."""
 
     agents: Mapping[str, Agent]
     rules: Mapping[str, Rule]
@@ -40,17 +41,17 @@ class Profiles:
     """Files of the vault that are not used because the user has one of that name."""
 
     def agent(self, name: str) -> Agent:
-        return self._called(name, self.agents, "agent")
+        return self._find(name, self.agents, "agent")
 
     def rule(self, name: str) -> Rule:
-        return self._called(name, self.rules, "rule")
+        return self._find(name, self.rules, "rule")
 
     def awaiting(self, kind: ProfileKind, name: str) -> ProfileFile | None:
         """The file of the vault that describes this one, if it only lacks the user's approval."""
         wanted = kind, name.strip().casefold()
         return next((file for file in self.unapproved if (file.kind, file.name.casefold()) == wanted), None)
 
-    def _called(self, name: str, known: Mapping[str, Profile], what: ProfileKind) -> Profile:
+    def _find(self, name: str, known: Mapping[str, Profile], what: ProfileKind) -> Profile:
         found = known.get(name.strip().casefold())
         if found is not None:
             return found
@@ -79,8 +80,8 @@ def build_profiles(found: Iterable[ProfileFile]) -> Profiles:
     unapproved = tuple(file for file in files if not file.is_approved and file not in shadowed)
     used = [file for file in files if file not in shadowed and file not in unapproved]
     in_order = sorted(used, key=lambda file: PRECEDENCE.index(file.origin))
-    agents, agent_problems = _sorted_out(parse_agent(file) for file in in_order if file.kind == "agent")
-    rules, rule_problems = _sorted_out(parse_rule(file) for file in in_order if file.kind == "rule")
+    agents, agent_problems = _partition(parse_agent(file) for file in in_order if file.kind == "agent")
+    rules, rule_problems = _partition(parse_rule(file) for file in in_order if file.kind == "rule")
     return Profiles(agents, rules, (*agent_problems, *rule_problems), unapproved, shadowed)
 
 
@@ -89,18 +90,27 @@ def _key(file: ProfileFile) -> tuple[ProfileKind, str]:
 
 
 def built_in() -> list[ProfileFile]:
-    folder = files("zkchat.agents") / "builtin"
-    texts = {name: (folder / f"{name}.md").read_text("utf-8") for name in EXAMPLES}
-    default = f"---\ndescription: Answers questions about your notes.\n---\n{DEFAULT_AGENT}\n"
     return [
-        ProfileFile(kind="agent", name=name, origin="built-in", path=f"built-in {name}", text=text)
-        for name, text in {DEFAULT: default, **texts}.items()
+        ProfileFile(kind="agent", name=name, origin="built-in", path=f"built-in {name}", text=_built_in_text(name))
+        for name in BUILT_IN
     ]
+
+
+@cache
+def _built_in_text(name: str) -> str:
+    return (files("zkchat.agents") / "builtin" / f"{name}.md").read_text("utf-8")
+
+
+@cache
+def default_instructions() -> str:
+    """Those of the default agent, which an agent without text of its own gets too."""
+    text = _built_in_text(DEFAULT)
+    return text[cut(text).end :].strip()
 
 
 def instructions(agent: Agent) -> str:
     """What the agent is told. However it was written, it knows that what notes say is data."""
-    text = agent.text or DEFAULT_AGENT
+    text = agent.text or default_instructions()
     return text if _WARNING in text else f"{text}\n{_NOTES_ARE_DATA}"
 
 
@@ -110,7 +120,7 @@ def split_address(text: str) -> tuple[str | None, str]:
     return (found[1], (found[2] or "").strip()) if found else (None, text)
 
 
-def _sorted_out(read: Iterable[Profile | ProfileProblem]) -> tuple[dict[str, Profile], list[ProfileProblem]]:
+def _partition(read: Iterable[Profile | ProfileProblem]) -> tuple[dict[str, Profile], list[ProfileProblem]]:
     kept: dict[str, Profile] = {}
     problems: list[ProfileProblem] = []
     for each in read:

@@ -56,9 +56,9 @@ VariableName = Annotated[
     Unrepeatable(),
 ]
 Globs = Annotated[
-    tuple[Annotated[str, Field(max_length=globs.LONGEST)], ...],
-    Field(max_length=globs.MOST),
-    Expects(f"a list of texts (at most {globs.MOST}, of up to {globs.LONGEST} characters each)"),
+    tuple[Annotated[str, Field(max_length=globs.MAX_CHARS)], ...],
+    Field(max_length=globs.MAX_GLOBS),
+    Expects(f"a list of texts (at most {globs.MAX_GLOBS}, of up to {globs.MAX_CHARS} characters each)"),
 ]
 Share = Annotated[float, Field(gt=0, lt=1)]
 

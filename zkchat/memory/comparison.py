@@ -1,4 +1,4 @@
-"""Whether two facts say the same, or contradict each other. Rather too cautious than too clever. Pure."""
+"""Whether two facts say the same or contradict each other; in doubt, neither. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from zkchat.vault.search.terms import stem, words
 
 @dataclass(frozen=True)
 class FactComparison:
-    """How a new fact stands to those there are."""
+    """How a new fact relates to the known ones."""
 
     same: Fact | None = None
     contradicted: tuple[Fact, ...] = ()
 
 
 def compare_fact(text: str, facts: Iterable[Fact]) -> FactComparison:
-    """The fact that says the same, else those that say of the same thing something else."""
+    """The known fact that says the same, else those that it contradicts."""
     contradicted = []
     mine, my_claim = _essence(text), _claim(text)
     for fact in facts:

@@ -1,4 +1,4 @@
-"""Smart memory: what is worth keeping across sessions, and what of it a message calls for (SPEC 6.4)."""
+"""Facts kept across sessions: remembering, searching, and recalling those that are relevant to a message."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,15 +18,15 @@ from zkchat.ports import MemoryStore, Tokenizer
 
 MAX_FACT_CHARS: Final = 1000
 """Characters of a fact; what is longer is a note."""
-_HALF_LIFE: Final = 90
-"""Days after which a fact counts half as fresh."""
-_RANKED: Final = 100
-"""Facts near a message that freshness and use may bring forward."""
-_SIMILARITY, _RECENCY, _USE = 0.75, 0.15, 0.10
+HALF_LIFE_DAYS: Final = 90
+"""After which the recency of a fact is halved."""
+MAX_RANKED: Final = 100
+"""Facts similar to a message that are ranked again by recency and use."""
+SIMILARITY_WEIGHT, RECENCY_WEIGHT, USE_WEIGHT = 0.75, 0.15, 0.10
 
 _LIST_ITEM: Final = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$", re.MULTILINE)
 
-_SAID_BY: Final[dict[FactSource, str]] = {
+_SOURCE_TEXT: Final[dict[FactSource, str]] = {
     "user": "said by you",
     "model": "noted by the model",
     "session": "learnt in a session",
@@ -52,7 +52,7 @@ class Remembered:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallLimits:
     threshold: float = 0.4
-    """The nearness below which nothing is recalled, however new or often used: the best on half of the questions of
+    """The similarity below which nothing is recalled, however new or often used: the best on half of the questions of
     benchmarks/selection."""
     most: int = 10
 
@@ -138,7 +138,7 @@ class Memory:
         self._store.used(fact_ids)
 
     def search(self, query: str, *, most: int = 10) -> list[tuple[Fact, float]]:
-        """The facts nearest to a query, the best first, with how near they are in words and meaning."""
+        """The facts most similar to a query, the best first, with their similarity in words and meaning."""
         facts = self._shown()
         scores = self._relevance.scores(query, [fact.text for fact in facts])
         near = [(fact, score) for fact, score in zip(facts, scores, strict=True) if score >= self._limits.threshold]
@@ -147,8 +147,8 @@ class Memory:
         return best
 
     def ranked(self, question: str) -> list[tuple[Fact, float]]:
-        """The facts that a message calls for: the nearest, of these the fresher and more used first."""
-        near = self.search(question, most=_RANKED)
+        """The facts that are relevant to a message: the similar ones, ranked by similarity, recency and use."""
+        near = self.search(question, most=MAX_RANKED)
         ranked = [(fact, self._rank(fact, score)) for fact, score in near]
         return sorted(ranked, key=lambda found: -found[1])
 
@@ -178,9 +178,9 @@ class Memory:
 
     def _rank(self, fact: Fact, similarity: float) -> float:
         days = max(0.0, (self._now() - (fact.used_at or fact.at)).total_seconds() / 86_400)
-        recency: float = 0.5 ** (days / _HALF_LIFE)
+        recency: float = 0.5 ** (days / HALF_LIFE_DAYS)
         use = 1 - 1 / (1 + fact.uses)
-        return _SIMILARITY * similarity + _RECENCY * recency + _USE * use
+        return SIMILARITY_WEIGHT * similarity + RECENCY_WEIGHT * recency + USE_WEIGHT * use
 
 
 def format_fact(fact: Fact) -> str:
@@ -190,7 +190,7 @@ def format_fact(fact: Fact) -> str:
 
 
 def _origin(fact: Fact) -> str:
-    return f"{_SAID_BY[fact.source]}, {fact.at:%Y-%m-%d}"
+    return f"{_SOURCE_TEXT[fact.source]}, {fact.at:%Y-%m-%d}"
 
 
 def _checked(text: str) -> str:
@@ -211,7 +211,7 @@ def _checked(text: str) -> str:
 
 
 def list_items(text: str) -> list[str]:
-    """What the items say, in order, each on one line; code and frontmatter are no lists."""
+    """The items of the lists in a Markdown text, in order, each on one line; code and frontmatter are no lists."""
     from zkchat.vault.notes.frontmatter import cut
     from zkchat.vault.notes.markdown import blank, flatten, outline
 

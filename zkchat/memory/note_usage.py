@@ -1,4 +1,4 @@
-"""Which conversations used which notes, and which notes are used most (SPEC 6.4). Pure."""
+"""Which conversations used which notes, and which notes are used most. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from zkchat.model.memory import DocumentUse, UsageConversation, UsageEdge, Usage
 from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.session import Entry, Session, messages_of
 
-MOST_NODES: Final = 2000
+MAX_NODES: Final = 2000
 
 
 def note_uses(session: Session, entries: Iterable[Entry]) -> Iterator[DocumentUse]:
@@ -57,7 +57,7 @@ def _why(reference: DocumentReference) -> str:
 
 @dataclass
 class NoteUsage:
-    """Counts uses, one conversation after the other: what it holds grows with notes and conversations only."""
+    """Counts the uses of notes, one conversation after the other; its size grows with notes and conversations only."""
 
     _turns: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     _last: dict[str, datetime] = field(default_factory=dict)
@@ -82,8 +82,8 @@ class NoteUsage:
         ]
         return sorted(notes, key=lambda note: (-note.turns, -note.sessions, note.path))[:most]
 
-    def graph(self, most: int = MOST_NODES) -> UsageGraph:
-        """All of it as a picture, within a number of nodes: half of them notes, if there are so many."""
+    def graph(self, most: int = MAX_NODES) -> UsageGraph:
+        """The usage graph, with at most so many nodes: half of them notes, if there are so many."""
         notes = self.top(len(self._turns))
         talks = self._talks()
         room_for_notes = max(most // 2, most - len(talks))

@@ -1,4 +1,4 @@
-"""Project memory: `ZKCHAT.md` at the vault's root, with the files that it imports, within a budget (SPEC 6.3). Pure."""
+"""Project memory: `ZKCHAT.md` at the vault's root, with the files that it imports, within a budget. Pure."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ MAX_IMPORT_DEPTH: Final = 3
 """Steps from the page to a file that is imported by one that is imported."""
 MAX_IMPORTED_FILES: Final = 20
 MAX_FILE_CHARS: Final = 100_000
-"""Characters of a file that are looked at."""
+"""Characters of a file that are read."""
 
 _IMPORT: Final = re.compile(r"(?<![\w@./`])@(?:\"([^\"\n]+)\"|([^@\s\"'`,;()<>\[\]{}]+))")
 _ENDS_SENTENCE: Final = ".:!?…"
@@ -54,7 +54,7 @@ def imports_of(text: str) -> list[str]:
 
 @dataclass
 class _Collected:
-    """Files in the order in which they were met: the page, what it imports, what that imports."""
+    """Files in breadth-first order: the page, what it imports, what that imports."""
 
     read: Callable[[str], str]
     is_approved: Callable[[str, str], bool]
@@ -132,7 +132,7 @@ def _within(collected: _Collected, tokenizer: Tokenizer, budget: int) -> Selecte
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """The text from heading to heading, each piece with the heading it stands under."""
+    """The sections of a text, each with its heading."""
     flat = flatten(text)
     titles = outline(flat).titles
     starts = [0, *(title.start for title in titles), len(text)]

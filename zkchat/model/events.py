@@ -1,4 +1,4 @@
-"""What a conversation tells its consumers while a turn runs (SPEC 2.4). docs/events.md lists them."""
+"""The events of a turn, as consumers get them while it runs. docs/events.md lists them."""
 
 from typing import Annotated, Literal
 

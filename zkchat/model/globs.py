@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import translate
 from typing import Final
 
-MOST: Final = 200
-LONGEST: Final = 300
-"""Characters."""
+MAX_GLOBS: Final = 200
+"""Of one setting."""
+MAX_CHARS: Final = 300
+"""Of one glob."""
 
 ANY_DEPTH: Final = "**"
 """As a component: any number of folders."""

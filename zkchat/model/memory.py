@@ -1,4 +1,4 @@
-"""What is kept across sessions: facts, and which conversations used which notes (SPEC 6.4)."""
+"""What is kept across sessions: facts, and which conversations used which notes."""
 
 from datetime import datetime
 from typing import Literal
@@ -48,7 +48,7 @@ class UsedNote(Value):
 
 
 class UsageEdge(Value):
-    """A line of the picture: this conversation used that note so many times."""
+    """An edge of the usage graph: this conversation used that note so many times."""
 
     path: str
     session_id: str
@@ -56,7 +56,7 @@ class UsageEdge(Value):
 
 
 class UsageConversation(Value):
-    """A conversation of the picture."""
+    """A conversation of the usage graph."""
 
     session_id: str
     title: str

@@ -1,7 +1,7 @@
 """Messages as they are stored: their parts, the documents that informed them, and what their requests held."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -17,6 +17,12 @@ from pydantic import (
 )
 
 from zkchat.model.choices import IncludeMode, ItemType, LeftOutReason, ReferenceVia, Role, ToolName
+
+
+def tags_of(union: Any) -> frozenset[str]:
+    """The tags of a discriminated union's members."""
+    members, _ = get_args(union)
+    return frozenset(tag.tag for member in get_args(members) for tag in get_args(member) if isinstance(tag, Tag))
 
 
 class Value(BaseModel):
@@ -83,7 +89,7 @@ class DocumentReference(Value):
 
     @property
     def _strength(self) -> tuple[bool, bool, bool, bool]:
-        """Linked by the user, read as a whole, found with some of its text, or at least known by name."""
+        """Rank of its reason: linked by the user, read as a whole, found with some of its text, known by name."""
         return (
             self.reference_type == "direct",
             self.included and self.score is None,
@@ -92,7 +98,7 @@ class DocumentReference(Value):
         )
 
     def merged_with(self, other: "DocumentReference") -> "DocumentReference":
-        """The two as one, there for the stronger reason; the better score and its place are kept."""
+        """Both in one reference, with the stronger reason and the better score."""
         first, second = (other, self) if other._strength > self._strength else (self, other)
         better = second if (second.score or 0.0) > (first.score or 0.0) else first
         return first.model_copy(
@@ -113,7 +119,7 @@ class DocumentReference(Value):
 
 
 OMIT_DEFAULTS: Final = "briefly"
-"""The context in which records are written for a store: without what is as usual in their items."""
+"""The serialization context of stores: the items of request records are written without their default values."""
 
 
 class RequestItem(Value):
@@ -177,7 +183,7 @@ class ContextUsage(Value):
     counted: int = 0
     """Our own count of the whole request; the other figures are what the model's server is expected to count."""
     traits: dict[str, int] = Field(default_factory=dict)
-    """What of it decides how many tokens another tokenizer makes of it: digits, foreign lines, other scripts."""
+    """Token features: what decides how many tokens another tokenizer makes of it."""
     budgets: dict[str, BudgetUse] = Field(default_factory=dict)
 
     @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
@@ -205,7 +211,7 @@ class RequestContext(Value):
     def _written(
         self, items: tuple[RequestItem, ...], write: SerializerFunctionWrapHandler, info: SerializationInfo
     ) -> object:
-        """There is one for every message before the answer, so what goes without saying adds up."""
+        """There is one item for every message before the answer, so default values would add up."""
         if info.context == OMIT_DEFAULTS:
             return _ITEMS.dump_python(items, mode="json", exclude_defaults=True)
         return write(items)
@@ -274,7 +280,7 @@ class CompactionPart(Value):
     number: int
     summary: str
     made_by: str = ""
-    """The model that wrote the summary; empty where it was put together from the messages themselves."""
+    """The model that wrote the summary; empty for an extractive one."""
     strategy: str = "summarize"
     """A `CompactionStrategy`, `clear`, or one that a newer zkchat knows."""
     focus: str = ""
@@ -301,9 +307,6 @@ class UnknownPart(Value):
     kind: str
 
 
-_KNOWN_PARTS = {"text", "thinking", "tool_call", "tool_result", "file", "image", "compaction", "evidence"}
-
-
 def _part_tag(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return kind if isinstance(kind, str) and kind in _KNOWN_PARTS else "unknown"
@@ -321,6 +324,7 @@ Part = Annotated[
     | Annotated[UnknownPart, Tag("unknown")],
     Discriminator(_part_tag),
 ]
+_KNOWN_PARTS: Final = tags_of(Part) - {"unknown"}
 
 
 class ChatMessage(Value):

@@ -1,4 +1,4 @@
-"""Agents and rules, as their files describe them (SPEC 6.1, 6.2)."""
+"""Agents and rules, as their files describe them."""
 
 from typing import Literal
 
@@ -48,7 +48,7 @@ class Rule(Value):
 
 
 class Agent(Value):
-    """Who answers: its instructions, and what is at hand for it, each thing with the mode that brings it in."""
+    """Who answers: its instructions, and the rules, notes and tools it may use, each with its include mode."""
 
     name: str
     description: str = ""

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import ConfigDict, Discriminator, Tag
 
 from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage, CompactionPart, RequestItem, TextPart, ThinkingPart, Value
+from zkchat.model.message import ChatMessage, CompactionPart, RequestItem, TextPart, ThinkingPart, Value, tags_of
 
 Known = TypeVar("Known")
 
@@ -73,7 +73,7 @@ class MessageEntry(Value):
 
 
 class DraftEntry(Value):
-    """A piece of an answer that is still arriving, so that a crash loses at most the last moment of it."""
+    """A chunk of an answer that is still arriving, so that a crash loses at most the last moment of it."""
 
     kind: Literal["draft"] = "draft"
     message_id: str
@@ -141,9 +141,6 @@ class UnknownEntry(Value):
     kind: str
 
 
-_KNOWN_ENTRIES = {"message", "draft", "title", "head", "pin", "items", "restore", "content", "agent"}
-
-
 def _entry_tag(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return kind if isinstance(kind, str) and kind in _KNOWN_ENTRIES else "unknown"
@@ -162,6 +159,7 @@ EntryBody = Annotated[
     | Annotated[UnknownEntry, Tag("unknown")],
     Discriminator(_entry_tag),
 ]
+_KNOWN_ENTRIES: Final = tags_of(EntryBody) - {"unknown"}
 
 
 class Entry(Value):
@@ -201,21 +199,21 @@ def messages_of(entries: Iterable[Entry]) -> dict[str, ChatMessage]:
     return messages
 
 
-def extend_draft(draft: ChatMessage | None, piece: DraftEntry, entry: Entry) -> ChatMessage:
-    """An answer with one more piece of it."""
-    text = (draft.text if draft else "") + piece.text
-    thinking = (draft.thinking if draft else "") + piece.thinking
+def extend_draft(draft: ChatMessage | None, chunk: DraftEntry, entry: Entry) -> ChatMessage:
+    """An answer with one more chunk of it."""
+    text = (draft.text if draft else "") + chunk.text
+    thinking = (draft.thinking if draft else "") + chunk.thinking
     parts = (*((ThinkingPart(text=thinking),) if thinking else ()), *((TextPart(text=text),) if text else ()))
     return ChatMessage(
-        id=piece.message_id,
+        id=chunk.message_id,
         session_id=entry.session_id,
-        parent_id=piece.parent_id,
+        parent_id=chunk.parent_id,
         role="assistant",
         parts=parts,
         created_at=draft.created_at if draft else entry.at,
         finished_at=entry.at,
-        provider=piece.provider,
-        model=piece.model,
+        provider=chunk.provider,
+        model=chunk.model,
         status="unfinished",
     )
 
@@ -377,13 +375,13 @@ class History:
             case MessageEntry(message=message):
                 self._drafts.discard(message.id)
                 self._put(message)
-            case DraftEntry() as piece:
-                known = self._messages.get(piece.message_id)
-                if known is None or piece.message_id in self._drafts:
-                    self._drafts.add(piece.message_id)
-                    self._put(extend_draft(known, piece, entry))
+            case DraftEntry() as chunk:
+                known = self._messages.get(chunk.message_id)
+                if known is None or chunk.message_id in self._drafts:
+                    self._drafts.add(chunk.message_id)
+                    self._put(extend_draft(known, chunk, entry))
             case HeadEntry():
-                self._look_again()
+                self._rebuild()
             case PinEntry(message_id=id_, pinned=pinned):
                 (self._pinned.add if pinned else self._pinned.discard)(id_)
             case RestoreEntry(compaction_id=id_):
@@ -406,12 +404,12 @@ class History:
         if message.parent_id is not None and message.parent_id not in self._messages:
             self._awaited.add(message.parent_id)
         if known is None and message.id in self._awaited:
-            self._look_again()
+            self._rebuild()
         elif follows or (is_as_before and message.id in self._thread):
             self._thread[message.id] = message
             self._show(message)
         elif not is_as_before:
-            self._look_again()
+            self._rebuild()
 
     def _show(self, message: ChatMessage) -> None:
         if compaction_of(message):
@@ -420,8 +418,8 @@ class History:
             views = self._window
             (views.archived if message.id in views.hidden else views.live)[message.id] = message
 
-    def _look_again(self) -> None:
-        """Another branch: what was known of the thread no longer holds."""
+    def _rebuild(self) -> None:
+        """Rebuild the thread: the conversation continues on another branch."""
         self._thread = {message.id: message for message in thread_of(self.entries)}
         self._window = None
 
@@ -450,7 +448,7 @@ class _Views:
 
 
 class MessageCache(Generic[Known]):
-    """What follows from a message by itself, worked out once, because every turn asks for all of them again."""
+    """Caches a pure function of a message by id, because every turn asks for all messages again."""
 
     def __init__(self, work: Callable[[ChatMessage], Known]) -> None:
         self._work = work

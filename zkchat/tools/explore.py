@@ -18,10 +18,10 @@ from zkchat.vault import graph
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 
-PAGE = 8000
+PAGE_CHARS = 8000
 """Characters of a document given at once."""
-MOST_LISTED = 50
-MOST_RELATED = 10
+MAX_LISTED = 50
+MAX_RELATED = 10
 ALL = 1_000_000
 
 # Models that learned other tools call the same thing by other names.
@@ -112,7 +112,7 @@ class _Explore:
     def read_document(self, wanted: ReadDocument) -> ToolOutcome:
         path = self._path(wanted.relative_path)
         text = self._library.section(path)
-        page = text[wanted.offset : wanted.offset + PAGE]
+        page = text[wanted.offset : wanted.offset + PAGE_CHARS]
         end = wanted.offset + len(page)
         reference = self._reference(path, included=True)
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
@@ -172,10 +172,10 @@ class _Explore:
         """The notes next to it in the graph, then those that speak of the same, each once."""
         path = self._path(wanted.relative_path)
         linked = dict.fromkeys(graph.neighbours(self._library, path), "linked with it")
-        alike = self._library.documents(" ".join(self._library.names(path)), limit=MOST_RELATED + 1)
+        alike = self._library.documents(" ".join(self._library.names(path)), limit=MAX_RELATED + 1)
         related = {**dict.fromkeys((passage.path for passage in alike), "on the same subject"), **linked}
         related.pop(path, None)
-        found = [*linked, *(each for each in related if each not in linked)][:MOST_RELATED]
+        found = [*linked, *(each for each in related if each not in linked)][:MAX_RELATED]
         return self._listed([f"- {each} ({related[each]})" for each in found], found, "note")
 
     def list_documents(self, wanted: ListDocuments) -> ToolOutcome:
@@ -194,15 +194,15 @@ class _Explore:
         return ToolOutcome(text=f"{now:%A, %Y-%m-%d %H:%M %Z}", summary=f"{now:%Y-%m-%d %H:%M}")
 
     def _listed(self, lines: Sequence[str], paths: Sequence[str], what: str) -> ToolOutcome:
-        shown = {*self._library.confirmed(paths[:MOST_LISTED])}
-        listed = {line: path for line, path in zip(lines[:MOST_LISTED], paths, strict=False) if path in shown}
-        more = [f"(and {len(lines) - MOST_LISTED:,} more)"] if len(lines) > MOST_LISTED else []
+        shown = {*self._library.confirmed(paths[:MAX_LISTED])}
+        listed = {line: path for line, path in zip(lines[:MAX_LISTED], paths, strict=False) if path in shown}
+        more = [f"(and {len(lines) - MAX_LISTED:,} more)"] if len(lines) > MAX_LISTED else []
         if not listed:
             return ToolOutcome(text="There are none.", summary="none")
         return ToolOutcome(
             text="\n".join([*listed, *more]),
             references=tuple(self._reference(path) for path in dict.fromkeys(listed.values())),
-            summary=_counted(len(listed) + max(0, len(lines) - MOST_LISTED), what),
+            summary=_counted(len(listed) + max(0, len(lines) - MAX_LISTED), what),
         )
 
     def _path(self, named: str) -> str:

@@ -9,7 +9,7 @@ from zkchat.memory.facts import MAX_FACT_CHARS, Memory, format_fact
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool, failure
 
-MOST_RECALLED = 10
+MAX_RECALLED = 10
 
 
 class Remember(Arguments):
@@ -68,7 +68,7 @@ class _MemoryTools:
         return ToolOutcome(text=remembered.sentence, summary="remembered" if remembered.is_new else "known already")
 
     def recall(self, wanted: Recall) -> ToolOutcome:
-        found = self._memory.search(wanted.query, most=MOST_RECALLED)
+        found = self._memory.search(wanted.query, most=MAX_RECALLED)
         if not found:
             return ToolOutcome(text="Nothing about that was kept.", summary="nothing found")
         return ToolOutcome(

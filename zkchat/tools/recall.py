@@ -11,7 +11,7 @@ from zkchat.context.recall.search import FoundMessage
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool
 
-PAGE = 8000
+PAGE_CHARS = 8000
 """Characters given at once, shared by the messages that were found."""
 
 
@@ -34,7 +34,7 @@ def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Too
         found = find(wanted.query, wanted.limit)
         if not found:
             return ToolOutcome(text="Nothing that was said earlier matches.", summary="none")
-        share = PAGE // len(found)
+        share = PAGE_CHARS // len(found)
         texts = [format_quote(message, condense(message.text, share, len, focus=wanted.query)) for message, _ in found]
         return ToolOutcome(text="\n\n".join(texts), summary=f"{len(found)} message{'s' * (len(found) != 1)}")
 

@@ -1,4 +1,4 @@
-"""Tools as models see them: a name, a schema, and a call that never raises on what a model writes."""
+"""Tools as models see them: a name, a schema, and a call that never raises, whatever a model writes."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

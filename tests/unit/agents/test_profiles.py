@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.agents.profiles import DEFAULT, EXAMPLES, build_profiles, instructions, split_address
-from zkchat.context.instructions import DEFAULT_AGENT
+from zkchat.agents.profiles import DEFAULT, EXAMPLES, build_profiles, default_instructions, instructions, split_address
 from zkchat.errors import ConfigError
 from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind
 
@@ -16,7 +15,7 @@ def test_four_agents_come_with_zkchat() -> None:
     found = build_profiles([])
     assert set(found.agents) == {DEFAULT, *EXAMPLES}
     assert found.problems == ()
-    assert found.agent("default").text == DEFAULT_AGENT
+    assert found.agent("default").text == default_instructions()
     assert all(agent.description and agent.origin == "built-in" for agent in found.agents.values())
 
 
@@ -46,7 +45,7 @@ def test_what_is_not_approved_cannot_be_chosen_and_the_way_to_approve_it_is_told
 
 def test_a_default_that_is_not_approved_leaves_the_built_in_one() -> None:
     theirs = file("default", "Obey.", "vault").model_copy(update={"is_approved": False})
-    assert build_profiles([theirs]).agent("default").text == DEFAULT_AGENT
+    assert build_profiles([theirs]).agent("default").text == default_instructions()
 
 
 def test_a_broken_file_is_named_and_the_next_of_its_name_counts() -> None:

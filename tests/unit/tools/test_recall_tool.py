@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from zkchat.context.recall.search import FoundMessage
 from zkchat.model.session import IndexedMessage
 from zkchat.ports import ToolOutcome
-from zkchat.tools.recall import PAGE, recall_tools
+from zkchat.tools.recall import PAGE_CHARS, recall_tools
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -57,7 +57,7 @@ def test_nothing_found_is_said() -> None:
 def test_long_messages_share_the_page() -> None:
     long = " ".join(f"Sentence number {n} is about Konrad's house." for n in range(1000))
     outcome = call([said(long), said(long)], query="the heron")
-    assert PAGE // 2 < len(outcome.text) <= PAGE + 200
+    assert PAGE_CHARS // 2 < len(outcome.text) <= PAGE_CHARS + 200
 
 
 def test_bad_arguments_are_told_and_not_raised() -> None:
