@@ -5,7 +5,7 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check live format format-check lint types contracts coverage browser lock bench faults fuzz screenshots clean
+.PHONY: help demo test quick check live format format-check lint types contracts coverage browser lock bench faults fuzz screenshots clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -27,8 +27,12 @@ demo: $(VENV)/.runtime ## set up and answer a question over vault-fixtures/garde
 	@$(BIN)/zkchat ask "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]." --vault vault-fixtures/garden --model quote --panels
 
 # By file, so that a model is loaded once for all the tests of one.
-test: $(VENV)/.dev ## set up and run the tests, on up to four cores
-	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --cov --cov-report=
+test: $(VENV)/.dev ## set up and run the tests, on up to four cores; ARGS="tests/unit/chat -k name" runs some of them
+	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(or $(ARGS),--cov --cov-report=)
+
+# Under a minute on two cores once mypy has its cache: it checks again what changed, and what that changes.
+quick: format-check lint types ## format, lint, types, and the tests that need no process, terminal or network
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.support.quick -m 'not outside and not slow' tests/unit tests/properties tests/architecture tests/docs
 
 # The inside is held to more than the rest: it is pure, so nothing stands in a test's way.
 coverage: test

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.outside
+
 HEAVY = {
     "openai", "ollama", "numpy", "tiktoken", "prompt_toolkit", "rich", "pydantic", "httpx", "sqlite3",
     "pyromark", "yaml", "frontmatter", "tomlkit", "Stemmer", "tokenizers", "asyncio",

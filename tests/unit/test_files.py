@@ -51,6 +51,7 @@ def test_an_endless_device_is_refused_also_behind_a_link(file: Path) -> None:
         read_small(file, most=3, beneath=file.parents[1])
 
 
+@pytest.mark.outside
 def test_a_pipe_that_nobody_writes_to_is_refused_at_once(file: Path) -> None:
     file.parent.mkdir()
     os.mkfifo(file)

@@ -6,6 +6,8 @@ import pytest
 from zkchat import subprocesses
 from zkchat.subprocesses import absolute_folders, leave_working_folder, program, run_program
 
+pytestmark = pytest.mark.outside
+
 OWN = str(Path(subprocesses.__file__).parents[1])
 
 

@@ -69,6 +69,7 @@ def open_talk(
     return talk, store
 
 
+@pytest.mark.slow
 def test_five_hundred_turns_in_a_small_window(tmp_path: Path, library: Library) -> None:
     home, copied = tmp_path / "home", tmp_path / "copied"
     home.mkdir()

@@ -11,6 +11,8 @@ from tests.support.model_lists import Listing, tags
 from zkchat.errors import ProviderError
 from zkchat.providers import local, ollama, openai
 
+pytestmark = pytest.mark.outside
+
 
 @pytest.fixture
 def server() -> Iterator[Listing]:

@@ -284,6 +284,7 @@ def test_tokens_are_estimated_until_the_model_is_loaded_and_a_count_does_not_loa
     assert model.tokenizer.exact
 
 
+@pytest.mark.outside
 def test_tokens_that_llama_cpp_does_not_count_are_estimated(model: LlamaCpp) -> None:
     asyncio.run(model.connect())
     assert model.tokenizer.count("hello there \ud800") == 5

@@ -19,6 +19,8 @@ from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.registry import create
 from zkchat.providers.transport import TransportPolicy
 
+pytestmark = pytest.mark.outside
+
 QUICK = TransportPolicy(connect_timeout=4, first_chunk_timeout=5, backoff=0.001, max_retries=0)
 
 

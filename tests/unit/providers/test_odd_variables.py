@@ -13,6 +13,8 @@ from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.transport import TransportPolicy
 
+pytestmark = pytest.mark.outside
+
 ELSEWHERE = "http://192.0.2.1:9"
 QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=2, max_retries=0)
 

@@ -17,6 +17,8 @@ from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.transport import TransportPolicy
 
+pytestmark = pytest.mark.outside
+
 QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, backoff=0.001)
 
 

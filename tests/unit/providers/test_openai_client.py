@@ -16,6 +16,8 @@ from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.transport import TransportPolicy
 
+pytestmark = pytest.mark.outside
+
 QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, chunk_timeout=5, backoff=0.001)
 
 

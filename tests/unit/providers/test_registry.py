@@ -46,11 +46,13 @@ def test_a_local_model_that_is_not_there_is_a_sentence(context: ProviderContext)
     assert "zkchat models pull smollm2" in caught.value.hint
 
 
+@pytest.mark.outside
 def test_with_nothing_there_quote_is_chosen_and_with_a_key_openai(context: ProviderContext) -> None:
     assert choose(replace(context, variables={})).model == "quote"
     assert choose(context).model.startswith("openai:")
 
 
+@pytest.mark.outside
 def test_what_listens_and_is_no_server_of_models_is_passed_over(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(5)
@@ -67,6 +69,7 @@ def test_what_listens_and_is_no_server_of_models_is_passed_over(tmp_path: Path) 
         thread.join(5)
 
 
+@pytest.mark.outside
 def test_a_server_is_there_or_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"

@@ -16,6 +16,8 @@ from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.small_models import MAX_ANSWER_TOKENS
 from zkchat.providers.transport import ServerModel, TransportPolicy
 
+pytestmark = pytest.mark.outside
+
 QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, backoff=0.001)
 QUESTION = ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048)
 TINY, LARGE = 134_515_008, 8_190_735_360

@@ -116,6 +116,7 @@ def run(code: str, home: Path) -> str:
     return ran.stdout.strip()
 
 
+@pytest.mark.outside
 def test_it_needs_neither_a_network_nor_a_home(tmp_path: Path) -> None:
     code = (
         "import socket\n"
@@ -128,6 +129,7 @@ def test_it_needs_neither_a_network_nor_a_home(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.outside
 def test_nothing_heavy_is_loaded_before_the_first_text(tmp_path: Path) -> None:
     code = (
         "import sys\n"

@@ -15,6 +15,8 @@ import pytest
 from zkchat.errors import ProviderError, StorageError
 from zkchat.providers.weights import KNOWN, Weights, pull
 
+pytestmark = pytest.mark.outside
+
 MODEL = b"GGUF and so on" * 1000
 
 

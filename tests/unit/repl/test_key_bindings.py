@@ -149,6 +149,7 @@ def loud_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
 
 
+@pytest.mark.outside
 @pytest.mark.usefixtures("loud_editor")
 @pytest.mark.parametrize("vi", [False, True])
 def test_a_long_message_is_written_in_the_editor(tmp_path: Path, vi: bool) -> None:

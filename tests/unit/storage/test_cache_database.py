@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 CROWD = """
 import sys, threading
 from pathlib import Path
@@ -33,6 +35,7 @@ print(len(done) > 10)
 """
 
 
+@pytest.mark.outside
 def test_a_cache_that_is_thrown_away_while_others_use_it_begins_anew_for_them(tmp_path: Path) -> None:
     """In a process of its own: SQLite ends the process if a connection is closed under a statement."""
     ran = subprocess.run(

@@ -24,6 +24,8 @@ from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.indexing import reader
 from zkchat.vault.library import Library
 
+pytestmark = pytest.mark.outside
+
 
 def test_every_task_has_its_result() -> None:
     assert sorted(ProcessPool(2).map(math.factorial, [5, 3, 4, 6, 7])) == [6, 24, 120, 720, 5040]

@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from zkchat.storage.session_locks import SessionLocks
 
 HOLD = """
@@ -24,6 +26,7 @@ def held_by_another(path: Path) -> "subprocess.Popen[str]":
     return child
 
 
+@pytest.mark.outside
 def test_a_session_that_another_process_has_open_is_seen_until_that_ends_in_whatever_way(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
     here = SessionLocks(path)

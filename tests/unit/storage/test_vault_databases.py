@@ -197,6 +197,7 @@ def test_a_database_with_a_journal_that_would_change_it_is_refused(vault: Path) 
     assert path.read_bytes() == before
 
 
+@pytest.mark.outside
 @pytest.mark.parametrize(
     "shipped", [None, "", "*\n", "!*\n", "!sessions.db\n!memories.db", "/sessions.*\n!*.db\n", b"\xff\n!sessions.db\n"]
 )

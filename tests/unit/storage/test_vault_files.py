@@ -143,6 +143,7 @@ def test_circles_of_links_end(root: Path) -> None:
     assert set(warnings_about(root)) == {"a/up", "a/to_b/to_a", "b/to_a/up", "b/to_a/to_b", "loop.md"}
 
 
+@pytest.mark.outside
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_pipes_sockets_and_the_like_are_reported_and_never_waited_for(root: Path) -> None:
     os.mkfifo(root / "pipe.md")
