@@ -152,11 +152,8 @@ class NoteFiles(Protocol):
         ...
 
 
-class NoteIndex(Protocol):
-    """What is known of a vault's notes: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.
-
-    Every thread may use it. Each method sees, or makes, one consistent state.
-    """
+class NoteCatalog(Protocol):
+    """What is known of the notes themselves."""
 
     def generation(self) -> int:
         """A number that grows whenever notes change, whoever changed them."""
@@ -178,31 +175,15 @@ class NoteIndex(Protocol):
         """Notes with the same text, those of one text together. Empty ones are no copies of each other."""
         ...
 
-    def attachments(self) -> set[str]: ...
-
     def catalog(self) -> list[CatalogRow]:
         """Notes and attachments, as links look for them."""
         ...
 
     def warnings(self) -> list[NoteWarning]: ...
 
-    def apply(self, batch: IndexBatch) -> int:
-        """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
-        ...
 
-    def is_complete(self) -> bool:
-        """False while a refresh is under way, and after one that was interrupted."""
-        ...
-
-    def finish(self) -> None: ...
-
-    def notes_to_resolve(self, limit: int) -> list[str]:
-        """Notes whose links may lead elsewhere now, some of them."""
-        ...
-
-    def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
-        """The links of these notes."""
-        ...
+class LinkIndex(Protocol):
+    """What is known of the links between notes."""
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]: ...
 
@@ -216,11 +197,9 @@ class NoteIndex(Protocol):
         """Which note leads to which other one, each pair once: all of them, or those that some notes are part of."""
         ...
 
-    def store_resolutions(
-        self, generation: int, sources: Sequence[str], resolutions: Iterable[tuple[int, Resolution]]
-    ) -> bool:
-        """What the links of these notes lead to, by the links' numbers. Refused if notes changed since `generation`."""
-        ...
+
+class TextIndex(Protocol):
+    """The sections of notes, and the postings of their terms."""
 
     def look_up(self, terms: Collection[str], known: int | None) -> TextLookup:
         """Where terms stand; the segments themselves only if they are not of the generation `known`."""
@@ -233,6 +212,10 @@ class NoteIndex(Protocol):
     def section_ranges(self, wanted: NoteFilter) -> list[tuple[int, int]]:
         """First section and count for each note that the filter lets through, the last changed first."""
         ...
+
+
+class SegmentStore(Protocol):
+    """The segments of the inverted index, to be merged."""
 
     def segment_sizes(self) -> dict[int, int]:
         """How many slots each segment has."""
@@ -250,9 +233,50 @@ class NoteIndex(Protocol):
         """Put one segment in the place of several, unless somebody else already did; `dropped` are gone from it."""
         ...
 
+
+class LinkQueue(Protocol):
+    """Links whose targets are to be looked up, again or for the first time."""
+
+    def notes_to_resolve(self, limit: int) -> list[str]:
+        """Notes whose links may lead elsewhere now, some of them."""
+        ...
+
+    def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
+        """The links of these notes."""
+        ...
+
+    def store_resolutions(
+        self, generation: int, sources: Sequence[str], resolutions: Iterable[tuple[int, Resolution]]
+    ) -> bool:
+        """What the links of these notes lead to, by the links' numbers. Refused if notes changed since `generation`."""
+        ...
+
+
+class IndexWriter(Protocol):
+    """Changing what is known of the notes. Each change is one consistent state."""
+
+    def attachments(self) -> set[str]: ...
+
+    def apply(self, batch: IndexBatch) -> int:
+        """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
+        ...
+
+    def is_complete(self) -> bool:
+        """False while a refresh is under way, and after one that was interrupted."""
+        ...
+
+    def finish(self) -> None: ...
+
     def reset(self) -> None:
         """Throw everything away."""
         ...
+
+
+class NoteIndex(NoteCatalog, LinkIndex, TextIndex, SegmentStore, LinkQueue, IndexWriter, Protocol):
+    """The whole index: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.
+
+    Every thread may use it. Each method sees, or makes, one consistent state. Ask for the part that you need.
+    """
 
 
 class Workers(Protocol):

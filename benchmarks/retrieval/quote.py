@@ -48,7 +48,7 @@ def main() -> None:
     silent = [each["question"] for each in questions if not each["path"]]
     elsewhere = json.loads(ELSEWHERE.read_text())
     with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
-        library = Library(VaultFiles(FIXTURES / "garden", exclude=(), max_note_bytes=5_000_000), index)
+        library = Library.over(VaultFiles(FIXTURES / "garden", exclude=(), max_note_bytes=5_000_000), index)
         library.refresh()
         notes = sorted(library.stamps())
         print(

@@ -223,7 +223,7 @@ def interval(differences: Measures) -> str:
 def results_of(index: SqliteNoteIndex, vault: Path, asked: Sequence[Question]) -> dict[str, list[Result]]:
     """What each way to rank makes of the questions, once the vault is read and has its vectors."""
     files = VaultFiles(vault, exclude=(), max_note_bytes=5_000_000)
-    library = Library(files, index, VectorSearch(index.vectors, installed()))
+    library = Library.over(files, index, VectorSearch(index.vectors, installed()))
     library.refresh()
     library.embed()
     systems = Systems(index)

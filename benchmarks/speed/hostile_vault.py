@@ -117,7 +117,7 @@ def plant(vault: Path) -> tuple[int, int]:
 def indexed(vault: Path) -> tuple[float, int]:
     """In a process of its own: seconds of the processor, and files reported."""
     with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
-        library = Library(VaultFiles(vault, exclude=(), max_note_bytes=LARGEST), index)
+        library = Library.over(VaultFiles(vault, exclude=(), max_note_bytes=LARGEST), index)
         started = time.process_time()
         warnings = library.refresh().warnings
         return time.process_time() - started, len({warning.path for warning in warnings})
@@ -136,7 +136,7 @@ def odd_note_costs(text: str) -> tuple[float, float]:
         vault.mkdir()
         (vault / "Target.md").write_text("# Target\n\nA garden with water.\n")
         (vault / "Odd.md").write_bytes(text.encode(errors="surrogatepass"))
-        library = Library(VaultFiles(vault, exclude=(), max_note_bytes=LARGEST), index)
+        library = Library.over(VaultFiles(vault, exclude=(), max_note_bytes=LARGEST), index)
         return seconds(library.refresh), seconds(lambda: use(library))
 
 

@@ -95,7 +95,7 @@ def files_of(vault: Path) -> VaultFiles:
 
 
 def library_of(vault: Path, index: SqliteNoteIndex, workers: ProcessPool | None = None) -> Library:
-    return Library(files_of(vault), index, VectorSearch(index.vectors, installed()), workers=workers)
+    return Library.over(files_of(vault), index, VectorSearch(index.vectors, installed()), workers=workers)
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,7 @@ def resolve_all(index: SqliteNoteIndex) -> None:
     catalog = LiveCatalog(index)
     catalog.catch_up()
     for row in index.catalog():
-        for stored in index.links_from([row.path]):
-            catalog.resolve(stored.link, stored.source, suggestions=0)
+        catalog.resolve_all(index.links_to_resolve([row.path]))
 
 
 def shown(baseline: Times, found: Measured) -> str:
@@ -191,7 +190,7 @@ def beside_peers(environments: Path, scratch: Path) -> Iterator[str]:
     write_vault(vault, PEER_NOTES)
     yield f"\n{f'{PEER_NOTES:,} notes, CPU seconds':28}{'read and index':>16}{'backlinks':>12}"
     with closing(SqliteNoteIndex(scratch / "small.db")) as index:
-        library = Library(files_of(vault), index)
+        library = Library.over(files_of(vault), index)
         cold, _ = seconds_of(library.refresh)
         note = library.notes()[0].path
         back, _ = seconds_of(lambda: backlinks(library, note))

@@ -60,7 +60,7 @@ def change_vault(vault: Path) -> None:
 
 
 def library_of(vault: Path, index: SqliteNoteIndex) -> Library:
-    return Library(VaultFiles(vault, exclude=(), max_note_bytes=10_000), index)
+    return Library.over(VaultFiles(vault, exclude=(), max_note_bytes=10_000), index)
 
 
 def found_in(vault: Path, database: Path) -> object:

@@ -44,7 +44,7 @@ def seen(library: Library, index: SqliteNoteIndex) -> object:
 
 def fresh(files: MemoryFiles, path: Path) -> object:
     with closing(SqliteNoteIndex(path)) as index:
-        library = Library(files, index)
+        library = Library.over(files, index)
         library.refresh()
         return seen(library, index)
 
@@ -65,10 +65,10 @@ def test_a_refresh_that_is_stopped_anywhere_is_gone_on_with(tmp_path: Path, monk
 
         with closing(SqliteNoteIndex(tmp_path / f"{last}.db")) as index:
             with pytest.raises(Stopped):
-                Library(files, index).refresh(stop)
+                Library.over(files, index).refresh(stop)
             assert index.counts().notes == (last - 1) // 3 * 3
             assert not index.is_complete()
-            library = Library(files, index)
+            library = Library.over(files, index)
             library.refresh()
             assert seen(library, index) == wanted
 
@@ -92,8 +92,8 @@ def test_processes_killed_at_any_statement_or_working_together_leave_an_index_to
 def test_a_full_disk_is_said_and_what_was_there_stays(tmp_path: Path) -> None:
     files = garden(20)
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        Library(files, index).refresh()
-        before = seen(Library(files, index), index)
+        Library.over(files, index).refresh()
+        before = seen(Library.over(files, index), index)
     for number in range(200):
         files.write(f"more {number}.md", f"more plants {number} " * 50)
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
@@ -101,12 +101,12 @@ def test_a_full_disk_is_said_and_what_was_there_stays(tmp_path: Path) -> None:
             pages = database.execute("PRAGMA page_count").fetchone()[0]
         with index._file._connection() as database:
             database.execute(f"PRAGMA max_page_count = {pages + 5}")
-        library = Library(files, index)
+        library = Library.over(files, index)
         with pytest.raises(StorageFull, match=r"index\.db"):
             library.refresh()
         assert seen(library, index) == before
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        library = Library(files, index)
+        library = Library.over(files, index)
         library.refresh()
         assert seen(library, index) == fresh(files, tmp_path / "fresh.db")
 
@@ -128,7 +128,7 @@ def test_damage_anywhere_is_gone_after_a_refresh(tmp_path: Path) -> None:
             damaged[page : page + 4096] = bytes(4096)
         path.write_bytes(damaged)
         with closing(SqliteNoteIndex(path)) as index:
-            library = Library(files, index)
+            library = Library.over(files, index)
             library.refresh()
             library.search('"plants"')
             library.links_to("n3.md")
@@ -225,7 +225,7 @@ def test_hostile_files_of_every_kind_are_reported_and_stop_nothing(tmp_path: Pat
     deep.mkdir(parents=True)
     (deep / "down.md").write_text("garden")
 
-    library = Library(VaultFiles(vault, exclude=(), max_note_bytes=500_000), index)
+    library = Library.over(VaultFiles(vault, exclude=(), max_note_bytes=500_000), index)
     refreshed = library.refresh()
 
     assert {warning.path for warning in refreshed.warnings} == {
@@ -251,7 +251,7 @@ def test_a_note_over_a_limit_that_was_lowered_is_reported_and_comes_back_with_th
     os.utime(note, (1e9, 1e9))
 
     def refreshed(limit: int) -> tuple[int, int, int]:
-        library = Library(VaultFiles(note.parent, exclude=(), max_note_bytes=limit), index)
+        library = Library.over(VaultFiles(note.parent, exclude=(), max_note_bytes=limit), index)
         return library.refresh().changed, len(library.warnings()), len(library.search("garden"))
 
     assert refreshed(1_000) == (1, 0, 1)
@@ -264,7 +264,7 @@ def test_a_note_over_a_limit_that_was_lowered_is_reported_and_comes_back_with_th
 def test_an_index_that_another_program_holds_can_be_read_and_says_why_it_cannot_be_written(
     tmp_path: Path, index: SqliteNoteIndex
 ) -> None:
-    library = Library(garden(2), index)
+    library = Library.over(garden(2), index)
     library.refresh()
     with index._file._connection() as database:
         database.execute("PRAGMA busy_timeout = 50")

@@ -93,7 +93,7 @@ def test_changes_and_refreshes_in_any_order_end_in_the_index_of_a_rebuild(
     reader.PART_NOTES = batch
     try:
         with TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "lived.db")) as lived:
-            library = Library(files, lived)
+            library = Library.over(files, lived)
             for kind, path, argument in changes:
                 if kind == "refresh":
                     library.refresh()
@@ -101,7 +101,7 @@ def test_changes_and_refreshes_in_any_order_end_in_the_index_of_a_rebuild(
                     change(files, kind, path, argument)
             library.refresh()
             with closing(SqliteNoteIndex(Path(folder) / "fresh.db")) as fresh:
-                rebuilt = Library(files, fresh)
+                rebuilt = Library.over(files, fresh)
                 rebuilt.refresh()
                 assert contents(library, lived) == contents(rebuilt, fresh)
     finally:

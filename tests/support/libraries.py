@@ -17,6 +17,6 @@ def library_of(folder: Path, notes: dict[str, str]) -> Iterator[Library]:
         (vault / path).write_text(text)
     vault.mkdir(exist_ok=True)
     with closing(SqliteNoteIndex(folder / "index.db")) as index:
-        library = Library(VaultFiles(vault, exclude=(), max_note_bytes=1_000_000), index)
+        library = Library.over(VaultFiles(vault, exclude=(), max_note_bytes=1_000_000), index)
         library.refresh()
         yield library

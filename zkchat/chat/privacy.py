@@ -22,12 +22,11 @@ from zkchat.model.message import (
     RequestContext,
     RequestItem,
 )
+from zkchat.model.note import is_note
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Window, compaction_of
 from zkchat.ports import ModelProvider
-from zkchat.vault.guarded import GuardedLibrary
-from zkchat.vault.library import Library
-from zkchat.vault.links.resolver import is_note
+from zkchat.vault.library import GuardedLibrary, Library
 
 WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes that stay on the user's machine.]"
 

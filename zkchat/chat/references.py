@@ -6,10 +6,9 @@ from typing import Final, assert_never
 
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext
-from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
+from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved, is_note
 from zkchat.vault.library import Library
 from zkchat.vault.links.names import name_key
-from zkchat.vault.links.resolver import is_note
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS

@@ -138,8 +138,8 @@ def _backlink_record(followed: "Followed") -> dict[str, object]:
 
 def _end(followed: "Followed") -> dict[str, object]:
     """Where a link leads."""
-    from zkchat.model.note import Ambiguous, External, Missing, Resolved
-    from zkchat.vault.links.resolver import is_attachment, is_note
+    from zkchat.model.note import Ambiguous, External, Missing, Resolved, is_note
+    from zkchat.vault.links.resolver import is_attachment
 
     found = followed.found
     nowhere = {"path": None, "via": None, "anchor_found": True, "candidates": ()}

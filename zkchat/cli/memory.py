@@ -207,7 +207,7 @@ def _text_of(here: Process, vault: "Path | None", path: str) -> "tuple[str, Priv
     """What the file says, and its class, by its place in the vault too where it lies there."""
     from zkchat.compose.library import local_globs, vault_files
     from zkchat.compose.workspace import load_workspace
-    from zkchat.vault.privacy.current_class import CurrentClasses
+    from zkchat.vault.privacy.guard import CurrentClasses
 
     workspace = load_workspace(here.environment, vault)
     files = vault_files(workspace)

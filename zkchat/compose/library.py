@@ -56,7 +56,7 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
         path, reason = stack.enter_context(writable_cache_path(own, workspace.environment.temporary_folders))
         unwritable = f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call."
         index = stack.enter_context(closing(SqliteNoteIndex(path)))
-        library = Library(
+        library = Library.over(
             vault_files(workspace),
             index,
             VectorSearch(index.vectors, installed()),

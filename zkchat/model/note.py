@@ -12,6 +12,21 @@ LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 PrivacyClass = Literal["open", "local", "never"]
 """How far a note may go: to any model, to one on this machine, nowhere."""
 
+NOTE_SUFFIXES = (".md",)
+"""Of the files that are notes, in small letters; all other files are attachments. New notes get the first."""
+NOTE_SUFFIX = NOTE_SUFFIXES[0]
+_LONGEST_SUFFIX = max(map(len, NOTE_SUFFIXES))
+
+
+def is_note(path: str) -> bool:
+    """Whether the file at this path is a note, by its suffix."""
+    return path[-_LONGEST_SUFFIX:].lower().endswith(NOTE_SUFFIXES)
+
+
+def without_suffix(path: str) -> str:
+    """The path of a note as links write it; any other path as it is."""
+    return path.rpartition(".")[0] if is_note(path) else path
+
 
 class FileStamp(NamedTuple):
     """A file as a directory listing shows it; when it is unchanged, the file is not read again.

@@ -13,10 +13,9 @@ from zkchat.errors import VaultError
 from zkchat.lexicon.question_words import QUESTION_WORDS
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.message import Evidence, LineRange
-from zkchat.model.note import Ambiguous, Link, Passage, Resolved
+from zkchat.model.note import Ambiguous, Link, Passage, Resolved, is_note
 from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
-from zkchat.vault.links.resolver import is_note
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.notes.sentences import sentences

@@ -1,37 +1,47 @@
 """The vault as the rest of zkchat knows it: notes to read, links to follow, passages to find."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, TypeVar
 
-from zkchat.errors import NoteNotFound, StorageDamaged, ZkchatError
+from zkchat.errors import NoteNotFound
 from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink
-from zkchat.model.note import Link, Missing, NoteWarning, Passage, Resolution, Resolved
+from zkchat.model.note import (
+    Ambiguous,
+    Link,
+    Missing,
+    NoteWarning,
+    Passage,
+    Resolution,
+    Resolved,
+    is_note,
+    without_suffix,
+)
 from zkchat.ports import NoteFiles, NoteIndex, Workers
-from zkchat.vault.indexing.background import BackgroundRefresh
+from zkchat.vault.guarded import VaultPorts, guarded
+from zkchat.vault.indexing.background import Answer, IndexMaintenance
+from zkchat.vault.indexing.details import CachedDetails
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.links.catalog import LiveCatalog
-from zkchat.vault.links.resolver import is_note, section_lines
-from zkchat.vault.notes.parse import comments_of, file_title, parse_note
+from zkchat.vault.links.resolver import section_lines
+from zkchat.vault.notes.parse import comments_of, parse_note
+from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import Search
 from zkchat.vault.search.vectors import VectorSearch
 
-if TYPE_CHECKING:
-    from zkchat.vault.guarded import GuardedLibrary
-
-Answer = TypeVar("Answer")
-
 
 class Library:
-    """Answers from the index as it stands; `refresh` brings it up to the files. Every thread may use it.
+    """Answers from its ports as they stand; `refresh` brings the index up to the files. Every thread may use it.
 
-    A damaged index is thrown away and built again: nothing but time is lost.
+    What it may not know is filtered by the ports, so that no method has to think of it.
     """
 
-    def __init__(
-        self,
+    def __init__(self, ports: VaultPorts, maintenance: IndexMaintenance, local_only: Sequence[str] = ()) -> None:
+        self._ports = ports
+        self._maintenance = maintenance
+        self._local_only = local_only
+
+    @classmethod
+    def over(
+        cls,
         files: NoteFiles,
         index: NoteIndex,
         vectors: VectorSearch | None = None,
@@ -39,43 +49,36 @@ class Library:
         workers: Workers | None = None,
         local_only: Sequence[str] = (),
         clock: Callable[[], float] | None = None,
-    ) -> None:
-        """`local_only` are the folders whose notes go to no model but one on this machine.
+    ) -> "Library":
+        """The library of the user, over all notes.
 
-        The `clock` counts seconds; only `prefetch` needs it.
+        `local_only` are the folders whose notes go to no model but one on this machine. The `clock` counts seconds;
+        only `prefetch` needs it.
         """
-        self._files = files
-        self._index = index
-        self._catalog = LiveCatalog(index)
-        self._indexer = Indexer(files, index, self._catalog, workers)
-        self._vectors = vectors
-        self._embedding: Thread | None = None
-        self._closing = Event()
-        self._search = Search(index, vectors)
-        self._refreshing = Lock()
-        self._bounded = BackgroundRefresh(self.refresh, clock)
-        self._remembered = _Remembered()
-        self._local_only = local_only
+        links = LiveCatalog(index)
+        indexer = Indexer(files, index, links, workers)
+        ports = VaultPorts(
+            files=files,
+            notes=index,
+            details=CachedDetails(index, indexer),
+            link_index=index,
+            links=links,
+            text=index,
+            vectors=vectors,
+            search=Search(index, vectors),
+        )
+        return Library(ports, IndexMaintenance(index, indexer, vectors, clock), local_only)
 
     def guarded_for(self, on_this_machine: Callable[[], bool]) -> "GuardedLibrary":
         """The library as a model gets it that is on this machine or is not, which is asked anew each time."""
-        from zkchat.vault.guarded import GuardedLibrary
-
-        return GuardedLibrary(
-            self,
-            self._files,
-            self._index,
-            self._vectors,
-            local_only=self._local_only,
-            on_this_machine=on_this_machine,
-        )
+        return GuardedLibrary(self.whole, on_this_machine)
 
     @property
     def whole(self) -> "Library":
         """The library with all that the user may see."""
         return self
 
-    def withheld(self, link: Link, source: str | None = None) -> str:  # noqa: ARG002 - a shared library has its reasons
+    def withheld(self, link: Link, source: str | None = None) -> str:  # noqa: ARG002 - a guarded library has its reasons
         """Why the note that a link leads to is kept back, as the end of a sentence; empty where none is."""
         return ""
 
@@ -85,65 +88,53 @@ class Library:
 
     def refresh(self, progress: Progress | None = None) -> Refreshed:
         """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
-        observe = progress or (lambda _done, _total: None)
-        with self._refreshing:
-            try:
-                return self._indexer.refresh(observe)
-            except StorageDamaged:
-                self._begin_anew()
-                return self._indexer.refresh(observe)
+        return self._maintenance.refresh(progress)
 
     def refresh_within(self, seconds: float) -> Refreshed | None:
-        """The same, waiting no longer than that: None says that it goes on in the background, where `close` ends it.
-
-        The next call waits for that one rather than starting a second beside it, and raises what went wrong with it.
-        """
-        return self._bounded.within(seconds)
+        """Refresh, but wait no longer than that: None says that it goes on in the background."""
+        return self._maintenance.refresh_within(seconds)
 
     def prefetch(self) -> None:
-        """Refresh in the background, because somebody is about to ask: `refresh_within` then need not look again.
-
-        May be called at every key that is typed.
-        """
-        if not self._refreshing.locked():
-            self._bounded.prefetch()
+        """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""
+        self._maintenance.prefetch()
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
         """Forget what is known, and read every note again."""
-        with self._refreshing:
-            self._begin_anew()
-        return self.refresh(progress)
+        return self._maintenance.rebuild(progress)
 
-    def _begin_anew(self) -> None:
-        self._index.reset()
-        if self._vectors:
-            self._vectors.reset()
+    def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
+        """Give vectors to sections without one, as long as `keep_on`, told how many so far, says so."""
+        return self._maintenance.embed(keep_on)
+
+    def embed_in_background(self) -> None:
+        """The same in the background, until all have one or the library is closed."""
+        self._maintenance.embed_in_background()
+
+    def close(self) -> None:
+        """End what goes on in the background."""
+        self._maintenance.close()
 
     def note_count(self) -> int:
         """How many notes there are."""
-        known = self._known_by_now()
-        if known.note_count is None:
-            known.note_count = self.counts().notes
-        return known.note_count
+        return self._answer(self._ports.details.note_count)
 
     def counts(self) -> IndexCounts:
-        return self._answer(self._index.counts)
+        return self._answer(self._ports.notes.counts)
 
     def warnings(self) -> tuple[NoteWarning, ...]:
         """All there is to say about files that cannot be used as they are."""
-        warnings = (*self._indexer.unlisted, *self._answer(self._index.warnings))
-        return tuple(sorted(warnings, key=lambda warning: warning.path))
+        return self._answer(self._ports.details.warnings)
 
     def read(self, path: str) -> str:
         """The text of a note as it is now. Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`."""
         try:
-            return self._files.read(path)
+            return self._answer(lambda: self._ports.files.read(path))
         except NoteNotFound as error:
             raise NoteNotFound(error.message, hint=self._closest(path) or error.hint) from error
 
     def notes(self) -> list[CatalogRow]:
         """Every note with its names, by path."""
-        rows = self._answer(self._index.catalog)
+        rows = self._answer(self._ports.notes.catalog)
         return sorted((row for row in rows if is_note(row.path)), key=lambda row: row.path)
 
     def title(self, path: str) -> str:
@@ -151,12 +142,7 @@ class Library:
 
     def names(self, path: str) -> tuple[str, ...]:
         """What a note is called, each name once: its title, the name of its file, its aliases."""
-        remembered = self._known_by_now().names
-        if path not in remembered:
-            known = self._answer(lambda: self._index.known(path))
-            named = (known.title, file_title(path), *known.aliases) if known else (file_title(path),)
-            remembered[path] = tuple(dict.fromkeys(named))
-        return remembered[path]
+        return self._answer(lambda: self._ports.details.names(path))
 
     def section(self, path: str, anchor: str = "") -> str:
         """What stands under a heading or in a block, without comments; the whole note where there is no such place."""
@@ -170,64 +156,32 @@ class Library:
 
     def resolve(self, link: Link, source: str | None = None, *, suggestions: int = 3) -> Resolution:
         """What a link leads to, written in the note `source` or by the user. Suggestions take time in a large vault."""
-
-        def ask() -> Resolution:
-            self._catalog.catch_up()
-            return self._catalog.resolve(link, source, suggestions=suggestions)
-
-        return self._answer(ask)
+        return self._answer(lambda: self._ports.links.resolve(link, source, suggestions=suggestions))
 
     def link_to(self, path: str) -> str:
         """The shortest wikilink that leads to a file."""
-        stem = path[:-3] if is_note(path) else path
+        stem = without_suffix(path)
         name = stem.rpartition("/")[2]
         found = self.resolve(Link(text=f"[[{name}]]", target=name))
         return f"[[{name}]]" if isinstance(found, Resolved) and found.path == path else f"[[{stem}]]"
 
     def links_from(self, *paths: str) -> list[StoredLink]:
-        return self._answer(lambda: self._index.links_from(paths))
+        return self._answer(lambda: self._ports.link_index.links_from(paths))
 
     def links_to(self, path: str) -> list[StoredLink]:
-        return self._answer(lambda: self._index.links_to(path))
+        return self._answer(lambda: self._ports.link_index.links_to(path))
 
     def doubtful_links(self) -> list[StoredLink]:
         """Those that lead nowhere, to one of several files, or to a place that the note does not have."""
-        return self._answer(self._index.doubtful_links)
+        return self._answer(self._ports.link_index.doubtful_links)
 
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
         """Which note leads to which other one, each pair once: all of them, or those that some notes are part of."""
-        return self._answer(lambda: self._index.edges(touching))
+        return self._answer(lambda: self._ports.link_index.edges(touching))
 
     def copies(self) -> list[list[str]]:
         """Notes with the same text, those of one text together."""
-        return self._answer(self._index.copies)
-
-    def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
-        """Give vectors to sections without one, as long as `keep_on`, told how many so far, says so."""
-        vectors = self._vectors
-        return self._answer(lambda: vectors.embed(keep_on)) if vectors else 0
-
-    def embed_in_background(self) -> None:
-        """The same in the background, until all have one or the library is closed."""
-        if not self._vectors or (self._embedding and self._embedding.is_alive()):
-            return
-        if not self._known_by_now().is_embedded:
-            self._embedding = Thread(target=self._embed_quietly, name="zkchat-vectors", daemon=True)
-            self._embedding.start()
-
-    def _embed_quietly(self) -> None:
-        # Nobody waits for vectors: without them the words decide, and the next run goes on.
-        with suppress(ZkchatError):
-            known = self._known_by_now()
-            self.embed(lambda _: not self._closing.is_set())
-            known.is_embedded = not self._closing.is_set()
-
-    def close(self) -> None:
-        """End what goes on in the background."""
-        self._closing.set()
-        self._bounded.close()
-        if self._embedding:
-            self._embedding.join()
+        return self._answer(self._ports.notes.copies)
 
     def search(
         self, query: str, *, limit: int = 10, within: Collection[str] | None = None, words_only: bool = False
@@ -236,50 +190,38 @@ class Library:
 
         With `words_only` it is the same whether or not sections have got their vectors already.
         """
-        return self._answer(lambda: self._search.passages(query, limit=limit, within=within, words_only=words_only))
+        search = self._ports.search
+        return self._answer(lambda: search.passages(query, limit=limit, within=within, words_only=words_only))
 
     def documents(self, query: str, *, limit: int = 10) -> list[Passage]:
         """The notes that answer best, each by its best passage."""
-        return self._answer(lambda: self._search.documents(query, limit=limit))
+        return self._answer(lambda: self._ports.search.documents(query, limit=limit))
 
     def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """The inverse document frequency of each term that occurs in the vault."""
-        return self._answer(lambda: self._search.idf(terms))
+        return self._answer(lambda: self._ports.search.idf(terms))
 
     def generation(self) -> int:
         """A number that grows whenever notes change."""
-        return self._answer(self._index.generation)
+        return self._answer(self._ports.notes.generation)
 
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
         """By path: size and time of change of every note, as it was last read."""
-        return self._answer(self._index.stamps)
+        return self._answer(self._ports.notes.stamps)
 
     def outline(self, path: str) -> KnownNote | None:
         """The headings and blocks of a note, as it was last read."""
-        return self._answer(lambda: self._index.known(path))
+        return self._answer(lambda: self._ports.notes.known(path))
 
     def fingerprints(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """By path, what tells the text of a note from any other, as it was last read; nothing for what is no note."""
-        known = self._known_by_now().fingerprints
+        """By path, the digest of the text of a note, as it was last read; nothing for what is no note."""
         asked = [*paths]
-        known |= {path: note.digest for path in asked if path not in known and (note := self.outline(path))}
-        return {path: known[path] for path in asked if path in known}
+        return self._answer(lambda: self._ports.details.digests(asked))
 
     def sources_of(self, links: Collection[str], paths: Sequence[str]) -> dict[str, str]:
         """By link, one of these notes that holds it word for word; nothing for those that stand in none of them."""
-        known = self._known_by_now().links
-        if new := [path for path in paths if path not in known]:
-            known |= {path: set() for path in new}
-            for stored in self.links_from(*new):
-                known[stored.source].add(stored.link.text)
-        return {link: path for path in paths for link in known[path].intersection(links)}
-
-    def _known_by_now(self) -> "_Remembered":
-        """Answers that every turn asks for again. They hold until something changes."""
-        generation = self.generation()
-        if self._remembered.generation != generation:
-            self._remembered = _Remembered(generation=generation)
-        return self._remembered
+        texts = self._answer(lambda: self._ports.details.link_texts(paths))
+        return {link: path for path in paths for link in texts.get(path, set()).intersection(links)}
 
     def _closest(self, path: str) -> str:
         found = self.resolve(Link(text=f"[[{path}]]", target=path))
@@ -289,25 +231,49 @@ class Library:
         return ""
 
     def _answer(self, ask: Callable[[], Answer]) -> Answer:
-        try:
-            return ask()
-        except StorageDamaged:
-            self.rebuild()
-            return ask()
+        return self._maintenance.repaired(ask)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Remembered:
-    """Of the index at one generation."""
+class GuardedLibrary(Library):
+    """The library of a model: the same questions, asked of guarded ports."""
 
-    generation: int | None = None
-    note_count: int | None = None
-    is_embedded: bool = False
-    """Whether every section has a vector."""
-    fingerprints: dict[str, bytes] = field(default_factory=dict)
-    links: dict[str, set[str]] = field(default_factory=dict)
-    """By note, the texts of its links."""
-    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    def __init__(self, whole: Library, on_this_machine: Callable[[], bool]) -> None:
+        ports = whole._ports
+        self._guard = PrivacyGuard(ports.files, ports.notes, whole._local_only, on_this_machine)
+        super().__init__(guarded(ports, self._guard), whole._maintenance)
+        self._whole = whole
+
+    @property
+    def whole(self) -> Library:
+        return self._whole
+
+    @property
+    def disclosed(self) -> bool:
+        """Whether a note that is to stay on this machine was named or read here since somebody set this to False."""
+        return self._guard.disclosed
+
+    @disclosed.setter
+    def disclosed(self, value: bool) -> None:
+        self._guard.disclosed = value
+
+    def hidden(self) -> frozenset[str]:
+        """The paths of the notes that this model may not see."""
+        return self._answer(self._guard.hidden)
+
+    def check(self, paths: Iterable[str], *, is_kept_when_gone: bool = True) -> bool:
+        """Learn which of these notes have become private since they were indexed; whether one is hidden by that."""
+        asked = [*paths]
+        return self._answer(lambda: self._guard.check(asked, is_kept_when_gone=is_kept_when_gone))
+
+    def withheld(self, link: Link, source: str | None = None) -> str:
+        found = self._whole.resolve(link, source)
+        if not isinstance(found, Resolved | Ambiguous):
+            return ""
+        return self._answer(lambda: self._guard.reason(found.path))
+
+    def confirmed(self, paths: Iterable[str]) -> list[str]:
+        asked = [*paths]
+        return self._answer(lambda: self._guard.confirm(asked))
 
 
 def _shown(text: str, comments: Iterable[tuple[int, int]]) -> str:

@@ -166,4 +166,4 @@ def test_where_the_index_does_not_answer_nothing_is_marked(tmp_path: Path) -> No
             raise StorageError("The index is locked.")
 
     with closing(LockedIndex(tmp_path / "locked.db")) as index:
-        assert rows(Library(MemoryFiles(), index), "[[Sleep]]", "Sleep.md") == [("Sleep.md", False, False)]
+        assert rows(Library.over(MemoryFiles(), index), "[[Sleep]]", "Sleep.md") == [("Sleep.md", False, False)]

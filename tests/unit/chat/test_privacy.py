@@ -30,8 +30,7 @@ from zkchat.model.message import (
 )
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Entry, History, MessageEntry
-from zkchat.vault.guarded import GuardedLibrary
-from zkchat.vault.library import Library
+from zkchat.vault.library import GuardedLibrary, Library
 
 NOTES = {
     "Secret.md": "---\nzkchat: local\n---\nHush.\n",

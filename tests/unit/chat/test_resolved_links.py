@@ -154,7 +154,7 @@ class LockedIndex(SqliteNoteIndex):
 def test_where_the_index_does_not_answer_there_are_no_embeds(library: Library, tmp_path: Path) -> None:
     (week,) = resolve_links(library, Question.parse("[[Week]]").links)
     with closing(LockedIndex(tmp_path / "locked.db")) as index:
-        assert embedded(Library(MemoryFiles(), index), week, NOTES["Week.md"]) == ()
+        assert embedded(Library.over(MemoryFiles(), index), week, NOTES["Week.md"]) == ()
 
 
 def test_links_to_the_web_are_no_references(library: Library) -> None:

@@ -374,7 +374,7 @@ EVERYDAY_TALK = (
 
 def test_of_the_garden_questions_are_looked_up_and_everyday_talk_is_not(tmp_path: Path) -> None:
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        garden = Library(VaultFiles(GARDEN, exclude=(), max_note_bytes=1_000_000), index)
+        garden = Library.over(VaultFiles(GARDEN, exclude=(), max_note_bytes=1_000_000), index)
         garden.refresh()
 
         def is_looked_up(text: str) -> bool:

@@ -125,7 +125,7 @@ def test_a_question_is_asked_again_where_the_notes_cannot_be_looked_at(library: 
 def test_notes_that_stay_as_they_are_are_not_read_in_every_turn(tmp_path: Path) -> None:
     files = MemoryFiles(Bees="# Bees\n\n## Sound\n\nThey hum.\n", Wasps="They sting.\n")
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        talk = conversation_over(Library(files, index), provider=Reciting())
+        talk = conversation_over(Library.over(files, index), provider=Reciting())
         events_of(talk.say("What is in [[Bees#Sound]] and [[Wasps]]?"))
         files.reads.clear()
         assert warnings(events_of(talk.say("And then?"))) == []
@@ -185,7 +185,7 @@ def test_a_conversation_goes_on_where_the_index_cannot_be_asked(library: Library
     talk = conversation_over(library, store, Reciting())
     events_of(talk.say("What is in [[Bees]]?"))
     with closing(SqliteNoteIndex(tmp_path)) as index:  # a folder is no database
-        broken = Library(VaultFiles(vault, exclude=(), max_note_bytes=1_000_000), index)
+        broken = Library.over(VaultFiles(vault, exclude=(), max_note_bytes=1_000_000), index)
         again = conversation_over(broken, store, Reciting(), session=store.get(talk.session_id))
         events = events_of(again.say("And then?"))
     assert isinstance(events[-1], TurnFinished)

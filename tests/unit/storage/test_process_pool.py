@@ -91,7 +91,7 @@ def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch:
         closing(SqliteNoteIndex(tmp_path / "alone.db")) as alone,
         closing(SqliteNoteIndex(tmp_path / "together.db")) as together,
     ):
-        one, many = Library(files, alone), Library(files, together, workers=ProcessPool(2))
+        one, many = Library.over(files, alone), Library.over(files, together, workers=ProcessPool(2))
         heard: list[tuple[int, int]] = []
         assert many.refresh(lambda done, total: heard.append((done, total))) == one.refresh()
         assert sorted(heard) == heard

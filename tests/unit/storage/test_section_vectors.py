@@ -13,7 +13,7 @@ from zkchat.vault.library import Library
 def vectors(tmp_path: Path) -> Iterator[SqliteVectors]:
     """Of a vault with four sections, of which the first two have vectors."""
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        Library(MemoryFiles(a="# A\n\none", b="# B\n\ntwo", c="# C\n\nthree", d="# D\n\nfour"), index).refresh()
+        Library.over(MemoryFiles(a="# A\n\none", b="# B\n\ntwo", c="# C\n\nthree", d="# D\n\nfour"), index).refresh()
         index.vectors.begin("x")
         index.vectors.add((section.id, bytes([section.id])) for section in index.vectors.missing(2))
         yield index.vectors

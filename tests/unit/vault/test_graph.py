@@ -69,7 +69,7 @@ class Halfway(SqliteNoteIndex):
 
 def test_a_link_that_nobody_resolved_yet_is_resolved_when_it_is_asked_for(library: Library, tmp_path: Path) -> None:
     with closing(Halfway(tmp_path / "index.db")) as index:
-        halfway = Library(VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=1_000), index)
+        halfway = Library.over(VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=1_000), index)
         assert graph.links(halfway, "Hub.md") == graph.links(library, "Hub.md")
 
 
@@ -209,6 +209,6 @@ class Renamed(SqliteNoteIndex):
 def test_no_name_makes_the_search_for_mentions_fail(library: Library, tmp_path: Path, aliases: list[str]) -> None:
     with closing(Renamed(tmp_path / "index.db")) as index:
         index.aliases = tuple(aliases)
-        renamed = Library(VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=1_000), index)
+        renamed = Library.over(VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=1_000), index)
         found = graph.mentions(renamed, "Leaf.md")
     assert all(each.line > 0 and each.path != "Leaf.md" for each in found)

@@ -3,16 +3,18 @@
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from zkchat.errors import NoteNotFound
+from zkchat.model.index import NoteFilter
 from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.guarded import GuardedLibrary
-from zkchat.vault.library import Library
+from zkchat.vault.guarded import VaultPorts
+from zkchat.vault.library import GuardedLibrary, Library
 from zkchat.vault.search.terms import query_terms
 
 NOTES = {
@@ -44,7 +46,7 @@ def whole(tmp_path: Path, index: SqliteNoteIndex) -> Library:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     files = VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=10_000)
-    library = Library(files, index, local_only=["Journal"])
+    library = Library.over(files, index, local_only=["Journal"])
     library.refresh()
     return library
 
@@ -217,17 +219,8 @@ ASKED: dict[str, Callable[[Library], object]] = {
 }
 TOLD_IN_OTHER_TESTS = {"read", "section"}
 NOTHING_TOLD = {
-    *(
-        "refresh",
-        "refresh_within",
-        "prefetch",
-        "rebuild",
-        "embed",
-        "embed_in_background",
-        "close",
-        "whole",
-        "guarded_for",
-    )
+    *("refresh", "refresh_within", "prefetch", "rebuild", "embed", "embed_in_background", "close"),
+    *("whole", "guarded_for", "over"),
 }
 
 
@@ -245,6 +238,69 @@ def test_no_answer_tells_of_a_private_note(
     told = repr(ask(elsewhere))
     assert not [word for word in ("Hush", "Door", "Journal", "whisper", "Unsaid", "crimson") if word in told]
     assert "Secret.md" not in told
+
+
+PORTS: dict[str, dict[str, tuple[object, ...]]] = {
+    "files": {
+        "scan": (),
+        "read": ("Open.md",),
+        "read_whole": ("Open.md",),
+        "identity": ("Secret.md",),
+        "linked": (["Mirror.md", "Open.md", "Secret.md"],),
+    },
+    "notes": {
+        "known": ("Secret.md",),
+        **dict.fromkeys(("stamps", "private", "copies", "catalog", "warnings", "generation", "counts"), ()),
+    },
+    "details": {
+        "names": ("Secret.md",),
+        "digests": (["Secret.md"],),
+        "link_texts": (["Secret.md"],),
+        "warnings": (),
+        "note_count": (),
+    },
+    "link_index": {
+        "links_from": (["Secret.md", "Journal/Doubt.md"],),
+        "links_to": ("Secret.md",),
+        "doubtful_links": (),
+        "edges": (),
+    },
+    "links": {"resolve": (link("Hus"), None)},
+    "text": {"sections": (range(100),), "look_up": (["crimson"], None), "section_ranges": (NoteFilter(),)},
+    "search": {"passages": ("crimson door",), "documents": ("crimson door",), "idf": (["crimson", "door"],)},
+}
+"""With arguments, every question to what a library is made of."""
+
+
+def test_every_question_to_a_port_is_one_that_is_asked_here(elsewhere: GuardedLibrary) -> None:
+    ports = {each.name: getattr(elsewhere._ports, each.name) for each in fields(VaultPorts) if each.name != "vectors"}
+    asked = {name: {method for method in dir(port) if not method.startswith("_")} for name, port in ports.items()}
+    assert asked == {name: set(methods) for name, methods in PORTS.items()}
+
+
+@pytest.mark.parametrize(("port", "method"), [(port, method) for port, methods in PORTS.items() for method in methods])
+def test_no_port_of_a_guarded_library_tells_of_a_private_note(
+    elsewhere: GuardedLibrary, tmp_path: Path, whole: Library, port: str, method: str
+) -> None:
+    (tmp_path / "vault" / "Mirror.md").symlink_to("Journal/Plan.md")
+    whole.refresh()
+    named = {"limit": 10} if method in {"passages", "documents"} else {}
+    answer = getattr(getattr(elsewhere._ports, port), method)(*PORTS[port][method], **named)
+    told = repr([*answer] if method == "scan" else answer)
+    assert not [word for word in ("Hush", "Door", "Journal", "whisper", "Unsaid", "Mirror") if word in told]
+    assert "Secret.md" not in told
+
+
+def test_of_hidden_notes_no_section_can_be_reached(elsewhere: GuardedLibrary, whole: Library) -> None:
+    visible, everything = elsewhere._ports.text, whole._ports.text
+    seen = {section.path for section in visible.sections(range(100))}
+    hidden = {section.id for section in everything.sections(range(100)) if section.path not in seen}
+    assert hidden
+    reached = {
+        number for first, count in visible.section_ranges(NoteFilter()) for number in range(first, first + count)
+    }
+    assert hidden.isdisjoint(reached)
+    assert hidden <= {*visible.look_up(["crimson"], None).dead}
 
 
 def test_what_cannot_be_read_stays_here_with_its_name(
@@ -287,7 +343,7 @@ def test_nothing_is_lent_to_a_model_elsewhere(elsewhere: GuardedLibrary) -> None
 
 def test_without_private_notes_the_whole_library_answers(tmp_path: Path, index: SqliteNoteIndex) -> None:
     (tmp_path / "A.md").write_text("# A\n\nApples. [[B]]\n")
-    whole = Library(VaultFiles(tmp_path, exclude=(), max_note_bytes=10_000), index)
+    whole = Library.over(VaultFiles(tmp_path, exclude=(), max_note_bytes=10_000), index)
     whole.refresh()
     shared = whole.guarded_for(lambda: False)
     assert shared.hidden() == frozenset()

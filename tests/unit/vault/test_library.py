@@ -22,7 +22,7 @@ def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
 
 def library_of(index: SqliteNoteIndex, **notes: str) -> tuple[Library, MemoryFiles]:
     files = MemoryFiles(**notes)
-    library = Library(files, index)
+    library = Library.over(files, index)
     library.refresh()
     return library, files
 
@@ -102,7 +102,7 @@ def test_notes_are_counted_as_they_come_and_go(index: SqliteNoteIndex) -> None:
     library, files = library_of(index, a="x", b="y")
     assert library.note_count() == 2
     files.remove("a.md")
-    Library(files, index).refresh()
+    Library.over(files, index).refresh()
     assert library.note_count() == 1
     library.rebuild()
     assert library.note_count() == 1
@@ -134,7 +134,7 @@ def test_a_note_that_is_not_there_comes_with_the_closest_names(index: SqliteNote
 
 
 def test_what_is_outside_the_vault_stays_there(tmp_path: Path, index: SqliteNoteIndex) -> None:
-    library = Library(VaultFiles(tmp_path, exclude=(), max_note_bytes=10), index)
+    library = Library.over(VaultFiles(tmp_path, exclude=(), max_note_bytes=10), index)
     with pytest.raises(OutsideVault):
         library.read("../x.md")
 
@@ -198,7 +198,7 @@ def test_warnings_are_all_there_is_to_say_and_a_refresh_tells_only_the_news(inde
 
 def test_progress_is_told(index: SqliteNoteIndex) -> None:
     heard: list[tuple[int, int]] = []
-    Library(MemoryFiles(a="x", b="y"), index).refresh(lambda done, total: heard.append((done, total)))
+    Library.over(MemoryFiles(a="x", b="y"), index).refresh(lambda done, total: heard.append((done, total)))
     assert heard == [(0, 2), (1, 2), (2, 2)]
 
 
@@ -258,7 +258,7 @@ def test_an_index_that_cannot_be_mended_is_an_error(tmp_path: Path) -> None:
             raise StorageDamaged("index.db is damaged.")
 
     with closing(Hopeless(tmp_path / "index.db")) as index, pytest.raises(StorageDamaged):
-        Library(MemoryFiles(), index).refresh()
+        Library.over(MemoryFiles(), index).refresh()
 
 
 def test_one_thread_asks_while_another_refreshes(index: SqliteNoteIndex) -> None:

@@ -1,17 +1,22 @@
-"""Refreshing the index in a background thread: prefetched before somebody asks, and waited for with a timeout."""
+"""Keeping the index current: refreshed, embedded and repaired, at once or in background threads."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import inf
-from threading import Event, Lock
-from typing import TYPE_CHECKING, Final
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from zkchat.errors import ZkchatError
-from zkchat.vault.indexing.indexer import Progress, Refreshed
+from zkchat.errors import StorageDamaged, ZkchatError
+from zkchat.ports import NoteIndex
+from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
+from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
+
+Answer = TypeVar("Answer")
 
 PREFETCH_VALID_SECONDS: Final = 1.0
 """How long a prefetched refresh counts as current: whatever was saved earlier than that, it has seen."""
@@ -121,6 +126,103 @@ class BackgroundRefresh:
         from concurrent.futures import ThreadPoolExecutor
 
         return ThreadPoolExecutor(1, thread_name_prefix="zkchat-refresh")
+
+
+class IndexMaintenance:
+    """Keeps the index up to the files, at once or in the background. Every thread may use it.
+
+    A damaged index is thrown away and built again: nothing but time is lost.
+    """
+
+    def __init__(
+        self,
+        index: NoteIndex,
+        indexer: Indexer,
+        vectors: VectorSearch | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        """The `clock` counts seconds; only `prefetch` needs it."""
+        self._index = index
+        self._indexer = indexer
+        self._vectors = vectors
+        self._refreshing = Lock()
+        self._background = BackgroundRefresh(self.refresh, clock)
+        self._embedding: Thread | None = None
+        self._embedded: int | None = None
+        """The generation of the index at which every section had a vector."""
+        self._closing = Event()
+
+    def refresh(self, progress: Progress | None = None) -> Refreshed:
+        """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
+        observe = progress or (lambda _done, _total: None)
+        with self._refreshing:
+            try:
+                return self._indexer.refresh(observe)
+            except StorageDamaged:
+                self._reset()
+                return self._indexer.refresh(observe)
+
+    def refresh_within(self, seconds: float) -> Refreshed | None:
+        """Refresh, but wait no longer than that: None says that it goes on in the background, where `close` ends it.
+
+        The next call waits for that one rather than starting a second beside it, and raises what went wrong with it.
+        """
+        return self._background.within(seconds)
+
+    def prefetch(self) -> None:
+        """Refresh in the background, because somebody is about to ask: `refresh_within` then need not look again.
+
+        May be called at every key that is typed.
+        """
+        if not self._refreshing.locked():
+            self._background.prefetch()
+
+    def rebuild(self, progress: Progress | None = None) -> Refreshed:
+        """Forget what is known, and read every note again."""
+        with self._refreshing:
+            self._reset()
+        return self.refresh(progress)
+
+    def _reset(self) -> None:
+        self._index.reset()
+        if self._vectors:
+            self._vectors.reset()
+
+    def repaired(self, ask: Callable[[], Answer]) -> Answer:
+        """An answer from the index, which is rebuilt if it turns out to be damaged."""
+        try:
+            return ask()
+        except StorageDamaged:
+            self.rebuild()
+            return ask()
+
+    def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
+        """Give vectors to sections without one, as long as `keep_on`, told how many so far, says so."""
+        vectors = self._vectors
+        return self.repaired(lambda: vectors.embed(keep_on)) if vectors else 0
+
+    def embed_in_background(self) -> None:
+        """The same in the background, until all have one or the library is closed."""
+        if not self._vectors or (self._embedding and self._embedding.is_alive()):
+            return
+        if self._embedded != self.repaired(self._index.generation):
+            self._embedding = Thread(target=self._embed_quietly, name="zkchat-vectors", daemon=True)
+            self._embedding.start()
+
+    def _embed_quietly(self) -> None:
+        # Nobody waits for vectors: without them the words decide, and the next run goes on.
+        with suppress(ZkchatError):
+            generation = self.repaired(self._index.generation)
+            self.embed(lambda _: not self._closing.is_set())
+            if not self._closing.is_set():
+                self._embedded = generation
+
+    def close(self) -> None:
+        """End what goes on in the background."""
+        self._closing.set()
+        self._background.close()
+        if self._embedding:
+            self._embedding.join()
 
 
 class _Closing(Exception):

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from zkchat.model.index import IndexBatch
-from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.model.note import FileStamp, NoteWarning, is_note
 from zkchat.ports import NoteFiles, NoteIndex, Workers
 from zkchat.vault.indexing.reader import Listed, PartRead, keys_of_known, nothing_collected, parts_of, read_part
 from zkchat.vault.links.catalog import LiveCatalog, keys_of_file
-from zkchat.vault.links.resolver import CatalogEntry, is_note
+from zkchat.vault.links.resolver import CatalogEntry
 from zkchat.vault.search.segments import merge_segments
 
 Progress = Callable[[int, int], None]

@@ -3,15 +3,15 @@
 import re
 from collections.abc import Iterable
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from zkchat.model.index import LinkToResolve
-from zkchat.model.note import Link, Missing, Resolution
+from zkchat.model.note import Link, Missing, Resolution, without_suffix
 from zkchat.vault.links.names import name_key
 from zkchat.vault.links.resolver import Anchors, Catalog, CatalogEntry, resolve
 
 if TYPE_CHECKING:
-    from zkchat.ports import NoteIndex
+    from zkchat.ports import NoteCatalog
 
 _MOST_MISSING = 4096
 _MOST_ANCHORED = 64
@@ -19,10 +19,16 @@ _MOST_ANCHORED = 64
 _ID = re.compile(r"\d{8}t\d{4}|\d{8,17}")
 
 
+class LinkResolver(Protocol):
+    def resolve(self, link: Link, source: str | None, *, suggestions: int = 3) -> Resolution:
+        """What a link leads to, written in the note `source` or by the user."""
+        ...
+
+
 class LiveCatalog:
     """Resolves links against what the index holds at the moment. Every thread may use it."""
 
-    def __init__(self, index: "NoteIndex") -> None:
+    def __init__(self, index: "NoteCatalog") -> None:
         self._index = index
         self._lock = RLock()
         self._catalog = Catalog((), self._anchors)
@@ -34,6 +40,7 @@ class LiveCatalog:
     def resolve(self, link: Link, source: str | None, *, suggestions: int = 3) -> Resolution:
         key = link.target, link.external, source, suggestions
         with self._lock:
+            self.catch_up()
             if known := self._missing.get(key):
                 return known
             found = resolve(self._catalog, link, source, suggestions=suggestions)
@@ -103,5 +110,5 @@ def keys_of_links(links: Iterable[Link]) -> frozenset[str]:
 
 def _keys(key: str) -> list[str]:
     """The name of a file whose path has this key, and the ids in it."""
-    name = key.rpartition("/")[2].removesuffix(".md")
+    name = without_suffix(key.rpartition("/")[2])
     return [name, *_ID.findall(name)]

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from zkchat.model.note import Ambiguous, External, Link, LinkVia, Missing, Resolution, Resolved
+from zkchat.model.note import Ambiguous, External, Link, LinkVia, Missing, Resolution, Resolved, without_suffix
 from zkchat.vault.links.names import name_key
 
 _ALONE: dict[LinkVia, str] = {
@@ -41,9 +41,9 @@ def _advantage(link: Link, found: Ambiguous, source: str | None) -> str:
     """The first rule by which the winner comes before the next best."""
     winner, rival = found.path, found.others[0]
     asked = link.target.lstrip("/")
-    if _bare(winner) == _bare(asked) != _bare(rival):
+    if without_suffix(winner) == without_suffix(asked) != without_suffix(rival):
         return "its path is exactly that"
-    if name_key(_bare(winner)) == name_key(_bare(asked)) != name_key(_bare(rival)):
+    if name_key(without_suffix(winner)) == name_key(without_suffix(asked)) != name_key(without_suffix(rival)):
         return "its path is that, but for upper and lower case"
     if source is not None and _folder(winner) == _folder(source) != _folder(rival):
         return f"it is in the same folder as {source}"
@@ -63,10 +63,6 @@ def _lost_place(link: Link, found: Resolved | Ambiguous) -> str:
         return ""
     kind = "block" if "^" in (link.anchor or link.target) else "heading"
     return f" There is no such {kind} in it, so the link leads to its beginning."
-
-
-def _bare(path: str) -> str:
-    return path[:-3] if path[-3:].lower() == ".md" else path
 
 
 def _folder(path: str) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from zkchat.model.index import LinkToResolve
 from zkchat.model.note import (
+    NOTE_SUFFIXES,
     Ambiguous,
     Block,
     External,
@@ -18,15 +19,18 @@ from zkchat.model.note import (
     Note,
     Resolution,
     Resolved,
+    is_note,
+    without_suffix,
 )
 from zkchat.vault.links.names import SimilarNames, name_key
 
-_DOCUMENTS = ("md", "canvas", "base", "pdf")
+_DOCUMENTS = (*(suffix[1:] for suffix in NOTE_SUFFIXES), "canvas", "base", "pdf")
 _IMAGES = ("avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp")
 _RECORDINGS = ("3gp", "flac", "m4a", "mp3", "ogg", "wav", "mkv", "mov", "mp4", "ogv", "webm")
 KNOWN_EXTENSIONS = frozenset((*_DOCUMENTS, *_IMAGES, *_RECORDINGS))
 """Of the files that Obsidian shows. A target that ends in one of them is first looked for as it is written."""
 
+_NOTES_FIRST, _AS_WRITTEN_FIRST = (*NOTE_SUFFIXES, ""), ("", *NOTE_SUFFIXES)
 _ID_SHAPE = "(?:[0-9]{8}t[0-9]{4}|[0-9]{8,17})"
 _ID = re.compile(f"^{_ID_SHAPE}(?![0-9])|(?<![0-9]){_ID_SHAPE}$")
 _MOST_ALIKE = 100
@@ -143,7 +147,7 @@ class Catalog:
         return self._titles.get(name_key(name))
 
     def with_id_of(self, target: str) -> list[str]:
-        stem = name_key(target).rpartition("/")[2].removesuffix(".md")
+        stem = without_suffix(name_key(target).rpartition("/")[2])
         return sorted({path for id_ in _ids(stem) for path in self._ids.get(id_)})
 
     def similar_to(self, name: str, limit: int) -> tuple[str, ...]:
@@ -157,7 +161,7 @@ class Catalog:
         yield self._tails, components[-1]
         yield self._tails, "/".join(components[-2:])
         if is_note(entry.path):
-            stem = components[-1][:-3]
+            stem = components[-1].rpartition(".")[0]
             for alias in {name_key(alias) for alias in entry.aliases}:
                 yield self._aliases, alias
             for id_ in _ids(stem):
@@ -214,14 +218,9 @@ def resolve(catalog: Catalog, link: Link | LinkToResolve, source: str | None, *,
     return Missing(target=link.target, suggestions=catalog.similar_to(name, suggestions) if suggestions else ())
 
 
-def is_note(path: str) -> bool:
-    return path[-3:].lower() == ".md"
-
-
 def is_attachment(target: str) -> bool:
     """Whether a link to this target means a file that is no note, be it there or not."""
-    extension = _extension(target)
-    return extension in KNOWN_EXTENSIONS and extension != "md"
+    return _extension(target) in KNOWN_EXTENSIONS and not is_note(target)
 
 
 def heading_key(text: str) -> str:
@@ -245,8 +244,8 @@ def section_lines(note: Note, anchor: str) -> tuple[int, int] | None:
 
 def _find(catalog: Catalog, target: str, source: str | None) -> tuple[list[str], LinkVia] | None:
     """The paths that a target means, the preferred one first, and how they were found."""
-    for spelling in _spellings(target):
-        paths = _by_path(catalog, spelling, source)
+    for suffix in _suffixes(target):
+        paths = _by_path(catalog, target + suffix, source)
         if paths:
             return paths, "path" if "/" in target else "name"
     aliased = catalog.called(target)
@@ -261,9 +260,9 @@ def _find(catalog: Catalog, target: str, source: str | None) -> tuple[list[str],
     return None
 
 
-def _spellings(target: str) -> tuple[str, str]:
-    with_ending = f"{target}.md"
-    return (target, with_ending) if _extension(target) in KNOWN_EXTENSIONS else (with_ending, target)
+def _suffixes(target: str) -> tuple[str, ...]:
+    """What may have been left out at the end of a target, the likeliest first."""
+    return _AS_WRITTEN_FIRST if _extension(target) in KNOWN_EXTENSIONS else _NOTES_FIRST
 
 
 def _extension(target: str) -> str:
@@ -329,4 +328,4 @@ def _ids(stem: str) -> set[str]:
 def _names(entry: CatalogEntry) -> set[str]:
     """What can be written between brackets to get there."""
     name = entry.path.rpartition("/")[2]
-    return {name[:-3], entry.title, *entry.aliases} - {""} if is_note(entry.path) else {name}
+    return {without_suffix(name), entry.title, *entry.aliases} - {""} if is_note(entry.path) else {name}

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from posixpath import join, normpath
 from typing import Final, NamedTuple
 
-from zkchat.model.note import NoteWarning
+from zkchat.model.note import NOTE_SUFFIXES, NoteWarning
 from zkchat.vault.privacy.classes import components, is_inside
 
 SETTING: Final = "privacy.local_only"
@@ -48,8 +48,8 @@ def _globs(entry: str, roots: Sequence[str], home: str) -> Iterator[str]:
         return
     glob = "/".join(wanted) or _EVERYTHING
     yield glob
-    if wanted and not glob.endswith((".md", "*")):
-        yield f"{glob}.md"  # a note by its name, and the note of a folder
+    if wanted and not glob.endswith((*NOTE_SUFFIXES, "*")):
+        yield from (glob + suffix for suffix in NOTE_SUFFIXES)  # a note by its name, and the note of a folder
 
 
 def _within(text: str, roots: Sequence[str]) -> list[str] | None:

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from datetime import datetime, time
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from zkchat.errors import StorageDamaged
 from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage
-from zkchat.ports import NoteIndex
+from zkchat.ports import TextIndex
 from zkchat.vault.search import query as grammar
 from zkchat.vault.search.query import Query
 from zkchat.vault.search.snippet import below_heading, snippet, why
@@ -25,17 +25,32 @@ _FIRST_CANDIDATES = 50
 """Candidates whose texts are fetched at first; each further look takes four times as many."""
 
 
-class Search:
-    """Finds in what the index holds at the moment. Every thread may use it."""
+class PassageSearch(Protocol):
+    def passages(
+        self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
+    ) -> list[Passage]:
+        """The passages that answer best, of all notes or of those `within`.
 
-    def __init__(
-        self, index: NoteIndex, vectors: VectorSearch | None = None, hidden: Callable[[], frozenset[str]] = frozenset
-    ) -> None:
-        """Notes that are `hidden` do not count: they are not found, and no score shows that they are there."""
+        With `words_only` it is the same whether or not sections have got their vectors already.
+        """
+        ...
+
+    def documents(self, text: str, *, limit: int) -> list[Passage]:
+        """The best passage of each note."""
+        ...
+
+    def idf(self, wanted: Iterable[str]) -> dict[str, float]:
+        """The inverse document frequency of each term that occurs in a note."""
+        ...
+
+
+class Search:
+    """Implements `PassageSearch` over what the index holds at the moment. Every thread may use it."""
+
+    def __init__(self, index: TextIndex, vectors: VectorSearch | None = None) -> None:
         self._index = index
         self._vectors = vectors
-        self._hidden = hidden
-        self._known: tuple[int, frozenset[str], TextRanking] | None = None
+        self._known: tuple[int, TextRanking] | None = None
 
     def passages(
         self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
@@ -44,7 +59,6 @@ class Search:
         return [_passage(section, score, asked) for section, score in islice(sections, limit)]
 
     def documents(self, text: str, *, limit: int) -> list[Passage]:
-        """The best passage of each note."""
         asked, sections = self._found(text, None, at_once=_FIRST_CANDIDATES)
         best: dict[str, Passage] = {}
         for section, score in sections:
@@ -55,7 +69,6 @@ class Search:
         return [*best.values()]
 
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
-        """The inverse document frequency of each term that occurs in a note."""
         with _noticing_damage():
             index, postings = self._look_up({*wanted})
             return index.idf(postings)
@@ -69,14 +82,9 @@ class Search:
         notes = _filter(query, within)
         if asked:
             vectors = None if words_only else self._vectors
-            return frozenset(asked), self._shown(self._ranked(query, asked, notes, at_once, vectors))
+            return frozenset(asked), self._ranked(query, asked, notes, at_once, vectors)
         listed = self._listed(notes) if notes != NoteFilter(within=notes.within) else iter(())
-        return frozenset(), self._shown(listed)
-
-    def _shown(self, found: Iterator[tuple[StoredSection, float]]) -> Iterator[tuple[StoredSection, float]]:
-        """Without what was hidden after the text index was loaded."""
-        hidden = self._hidden()
-        return (each for each in found if each[0].path not in hidden) if hidden else found
+        return frozenset(), listed
 
     def _listed(self, notes: NoteFilter) -> Iterator[tuple[StoredSection, float]]:
         """Where nothing ranks: the beginning of each note that the filters let through, the last changed first."""
@@ -120,17 +128,11 @@ class Search:
         """Where the terms stand, in an index of the same generation; it is built anew only when there is a new one."""
         from zkchat.vault.search.ranking import TextRanking
 
-        hidden = self._hidden()
-        known = self._known if self._known and self._known[1] == hidden else None
+        known = self._known
         lookup = self._index.look_up(wanted, known[0] if known else None)
         if known is None or lookup.segments is not None:
-            dead = [*lookup.dead, *self._sections_of(hidden)]
-            self._known = known = lookup.generation, hidden, TextRanking(lookup.segments or (), dead)
-        return known[2], lookup.postings
-
-    def _sections_of(self, paths: frozenset[str]) -> Iterator[int]:
-        for first, count in self._index.section_ranges(NoteFilter(within=paths)) if paths else ():
-            yield from range(first, first + count)
+            self._known = known = lookup.generation, TextRanking(lookup.segments or (), lookup.dead)
+        return known[1], lookup.postings
 
 
 @contextmanager

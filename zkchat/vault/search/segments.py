@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from zkchat.ports import NoteIndex
+from zkchat.ports import SegmentStore
 
 _MERGE_FACTOR = 8
 """So many segments of about the same size become one."""
@@ -12,7 +12,7 @@ _MIN_DEAD = 1_000
 _MIN_DEAD_SHARE = 0.3
 
 
-def merge_segments(index: NoteIndex) -> None:
+def merge_segments(index: SegmentStore) -> None:
     """Merge small segments, and rewrite those of which much is dead."""
     while small := _of_one_size(index.segment_sizes()):
         _rewrite(index, small)
@@ -31,13 +31,13 @@ def _of_one_size(sizes: dict[int, int]) -> list[int]:
     return next((found for _, found in sorted(magnitudes.items()) if len(found) >= _MERGE_FACTOR), [])
 
 
-def _mostly_dead(index: NoteIndex, dead: Sequence[int]) -> list[int]:
+def _mostly_dead(index: SegmentStore, dead: Sequence[int]) -> list[int]:
     from zkchat.vault.search.postings import count_dead
 
     return [head.id for head in index.segment_heads() if count_dead(head, dead) > _MIN_DEAD_SHARE * head.slots]
 
 
-def _rewrite(index: NoteIndex, segments: Sequence[int]) -> None:
+def _rewrite(index: SegmentStore, segments: Sequence[int]) -> None:
     from zkchat.vault.search.postings import merged
 
     parts, dead = index.load_segments(segments)

@@ -60,7 +60,7 @@ def files() -> SlowFiles:
 
 @pytest.fixture
 def library(tmp_path: Path, files: SlowFiles) -> Iterator[Library]:
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index, closing(Library(files, index)) as opened:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index, closing(Library.over(files, index)) as opened:
         yield opened
         files.answers.set()
 

@@ -219,7 +219,7 @@ def test_a_note_saved_while_the_user_types_is_found_without_another_refresh(tmp_
     clock = Typist()
     with (
         closing(SqliteNoteIndex(tmp_path / "index.db")) as index,
-        closing(Library(files, index, clock=lambda: clock.now)) as library,
+        closing(Library.over(files, index, clock=lambda: clock.now)) as library,
     ):
         library.refresh()
         files.write("new.md", "A birch.")
@@ -233,7 +233,7 @@ def test_while_the_notes_are_read_for_the_first_time_nobody_looks_ahead(tmp_path
     files = CountedFiles(old="An oak.")
     with (
         closing(SqliteNoteIndex(tmp_path / "index.db")) as index,
-        closing(Library(files, index, clock=lambda: 0.0)) as library,
+        closing(Library.over(files, index, clock=lambda: 0.0)) as library,
     ):
         library.refresh(lambda _done, _total: library.prefetch())
         library.close()

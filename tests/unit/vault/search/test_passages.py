@@ -17,7 +17,7 @@ FILLER = {f"filler {number}": f"# Filler {number}\n\nNothing to see in place {nu
 class Vault:
     def __init__(self, index: SqliteNoteIndex) -> None:
         self.files = MemoryFiles()
-        self.library = Library(self.files, index)
+        self.library = Library.over(self.files, index)
 
     def holds(self, **notes: str) -> "Vault":
         for name, text in {**FILLER, **notes}.items():
@@ -253,7 +253,7 @@ def test_a_search_sees_what_another_process_indexed(tmp_path: Path) -> None:
         here, there = Vault(ours).holds(a="garden"), Vault(theirs)
         assert here.paths("zebra") == []
         there.files = here.files
-        there.library = Library(here.files, theirs)
+        there.library = Library.over(here.files, theirs)
         here.files.write("b.md", "zebra")
         there.library.refresh()
         assert here.paths("zebra") == ["b.md"]
@@ -268,6 +268,6 @@ def test_times_on_disk_are_what_after_looks_at(tmp_path: Path) -> None:
         (root / f"{name}.md").write_text("garden")
         os.utime(root / f"{name}.md", (day.timestamp(), day.timestamp()))
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
-        library = Library(VaultFiles(root, exclude=(), max_note_bytes=1000), index)
+        library = Library.over(VaultFiles(root, exclude=(), max_note_bytes=1000), index)
         library.refresh()
         assert [found.path for found in library.search("garden after:2024")] == ["new.md"]

@@ -23,7 +23,7 @@ class Notes:
         self._gone: list[int] = []
 
     def hold(self, **texts: str) -> "Notes":
-        library = Library(self._files, self._index)
+        library = Library.over(self._files, self._index)
         for name, text in texts.items():
             self._files.write(f"{name}.md", text)
             library.refresh()

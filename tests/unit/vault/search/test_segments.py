@@ -25,7 +25,7 @@ def found_in(library: Library, query: str) -> list[tuple[str, float]]:
 
 def test_many_small_changes_leave_few_segments(index: SqliteNoteIndex) -> None:
     files = MemoryFiles()
-    library = Library(files, index)
+    library = Library.over(files, index)
     for number in range(70):
         files.write(f"n{number % 40}.md", f"# Garden {number}\n\nplants and other things {number}")
         library.refresh()
@@ -35,14 +35,14 @@ def test_many_small_changes_leave_few_segments(index: SqliteNoteIndex) -> None:
 
 def test_merging_changes_nothing_that_is_found(tmp_path: Path, index: SqliteNoteIndex) -> None:
     files = MemoryFiles()
-    library = Library(files, index)
+    library = Library.over(files, index)
     for number in range(23):
         files.write(f"n{number % 15}.md", f"---\naliases: [Bed {number}]\n---\n# Garden {number}\n\n## Soil\n\nplants")
         if number % 4 == 3:
             files.remove(f"n{number % 15}.md")
         library.refresh()
     with closing(SqliteNoteIndex(tmp_path / "fresh.db")) as other:
-        fresh = Library(files, other)
+        fresh = Library.over(files, other)
         fresh.refresh()
         for query in ("garden", "plants soil", "bed 20", "garden 7 -soil", '"garden 22"'):
             assert found_in(library, query) == found_in(fresh, query)
@@ -51,7 +51,7 @@ def test_merging_changes_nothing_that_is_found(tmp_path: Path, index: SqliteNote
 def test_what_is_mostly_dead_is_cleaned_away(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segments, "_MIN_DEAD", 10)
     files = MemoryFiles(**{f"n{number}": f"garden {number}" for number in range(40)})
-    library = Library(files, index)
+    library = Library.over(files, index)
     library.refresh()
     for number in range(30):
         files.remove(f"n{number}.md")
@@ -69,7 +69,7 @@ def test_large_segments_are_left_alone() -> None:
 def test_a_vault_that_was_emptied_has_no_segments(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segments, "_MIN_DEAD", 0)
     files = MemoryFiles(a="garden", b="garden")
-    library = Library(files, index)
+    library = Library.over(files, index)
     library.refresh()
     files.remove("a.md")
     files.remove("b.md")

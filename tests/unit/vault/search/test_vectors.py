@@ -51,7 +51,7 @@ def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
 
 def library(vault: Path, index: SqliteNoteIndex, embedder: BySubject | None = None) -> Library:
     files = VaultFiles(vault, exclude=(), max_note_bytes=1_000_000)
-    made = Library(files, index, VectorSearch(index.vectors, embedder or BySubject()))
+    made = Library.over(files, index, VectorSearch(index.vectors, embedder or BySubject()))
     made.refresh()
     return made
 
@@ -194,7 +194,7 @@ def test_an_index_that_was_built_anew_is_searched_by_its_new_vectors(vault: Path
 
 
 def test_a_library_without_an_embedder_makes_no_vectors(vault: Path, index: SqliteNoteIndex) -> None:
-    assert Library(VaultFiles(vault, exclude=(), max_note_bytes=1000), index).embed() == 0
+    assert Library.over(VaultFiles(vault, exclude=(), max_note_bytes=1000), index).embed() == 0
 
 
 def test_a_full_disk_stops_the_background_without_a_word(
@@ -220,7 +220,7 @@ def test_the_shipped_vectors_find_a_synonym(tmp_path: Path, index: SqliteNoteInd
     }.items():
         (folder / f"{name}.md").write_text(text)
     files = VaultFiles(folder, exclude=(), max_note_bytes=1_000_000)
-    made = Library(files, index, VectorSearch(index.vectors, installed()))
+    made = Library.over(files, index, VectorSearch(index.vectors, installed()))
     made.refresh()
     made.embed()
     assert made.search("driving cars")[0].path == "Vehicles.md"

@@ -1,0 +1,156 @@
+"""Which notes a model may not see: by the index, and by what the files say now."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from posixpath import normpath
+
+from zkchat.errors import NoteNotFound, VaultError
+from zkchat.model.note import PrivacyClass, is_note
+from zkchat.ports import NoteCatalog, NoteFiles
+from zkchat.vault.privacy.classes import is_inside, privacy_of_text
+from zkchat.vault.privacy.declarations import STRICTNESS
+
+
+class CurrentClasses:
+    """The class of a note as its file has it now: a note may have been marked since it was indexed.
+
+    A file is read again only where it may have changed since it was read here.
+    """
+
+    def __init__(self, files: NoteFiles, local_only: Sequence[str]) -> None:
+        self._files = files
+        self._local_only = local_only
+        self._known: dict[str, tuple[object, PrivacyClass]] = {}
+
+    def of(self, path: str) -> PrivacyClass | None:
+        """The class now; None where there is no such file any more. One that cannot be read may say anything."""
+        identity = self._files.identity(path)
+        known = self._known.get(path)
+        if known and identity is not None and known[0] == identity:
+            return known[1]
+        try:
+            text = self._files.read(path)
+        except NoteNotFound:
+            return None
+        except VaultError:
+            return "local"
+        privacy = self.of_text(text, path)
+        if identity is not None:
+            self._known[path] = identity, privacy
+        return privacy
+
+    def of_text(self, text: str, path: str) -> PrivacyClass:
+        """The class of a note that has just been read, by the place that a link leads to too."""
+        places = {path, *(self._files.linked([path]).values() if self._local_only else ())}
+        classes: list[PrivacyClass] = [privacy_of_text(text, place, self._local_only) for place in places]
+        return max(classes, key=STRICTNESS.__getitem__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PrivateNotes:
+    """The notes that are not open, at one generation of the index."""
+
+    generation: int | None = None
+    local: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
+    both: frozenset[str] = frozenset()
+
+    def with_class(self, path: str, privacy: PrivacyClass | None) -> "_PrivateNotes":
+        """With a note of which the index does not know yet that it is private, or gone."""
+        local, never = self.local - {path}, self.never
+        if privacy == "local":
+            local |= {path}
+        else:
+            never |= {path}
+        return _PrivateNotes(generation=self.generation, local=local, never=never, both=local | never)
+
+
+class PrivacyGuard:
+    """Decides for one model, and remembers whether it was shown a note that is to stay on this machine.
+
+    Whether the model is on this machine is asked anew each time: that is known for certain only once it is connected.
+    """
+
+    def __init__(
+        self, files: NoteFiles, index: NoteCatalog, local_only: Sequence[str], on_this_machine: Callable[[], bool]
+    ) -> None:
+        self._files = files
+        self._index = index
+        self._local_only = local_only
+        self._on_this_machine = on_this_machine
+        self._private = _PrivateNotes()
+        self._current = CurrentClasses(files, local_only)
+        self.disclosed = False
+        """Whether a local note was named or read through this guard since somebody set this to False."""
+
+    def hidden(self) -> frozenset[str]:
+        """The paths of the notes that the model may not see."""
+        private = self._private_notes()
+        return private.never if self._on_this_machine() else private.both
+
+    def reason(self, path: str) -> str:
+        """Why a note is hidden, as the end of a sentence; empty where it is not."""
+        if path not in self.hidden():
+            return ""
+        return "is never to be read" if path in self._private_notes().never else "is local"
+
+    def check(self, paths: Iterable[str], *, is_kept_when_gone: bool = True) -> bool:
+        """Learn which of these notes have become private since they were indexed; whether one is hidden by that.
+
+        What is gone may have moved to a local folder.
+        """
+        private, is_here, has_hidden = self._private_notes(), self._on_this_machine(), False
+        for path in dict.fromkeys(paths):
+            if path in private.both or not is_note(path):
+                continue
+            privacy = self._current.of(path)
+            if privacy in {"local", "never"} or (privacy is None and is_kept_when_gone):
+                private = self._private = private.with_class(path, privacy)
+                has_hidden = has_hidden or privacy != "local" or not is_here
+        return has_hidden
+
+    def visible(self, paths: Iterable[str]) -> list[str]:
+        """Those of the paths that are not hidden."""
+        hidden = self.hidden()
+        return [path for path in paths if path not in hidden]
+
+    def confirm(self, paths: Sequence[str]) -> list[str]:
+        """Those that are visible by what their files say now. They count as disclosed."""
+        self.check(paths)
+        shown = self.visible(paths)
+        self.disclose(shown)
+        return shown
+
+    def disclose(self, paths: Iterable[str]) -> None:
+        """These notes are named or shown to the model."""
+        self.disclosed = self.disclosed or not self._private_notes().local.isdisjoint(paths)
+
+    def may_open(self, path: str) -> bool:
+        """Whether a file, however its path is spelled, is not known to be hidden."""
+        return normpath(path) not in self.hidden()
+
+    def disclose_text(self, text: str, path: str) -> bool:
+        """Whether the model may see a note that has just been read. If so, it counts as disclosed."""
+        privacy = self._current.of_text(text, normpath(path))
+        if privacy == "never" or (privacy == "local" and not self._on_this_machine()):
+            return False
+        self.disclosed = self.disclosed or privacy == "local"
+        return True
+
+    def _private_notes(self) -> _PrivateNotes:
+        generation = self._index.generation()
+        if self._private.generation != generation:
+            own = self._index.private()
+            never = frozenset(path for path, privacy in own.items() if privacy == "never")
+            local = (frozenset(own) | self._inside_local_folders()) - never
+            self._private = _PrivateNotes(generation=generation, local=local, never=never, both=local | never)
+        return self._private
+
+    def _inside_local_folders(self) -> frozenset[str]:
+        if not self._local_only:
+            return frozenset()
+        paths = [row.path for row in self._index.catalog()]
+        places = self._files.linked(paths)
+        return frozenset(
+            path for path in paths if any(is_inside(each, self._local_only) for each in {path, places.get(path, path)})
+        )
