@@ -1,7 +1,5 @@
 """`zkchat models`: which model is used, which others there are, and how to get a small one."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +8,7 @@ from zkchat.cli.common import JsonOption, Process, VaultOption, process
 from zkchat.cli.progress import progress
 
 if TYPE_CHECKING:
-    from zkchat.config.schema import Model, Settings
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.providers.descriptor import ModelListing
+    from zkchat.compose.providers import ModelListing, UserNamedModel
 
 MAX_SHOWN = 20
 """Models of one listing: some servers offer hundreds. `--json` gives all of them."""
@@ -20,40 +16,18 @@ MAX_SHOWN = 20
 app = typer.Typer(help="List the models there are, and fetch a small one.", invoke_without_command=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Named:
-    """A model that the user has named; `listed` is what its provider says of it now."""
-
-    name: str
-    settings: "Model"
-    listed: "ModelInfo | None"
-
-    @property
-    def model(self) -> str:
-        return f"{self.settings.provider}:{self.settings.id}"
-
-    @property
-    def window(self) -> int | None:
-        return self.settings.context_limit or (self.listed.context_limit if self.listed else None)
-
-    @property
-    def tools(self) -> bool | None:
-        said = self.settings.calls_tools
-        return self.listed.calls_tools if said is None and self.listed else said
-
-
 @app.callback()
 def models(context: typer.Context, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show the model in use and the others there are, with their windows and whether they can use tools."""
     if context.invoked_subcommand:
         return
-    from zkchat.compose.providers import list_models, name_of_model
+    from zkchat.compose.providers import list_models, name_of_model, user_named_models
     from zkchat.compose.workspace import load_workspace
 
     here = process()
     workspace = load_workspace(here.environment, vault)
     listings = list_models(workspace)
-    named = _named(workspace.settings, listings.values())
+    named = user_named_models(workspace, listings.values())
     chosen, why = name_of_model(workspace, listings)
     if json_output:
         here.json(
@@ -61,7 +35,8 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
                 "model": chosen,
                 "why": why,
                 "named": [
-                    {"name": one.name, "model": one.model, "window": one.window, "tools": one.tools} for one in named
+                    {"name": one.name, "model": one.model, "window": one.window, "tools": one.calls_tools}
+                    for one in named
                 ],
                 "places": [_described(listing) for listing in listings.values()],
             }
@@ -92,20 +67,6 @@ def pull(
     here.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
 
 
-def _named(settings: "Settings", listings: "Iterable[ModelListing]") -> list[Named]:
-    from zkchat.compose.providers import listed_names
-
-    listed = {info.name: info for listing in listings for info in listing.models}
-    return [
-        Named(
-            name=name,
-            settings=model,
-            listed=next((listed[full] for full in listed_names(model.provider, model.id) if full in listed), None),
-        )
-        for name, model in settings.models.items()
-    ]
-
-
 def _described(listing: "ModelListing") -> dict[str, object]:
     return {
         "place": listing.source,
@@ -123,12 +84,12 @@ def _described(listing: "ModelListing") -> dict[str, object]:
     }
 
 
-def _print_named(here: Process, named: list[Named]) -> None:
+def _print_named(here: Process, named: "list[UserNamedModel]") -> None:
     if named:
         here.out("\nNames of your own")
     width = max((len(f"{one.name} = {one.model}") for one in named), default=0)
     for one in named:
-        tools = "" if one.tools is None else _tools(one.tools)
+        tools = "" if one.calls_tools is None else _tools(one.calls_tools)
         absent = "" if one.listed else "not among those below"
         facts = ", ".join(filter(None, (tools, absent)))
         here.out(f"  {f'{one.name} = {one.model}':<{width}}  {_window(one.window):>16}  {facts}")

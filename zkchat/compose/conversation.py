@@ -160,10 +160,8 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         workspace, unmet = (
             _apply_agent(workspace, options, agent) if agent else (workspace, _unapproved_agent(profiles, journal))
         )
-        notices: list[str] = []
         model = guarded_provider(workspace)
         provider = model.provider
-        notices += model.warnings
         library, cache_notices = stack.enter_context(open_note_library(workspace))
         refresher = IndexRefresher(library, provider, local_folders_of(workspace), options)
         private = options.private or journal.history.is_private
@@ -180,9 +178,8 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         )
         turn, trouble = open_turn(stack, parts)
         conversation = Conversation(turn, () if asked else choices, build_background_summaries(turn, settings))
-        notices += (
-            *cache_notices, *workspace.loaded.warnings, *rescued, *_first_problems(profiles.problems), *trouble
-        )  # fmt: skip
+        about_files = (*workspace.loaded.warnings, *rescued, *_first_problems(profiles.problems), *trouble)
+        notices = (*model.warnings, *cache_notices, *about_files)
         yield OpenConversation(
             conversation=conversation,
             store=journal.store,

@@ -1,6 +1,6 @@
 """The model of a conversation: chosen by the settings, created with its key, and counted by its tokenizer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
     from zkchat.config.schema import Settings
     from zkchat.environment import Environment
+    from zkchat.model.prompt import ModelInfo
     from zkchat.ports import ModelProvider, Tokenizer
-    from zkchat.providers.descriptor import ModelListing, ProviderContext, ProviderStatus
+    from zkchat.providers import descriptor
+    from zkchat.providers.descriptor import ProviderContext, ProviderStatus
     from zkchat.providers.weights import Progress
+
+    ModelListing = descriptor.ModelListing
 
 _FOREIGN_TOKENIZER_FACTOR = 1.2
 """Tokens of an unknown tokenizer for each of ours, rather high than low."""
@@ -168,11 +172,37 @@ def name_of_model(workspace: "Workspace", listings: Mapping[str, "ModelListing"]
     return choice.model, choice.why
 
 
-def listed_names(provider: str, id_: str) -> list[str]:
-    """The full names by which a provider may list the model `id_`."""
+@dataclass(frozen=True, kw_only=True)
+class UserNamedModel:
+    """A model that the settings give a name; `listed` is what its provider says of it now."""
+
+    name: str
+    model: str
+    window: int | None
+    calls_tools: bool | None
+    listed: "ModelInfo | None"
+
+
+def user_named_models(workspace: "Workspace", listings: "Iterable[ModelListing]") -> list[UserNamedModel]:
+    """The models of `[models.NAME]`; what the settings say of one goes before what its provider says."""
     from zkchat.providers.registry import descriptor_of
 
-    return [f"{provider}:{listed}" for listed in descriptor_of(provider).listed_ids(id_)]
+    by_name = {info.name: info for listing in listings for info in listing.models}
+    found = []
+    for name, model in workspace.settings.models.items():
+        names = (f"{model.provider}:{id_}" for id_ in descriptor_of(model.provider).listed_ids(model.id))
+        listed = next((by_name[each] for each in names if each in by_name), None)
+        tools = listed.calls_tools if model.calls_tools is None and listed else model.calls_tools
+        found.append(
+            UserNamedModel(
+                name=name,
+                model=f"{model.provider}:{model.id}",
+                window=model.context_limit or (listed.context_limit if listed else None),
+                calls_tools=tools,
+                listed=listed,
+            )
+        )
+    return found
 
 
 def check_model(workspace: "Workspace", provider: "ModelProvider") -> str:
