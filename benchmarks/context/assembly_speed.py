@@ -10,7 +10,7 @@ import statistics
 import time
 from datetime import UTC, datetime
 
-from zkchat.context.assembly import Assembler, RequestPlan, piece
+from zkchat.context.assembly import Assembler, RequestPlan, prompt_item
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import calibrate
 from zkchat.context.tokens import CachedTokenizer, Encoding
@@ -48,10 +48,10 @@ def measured(archived: int) -> tuple[list[float], list[float]]:
     encoding = Encoding("o200k_base")
     assembler = Assembler(CachedTokenizer(encoding))
     budget = budget_for(ModelInfo(provider="x", id="x", context_limit=200_000), Shares())
-    system = piece("system", "default", "Be kind.")
+    system = prompt_item("system", "default", "Be kind.")
 
     def take_in() -> None:
-        plan = RequestPlan(pieces=(system,))
+        plan = RequestPlan(items=(system,))
         assembler.assemble(plan, history.window, budget, calibrate(history.newest_first, "x:x"))
 
     take_in()

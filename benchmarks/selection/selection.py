@@ -113,7 +113,7 @@ def choice(items: dict[str, str], messages: Sequence[Message]) -> None:
     rules = [Candidate(type="rule", name=name, include="agent", about=about) for name, about in items.items()]
     selector = Selector(Relevance(installed()), CachedTokenizer(Estimate()))
     for name, some in {"all": messages, "held out": [m for m in messages if m.is_held_out]}.items():
-        sent = {message: [item.name for item in selector.select(message.text, rules).items] for message in some}
+        sent = {message: [item.name for item in selector.select(message.text, rules).records] for message in some}
         right = [bool(message.wanted & {*names}) for message, names in sent.items() if message.wanted]
         quiet = [not names for message, names in sent.items() if not message.wanted]
         extra = statistics.mean(len({*names} - message.wanted) for message, names in sent.items())

@@ -56,8 +56,8 @@ def test_what_is_sent_is_what_the_modes_and_the_user_say(
     for change in changes:
         wishes |= {(item.type, item.name): True for item in change.added}
         wishes |= {(item.type, item.name): False for item in change.dropped}
-    sent = {(item.type, item.name): item for item in selected.items}
-    assert len(sent) == len(selected.items)
+    sent = {(item.type, item.name): item for item in selected.records}
+    assert len(sent) == len(selected.records)
     short = {(left.item.type, left.item.name) for left in selected.left_out if left.why == "budget"}
     for each in available:
         key = (each.type, each.name)

@@ -13,13 +13,13 @@ from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.references import WITHHELD, link_named, text_of
 from zkchat.chat.staleness import Staleness, StaleNote
-from zkchat.context.assembly import Assembled, Assembler, Piece, RequestPlan, piece
+from zkchat.context.assembly import Assembled, Assembler, PromptItem, RequestPlan, prompt_item
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
 from zkchat.context.calibration import Calibration, calibrate
 from zkchat.context.instructions import SMALL_AGENT
 from zkchat.context.recall.search import ConversationSearch, FoundMessage
 from zkchat.context.recall.selection import Recalled, recall
-from zkchat.context.selection import Candidate, Selected, Selector, added_items, build_candidates
+from zkchat.context.selection import Candidate, Selection, Selector, added_items, build_candidates
 from zkchat.context.strategies import CompactionPlan, LiveMessage, Retention, TokenLimits, TooFull, plan_compaction
 from zkchat.errors import StorageError, UsageError, VaultError
 from zkchat.memory.facts import Memory
@@ -62,7 +62,7 @@ class ArchiveRecall:
     tokenizer: Tokenizer
     privacy: ConversationPrivacy
 
-    def pieces(self, text: str, budget: int) -> list[Piece]:
+    def items(self, text: str, budget: int) -> list[PromptItem]:
         """The archived messages that are relevant to a text, in the order in which they were said."""
         self._catch_up()
         archived = self._archived()
@@ -77,7 +77,7 @@ class ArchiveRecall:
             asked_in=asked,
         )
         places = {id_: place for place, id_ in enumerate(archived)}
-        return [_recalled_piece(each) for each in sorted(found, key=lambda each: places[each.message.id])]
+        return [_recalled_item(each) for each in sorted(found, key=lambda each: places[each.message.id])]
 
     def find(self, query: str, limit: int) -> list[FoundMessage]:
         """The archived messages that answer a query best."""
@@ -94,15 +94,15 @@ class ArchiveRecall:
             self.search.catch_up(self.journal.store, session)
 
 
-def _recalled_piece(recalled: Recalled) -> Piece:
-    return piece(
+def _recalled_item(recalled: Recalled) -> PromptItem:
+    return prompt_item(
         "recall",
         recalled.message.id,
         recalled.quoted,
         include="agent",
         score=round(recalled.score, 3),
         reason="said earlier, and archived",
-        passing=True,
+        this_turn_only=True,
     )
 
 
@@ -152,15 +152,15 @@ class RequestBuilder:
         question = user.text if user else ""
         selected = self._selected(agent, question, budget)
         project = self._project(int(PROJECT_SHARE * budget.memory_limit))
-        left = budget.memory_limit - sum(each.item.tokens for each in project.pieces)
+        left = budget.memory_limit - sum(each.item.tokens for each in project.items)
         facts = self._facts(question, left // 2)
-        recalled = self._recalled(question, left - sum(each.item.tokens for each in facts.pieces))
+        recalled = self._recalled(question, left - sum(each.item.tokens for each in facts.items))
         # Of a note that may have become private the model hears nothing, not even its name.
         changed = [note for note in self.stale(user) if note.now] if user else []
-        stale = [note.piece(can_read=info.calls_tools) for note in changed]
-        beside = (*project.pieces, *facts.pieces, *recalled, *stale)
+        stale = [note.prompt_item(can_read=info.calls_tools) for note in changed]
+        beside = (*project.items, *facts.items, *recalled, *stale)
         planned = RequestPlan(
-            pieces=(_instructions(agent, info), *selected.pieces, *beside),
+            items=(_instructions(agent, info), *selected.items, *beside),
             left_out=(
                 *self._withheld_links(user),
                 *map(self._with_its_reason, (*selected.left_out, *project.left_out, *facts.left_out)),
@@ -261,7 +261,7 @@ class RequestBuilder:
     def _staleness(self) -> Staleness:
         return Staleness(self.library)
 
-    def _selected(self, agent: Agent, question: str, budget: Budget) -> Selected:
+    def _selected(self, agent: Agent, question: str, budget: Budget) -> Selection:
         return self.selector.select(question, self.candidates(agent), self._history.items, tool_tokens=budget.tools)
 
     def _notes(self, agent: Agent) -> Iterator[tuple[str, str]]:
@@ -293,34 +293,34 @@ class RequestBuilder:
         reason = self._withheld(name)
         return LeftOut(item=left.item.model_copy(update={"reason": reason}), why="private") if reason else left
 
-    def _project(self, budget: int) -> Selected:
+    def _project(self, budget: int) -> Selection:
         try:
             return project_memory(
                 self.library.read, self.tokenizer, budget, is_approved=self.approvals.page_is_approved
             )
         except StorageError:
-            return Selected()
+            return Selection()
 
-    def _facts(self, question: str, budget: int) -> Selected:
+    def _facts(self, question: str, budget: int) -> Selection:
         if not question or self.memory is None or self._info.needs_notes:
-            return Selected()
+            return Selection()
         try:
             return self.memory.recall(question, self.tokenizer, budget)
         except StorageError:
-            return Selected()  # a turn goes on without what is remembered
+            return Selection()  # a turn goes on without what is remembered
 
-    def _recalled(self, question: str, budget: int) -> list[Piece]:
+    def _recalled(self, question: str, budget: int) -> list[PromptItem]:
         if not question or self.recall is None or self._info.needs_notes or not self._history.archived:
             return []
         try:
-            return self.recall.pieces(question, budget)
+            return self.recall.items(question, budget)
         except StorageError:
             return []  # the archive's index is a cache
 
 
-def _instructions(agent: Agent, info: ModelInfo) -> Piece:
+def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:
     is_small = agent.name == DEFAULT and agent.origin == "built-in" and not info.calls_tools
-    return piece("system", agent.name, SMALL_AGENT if is_small else instructions(agent))
+    return prompt_item("system", agent.name, SMALL_AGENT if is_small else instructions(agent))
 
 
 def room_for(assembled: Assembled) -> TokenLimits:

@@ -8,7 +8,7 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange, ToolLoop
-from zkchat.context.assembly import Piece, piece
+from zkchat.context.assembly import PromptItem, prompt_item
 from zkchat.context.formatting import format_evidence
 from zkchat.context.relevance import topic_terms
 from zkchat.errors import StorageError, VaultError, ZkchatError
@@ -102,7 +102,7 @@ class SecondLook:
         before = replace(exchange)
         try:
             self.loop.journal.append(HeadEntry(message_id=user.id))
-            exchange.plan = exchange.plan.with_pieces(map(_piece, found))
+            exchange.plan = exchange.plan.with_items(map(_evidence_item, found))
             exchange.references = ReferenceList(user.references)
             await self.loop.ask_again(exchange, user.id, [*map(as_reference, found)], emit)
         except ZkchatError as error:
@@ -149,13 +149,13 @@ def _bears_on(telling: frozenset[str], evidence: Evidence) -> bool:
     return bool(named) or len(telling.intersection(terms(f"{evidence.heading} {evidence.sentence}"))) > 1
 
 
-def _piece(evidence: Evidence) -> Piece:
-    return piece(
+def _evidence_item(evidence: Evidence) -> PromptItem:
+    return prompt_item(
         "evidence",
         evidence.relative_path,
         format_evidence([evidence]),
         include="agent",
         score=evidence.score,
         reason=REASON,
-        passing=True,
+        this_turn_only=True,
     )

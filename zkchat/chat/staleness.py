@@ -6,7 +6,7 @@ from typing import Final, TypeGuard
 
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.references import place_of, text_of
-from zkchat.context.assembly import Piece, digest, piece
+from zkchat.context.assembly import PromptItem, digest, prompt_item
 from zkchat.context.formatting import format_document
 from zkchat.context.instructions import SMALL_AGENT, STRICT
 from zkchat.context.selection import build_candidates
@@ -29,14 +29,14 @@ class StaleNote:
     """The digest of its present text; empty where it is gone, or kept from this model."""
     is_sent_again: bool
 
-    def piece(self, *, can_read: bool) -> Piece:
+    def prompt_item(self, *, can_read: bool) -> PromptItem:
         """What the model is told of it, beside the message at hand."""
         if self.is_sent_again:
             more = "The text that comes with this message is the present one."
         else:
             more = "What stands there is its old text." + (" Read it again before you rely on it." if can_read else "")
         text = f"{self.name} has changed since it was quoted earlier in this conversation. {more}"
-        return piece("memory", self.name, text, reason="changed since the model read it", passing=True)
+        return prompt_item("memory", self.name, text, reason="changed since the model read it", this_turn_only=True)
 
     @property
     def warning(self) -> Warned:

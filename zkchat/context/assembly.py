@@ -1,7 +1,7 @@
 """The request a model gets, and the record of why each thing is in it. The request is built from the record.
 
 Pure, so that what was sent with any stored message can be built again. Its beginning stays the same from turn to turn:
-lasting pieces, summary, history; what is meant for one message only goes with that message.
+lasting items, summary, history; what is meant for one message only goes with that message.
 """
 
 import json
@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Final
 
 from zkchat.context.budget import Budget, Counts, usage_of
-from zkchat.context.calibration import Calibration, Counted, Traits, all_in_all, traits_of
+from zkchat.context.calibration import Calibration, RequestSize, TokenFeatures, features_of, sum_features
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import STRICT
 from zkchat.model.choices import IncludeMode, ItemType
@@ -35,14 +35,14 @@ PER_MESSAGE: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class PromptItem:
     """A text that goes into the request beside the messages, and why."""
 
     item: RequestItem
     text: str
 
 
-def piece(
+def prompt_item(
     type_: ItemType,
     name: str,
     text: str,
@@ -50,26 +50,32 @@ def piece(
     include: IncludeMode = "always",
     score: float | None = None,
     reason: str = "",
-    passing: bool = False,
-) -> Piece:
+    this_turn_only: bool = False,
+) -> PromptItem:
     item = RequestItem(
-        type=type_, name=name, include=include, score=score, reason=reason, passing=passing, digest=digest(text)
+        type=type_,
+        name=name,
+        include=include,
+        score=score,
+        reason=reason,
+        this_turn_only=this_turn_only,
+        digest=digest(text),
     )
-    return Piece(item=item, text=text)
+    return PromptItem(item=item, text=text)
 
 
-def tool_piece(spec: ToolSpec) -> Piece:
+def tool_item(spec: ToolSpec) -> PromptItem:
     """A tool as it is described to the model."""
     text = spec.model_dump_json()
     item = RequestItem(type="tool", name=spec.name, server=spec.server, digest=digest(text))
-    return Piece(item=item, text=text)
+    return PromptItem(item=item, text=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestPlan:
     """What goes into a request beside the conversation, and how the request is to be built."""
 
-    pieces: tuple[Piece, ...]
+    items: tuple[PromptItem, ...]
     """Instructions, rules, notes, tools and what is remembered, in the order in which they are sent."""
     left_out: tuple[LeftOut, ...] = ()
     agent: str = "default"
@@ -82,19 +88,19 @@ class RequestPlan:
 
     @property
     def offers_tools(self) -> bool:
-        return any(each.item.type == "tool" for each in self.pieces)
+        return any(each.item.type == "tool" for each in self.items)
 
-    def with_pieces(self, pieces: Iterable[Piece]) -> "RequestPlan":
-        return replace(self, pieces=(*self.pieces, *pieces))
+    def with_items(self, items: Iterable[PromptItem]) -> "RequestPlan":
+        return replace(self, items=(*self.items, *items))
 
     def without_tools(self) -> "RequestPlan":
-        return replace(self, pieces=tuple(each for each in self.pieces if each.item.type != "tool"))
+        return replace(self, items=tuple(each for each in self.items if each.item.type != "tool"))
 
     def only_from_evidence(self) -> "RequestPlan":
         """For an answer that rests on nothing but what is sent with the question."""
-        system, *others = self.without_tools().pieces
-        rule = piece("rule", "strict", STRICT, include="manual", reason="asked for with --strict")
-        return replace(self, pieces=(system, rule, *others), can_read=False)
+        system, *others = self.without_tools().items
+        rule = prompt_item("rule", "strict", STRICT, include="manual", reason="asked for with --strict")
+        return replace(self, items=(system, rule, *others), can_read=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +136,7 @@ class Assembler:
         self._tokenizer = tokenizer
         self._worded: Mapping[str, _Worded] = {}
         """By id, the messages of the last request."""
-        self._traits: Mapping[str, Traits] = {}
+        self._features: Mapping[str, TokenFeatures] = {}
         """By text, of the last request."""
 
     def assemble(self, plan: RequestPlan, window: Window, budget: Budget, calibration: Calibration) -> Assembled:
@@ -144,11 +150,13 @@ class Assembler:
         record = RequestContext(agent=plan.agent, can_read=plan.can_read, items=tuple(items), left_out=plan.left_out)
         messages = {message.id: message for message in window.live}
         request = request_from(record, messages, contents, {id_: each.said for id_, each in self._worded.items()})
-        self._traits = {said.text: self._traits.get(said.text) or traits_of(said.text) for said in request.messages}
-        traits = all_in_all(self._traits[said.text] for said in request.messages)
-        expected = calibration.expected(Counted(counts.total, traits))
+        self._features = {
+            said.text: self._features.get(said.text) or features_of(said.text) for said in request.messages
+        }
+        features = sum_features(self._features[said.text] for said in request.messages)
+        expected = calibration.expected(RequestSize(counts.total, features))
         usage = usage_of(budget, counts, expected=expected, exact=self._tokenizer.exact)
-        usage = usage.model_copy(update={"traits": traits})
+        usage = usage.model_copy(update={"token_features": features})
         scale = expected / counts.total
         return Assembled(
             request=request.model_copy(update={"window": budget.window}),
@@ -192,13 +200,13 @@ def request_from(
     known = said_before or {}
     sent = [item for item in context.items if not item.part_of]
     texts = [item for item in sent if item.type not in {"tool", "message"}]
-    lasting = [contents[item.digest] for item in texts if not item.passing]
-    passing = tuple(contents[item.digest] for item in texts if item.passing)
+    lasting = [contents[item.digest] for item in texts if not item.this_turn_only]
+    this_turn = tuple(contents[item.digest] for item in texts if item.this_turn_only)
     said = [item for item in sent if item.type == "message"]
     asked = next((item for item in reversed(said) if messages[item.name].role == "user"), None)
     prompt = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
     for item in said:
-        beside = passing if item is asked else ()
+        beside = this_turn if item is asked else ()
         if item.name in known and not beside:
             prompt.extend(known[item.name])
             continue
@@ -230,21 +238,21 @@ def _items(
     tokenizer: Tokenizer,
     contents: dict[str, str],
 ) -> Iterator[RequestItem]:
-    def counted(piece: Piece) -> RequestItem:
-        contents[piece.item.digest] = piece.text
-        return piece.item.model_copy(update={"tokens": tokenizer.count(piece.text) + 1})
+    def counted(each: PromptItem) -> RequestItem:
+        contents[each.item.digest] = each.text
+        return each.item.model_copy(update={"tokens": tokenizer.count(each.text) + 1})
 
-    tools = [each for each in plan.pieces if each.item.type == "tool"]
-    texts = [each for each in plan.pieces if each.item.type != "tool"]
-    yield from (counted(each) for each in texts if not each.item.passing)
+    tools = [each for each in plan.items if each.item.type == "tool"]
+    texts = [each for each in plan.items if each.item.type != "tool"]
+    yield from (counted(each) for each in texts if not each.item.this_turn_only)
     if summary := format_summary(window.summary) if window.summary else "":
         marker = window.compactions[-1]
-        yield counted(piece("summary", marker.id, summary, reason="stands for the archived messages"))
+        yield counted(prompt_item("summary", marker.id, summary, reason="stands for the archived messages"))
     yield from (counted(each) for each in tools)
     for message in messages:
         contents |= message.contents
         yield from message.items
-    yield from (counted(each) for each in texts if each.item.passing)
+    yield from (counted(each) for each in texts if each.item.this_turn_only)
 
 
 def _worded(message: ChatMessage, short: Mapping[str, str], can_read: bool, tokenizer: Tokenizer) -> _Worded:

@@ -1,7 +1,8 @@
-"""From our own counts to what a model's server will count (SPEC 3.2). Pure: learned from the stored messages.
+"""Calibration: from our own token counts to what a model's server will count. Pure, learned from the stored messages.
 
-What a server reports teaches its tokens for each of ours, and what each trait of a text adds to them. The next request
-is mostly the same text as the last, so it starts from what was reported of that one.
+What servers report gives their tokens for each of ours, and what each feature of a text adds to them: a small
+vocabulary is mostly English, so it spells out numbers digit by digit, foreign words in syllables, and other scripts
+almost in bytes. The next request is mostly the same text as the last, so the estimate starts from that one's report.
 """
 
 import re
@@ -14,8 +15,8 @@ from typing import Final, NamedTuple
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.model.message import ChatMessage
 
-Traits = Mapping[str, int]
-"""How much there is of each trait; what there is nothing of is not named."""
+TokenFeatures = Mapping[str, int]
+"""How much there is of each feature; what there is nothing of is not named."""
 
 MESSAGES: Final = "messages"
 DIGITS: Final = "digits"
@@ -41,42 +42,44 @@ _WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH = STOP_WORDS_BY_CODE["en"]
 _OF_OTHERS = frozenset().union(*STOP_WORDS_BY_CODE.values()) - _ENGLISH
 
-_SAMPLES = 30
+MAX_SAMPLES = 30
 """Reports that are looked at, the newest."""
-_LOOK_BACK = 200
+MAX_MESSAGES = 200
 """Messages in which they are looked for."""
-_BELIEVABLE = (0.5, 4.0)
+PLAUSIBLE_RATIO = (0.5, 4.0)
 """Reported tokens to counted ones. Beyond, the server cut the prompt, or reports only what its cache did not hold."""
-_NOISE = 300.0
-"""Tokens squared by which a report is off what its traits explain."""
+NOISE_VARIANCE = 300.0
+"""Tokens squared by which a report is off what its features explain."""
 
 
-class Weight(NamedTuple):
+class Prior(NamedTuple):
     """What is known of a tokenizer before it has said anything: how many tokens, give or take."""
 
-    usual: float
-    spread: float
+    mean: float
+    deviation: float
 
 
 _TOKENS = "tokens"
-_OTHER_TOKENIZER: Mapping[str, Weight] = {
-    MESSAGES: Weight(0.0, 3.0),
-    DIGITS: Weight(0.2, 0.3),
-    FOREIGN: Weight(0.07, 0.05),
-    **dict.fromkeys(SCRIPTS, Weight(0.4, 0.2)),
+_OTHER_TOKENIZER: Mapping[str, Prior] = {
+    MESSAGES: Prior(0.0, 3.0),
+    DIGITS: Prior(0.2, 0.3),
+    FOREIGN: Prior(0.07, 0.05),
+    **dict.fromkeys(SCRIPTS, Prior(0.4, 0.2)),
 }
-_OUR_TOKENIZER: Mapping[str, Weight] = {trait: Weight(0.0, spread) for trait, (_, spread) in _OTHER_TOKENIZER.items()}
-_PER_TOKEN_SPREAD = 0.3
+_OUR_TOKENIZER: Mapping[str, Prior] = {
+    feature: Prior(0.0, deviation) for feature, (_, deviation) in _OTHER_TOKENIZER.items()
+}
+_TOKEN_DEVIATION = 0.3
 
 
-class Counted(NamedTuple):
+class RequestSize(NamedTuple):
     """A request as we measure it."""
 
     tokens: int
-    traits: Traits
+    features: TokenFeatures
 
 
-_NOTHING = Counted(0, {})
+_NOTHING = RequestSize(0, {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,19 +87,19 @@ class Calibration:
     """What a model's server counts for what we count."""
 
     weights: Mapping[str, float] = field(default_factory=lambda: {_TOKENS: 1.0})
-    """Of our tokens, and of each trait."""
-    last: Counted = _NOTHING
+    """Of our tokens, and of each feature."""
+    last: RequestSize = _NOTHING
     reported: int = 0
     """The last request and what the server counted for it."""
     samples: int = 0
     ratio: float = 1.0
     """Tokens of the server for each of ours, all in all."""
 
-    def expected(self, counted: Counted) -> int:
+    def expected(self, counted: RequestSize) -> int:
         """What the server will count, starting from the last request where it said so."""
         before, now = _measures(self.last), _measures(counted)
         more = sum(weight * (now.get(what, 0) - before.get(what, 0)) for what, weight in self.weights.items())
-        lowest, highest = (bound * counted.tokens for bound in _BELIEVABLE)
+        lowest, highest = (bound * counted.tokens for bound in PLAUSIBLE_RATIO)
         return round(min(max(self.reported + more, lowest), highest))
 
 
@@ -105,10 +108,10 @@ def calibrate(messages: Iterable[ChatMessage], model: str, prior: float = 1.0) -
 
     `prior` holds until there is one; above 1 it says that the model counts with a tokenizer that is not ours.
     """
-    weights = {_TOKENS: Weight(prior, _PER_TOKEN_SPREAD), **(_OTHER_TOKENIZER if prior > 1 else _OUR_TOKENIZER)}
-    samples = [*islice(_samples(islice(messages, _LOOK_BACK), model), _SAMPLES)]
+    weights = {_TOKENS: Prior(prior, _TOKEN_DEVIATION), **(_OTHER_TOKENIZER if prior > 1 else _OUR_TOKENIZER)}
+    samples = [*islice(_samples(islice(messages, MAX_MESSAGES), model), MAX_SAMPLES)]
     if not samples:
-        return Calibration(weights={what: weight.usual for what, weight in weights.items()}, ratio=prior)
+        return Calibration(weights={what: weight.mean for what, weight in weights.items()}, ratio=prior)
     last, reported = samples[0]
     return Calibration(
         weights=_fitted(samples, weights),
@@ -119,34 +122,34 @@ def calibrate(messages: Iterable[ChatMessage], model: str, prior: float = 1.0) -
     )
 
 
-def _samples(messages: Iterable[ChatMessage], model: str) -> Iterable[tuple[Counted, int]]:
+def _samples(messages: Iterable[ChatMessage], model: str) -> Iterable[tuple[RequestSize, int]]:
     for message in messages:
         usage = message.request_context.usage if message.request_context else None
-        if not (usage and usage.traits and message.usage and f"{message.provider}:{message.model}" == model):
+        if not (usage and usage.token_features and message.usage and f"{message.provider}:{message.model}" == model):
             continue
-        lowest, highest = (bound * usage.counted for bound in _BELIEVABLE)
+        lowest, highest = (bound * usage.counted for bound in PLAUSIBLE_RATIO)
         if lowest <= message.usage.prompt_tokens <= highest:
-            yield Counted(usage.counted, usage.traits), message.usage.prompt_tokens
+            yield RequestSize(usage.counted, usage.token_features), message.usage.prompt_tokens
 
 
-def _fitted(samples: Sequence[tuple[Counted, int]], weights: Mapping[str, Weight]) -> dict[str, float]:
-    """The weights that explain the reports best, by least squares drawn towards what is usual."""
+def _fitted(samples: Sequence[tuple[RequestSize, int]], weights: Mapping[str, Prior]) -> dict[str, float]:
+    """The weights that explain the reports best, by ridge regression towards the priors."""
     import numpy as np
 
-    usual, spread = np.array([*weights.values()]).T
+    mean, deviation = np.array([*weights.values()]).T
     measures = [_measures(counted) for counted, _ in samples]
     known = np.array([[each.get(what, 0) for what in weights] for each in measures], dtype=float)
-    off = np.array([said for _, said in samples]) - known @ usual
-    found = np.linalg.solve(known.T @ known / _NOISE + np.diag(spread**-2), known.T @ off / _NOISE)
-    return dict(zip(weights, (usual + found).tolist(), strict=True))
+    off = np.array([said for _, said in samples]) - known @ mean
+    found = np.linalg.solve(known.T @ known / NOISE_VARIANCE + np.diag(deviation**-2), known.T @ off / NOISE_VARIANCE)
+    return dict(zip(weights, (mean + found).tolist(), strict=True))
 
 
-def _measures(counted: Counted) -> dict[str, int]:
-    return {_TOKENS: counted.tokens, **counted.traits}
+def _measures(counted: RequestSize) -> dict[str, int]:
+    return {_TOKENS: counted.tokens, **counted.features}
 
 
-def traits_of(text: str) -> Traits:
-    """The traits of one message."""
+def features_of(text: str) -> TokenFeatures:
+    """The features of one message."""
     found = Counter({MESSAGES: 1, DIGITS: len(_DIGIT.findall(text))})
     found[FOREIGN] = sum(len(line) for line in text.splitlines() if _is_foreign(line))
     if not text.isascii():
@@ -155,12 +158,12 @@ def traits_of(text: str) -> Traits:
     return +found
 
 
-def all_in_all(each: Iterable[Traits]) -> dict[str, int]:
-    """The traits of several messages together."""
+def sum_features(each: Iterable[TokenFeatures]) -> dict[str, int]:
+    """The features of several messages together."""
     total: dict[str, int] = {}
-    for traits in each:
-        for trait, much in traits.items():
-            total[trait] = total.get(trait, 0) + much
+    for features in each:
+        for feature, much in features.items():
+            total[feature] = total.get(feature, 0) + much
     return total
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from html import escape
 
-from zkchat.context.assembly import Piece, digest
+from zkchat.context.assembly import PromptItem, digest
 from zkchat.context.formatting import format_document
 from zkchat.context.relevance import Relevance
 from zkchat.model.choices import IncludeMode, ItemType
@@ -58,15 +58,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class Selection:
     """What goes into the request, in order, and what was considered and left out."""
 
-    pieces: tuple[Piece, ...] = ()
+    items: tuple[PromptItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
     @property
-    def items(self) -> tuple[RequestItem, ...]:
-        return tuple(piece.item for piece in self.pieces)
+    def records(self) -> tuple[RequestItem, ...]:
+        return tuple(each.item for each in self.items)
 
 
 def key_of(item: RequestItem) -> Key:
@@ -103,7 +103,7 @@ class Selector:
         changes: Sequence[ItemsEntry] = (),
         *,
         tool_tokens: int | None = None,
-    ) -> Selected:
+    ) -> Selection:
         """The session's items first, then those that the message calls for, the most relevant first.
 
         What the user added has to be among `available` to be found. `tool_tokens` is the room for tools; what of
@@ -127,7 +127,7 @@ class Selector:
         ]
         on_subject = [self._chosen(each, scores[each.key], "on the subject of your message") for each in called]
         kept, too_many = self._within([*in_session, *on_subject], question, at_hand, tool_tokens)
-        return Selected(tuple(kept), (*missing, *removed, *too_many, *below))
+        return Selection(tuple(kept), (*missing, *removed, *too_many, *below))
 
     def _scores(self, question: str, candidates: Sequence[Candidate]) -> dict[Key, float]:
         scores = self._relevance.scores(question, [each.about or each.name for each in candidates])
@@ -148,8 +148,8 @@ class Selector:
         return sorted(called, key=lambda each: -scores[each.key]), below
 
     def _within(
-        self, chosen: Sequence[Piece], question: str, at_hand: dict[Key, Candidate], tool_tokens: int | None
-    ) -> tuple[list[Piece], list[LeftOut]]:
+        self, chosen: Sequence[PromptItem], question: str, at_hand: dict[Key, Candidate], tool_tokens: int | None
+    ) -> tuple[list[PromptItem], list[LeftOut]]:
         """Without the tools for which there is no room: first the least relevant, last what the user asked for."""
         tools = [each.item for each in chosen if each.item.type == "tool"]
         over = sum(item.tokens for item in tools) - tool_tokens if tool_tokens is not None else 0
@@ -168,10 +168,10 @@ class Selector:
 
     def _chosen(
         self, candidate: Candidate, score: float | None, reason: str, include: IncludeMode | None = None
-    ) -> Piece:
+    ) -> PromptItem:
         item = self._item(candidate, score)
-        changes = {"include": include or candidate.include, "reason": reason, "passing": score is not None}
-        return Piece(item=item.model_copy(update=changes), text=candidate.text)
+        changes = {"include": include or candidate.include, "reason": reason, "this_turn_only": score is not None}
+        return PromptItem(item=item.model_copy(update=changes), text=candidate.text)
 
     def _item(self, candidate: Candidate, score: float | None = None) -> RequestItem:
         return RequestItem(

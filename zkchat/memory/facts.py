@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
-from zkchat.context.assembly import Piece, digest
+from zkchat.context.assembly import PromptItem, digest
 from zkchat.context.relevance import Relevance
-from zkchat.context.selection import Selected
+from zkchat.context.selection import Selection
 from zkchat.errors import UsageError
 from zkchat.memory.comparison import compare_fact
 from zkchat.model.memory import Fact, FactSource
@@ -152,9 +152,9 @@ class Memory:
         ranked = [(fact, self._rank(fact, score)) for fact, score in near]
         return sorted(ranked, key=lambda found: -found[1])
 
-    def recall(self, question: str, tokenizer: Tokenizer, budget: int) -> Selected:
+    def recall(self, question: str, tokenizer: Tokenizer, budget: int) -> Selection:
         """What goes into the request within so many tokens; what does not fit is left out and said."""
-        chosen: list[Piece] = []
+        chosen: list[PromptItem] = []
         left_out: list[LeftOut] = []
         for fact, score in self.ranked(question)[: self._limits.most]:
             line = format_fact(fact)
@@ -167,14 +167,14 @@ class Memory:
                 tokens=tokens,
                 digest=digest(line),
                 reason=_origin(fact),
-                passing=True,
+                this_turn_only=True,
             )
             if tokens <= budget:
                 budget -= tokens
-                chosen.append(Piece(item=item, text=line))
+                chosen.append(PromptItem(item=item, text=line))
             else:
                 left_out.append(LeftOut(item=item, why="budget"))
-        return Selected(tuple(chosen), tuple(left_out))
+        return Selection(tuple(chosen), tuple(left_out))
 
     def _rank(self, fact: Fact, similarity: float) -> float:
         days = max(0.0, (self._now() - (fact.used_at or fact.at)).total_seconds() / 86_400)

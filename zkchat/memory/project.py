@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from zkchat.context.assembly import Piece, digest
+from zkchat.context.assembly import PromptItem, digest
 from zkchat.context.formatting import format_document
-from zkchat.context.selection import Selected
+from zkchat.context.selection import Selection
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.message import LeftOut, RequestItem
 from zkchat.ports import Tokenizer
@@ -28,7 +28,7 @@ _ENDS_SENTENCE: Final = ".:!?…"
 
 def project_memory(
     read: Callable[[str], str], tokenizer: Tokenizer, budget: int, *, is_approved: Callable[[str, str], bool]
-) -> Selected:
+) -> Selection:
     """What the page says. `read` gives the text of a file of the vault and raises `VaultError` for any other.
 
     A page whose text the user has not approved is left out with all that it imports. Imported files follow the page,
@@ -103,8 +103,8 @@ def _left_out(path: str, reason: str) -> LeftOut:
     return LeftOut(item=RequestItem(type="memory", name=path, reason=reason), why="missing")
 
 
-def _within(collected: _Collected, tokenizer: Tokenizer, budget: int) -> Selected:
-    pieces: list[Piece] = []
+def _within(collected: _Collected, tokenizer: Tokenizer, budget: int) -> Selection:
+    items: list[PromptItem] = []
     left_out = collected.left_out
     for number, (path, text) in enumerate(collected.texts.items()):
         kept: list[str] = []
@@ -127,8 +127,8 @@ def _within(collected: _Collected, tokenizer: Tokenizer, budget: int) -> Selecte
                 digest=digest(block),
                 reason="imported by the vault's page" if number else "the vault's own page",
             )
-            pieces.append(Piece(item=item, text=block))
-    return Selected(tuple(pieces), tuple(left_out))
+            items.append(PromptItem(item=item, text=block))
+    return Selection(tuple(items), tuple(left_out))
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:

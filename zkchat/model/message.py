@@ -34,6 +34,10 @@ class Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
 
 
+STORED_UNDER_ALIAS: Final = ConfigDict(validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
+"""For values with a field that is called otherwise in what is stored and printed."""
+
+
 ReferenceType = Literal["direct", "search"]
 LinkStatus = Literal["resolved", "ambiguous", "missing"]
 
@@ -125,6 +129,8 @@ OMIT_DEFAULTS: Final = "briefly"
 class RequestItem(Value):
     """One thing that went into a request, by name; the request is built from these."""
 
+    model_config = STORED_UNDER_ALIAS
+
     type: ItemType
     name: str
     server: str = ""
@@ -134,7 +140,7 @@ class RequestItem(Value):
     digest: str = ""
     """Of the content as it was sent: the session keeps that text under it, and a later change can be noticed."""
     reason: str = ""
-    passing: bool = False
+    this_turn_only: bool = Field(default=False, alias="passing")
     """Sent with the current message only, and not again with the next."""
     part_of: str = ""
     """The id of the message that brings it along, where it is not sent by itself."""
@@ -171,6 +177,8 @@ class BudgetUse(Value):
 class ContextUsage(Value):
     """What fills the window, part by part. `estimated` says that no exact tokenizer counted it."""
 
+    model_config = STORED_UNDER_ALIAS
+
     system: int = 0
     tools: int = 0
     messages: int = 0
@@ -182,8 +190,8 @@ class ContextUsage(Value):
     estimated: bool = False
     counted: int = 0
     """Our own count of the whole request; the other figures are what the model's server is expected to count."""
-    traits: dict[str, int] = Field(default_factory=dict)
-    """Token features: what decides how many tokens another tokenizer makes of it."""
+    token_features: dict[str, int] = Field(default_factory=dict, alias="traits")
+    """What decides how many tokens another tokenizer makes of it."""
     budgets: dict[str, BudgetUse] = Field(default_factory=dict)
 
     @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property

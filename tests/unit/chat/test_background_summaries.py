@@ -11,7 +11,7 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.chat.document_summaries import MOST_PER_TURN, BackgroundSummaries, Summaries, accepted
-from zkchat.context.assembly import piece, tool_piece
+from zkchat.context.assembly import prompt_item, tool_item
 from zkchat.context.budget import Shares
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.errors import ProviderError, StorageError
@@ -41,7 +41,7 @@ ANSWERED = ModelRequest(
     tools=(ToolSpec(name="find", description="Find notes.", parameters={}),),
     window=32_768,
 )
-SYSTEM, FIND = piece("system", "default", ANSWERED.messages[0].text), tool_piece(ANSWERED.tools[0])
+SYSTEM, FIND = prompt_item("system", "default", ANSWERED.messages[0].text), tool_item(ANSWERED.tools[0])
 ASKED = ChatMessage(id="m1", role="user", parts=(TextPart(text=ANSWERED.messages[1].text),), created_at=NOON)
 BODIES: list[EntryBody] = [
     MessageEntry(message=ASKED),

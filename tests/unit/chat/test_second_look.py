@@ -135,7 +135,7 @@ def test_both_records_say_what_was_sent_and_why(library: Library) -> None:
     assert second
     assert not [item for item in first.items if item.type == "evidence"]
     (item,) = [item for item in second.items if item.type == "evidence"]
-    assert (item.name, item.reason, item.passing) == ("Rye bread.md", REASON, True)
+    assert (item.name, item.reason, item.this_turn_only) == ("Rye bread.md", REASON, True)
 
 
 def test_from_then_on_the_model_is_handed_the_evidence_with_the_question(library: Library) -> None:

@@ -8,12 +8,12 @@ from zkchat.context.assembly import (
     PER_MESSAGE,
     Assembled,
     Assembler,
-    Piece,
+    PromptItem,
     RequestPlan,
     assemble,
-    piece,
+    prompt_item,
     request_from,
-    tool_piece,
+    tool_item,
 )
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import Calibration
@@ -52,7 +52,7 @@ def said(id_: str, role: Role, text: str) -> ChatMessage:
 
 
 ROLES: list[Role] = ["user", "assistant"]
-SYSTEM = piece("system", "default", "Be kind.")
+SYSTEM = prompt_item("system", "default", "Be kind.")
 
 
 def assembled(
@@ -60,12 +60,12 @@ def assembled(
     *new: ChatMessage,
     window: int = 8192,
     tools: tuple[ToolSpec, ...] = (),
-    pieces: tuple[Piece, ...] = (),
+    items: tuple[PromptItem, ...] = (),
     compaction: CompactionPart | None = None,
 ) -> Assembled:
     budget = budget_for(ModelInfo(provider="scripted", id="x", context_limit=window), Shares(reserve=100))
     markers = (message("marker", "system", compaction),) if compaction else ()
-    plan = RequestPlan(pieces=(SYSTEM, *map(tool_piece, tools), *pieces), can_read=bool(tools))
+    plan = RequestPlan(items=(SYSTEM, *map(tool_item, tools), *items), can_read=bool(tools))
     return assemble(plan, Window(live=(*history, *new), compactions=markers), budget, Estimate())
 
 
@@ -147,15 +147,15 @@ def test_a_tool_call_is_followed_by_its_result() -> None:
 
 def test_a_window_too_small_for_the_fixed_parts_is_refused_with_the_numbers() -> None:
     with pytest.raises(ConfigError, match="256 tokens is too small"):
-        assembled([], said("1", "user", "hi"), window=256, pieces=(piece("rule", "long", "word " * 500),))
+        assembled([], said("1", "user", "hi"), window=256, items=(prompt_item("rule", "long", "word " * 500),))
 
 
 def test_what_lasts_stands_first_and_what_passes_goes_with_the_question() -> None:
-    rule = piece("rule", "Tone", "Be brief.", include="manual")
-    recalled = piece("recall", "m9", "<earlier>Tea.</earlier>", include="agent", score=0.5, passing=True)
+    rule = prompt_item("rule", "Tone", "Be brief.", include="manual")
+    recalled = prompt_item("recall", "m9", "<earlier>Tea.</earlier>", include="agent", score=0.5, this_turn_only=True)
     step = message("2", "assistant", ToolCallPart(call_id="c", name="t", arguments="{}"))
     result = message("3", "tool", ToolResultPart(call_id="c", name="t", text="found"))
-    prompt = assembled([said("1", "user", "Tea?"), step, result], pieces=(recalled, rule)).request.messages
+    prompt = assembled([said("1", "user", "Tea?"), step, result], items=(recalled, rule)).request.messages
     assert [(m.role, m.text) for m in prompt] == [
         ("system", "Be kind.\n\nBe brief."),
         ("user", "<earlier>Tea.</earlier>\n\nTea?"),
@@ -191,8 +191,8 @@ def test_a_request_can_be_built_again_from_its_record() -> None:
     history = [said("1", "user", "one"), said("2", "assistant", "two")]
     part = CompactionPart(number=1, summary="Before.", condensed=(Condensed(message_id="2", text="2"),))
     user = message("3", "user", TextPart(text="hi"), FilePart(name="a.md", text="alpha"))
-    recalled = piece("recall", "m0", "zero", include="agent", passing=True)
-    made = assembled(history, user, tools=(TOOL,), pieces=(recalled,), compaction=part)
+    recalled = prompt_item("recall", "m0", "zero", include="agent", this_turn_only=True)
+    made = assembled(history, user, tools=(TOOL,), items=(recalled,), compaction=part)
     kept = type(made.context).model_validate_json(made.context.model_dump_json())
     assert request_from(kept, {m.id: m for m in (*history, user)}, made.contents) == made.request
 
@@ -214,7 +214,7 @@ def test_the_record_names_everything_that_was_sent() -> None:
 @given(st.lists(st.text(max_size=300), max_size=8), st.text(max_size=400))
 def test_the_meter_is_the_sum_of_what_is_sent(texts: list[str], instructions: str) -> None:
     history = [said(str(n), "assistant" if n % 2 else "user", text) for n, text in enumerate(texts)]
-    result = assembled(history, pieces=(piece("rule", "r", instructions),), window=100_000)
+    result = assembled(history, items=(prompt_item("rule", "r", instructions),), window=100_000)
     count = Estimate().count
     pieces = sum(count(text) + 1 for text in ("Be kind.", instructions)) + PER_MESSAGE
     messages = sum(count(m.text) + PER_MESSAGE for m in result.request.messages[1:])
@@ -250,9 +250,9 @@ def windows(draw: st.DrawFn) -> list[tuple[Window, bool]]:
 def test_a_request_is_the_same_whatever_requests_were_made_before(made: list[tuple[Window, bool]]) -> None:
     budget = budget_for(ModelInfo(provider="scripted", id="x", context_limit=8192), Shares(reserve=100))
     assembler = Assembler(Estimate())
-    passing = piece("recall", "m0", "zero", include="agent", passing=True)
+    recalled = prompt_item("recall", "m0", "zero", include="agent", this_turn_only=True)
     for window, can_read in made:
-        plan = RequestPlan(pieces=(SYSTEM, passing), can_read=can_read)
+        plan = RequestPlan(items=(SYSTEM, recalled), can_read=can_read)
         result = assembler.assemble(plan, window, budget, Calibration())
         assert result == assemble(plan, window, budget, Estimate())
         assert request_from(result.context, {each.id: each for each in window.live}, result.contents) == result.request

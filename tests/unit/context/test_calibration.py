@@ -2,13 +2,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from zkchat.context.calibration import Calibration, Counted, calibrate
+from zkchat.context.calibration import Calibration, RequestSize, calibrate
 from zkchat.model.message import ChatMessage, ContextUsage, RequestContext, TokenUsage
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def answer(counted: int, reported: int, model: str = "small", **traits: int) -> ChatMessage:
+def answer(counted: int, reported: int, model: str = "small", **features: int) -> ChatMessage:
     return ChatMessage(
         id="x",
         role="assistant",
@@ -16,12 +16,12 @@ def answer(counted: int, reported: int, model: str = "small", **traits: int) -> 
         provider="ollama",
         model=model,
         usage=TokenUsage(prompt_tokens=reported),
-        request_context=RequestContext(usage=ContextUsage(counted=counted, traits={"messages": 1, **traits})),
+        request_context=RequestContext(usage=ContextUsage(counted=counted, token_features={"messages": 1, **features})),
     )
 
 
-def counted(tokens: int, **traits: int) -> Counted:
-    return Counted(tokens, {"messages": 1, **traits})
+def counted(tokens: int, **features: int) -> RequestSize:
+    return RequestSize(tokens, {"messages": 1, **features})
 
 
 def test_without_a_report_the_prior_decides() -> None:
@@ -48,8 +48,8 @@ def test_what_each_trait_adds_is_learned_apart() -> None:
         (2500, {"digits": 800, "latin": 500}),
     ]
     said = [
-        answer(tokens, round(1.1 * tokens + 0.5 * traits["digits"] + 0.2 * traits["latin"]), "small", **traits)
-        for tokens, traits in requests
+        answer(tokens, round(1.1 * tokens + 0.5 * features["digits"] + 0.2 * features["latin"]), "small", **features)
+        for tokens, features in requests
     ]
     learned = calibrate(said, "ollama:small", 1.2)
     assert learned.weights["tokens"] == pytest.approx(1.1, abs=0.02)

@@ -6,7 +6,7 @@ import pytest
 from numpy.typing import NDArray
 
 from zkchat.context.relevance import Relevance
-from zkchat.context.selection import Candidate, Limits, Selected, Selector, added_items, dropped_items
+from zkchat.context.selection import Candidate, Limits, Selection, Selector, added_items, dropped_items
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import RequestItem
@@ -47,11 +47,11 @@ def dropping(name: str, type_: ItemType = "rule") -> ItemsEntry:
     return ItemsEntry(dropped=(item(name, type_),))
 
 
-def names(selected: Selected) -> list[str]:
-    return [item.name for item in selected.items]
+def names(selected: Selection) -> list[str]:
+    return [item.name for item in selected.records]
 
 
-def left_out(selected: Selected) -> dict[str, str]:
+def left_out(selected: Selection) -> dict[str, str]:
     return {left.item.name: left.why for left in selected.left_out}
 
 
@@ -63,11 +63,11 @@ def test_the_flow_of_the_design(selector: Selector) -> None:
 
     near_c = selector.select("What is the date of the next meeting in my calendar?", ALL, changes)
     assert names(near_c) == ["A", "X.md", "B", "C"]
-    assert [item.include for item in near_c.items] == ["always", "always", "manual", "agent"]
-    assert [item.score is not None for item in near_c.items] == [False, False, False, True]
-    assert [item.passing for item in near_c.items] == [False, False, False, True]
-    assert 0.45 <= (near_c.items[-1].score or 0) < 1
-    assert [piece.text for piece in near_c.pieces][-1] == "Write dates as 2026-03-01."
+    assert [item.include for item in near_c.records] == ["always", "always", "manual", "agent"]
+    assert [item.score is not None for item in near_c.records] == [False, False, False, True]
+    assert [item.this_turn_only for item in near_c.records] == [False, False, False, True]
+    assert 0.45 <= (near_c.records[-1].score or 0) < 1
+    assert [piece.text for piece in near_c.items][-1] == "Write dates as 2026-03-01."
 
     near_y = selector.select("When do I turn the compost heap in the garden?", ALL, changes)
     assert names(near_y) == ["A", "X.md", "B", "Y.md"]
@@ -84,7 +84,7 @@ def test_what_the_user_dropped_stays_out_whatever_the_message_says(selector: Sel
 def test_what_was_dropped_and_added_again_is_back_in_its_place(selector: Selector) -> None:
     selected = selector.select("Hello!", ALL, [dropping("A"), adding("A")])
     assert names(selected) == ["A", "X.md"]
-    assert selected.items[0].include == "always"
+    assert selected.records[0].include == "always"
 
 
 def test_what_was_added_and_dropped_again_is_gone(selector: Selector) -> None:
@@ -107,7 +107,7 @@ def test_the_lists_of_added_and_dropped_items_follow_the_order_of_the_session() 
 
 
 def test_an_item_has_its_tokens_and_the_digest_of_its_text(selector: Selector) -> None:
-    first = selector.select("Hello!", ALL).items[0]
+    first = selector.select("Hello!", ALL).records[0]
     assert first.tokens == Estimate().count(A.text)
     assert len(first.digest) == 16
     assert first.reason == "always there"
@@ -174,7 +174,7 @@ def test_no_more_items_of_a_type_are_called_than_allowed() -> None:
     ]
     limits = Limits(threshold=0.1, most=3, recorded=2)
     selected = Selector(relevance(), Estimate(), limits).select("dates and calendars", many)
-    assert len(selected.items) == 3
+    assert len(selected.records) == 3
     assert [left.why for left in selected.left_out] == ["score", "score"]
 
 
@@ -188,7 +188,7 @@ def test_the_most_relevant_item_comes_first(selector: Selector) -> None:
 
 
 def test_nothing_at_hand_gives_nothing(selector: Selector) -> None:
-    assert selector.select("Hello!", []) == Selected()
+    assert selector.select("Hello!", []) == Selection()
 
 
 class NoEmbedder:
@@ -204,7 +204,7 @@ class NoEmbedder:
 def test_tools_that_all_fit_are_not_compared_with_the_message() -> None:
     tools = [Candidate(type="tool", name=f"t{number}", text="A tool.", about="A tool") for number in range(5)]
     selector = Selector(Relevance(NoEmbedder()), Estimate())
-    assert len(selector.select("Hello!", [A, *tools], tool_tokens=1000).pieces) == 6
-    assert len(selector.select("Hello!", [A, *tools]).pieces) == 6
+    assert len(selector.select("Hello!", [A, *tools], tool_tokens=1000).items) == 6
+    assert len(selector.select("Hello!", [A, *tools]).items) == 6
     with pytest.raises(AssertionError, match="texts were compared"):
         selector.select("Hello!", [A, *tools], tool_tokens=1)

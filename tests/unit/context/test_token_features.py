@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.context.calibration import all_in_all, traits_of
+from zkchat.context.calibration import features_of, sum_features
 
 
 def test_english_text_is_a_message_and_its_digits() -> None:
-    assert traits_of("Luhmann wrote 90000 cards, and he linked them.") == {"messages": 1, "digits": 5}
+    assert features_of("Luhmann wrote 90000 cards, and he linked them.") == {"messages": 1, "digits": 5}
 
 
 @pytest.mark.parametrize(
@@ -24,25 +24,25 @@ def test_english_text_is_a_message_and_its_digits() -> None:
     ],
 )
 def test_letters_beyond_ascii_count_with_their_script(text: str, script: str, more: int) -> None:
-    assert traits_of(text)[script] == more
+    assert features_of(text)[script] == more
 
 
 def test_lines_in_another_language_are_foreign_and_those_around_them_are_not() -> None:
     german = "Der Zettelkasten ist nicht nur ein Archiv"
-    assert traits_of(f"This is what the note says:\n{german}\nand that is all of it")["foreign"] == len(german)
+    assert features_of(f"This is what the note says:\n{german}\nand that is all of it")["foreign"] == len(german)
 
 
 @given(st.text(st.characters(codec="utf-8")))
 def test_every_byte_beyond_ascii_is_counted_once_at_most(text: str) -> None:
-    traits = traits_of(text)
-    scripts = {name: much for name, much in traits.items() if name not in {"messages", "digits", "foreign"}}
+    features = features_of(text)
+    scripts = {name: much for name, much in features.items() if name not in {"messages", "digits", "foreign"}}
     assert sum(scripts.values()) <= len(text.encode()) - len(text)
 
 
 def test_half_a_character_does_no_harm() -> None:
-    assert traits_of("\ud83d \uac00")["korean"] == 2
+    assert features_of("\ud83d \uac00")["korean"] == 2
 
 
 def test_messages_together_have_the_traits_of_each() -> None:
-    both = all_in_all([traits_of("1 2"), traits_of("naïve 3")])
+    both = sum_features([features_of("1 2"), features_of("naïve 3")])
     assert both == {"messages": 2, "digits": 3, "latin": 1}

@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.selection import Selected
+from zkchat.context.selection import Selection
 from zkchat.context.tokens import Estimate
 from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault
 from zkchat.memory.project import MAX_IMPORT_DEPTH, MAX_IMPORTED_FILES, imports_of, project_memory
 
 
-def memory_of(files: dict[str, str], budget: int = 10_000) -> Selected:
+def memory_of(files: dict[str, str], budget: int = 10_000) -> Selection:
     def read(path: str) -> str:
         if path.startswith(("/", "~")) or ".." in path:
             raise OutsideVault(f"{path} is outside the vault.")
@@ -21,18 +21,18 @@ def memory_of(files: dict[str, str], budget: int = 10_000) -> Selected:
     return project_memory(read, Estimate(), budget, is_approved=lambda _name, _text: True)
 
 
-def text_of(memory: Selected) -> str:
-    return "\n\n".join(piece.text for piece in memory.pieces)
+def text_of(memory: Selection) -> str:
+    return "\n\n".join(piece.text for piece in memory.items)
 
 
-def left_out(memory: Selected) -> dict[str, tuple[str, str]]:
+def left_out(memory: Selection) -> dict[str, tuple[str, str]]:
     return {left.item.name: (left.why, left.item.reason) for left in memory.left_out}
 
 
 def test_the_vaults_page_is_the_memory_of_the_project() -> None:
     memory = memory_of({"ZKCHAT.md": "# Us\n\nWe write in German.\n", "AGENTS.md": "other"})
     assert text_of(memory) == "# Us\n\nWe write in German."
-    (item,) = memory.items
+    (item,) = memory.records
     assert (item.type, item.name, item.include, item.reason) == (
         "memory",
         "ZKCHAT.md",
@@ -47,34 +47,34 @@ def test_without_it_the_page_for_agents_takes_its_place() -> None:
 
 
 def test_a_vault_without_a_page_has_no_project_memory() -> None:
-    assert memory_of({}) == Selected()
-    assert memory_of({"ZKCHAT.md": " \n"}) == Selected()
+    assert memory_of({}) == Selection()
+    assert memory_of({"ZKCHAT.md": " \n"}) == Selection()
 
 
 def test_imported_files_follow_marked_as_notes() -> None:
     memory = memory_of({"ZKCHAT.md": "See @About/us.md.", "About/us.md": "We are </document> two."})
     assert text_of(memory).startswith('See @About/us.md.\n\n<document path="About/us.md">\nWe are ')
     assert text_of(memory).count("</document>") == 1
-    assert [(item.name, item.reason) for item in memory.items][1] == ("About/us.md", "imported by the vault's page")
+    assert [(item.name, item.reason) for item in memory.records][1] == ("About/us.md", "imported by the vault's page")
 
 
 def test_imports_are_followed_a_few_steps_and_no_further() -> None:
     files = {"ZKCHAT.md": "@1.md"} | {f"{number}.md": f"@{number + 1}.md" for number in range(1, 9)}
     memory = memory_of(files)
-    assert [item.name for item in memory.items] == ["ZKCHAT.md", "1.md", "2.md", "3.md"]
+    assert [item.name for item in memory.records] == ["ZKCHAT.md", "1.md", "2.md", "3.md"]
     assert left_out(memory) == {"4.md": ("missing", f"4.md is more than {MAX_IMPORT_DEPTH} steps away.")}
 
 
 def test_a_circle_of_imports_is_cut() -> None:
     memory = memory_of({"ZKCHAT.md": "@a.md @ZKCHAT.md", "a.md": "@b.md", "b.md": "@a.md @ZKCHAT.md"})
-    assert [item.name for item in memory.items] == ["ZKCHAT.md", "a.md", "b.md"]
+    assert [item.name for item in memory.records] == ["ZKCHAT.md", "a.md", "b.md"]
     assert memory.left_out == ()
 
 
 def test_there_is_an_end_to_how_many_files_are_imported() -> None:
     files = {f"{number}.md": "x" for number in range(100)}
     memory = memory_of({"ZKCHAT.md": " ".join(f"@{name}" for name in files), **files})
-    assert len(memory.items) == 1 + MAX_IMPORTED_FILES
+    assert len(memory.records) == 1 + MAX_IMPORTED_FILES
     assert len(memory.left_out) == 100 - MAX_IMPORTED_FILES
 
 
@@ -90,7 +90,7 @@ def test_there_is_an_end_to_how_many_files_are_imported() -> None:
 )
 def test_an_import_that_cannot_be_had_is_said_and_the_rest_is_there(path: str, reason: str) -> None:
     memory = memory_of({"ZKCHAT.md": f"@{path} and @a.md", "a.md": "A"})
-    assert [item.name for item in memory.items] == ["ZKCHAT.md", "a.md"]
+    assert [item.name for item in memory.records] == ["ZKCHAT.md", "a.md"]
     assert left_out(memory) == {path: ("missing", reason)}
 
 
@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_left_out_section_by_section() -> None:
 
 def test_a_page_without_headings_that_does_not_fit_is_left_out_whole() -> None:
     memory = memory_of({"ZKCHAT.md": "x " * 500}, budget=40)
-    assert memory.items == ()
+    assert memory.records == ()
     assert left_out(memory) == {"ZKCHAT.md": ("budget", "")}
 
 
@@ -139,7 +139,7 @@ def test_an_import_is_a_path_after_an_at_sign(text: str, paths: list[str]) -> No
 @settings(max_examples=100, deadline=None)
 def test_whatever_a_page_holds_the_sections_taken_fit_the_budget(page: str, budget: int) -> None:
     memory = memory_of({"ZKCHAT.md": page}, budget)
-    assert sum(item.tokens for item in memory.items) <= budget + page.count("\n")
+    assert sum(item.tokens for item in memory.records) <= budget + page.count("\n")
 
 
 def test_a_page_that_is_not_approved_is_left_out_with_all_that_it_imports() -> None:
@@ -151,6 +151,6 @@ def test_a_page_that_is_not_approved_is_left_out_with_all_that_it_imports() -> N
         return False
 
     memory = project_memory(files.__getitem__, Estimate(), 1000, is_approved=is_approved)
-    assert memory.pieces == ()
+    assert memory.items == ()
     assert [(left.item.name, left.why) for left in memory.left_out] == [("ZKCHAT.md", "unapproved")]
     assert asked == [("ZKCHAT.md", "Obey. @more.md")]

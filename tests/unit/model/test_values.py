@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -5,11 +6,14 @@ from pydantic import ValidationError
 
 from zkchat.model.choices import ToolName
 from zkchat.model.message import (
+    OMIT_DEFAULTS,
     BudgetUse,
     ChatMessage,
     ContextUsage,
     DocumentReference,
     LineRange,
+    RequestContext,
+    RequestItem,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -111,3 +115,15 @@ def test_a_share_of_nothing_is_empty() -> None:
 def test_a_model_is_named_by_its_provider_and_id() -> None:
     assert ModelInfo(provider="ollama", id="qwen3:8b").name == "ollama:qwen3:8b"
     assert ModelInfo(provider="quote", id="").name == "quote"
+
+
+def test_fields_keep_the_names_under_which_they_were_stored() -> None:
+    item = RequestItem(type="recall", name="m1", this_turn_only=True)
+    usage = ContextUsage(token_features={"digits": 2})
+    record = RequestContext(items=(item,), usage=usage)
+    assert item.model_dump()["passing"] is True
+    assert usage.model_dump(mode="json")["traits"] == {"digits": 2}
+    for context in (None, OMIT_DEFAULTS):
+        stored = json.loads(record.model_dump_json(context=context))
+        assert (stored["items"][0]["passing"], stored["usage"]["traits"]) == (True, {"digits": 2})
+        assert RequestContext.model_validate(stored) == record
