@@ -22,7 +22,7 @@ from tests.providers.loopback import Loopback
 from tests.providers.players import PLAYERS, REAL_MODELS_ONLY, SPEAKERS
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk
-from zkchat.model.provider_names import PROVIDERS
+from zkchat.model.providers import PROVIDERS
 from zkchat.ports import ModelProvider
 
 Play = Callable[[str], ModelProvider]

@@ -23,8 +23,8 @@ import asyncio, sys
 from pathlib import Path
 from tests.providers.contract import first_words
 from zkchat.providers.llama_cpp import LlamaCpp
-from zkchat.providers.declared import Declared
-model = LlamaCpp(Path(sys.argv[1]), declared=Declared(context_limit=512), threads=1)
+from zkchat.providers.descriptor import ModelSettings
+model = LlamaCpp(Path(sys.argv[1]), settings=ModelSettings(context_limit=512), threads=1)
 print(asyncio.run(first_words(model)))
 """
 

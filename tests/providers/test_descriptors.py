@@ -12,8 +12,8 @@ import pytest
 from tests.providers.players import REAL_MODELS_ONLY, SPEAKERS
 from tests.support.provider_contexts import provider_context
 from zkchat.errors import ConfigError
-from zkchat.model.provider_names import PROVIDERS
-from zkchat.providers.descriptor import ModelListing, ProviderContext, ProviderDescriptor, ProviderStatus
+from zkchat.model.providers import PROVIDERS, ModelListing, ProviderStatus
+from zkchat.providers.descriptor import ProviderContext, ProviderDescriptor
 from zkchat.providers.registry import create, descriptor_of, descriptors
 
 HEAVY = {"openai", "ollama", "xllamacpp", "httpx", "tiktoken", "numpy"}

@@ -8,7 +8,8 @@ from zkchat.cli.common import JsonOption, Process, VaultOption, process
 from zkchat.cli.progress import progress
 
 if TYPE_CHECKING:
-    from zkchat.compose.providers import ModelListing, UserNamedModel
+    from zkchat.compose.providers import UserNamedModel
+    from zkchat.model.providers import ModelListing
 
 MAX_SHOWN = 20
 """Models of one listing: some servers offer hundreds. `--json` gives all of them."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zkchat.errors import UsageError
-from zkchat.model.provider_names import PROVIDERS
+from zkchat.model.providers import PROVIDERS, ModelListing, ProviderStatus
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     from zkchat.environment import Environment
     from zkchat.model.prompt import ModelInfo
     from zkchat.ports import ModelProvider, Tokenizer
-    from zkchat.providers import descriptor
-    from zkchat.providers.descriptor import ProviderContext, ProviderStatus
+    from zkchat.providers.descriptor import ProviderContext
     from zkchat.providers.weights import Progress
-
-    ModelListing = descriptor.ModelListing
 
 _FOREIGN_TOKENIZER_FACTOR = 1.2
 """Tokens of an unknown tokenizer for each of ours, rather high than low."""
@@ -141,7 +138,7 @@ def preload_client(provider: str) -> None:
         load(library)
 
 
-def list_models(workspace: "Workspace") -> dict[str, "ModelListing"]:
+def list_models(workspace: "Workspace") -> dict[str, ModelListing]:
     """The models that there are, by provider."""
     import asyncio
 
@@ -149,7 +146,7 @@ def list_models(workspace: "Workspace") -> dict[str, "ModelListing"]:
 
     context = provider_context(workspace)
 
-    async def every() -> dict[str, "ModelListing"]:
+    async def every() -> dict[str, ModelListing]:
         known = [*descriptors()]
         listings = await asyncio.gather(*(descriptor.list_models(context) for descriptor in known))
         return {descriptor.name: found for descriptor, found in zip(known, listings, strict=True) if found}
@@ -157,7 +154,7 @@ def list_models(workspace: "Workspace") -> dict[str, "ModelListing"]:
     return asyncio.run(every())
 
 
-def name_of_model(workspace: "Workspace", listings: Mapping[str, "ModelListing"]) -> tuple[str, str]:
+def name_of_model(workspace: "Workspace", listings: Mapping[str, ModelListing]) -> tuple[str, str]:
     """The name of the model that is set, or else of the first of those listed, and why it is that one."""
     from zkchat.providers.descriptor import ProviderDescriptor
     from zkchat.providers.detect import first_choice
@@ -183,7 +180,7 @@ class UserNamedModel:
     listed: "ModelInfo | None"
 
 
-def user_named_models(workspace: "Workspace", listings: "Iterable[ModelListing]") -> list[UserNamedModel]:
+def user_named_models(workspace: "Workspace", listings: Iterable[ModelListing]) -> list[UserNamedModel]:
     """The models of `[models.NAME]`; what the settings say of one goes before what its provider says."""
     from zkchat.providers.registry import descriptor_of
 
@@ -214,7 +211,7 @@ def check_model(workspace: "Workspace", provider: "ModelProvider") -> str:
     return asyncio.run(descriptor_of(provider.info.provider).check(provider, provider_context(workspace)))
 
 
-def provider_statuses(workspace: "Workspace") -> Iterator["ProviderStatus"]:
+def provider_statuses(workspace: "Workspace") -> Iterator[ProviderStatus]:
     """Whether each provider could be used, where there is something to check."""
     from zkchat.providers.registry import descriptors
 

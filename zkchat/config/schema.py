@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from zkchat.config.urls import http_address
 from zkchat.model import globs
 from zkchat.model.choices import CompactionStrategy, ThinkingView
-from zkchat.model.provider_names import ProviderName
+from zkchat.model.providers import ProviderName
 
 
 @dataclass(frozen=True, slots=True)

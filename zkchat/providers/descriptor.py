@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zkchat.model.providers import ModelListing, ProviderStatus
+
 if TYPE_CHECKING:
-    from zkchat.model.prompt import ModelInfo
     from zkchat.ports import ModelProvider, Tokenizer
 
 
@@ -90,25 +91,6 @@ class Choice:
             f"No model is set, so zkchat uses {self.model}: {self.why}. "
             "`zkchat models` shows what there is, `zkchat config set model NAME` chooses."
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelListing:
-    """The models of one server or folder, or the problem with it."""
-
-    source: str
-    models: tuple["ModelInfo", ...] = ()
-    problem: str = ""
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderStatus:
-    """Whether a provider could be used, for `zkchat doctor`."""
-
-    subject: str
-    is_available: bool
-    text: str
 
 
 @dataclass(frozen=True, kw_only=True)

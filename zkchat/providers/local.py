@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from zkchat.errors import ConfigError
-from zkchat.providers.descriptor import Choice, ModelListing, NamedModel, ProviderContext, ProviderDescriptor
+from zkchat.model.providers import ModelListing
+from zkchat.providers.descriptor import Choice, NamedModel, ProviderContext, ProviderDescriptor
 
 if TYPE_CHECKING:
     from zkchat.model.prompt import ModelInfo

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
+from zkchat.model.providers import ModelListing, ProviderStatus
 from zkchat.model.secrets import without_password
 from zkchat.providers.descriptor import (
     Choice,
-    ModelListing,
     ModelSettings,
     NamedModel,
     ProviderContext,
     ProviderDescriptor,
-    ProviderStatus,
     ServerKey,
 )
 from zkchat.providers.locality import display_address, is_loopback, is_reachable

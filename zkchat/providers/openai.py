@@ -6,14 +6,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from zkchat.errors import ProviderError
+from zkchat.model.providers import ModelListing, ProviderStatus
 from zkchat.model.secrets import without_password
 from zkchat.providers.descriptor import (
     Choice,
-    ModelListing,
     NamedModel,
     ProviderContext,
     ProviderDescriptor,
-    ProviderStatus,
     ServerKey,
 )
 from zkchat.providers.locality import display_address, is_loopback, may_run_here, ollama_address

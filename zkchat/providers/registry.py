@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ConfigError
-from zkchat.model.provider_names import PROVIDERS
+from zkchat.model.providers import PROVIDERS
 from zkchat.providers.descriptor import NamedModel, ProviderContext, ProviderDescriptor
 
 if TYPE_CHECKING:
