@@ -9,7 +9,7 @@ pytestmark = pytest.mark.outside
 
 HEAVY = {
     "openai", "ollama", "numpy", "tiktoken", "prompt_toolkit", "rich", "pydantic", "httpx", "sqlite3",
-    "pyromark", "yaml", "frontmatter", "tomlkit", "Stemmer", "tokenizers", "asyncio",
+    "pyromark", "yaml", "tomlkit", "Stemmer", "tokenizers", "asyncio",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
 
 PACKAGES = (
-    "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "python-frontmatter", "pyyaml",
+    "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "pyyaml",
     "numpy", "pyromark", "markdown-it-py", "pystemmer", "tomlkit",
     "tokenizers", "wordllama",
 )  # fmt: skip
