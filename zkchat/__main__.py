@@ -3,11 +3,11 @@
 import os
 import sys
 
-from zkchat.subprocesses import leave_working_folder
+from zkchat.subprocesses import remove_working_folder
 
 
 def main() -> None:
-    leave_working_folder(sys.path, os.environ)  # noqa: TID251 - there is no Environment yet
+    remove_working_folder(sys.path, os.environ)  # noqa: TID251 - there is no Environment yet
     # Asked for by every bug report and many scripts: answered before anything else is imported.
     if sys.argv[1:] == ["--version"] and _version_is_printed():
         return

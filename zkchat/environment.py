@@ -37,8 +37,8 @@ def _is_tty(stream: TextIO | io.FileIO) -> bool:
 class _StandardFile(io.FileIO):
     """A standard stream that may be closed, full or broken: reading from it ends, writing to it goes on.
 
-    The first failure is kept. That a reader has gone away is told to the writer, who may stop; not on standard error,
-    where nobody is to be told of it.
+    The first failure is kept. A broken pipe is raised on standard output, so that the writer may stop, and ignored on
+    standard error.
     """
 
     failure: OSError | None = None
@@ -63,8 +63,8 @@ class _StandardFile(io.FileIO):
 _STDIN, _STDOUT, _STDERR = range(3)
 
 
-def _hold_standard_descriptors() -> None:
-    """Where one is closed, let no file be opened in its place: what is printed would be written into it."""
+def _occupy_standard_descriptors() -> None:
+    """Open /dev/null for each that is closed, lest a file gets its number and what is printed is written into it."""
     for descriptor in (_STDIN, _STDOUT, _STDERR):
         try:
             os.fstat(descriptor)
@@ -124,7 +124,7 @@ class Environment:
     @classmethod
     def of_this_process(cls) -> "Environment":
         variables = dict(os.environ)
-        _hold_standard_descriptors()
+        _occupy_standard_descriptors()
         return cls(
             stdin=_standard_stream(sys.stdin, _STDIN, "r"),
             stdout=_standard_stream(sys.stdout, _STDOUT, "w"),

@@ -1,4 +1,4 @@
-"""zkchat's own small files: read within bounds, written whole or not at all, locked between processes.
+"""Small files: bounded reads, atomic writes, locks between processes.
 
 Where a folder may hold what others wrote, it is named as `beneath`: below it no symbolic link is followed.
 """
@@ -42,25 +42,25 @@ class LocksUnsupported(StorageError):
     """The file system of a lock offers none."""
 
 
-def read_small(file: Path, *, most: int, beneath: Path | None = None) -> bytes:
-    """The content of a regular file of at most `most` bytes, without ever waiting for a pipe or a device.
+def read_bounded(file: Path, *, max_bytes: int, beneath: Path | None = None) -> bytes:
+    """The content of a regular file of at most `max_bytes` bytes, without ever waiting for a pipe or a device.
 
     Raises `OSError`: `FileNotFoundError` where nothing is, `RefusedFile` for what is no such file.
     """
-    with _held(file.parent, beneath) as (folder, handle):
-        return _content(folder / file.name, handle, most, follow=beneath is None)
+    with _open_folder(file.parent, beneath) as (folder, handle):
+        return _read(folder / file.name, handle, max_bytes, follow=beneath is None)
 
 
-def followed(file: Path) -> Path:
-    """Where a link of the user leads, so that it stays when the file is written; for links in a circle, itself."""
+def resolve_link(file: Path) -> Path:
+    """The target of a user's link, so that the link stays when the file is written; for a circle of links, itself."""
     return Path(os.path.realpath(file))  # `Path.resolve` raises `RuntimeError` for a circle before Python 3.13
 
 
-def names_in(folder: Path, *, beneath: Path | None = None) -> list[str]:
+def list_names(folder: Path, *, beneath: Path | None = None) -> list[str]:
     """The names in a folder, sorted; none where it is not there. Raises `OSError`, `RefusedFile` for a link."""
     try:
-        with _held(folder, beneath) as (place, handle):
-            return sorted(os.listdir(place if handle is None else handle))  # noqa: PTH208 - pathlib takes no handle
+        with _open_folder(folder, beneath) as (path, handle):
+            return sorted(os.listdir(path if handle is None else handle))  # noqa: PTH208 - pathlib takes no handle
     except (FileNotFoundError, NotADirectoryError):
         return []
 
@@ -72,10 +72,10 @@ def write_atomically(file: Path, content: str | bytes, *, mode: int, beneath: Pa
     if the file is. Raises `StorageError`.
     """
     try:
-        with _held(file.parent, beneath, make=0o700 if not mode & 0o077 else 0o777) as (folder, handle):
+        with _open_folder(file.parent, beneath, make=0o700 if not mode & 0o077 else 0o777) as (folder, handle):
             _replace(folder / file.name, handle, content.encode() if isinstance(content, str) else content, mode)
     except OSError as error:
-        raise _unwritten(file, error) from error
+        raise _write_error(file, error) from error
 
 
 def make_private(folder: Path) -> None:
@@ -85,23 +85,23 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def locked(file: Path, *, seconds: float) -> Iterator[None]:
-    """Whatever runs within has the lock to itself; the lock of a process that died is free.
+    """Hold an exclusive lock between processes; that of a process that died is free.
 
-    Only the file's being there counts, not its content: a link, a pipe or a device in its place is replaced. Raises
+    Only the file's being there counts, not its content: a link, a pipe or a device of that name is replaced. Raises
     `LockBusy` after so many seconds, `LocksUnsupported`, or another `StorageError`.
     """
     try:
         make_private(file.parent)
-        handle = _acquired(file, time.monotonic() + seconds)
+        handle = _acquire(file, time.monotonic() + seconds)
     except OSError as error:
-        raise _unwritten(file, error) from error
+        raise _write_error(file, error) from error
     try:
         yield
     finally:
         os.close(handle)
 
 
-def _content(name: Path, folder: int | None, most: int, *, follow: bool) -> bytes:
+def _read(name: Path, folder: int | None, max_bytes: int, *, follow: bool) -> bytes:
     # A look before opening, because opening alone can set a device in motion; and one after, because names change.
     _require_regular(os.stat(name, dir_fd=folder, follow_symlinks=follow).st_mode)
     flags = os.O_RDONLY | _COMMON | _NO_WAIT | (0 if follow else _NO_FOLLOW)
@@ -109,12 +109,12 @@ def _content(name: Path, folder: int | None, most: int, *, follow: bool) -> byte
     try:
         _require_regular(os.fstat(handle).st_mode)
         content = b""
-        while len(content) <= most and (more := os.read(handle, most + 1 - len(content))):
+        while len(content) <= max_bytes and (more := os.read(handle, max_bytes + 1 - len(content))):
             content += more
     finally:
         os.close(handle)
-    if len(content) > most:
-        raise RefusedFile(errno.EFBIG, f"it is larger than {most:,} bytes")
+    if len(content) > max_bytes:
+        raise RefusedFile(errno.EFBIG, f"it is larger than {max_bytes:,} bytes")
     return content
 
 
@@ -126,8 +126,8 @@ def _require_regular(mode: int) -> None:
 
 
 @contextmanager
-def _held(folder: Path, beneath: Path | None, *, make: int | None = None) -> Iterator[tuple[Path, int | None]]:
-    """What to put before a name in a folder, and the folder's handle, reached without following a link.
+def _open_folder(folder: Path, beneath: Path | None, *, make: int | None = None) -> Iterator[tuple[Path, int | None]]:
+    """A folder's path and handle, reached without following a link below `beneath`.
 
     With `make`, missing folders are made with that mode.
     """
@@ -141,7 +141,7 @@ def _held(folder: Path, beneath: Path | None, *, make: int | None = None) -> Ite
     handle = os.open(beneath, _FOLDER)
     try:
         for name in folder.relative_to(beneath).parts:
-            inner = _entered(name, handle, make)
+            inner = _open_subfolder(name, handle, make)
             os.close(handle)
             handle = inner
         yield Path(), handle
@@ -149,7 +149,7 @@ def _held(folder: Path, beneath: Path | None, *, make: int | None = None) -> Ite
         os.close(handle)
 
 
-def _entered(name: str, folder: int, make: int | None) -> int:
+def _open_subfolder(name: str, folder: int, make: int | None) -> int:
     if make is not None:
         with suppress(FileExistsError):
             os.mkdir(name, make, dir_fd=folder)
@@ -192,7 +192,7 @@ def _sync_folder(folder: Path, handle: int | None) -> None:
             os.close(opened)
 
 
-def _unwritten(file: Path, error: OSError) -> StorageError:
+def _write_error(file: Path, error: OSError) -> StorageError:
     kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageError
     return kind(
         f"{file} could not be written: {error.strerror or error}.",
@@ -200,12 +200,12 @@ def _unwritten(file: Path, error: OSError) -> StorageError:
     )
 
 
-def _acquired(file: Path, deadline: float) -> int:
+def _acquire(file: Path, deadline: float) -> int:
     """The handle of the file, locked. It is opened anew for each attempt: another process may have replaced it."""
     while True:
         handle = _lock_file(file)
         try:
-            if _takes_lock(handle, file) and _is_file_of(handle, file):
+            if _try_lock(handle, file) and _is_same_file(handle, file):
                 return handle
         except BaseException:
             os.close(handle)
@@ -238,14 +238,14 @@ def _remove(file: Path) -> None:
             file.unlink()
 
 
-def _is_file_of(handle: int, file: Path) -> bool:
+def _is_same_file(handle: int, file: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(handle), file.lstat())
     except FileNotFoundError:
         return False
 
 
-def _takes_lock(handle: int, file: Path) -> bool:
+def _try_lock(handle: int, file: Path) -> bool:
     try:
         if sys.platform == "win32":
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)

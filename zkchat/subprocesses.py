@@ -1,4 +1,4 @@
-"""Where code comes from: no module and no program is taken from a folder only because zkchat was started in it.
+"""Child processes and search paths: no module or program is loaded from a folder only because zkchat was started in it.
 
 Every other program is started here; `tests/architecture/test_programs.py` holds that.
 """
@@ -19,7 +19,7 @@ _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noq
 """Where zkchat itself is imported from; in a checkout that may be the working folder."""
 
 
-def leave_working_folder(modules: "list[str]", variables: "MutableMapping[str, str]") -> None:
+def remove_working_folder(modules: "list[str]", variables: "MutableMapping[str, str]") -> None:
     """Let neither `sys.path` nor the variables name a folder that depends on where zkchat was started.
 
     `python -m` puts the working folder on the path, an empty entry of `PYTHONPATH` too, and one of `PATH` lets it hold
@@ -35,25 +35,25 @@ def leave_working_folder(modules: "list[str]", variables: "MutableMapping[str, s
     modules[:] = [folder for folder in modules if folder == _OWN_FOLDER or folder not in unsafe]
     for name in ("PATH", "PYTHONPATH"):
         if name in variables:
-            variables[name] = absolute_folders(variables[name])
+            variables[name] = absolute_entries(variables[name])
 
 
-def absolute_folders(path: str) -> str:
+def absolute_entries(path: str) -> str:
     """The entries of a `PATH` that mean the same wherever the program is started."""
     return os.pathsep.join(entry for entry in path.split(os.pathsep) if os.path.isabs(entry))  # noqa: PTH117
 
 
-def program(name: str, variables: "Mapping[str, str]") -> str | None:
+def find_program(name: str, variables: "Mapping[str, str]") -> str | None:
     """The absolute path of a program; None where it is not installed, or would be found in the working folder."""
     import shutil
 
     if os.path.dirname(name) and not os.path.isabs(name):  # noqa: PTH117, PTH120
         return None
-    return shutil.which(name, path=absolute_folders(variables.get("PATH", os.defpath)))
+    return shutil.which(name, path=absolute_entries(variables.get("PATH", os.defpath)))
 
 
 def run_program(command: "Sequence[str]", *, quietly: bool = False) -> int:
-    """Wait for a program that `program` found; returns its exit code. `quietly`: away from vault and terminal."""
+    """Wait for a program that `find_program` found; returns its exit code. `quietly`: away from vault and terminal."""
     import subprocess
 
     if not quietly:

@@ -30,14 +30,14 @@ class Doomed(SqliteNoteIndex):
     def __init__(self, path: Path, last: int) -> None:
         super().__init__(path)
         self.statements = 0
-        connect = self._file._connected
+        connect = self._file._connect
 
         def connected() -> ThreadConnection:
             opened = connect()
             opened.database.set_trace_callback(lambda _statement: self._count(last))
             return opened
 
-        self._file._connected = connected  # type: ignore[method-assign]
+        self._file._connect = connected  # type: ignore[method-assign]
 
     def _count(self, last: int) -> None:
         self.statements += 1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from zkchat.errors import StorageError
-from zkchat.files import LockBusy, RefusedFile, locked, read_small, write_atomically
+from zkchat.files import LockBusy, RefusedFile, locked, read_bounded, write_atomically
 
 
 @pytest.fixture
@@ -26,36 +26,36 @@ def write(file: Path, text: str = "abc") -> None:
 
 def test_a_small_file_is_read_whole(file: Path) -> None:
     write(file)
-    assert read_small(file, most=3) == b"abc"
-    assert read_small(file, most=3, beneath=file.parents[1]) == b"abc"
+    assert read_bounded(file, max_bytes=3) == b"abc"
+    assert read_bounded(file, max_bytes=3, beneath=file.parents[1]) == b"abc"
 
 
 def test_a_larger_file_is_refused(file: Path) -> None:
     write(file, "abcd")
     with pytest.raises(RefusedFile, match="larger than 3 bytes"):
-        read_small(file, most=3)
+        read_bounded(file, max_bytes=3)
 
 
 @pytest.mark.parametrize("beneath", [False, True])
 def test_what_is_not_there_is_not_found(file: Path, beneath: bool) -> None:
     with pytest.raises(FileNotFoundError):
-        read_small(file, most=3, beneath=file.parents[1] if beneath else None)
+        read_bounded(file, max_bytes=3, beneath=file.parents[1] if beneath else None)
 
 
 def test_an_endless_device_is_refused_also_behind_a_link(file: Path) -> None:
     file.parent.mkdir()
     file.symlink_to("/dev/zero")
     with pytest.raises(RefusedFile, match="not a regular file"):
-        read_small(file, most=3)
+        read_bounded(file, max_bytes=3)
     with pytest.raises(RefusedFile, match="symbolic link"):
-        read_small(file, most=3, beneath=file.parents[1])
+        read_bounded(file, max_bytes=3, beneath=file.parents[1])
 
 
 @pytest.mark.outside
 def test_a_pipe_that_nobody_writes_to_is_refused_at_once(file: Path) -> None:
     file.parent.mkdir()
     os.mkfifo(file)
-    code = "import sys, pathlib, zkchat.files as files; files.read_small(pathlib.Path(sys.argv[1]), most=9)"
+    code = "import sys, pathlib, zkchat.files as files; files.read_bounded(pathlib.Path(sys.argv[1]), max_bytes=9)"
     command = [sys.executable, "-c", code, str(file)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert "RefusedFile" in run.stderr
@@ -67,7 +67,7 @@ def test_no_link_below_a_folder_of_others_is_followed(tmp_path: Path, file: Path
     (elsewhere / file.name).write_text("abc")
     file.parent.symlink_to(elsewhere)
     with pytest.raises(RefusedFile, match=r"\.zkchat is a symbolic link"):
-        read_small(file, most=3, beneath=tmp_path)
+        read_bounded(file, max_bytes=3, beneath=tmp_path)
     with pytest.raises(StorageError, match=r"\.zkchat is a symbolic link"):
         write_atomically(file, "new", mode=0o600, beneath=tmp_path)
     assert (elsewhere / file.name).read_text() == "abc"

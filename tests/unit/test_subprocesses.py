@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from zkchat import subprocesses
-from zkchat.subprocesses import absolute_folders, leave_working_folder, program, run_program
+from zkchat.subprocesses import absolute_entries, find_program, remove_working_folder, run_program
 
 pytestmark = pytest.mark.outside
 
@@ -27,14 +27,14 @@ def test_no_module_comes_from_where_zkchat_was_started(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     modules = [folder.format(here=tmp_path) for folder in before]
-    leave_working_folder(modules, {"PYTHONPATH": pythonpath} if pythonpath else {})
+    remove_working_folder(modules, {"PYTHONPATH": pythonpath} if pythonpath else {})
     assert modules == [folder.format(here=tmp_path) for folder in after]
 
 
 def test_a_checkout_is_no_stranger_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(OWN)
     modules = [OWN, "/lib"]
-    leave_working_folder(modules, {})
+    remove_working_folder(modules, {})
     assert modules == [OWN, "/lib"]
 
 
@@ -44,15 +44,15 @@ def test_a_deleted_working_folder_is_no_reason_to_fail(tmp_path: Path, monkeypat
     monkeypatch.chdir(gone)
     gone.rmdir()
     modules = ["", "/lib"]
-    leave_working_folder(modules, {})
+    remove_working_folder(modules, {})
     assert modules == ["/lib"]
 
 
 def test_relative_entries_leave_the_variables() -> None:
     variables = {"PATH": f".{os.pathsep}{os.pathsep}bin{os.pathsep}/usr/bin", "PYTHONPATH": "lib", "HOME": "x"}
-    leave_working_folder([], variables)
+    remove_working_folder([], variables)
     assert variables == {"PATH": "/usr/bin", "PYTHONPATH": "", "HOME": "x"}
-    assert absolute_folders("") == ""
+    assert absolute_entries("") == ""
 
 
 def test_a_program_is_found_by_its_name_or_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,11 +60,11 @@ def test_a_program_is_found_by_its_name_or_its_whole_path(tmp_path: Path, monkey
     tool.write_text("#!/bin/sh\nexit 3\n")
     tool.chmod(0o755)
     monkeypatch.chdir(tmp_path)
-    assert program("tool", {"PATH": f"/nowhere{os.pathsep}{tmp_path}"}) == str(tool)
-    assert program(str(tool), {"PATH": ""}) == str(tool)
+    assert find_program("tool", {"PATH": f"/nowhere{os.pathsep}{tmp_path}"}) == str(tool)
+    assert find_program(str(tool), {"PATH": ""}) == str(tool)
     for path in (".", "", f":{os.pathsep}."):
-        assert program("tool", {"PATH": path}) is None
-        assert program("./tool", {"PATH": path}) is None
+        assert find_program("tool", {"PATH": path}) is None
+        assert find_program("./tool", {"PATH": path}) is None
     assert run_program([str(tool)]) == 3
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.cli.common import Process
 from zkchat.errors import ConfigError, UsageError
-from zkchat.subprocesses import program, run_program
+from zkchat.subprocesses import find_program, run_program
 
 if TYPE_CHECKING:
     from zkchat.environment import Environment
@@ -23,7 +23,7 @@ def edit_file(here: Process, path: str) -> None:
         raise UsageError("No editor is set.", hint=f"Set EDITOR, or open the file yourself: {path}")
     try:
         name, *options = shlex.split(editor)
-        found = program(name, variables)
+        found = find_program(name, variables)
         if found is None:
             raise FileNotFoundError("no such program in an absolute folder")
         code = run_program([found, *options, path])
@@ -37,7 +37,7 @@ def edit_file(here: Process, path: str) -> None:
 def open_address(environment: "Environment", address: str) -> bool:
     """Hand an address to the desktop, if there is one to be seen."""
     has_desktop = sys.platform == "darwin" or any(environment.variables.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
-    opener = program("open" if sys.platform == "darwin" else "xdg-open", environment.variables)
+    opener = find_program("open" if sys.platform == "darwin" else "xdg-open", environment.variables)
     if not (has_desktop and opener):
         return False
     # Some openers stay until the window is closed; nobody here waits for that.

@@ -35,7 +35,7 @@ class ProfileStore:
         """Write a file that is not there yet. Raises `UsageError` where one is."""
         from zkchat.model.profile import ProfileFile
 
-        file = self._folders.place(scope, kind, name)
+        file = self._folders.path_of(scope, kind, name)
         if os.path.lexists(file):
             raise UsageError(f"{file} is there already.", hint="Open it in your editor, or choose another name.")
         created = ProfileFile(kind=kind, name=name, origin=scope, path=str(file), text=text)

@@ -164,7 +164,7 @@ def name_of_model(workspace: "Workspace", listings: Mapping[str, ModelListing]) 
         return [info.id for info in listing.models] if listing and not listing.problem else []
 
     if name := workspace.settings.model:
-        return name, f"set {workspace.loaded.origins['model'].place}"
+        return name, f"set {workspace.loaded.origins['model'].phrase}"
     choice = first_choice(provider_context(workspace), names_of)
     return choice.model, choice.why
 

@@ -49,21 +49,21 @@ def trust_states(environment: Environment, paths: Paths) -> "list[tuple[VaultIte
 
 def setting_value(loaded: "Loaded", key: str) -> object:
     """Raises `ConfigError` for a setting that there is not."""
-    from zkchat.config.load import unknown
+    from zkchat.config.load import unknown_setting
     from zkchat.config.schema import value_of
 
     if key not in loaded.origins:
-        raise unknown(key, among=loaded.origins)
+        raise unknown_setting(key, among=loaded.origins)
     return value_of(loaded.settings, key)
 
 
 def check_setting(key: str, value: str) -> None:
     """Raises `ConfigError` for a setting that there is not, and for a value that it cannot have."""
-    from zkchat.config.load import load, unknown
+    from zkchat.config.load import load, unknown_setting
     from zkchat.config.schema import field_of
 
     if not field_of(key):
-        raise unknown(key)
+        raise unknown_setting(key)
     load(None, None, {}, {key: value}, lambda _: False)
 
 
@@ -111,11 +111,11 @@ class SettingsEditor:
     @property
     def _file(self) -> tuple[Path, Path | None]:
         """The settings file, and the folder below which no link is followed."""
-        from zkchat.files import followed
+        from zkchat.files import resolve_link
 
         if self.scope == "user":
             # Many people keep their dot files elsewhere and link to them: the link stays.
-            return followed(self.paths.user_config), None
+            return resolve_link(self.paths.user_config), None
         return self.paths.vault_config, self.paths.vault
 
     @contextmanager

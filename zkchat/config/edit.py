@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from zkchat.config.files import read_table, read_text
-from zkchat.config.load import Origin, from_text, key_of, nested, sentence, unknown
+from zkchat.config.load import Origin, key_of, parse_value, unflatten, unknown_setting, validation_error
 from zkchat.config.schema import FIELDS, SECTIONS, Settings, field_of, model_keys, model_named_in
 from zkchat.errors import ConfigError
 from zkchat.files import write_atomically
@@ -24,8 +24,8 @@ def set_value(file: Path, key: str, text: str, *, beneath: Path | None = None) -
     no link is followed.
     """
     if not field_of(key):
-        raise unknown(key)
-    value = from_text(key, text)
+        raise unknown_setting(key)
+    value = parse_value(key, text)
     _check(read_table(file, beneath=beneath), key, value)
     document = _document(file, beneath)
     *sections, name = key.split(".")
@@ -42,7 +42,7 @@ def unset(file: Path, key: str, *, beneath: Path | None = None) -> bool:
     found = _lookup(read_table(file, beneath=beneath), key)
     if found is None or (key in SECTIONS and isinstance(found, Mapping)):
         if not field_of(key):
-            raise unknown(key)
+            raise unknown_setting(key)
         return False
     document = _document(file, beneath)
     *sections, name = key.split(".")
@@ -63,11 +63,11 @@ def _check(table: Mapping[str, object], key: str, value: object) -> None:
     keys = (*FIELDS, *(each for name in names for each in model_keys(name)))
     others = {known: found for known in keys if (found := _lookup(table, known)) is not None}
     try:
-        Settings.model_validate(nested(others | {key: value}))
+        Settings.model_validate(unflatten(others | {key: value}))
     except ValidationError as error:
         for problem in error.errors():
             if key_of(problem) in (key, None):
-                raise sentence(problem, {key: Origin("flag")}) from None
+                raise validation_error(problem, {key: Origin("flag")}) from None
 
 
 def _lookup(table: Mapping[str, object], key: str) -> object:

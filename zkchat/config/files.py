@@ -1,4 +1,4 @@
-"""Settings files as text and as TOML: bounded, regular files only, each fault told with the file's name."""
+"""Settings files: bounded reads of regular files as TOML, and what a vault's own file may set without approval."""
 
 import json
 import re
@@ -10,11 +10,11 @@ from typing import Final
 
 from zkchat.config.schema import field_of, is_section, needs_trust
 from zkchat.errors import ConfigError
-from zkchat.files import read_small
+from zkchat.files import read_bounded
 from zkchat.model.trust import VaultItem, vault_item
 
-_LARGEST: Final = 1_000_000
-"""Bytes; more is no settings file."""
+_MAX_BYTES: Final = 1_000_000
+"""More is no settings file."""
 
 
 class UnreadableFile(ConfigError):
@@ -24,7 +24,7 @@ class UnreadableFile(ConfigError):
 def read_text(file: Path, *, beneath: Path | None = None) -> str:
     """The file as text with its line ends as they are; empty if there is none. Below `beneath` no link is followed."""
     try:
-        return read_small(file, most=_LARGEST, beneath=beneath).decode("utf-8-sig")
+        return read_bounded(file, max_bytes=_MAX_BYTES, beneath=beneath).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
@@ -48,7 +48,7 @@ def read_table(file: Path, *, beneath: Path | None = None) -> dict[str, object]:
 
 
 def _what_and_line(message: str) -> tuple[str, str]:
-    # Before Python 3.14 the place stands in the message only.
+    # Before Python 3.14 the line is in the message only.
     match = re.fullmatch(r"(.*) \(at (?:(line \d+), column \d+|end of document)\)", message, re.DOTALL)
     return (match[1], match[2] or "its end") if match else (message, "some place")
 

@@ -1,7 +1,4 @@
-"""Settings from their five layers, each value with its origin: defaults < user < vault < variables < flags.
-
-Everything comes in as an argument: nothing here looks at the process.
-"""
+"""Settings from five layers, each value with its origin: defaults < user < vault < variables < flags."""
 
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -17,16 +14,16 @@ from pydantic_core import ErrorDetails
 from zkchat.config.files import read_table, read_vault_file
 from zkchat.config.schema import (
     FIELDS,
+    Redacted,
     Settings,
-    Unrepeatable,
-    adds_up,
-    expected,
+    accepted_values,
+    accumulates,
     field_of,
     is_section,
     model_keys,
     model_named_in,
 )
-from zkchat.config.urls import foreign_settings
+from zkchat.config.urls import ollama_url
 from zkchat.errors import ConfigError
 from zkchat.model.secrets import without_password
 from zkchat.model.trust import HOW_TO_APPROVE, VaultItem
@@ -46,7 +43,7 @@ class Origin:
     """The file or the variable; empty for defaults and flags."""
 
     @property
-    def place(self) -> str:
+    def phrase(self) -> str:
         """To be read after a value or a key: `in /home/me/.config/zkchat/config.toml`."""
         match self.layer:
             case "default":
@@ -97,7 +94,7 @@ def load(
     unapproved: list[str] = []
     unreadable: list[str] = []
     layers = (
-        _from_foreign(variables),
+        _from_provider_variables(variables),
         _from_file(Origin("user", str(user_file)), user_file) if user_file else (),
         _from_vault(vault_file, trusted, unreadable, warnings, unapproved) if vault_file else (),
         _from_variables(variables, warnings),
@@ -105,12 +102,12 @@ def load(
     )
     for layer in layers:
         for key, value, origin in layer:
-            adds = adds_up(key) or origin.layer == "vault"  # which adds to lists and takes nothing from them
-            values[key], origins[key] = _after(values.get(key), value) if adds else value, origin
+            adds = accumulates(key) or origin.layer == "vault"  # which adds to lists and takes nothing from them
+            values[key], origins[key] = _concatenated(values.get(key), value) if adds else value, origin
     try:
-        settings = Settings.model_validate(nested(values))
+        settings = Settings.model_validate(unflatten(values))
     except ValidationError as error:
-        raise sentence(error.errors()[0], origins) from None
+        raise validation_error(error.errors()[0], origins) from None
     known = (*FIELDS, *(key for name in settings.models for key in model_keys(name)))
     every = dict.fromkeys(known, Origin("default")) | origins
     return Loaded(
@@ -122,7 +119,7 @@ def load(
     )
 
 
-def _after(before: object, value: object) -> object:
+def _concatenated(before: object, value: object) -> object:
     """The one list followed by the other. What is none stays, for validation to refuse."""
     if before is None or not isinstance(value, Sequence) or isinstance(value, str):
         return value
@@ -133,7 +130,7 @@ _Found = Iterator[tuple[str, object, Origin]]
 
 
 def _from_file(origin: Origin, file: Path) -> _Found:
-    for key, value in flat(read_table(file), origin):
+    for key, value in flatten(read_table(file), origin):
         yield key, value, origin
 
 
@@ -151,14 +148,14 @@ def _from_vault(
         unreadable.append(error.message)
         return
     if misread := next(filter(_may_mean_privacy, found.unknown), None):
-        raise unknown(misread, origin)
+        raise unknown_setting(misread, origin)
     yield from ((key, value, origin) for key, value in found.harmless.items())
     if found.requests and not trusted(found.item):
         unapproved.extend(found.requests)
         return
     for key, value in found.requests.items():
         if key in found.unknown:
-            mistake = unknown(key, origin)
+            mistake = unknown_setting(key, origin)
             warnings.append(f"{mistake.message} It is left out. {mistake.hint}")
         else:
             yield key, value, origin
@@ -177,47 +174,54 @@ def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found
         origin = Origin("variable", name)
         key = name.removeprefix(PREFIX).lower().replace("__", ".")
         if field_of(key):
-            yield key, from_text(key, text), origin
+            yield key, parse_value(key, text), origin
         elif "." in key:
-            raise unknown(key, origin)
+            raise unknown_setting(key, origin)
         elif close := get_close_matches(key, [key for key in FIELDS if "." not in key], n=1):
             warnings.append(f"The variable {name} is no setting. Did you mean {PREFIX}{close[0].upper()}?")
 
 
-def _from_foreign(variables: Mapping[str, str]) -> _Found:
-    for key, value, name in foreign_settings(variables):
-        yield key, value, Origin("variable", name)
+def _from_provider_variables(variables: Mapping[str, str]) -> _Found:
+    """Variables of other programs that say where a server is. An empty one counts as not set."""
+    if base_url := _unquoted(variables.get("OPENAI_BASE_URL", "")):
+        yield "openai.base_url", base_url, Origin("variable", "OPENAI_BASE_URL")
+    if host := _unquoted(variables.get("OLLAMA_HOST", "")):
+        yield "ollama.host", ollama_url(host), Origin("variable", "OLLAMA_HOST")
+
+
+def _unquoted(value: str) -> str:
+    return value.strip().strip("\"'").strip()
 
 
 def _from_flags(flags: Mapping[str, FlagValue]) -> _Found:
     for key, value in flags.items():
         if value is not None:
-            yield key, from_text(key, value) if isinstance(value, str) else value, Origin("flag")
+            yield key, parse_value(key, value) if isinstance(value, str) else value, Origin("flag")
 
 
-def flat(table: Mapping[str, object], origin: Origin, prefix: str = "") -> Iterator[tuple[str, object]]:
+def flatten(table: Mapping[str, object], origin: Origin, prefix: str = "") -> Iterator[tuple[str, object]]:
     """The settings of a table by their dotted keys. Raises `ConfigError` for what is no setting."""
     for name, value in table.items():
         key = prefix + name
         if is_section(key):
             if not isinstance(value, Mapping):
                 raise ConfigError(
-                    f"'{key}' {origin.place} is a section.", hint=f"Write [{key}] and its settings below."
+                    f"'{key}' {origin.phrase} is a section.", hint=f"Write [{key}] and its settings below."
                 )
-            yield from flat(value, origin, f"{key}.")
+            yield from flatten(value, origin, f"{key}.")
         elif field_of(key):
             yield key, value
         elif prefix == "models.":
             raise ConfigError(
-                f"'{name}' {origin.place} cannot be the name of a model.",
+                f"'{name}' {origin.phrase} cannot be the name of a model.",
                 hint="A name of your own has letters, digits, - and _ only, and is not 'quote'.",
             )
         else:
-            raise unknown(key, origin)
+            raise unknown_setting(key, origin)
 
 
-def nested(values: Mapping[str, object]) -> dict[str, object]:
-    """The inverse of `flat`."""
+def unflatten(values: Mapping[str, object]) -> dict[str, object]:
+    """The inverse of `flatten`."""
     table: dict[str, object] = {}
     for key, value in values.items():
         *sections, name = key.split(".")
@@ -230,7 +234,7 @@ def nested(values: Mapping[str, object]) -> dict[str, object]:
     return table
 
 
-def from_text(key: str, text: str) -> object:
+def parse_value(key: str, text: str) -> object:
     """A value as a variable, a flag or a command gives it, read as what the setting takes.
 
     A list is a TOML array or separated by commas, a table is one of TOML. What cannot be read stays a text, for
@@ -253,14 +257,14 @@ def from_text(key: str, text: str) -> object:
         return text
 
 
-def unknown(key: str, origin: Origin | None = None, *, among: Collection[str] | None = None) -> ConfigError:
+def unknown_setting(key: str, origin: Origin | None = None, *, among: Collection[str] | None = None) -> ConfigError:
     """The error for a setting that does not exist, with the nearest one that does, or of those `among` which it is."""
     model = model_named_in(key)
     known = among or (FIELDS if model is None else model_keys(model))
     same_name = [each for each in known if each.rpartition(".")[2] == key.rpartition(".")[2]]
     nearest = get_close_matches(key, same_name, n=1) or same_name or get_close_matches(key, known, n=1)
     return ConfigError(
-        f"Unknown setting '{key}'{f' {origin.place}' if origin else ''}.",
+        f"Unknown setting '{key}'{f' {origin.phrase}' if origin else ''}.",
         hint=f"Did you mean '{nearest[0]}'?" if nearest else "All settings: zkchat config show",
     )
 
@@ -271,19 +275,19 @@ def key_of(problem: ErrorDetails) -> str | None:
     return next(filter(field_of, keys), None)
 
 
-def sentence(problem: ErrorDetails, origins: Mapping[str, Origin]) -> ConfigError:
-    """A validation problem as the user is told it."""
+def validation_error(problem: ErrorDetails, origins: Mapping[str, Origin]) -> ConfigError:
+    """A validation problem as an error for the user."""
     key = key_of(problem)
     if key is None:
         return ConfigError(str(problem["ctx"]["error"]), hint="Where each value comes from: zkchat config show")
     if key not in origins:
         return _incomplete(key, origins)
     found, field = ".", field_of(key)
-    if field and not any(isinstance(mark, Unrepeatable) for mark in field.metadata):
+    if field and not any(isinstance(mark, Redacted) for mark in field.metadata):
         verb = "holds" if isinstance(problem["loc"][-1], int) else "is"
-        found = f", but it {verb} {_in_words(problem['input'])}."
+        found = f", but it {verb} {_describe(problem['input'])}."
     origin = origins[key]
-    return ConfigError(f"'{key}' {origin.place} must be {expected(key)}{found}", hint=_way_out(key, origin))
+    return ConfigError(f"'{key}' {origin.phrase} must be {accepted_values(key)}{found}", hint=_hint(key, origin))
 
 
 def _incomplete(key: str, origins: Mapping[str, Origin]) -> ConfigError:
@@ -291,11 +295,11 @@ def _incomplete(key: str, origins: Mapping[str, Origin]) -> ConfigError:
     table, _, name = key.rpartition(".")
     origin = next(origin for known, origin in origins.items() if known.startswith(f"{table}."))
     return ConfigError(
-        f"The model '{table}' {origin.place} has no '{name}'.", hint=f"Set '{key}'. It must be {expected(key)}."
+        f"The model '{table}' {origin.phrase} has no '{name}'.", hint=f"Set '{key}'. It must be {accepted_values(key)}."
     )
 
 
-def _in_words(value: object) -> str:
+def _describe(value: object) -> str:
     match value:
         case str():
             return f'the text "{without_password(value)}"'
@@ -309,7 +313,7 @@ def _in_words(value: object) -> str:
             return str(value)
 
 
-def _way_out(key: str, origin: Origin) -> str:
+def _hint(key: str, origin: Origin) -> str:
     match origin.layer:
         case "variable":
             return f"Change the variable, or remove it: unset {origin.where}"

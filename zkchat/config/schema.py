@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self, get_args, get_origin
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
-from zkchat.config.urls import http_address
+from zkchat.config.urls import validate_http_url
 from zkchat.model import globs
 from zkchat.model.choices import CompactionStrategy, ThinkingView
 from zkchat.model.providers import ProviderName
@@ -30,30 +30,30 @@ class Expects:
 
 
 @dataclass(frozen=True, slots=True)
-class AddsUp:
+class Accumulates:
     """Marks a list to which each layer adds, so that none can take away what another names."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unrepeatable:
+class Redacted:
     """Marks a setting whose wrong values are never shown: somebody may have put a key there."""
 
 
 HttpAddress = Annotated[
     str,
-    AfterValidator(http_address),
+    AfterValidator(validate_http_url),
     Expects("an address that begins with http:// or https://, such as http://127.0.0.1:11434"),
 ]
 OptionalHttpAddress = Annotated[
     str,
-    AfterValidator(lambda address: address and http_address(address)),
+    AfterValidator(lambda address: address and validate_http_url(address)),
     Expects("an address that begins with http:// or https://, such as http://127.0.0.1:8080/v1, or empty"),
 ]
 VariableName = Annotated[
     str,
     Field(pattern=r"^[A-Z_][A-Z0-9_]*$"),
     Expects("the name of an environment variable in capitals, and never the key itself"),
-    Unrepeatable(),
+    Redacted(),
 ]
 Globs = Annotated[
     tuple[Annotated[str, Field(max_length=globs.MAX_CHARS)], ...],
@@ -164,7 +164,7 @@ class Memory(Section):
 
 
 class Privacy(Section):
-    local_only: Annotated[Globs, AddsUp(), Harmless()] = Field(
+    local_only: Annotated[Globs, Accumulates(), Harmless()] = Field(
         default=(),
         strict=False,
         description="Folders, or globs such as `**/Private`, whose notes go to no model but one on this machine. A "
@@ -327,10 +327,10 @@ def needs_trust(key: str) -> bool:
     return key not in HARMLESS
 
 
-def adds_up(key: str) -> bool:
+def accumulates(key: str) -> bool:
     """Whether each layer adds to the setting, where others are replaced."""
     field = field_of(key)
-    return field is not None and any(isinstance(mark, AddsUp) for mark in field.metadata)
+    return field is not None and any(isinstance(mark, Accumulates) for mark in field.metadata)
 
 
 def value_of(settings: Settings, key: str) -> object:
@@ -340,7 +340,7 @@ def value_of(settings: Settings, key: str) -> object:
     return found
 
 
-def expected(key: str) -> str:
+def accepted_values(key: str) -> str:
     """What the setting takes, to be read after "must be": `a whole number of at least 256`."""
     field = field_of(key)
     assert field is not None

@@ -8,14 +8,14 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from zkchat.files import locked, read_small, write_atomically
+from zkchat.files import locked, read_bounded, write_atomically
 from zkchat.model.trust import TrustState, VaultItem
 
 Decision = Literal["approved", "declined"]
 
-_LARGEST: Final = 4_000_000
-"""Bytes of the file, enough for some thousand vaults."""
-_REMEMBERED: Final = 100
+_MAX_BYTES: Final = 4_000_000
+"""Enough for some thousand vaults."""
+_MAX_DECISIONS: Final = 100
 """Contents of one thing of one vault; the oldest are forgotten, and asked about again."""
 _LOCK_SECONDS: Final = 30.0
 
@@ -48,7 +48,7 @@ class TrustStore:
                 contents = subjects.setdefault(item.subject, {})
                 contents.pop(item.digest, None)
                 contents[item.digest] = decision
-                for oldest in list(contents)[:-_REMEMBERED]:
+                for oldest in list(contents)[:-_MAX_DECISIONS]:
                     del contents[oldest]
 
     def revoke(self, vault: str) -> None:
@@ -65,7 +65,7 @@ class TrustStore:
 
     def _read(self) -> _Decisions:
         try:
-            return _Decisions.model_validate_json(read_small(self.file, most=_LARGEST))
+            return _Decisions.model_validate_json(read_bounded(self.file, max_bytes=_MAX_BYTES))
         except (OSError, ValidationError):
             return _Decisions()
 

@@ -1,18 +1,17 @@
-"""Addresses of servers, as settings and variables may name them."""
+"""URLs of servers, as settings and variables may name them."""
 
 import re
-from collections.abc import Iterator, Mapping
 from ipaddress import IPv6Address
 from typing import Final
 from urllib.parse import urlsplit
 
-_FOREIGN = frozenset('\\<>"`{}|^?#')
-"""What no part of such an address holds. Programs differ in what host they see in one that does."""
+_FORBIDDEN = frozenset('\\<>"`{}|^?#')
+"""Characters that no part of such a URL holds. Programs differ in what host they see in one that does."""
 
 
-def http_address(address: str) -> str:
+def validate_http_url(address: str) -> str:
     """The address itself. Raises `ValueError` for one that cannot be called, or that could be read in two ways."""
-    if any(letter <= " " or letter in _FOREIGN or letter.isspace() for letter in address):
+    if any(letter <= " " or letter in _FORBIDDEN or letter.isspace() for letter in address):
         raise ValueError("it holds a character that belongs into no address")
     parts = urlsplit(address)
     if parts.scheme not in {"http", "https"}:
@@ -28,33 +27,21 @@ def http_address(address: str) -> str:
 
 
 _EVERY_INTERFACE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - an address to ask, none to serve on
-_PORT: Final = 11434
+_OLLAMA_PORT: Final = 11434
 
 
-def foreign_settings(variables: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Settings by dotted key, each with its value and the variable it comes from. An empty variable is none."""
-    if base_url := _plain(variables.get("OPENAI_BASE_URL", "")):
-        yield "openai.base_url", base_url, "OPENAI_BASE_URL"
-    if host := _plain(variables.get("OLLAMA_HOST", "")):
-        yield "ollama.host", ollama_address(host), "OLLAMA_HOST"
-
-
-def ollama_address(host: str) -> str:
+def ollama_url(host: str) -> str:
     """The address that Ollama's own programs understand by this: a scheme and a port may be missing.
 
     A server that listens on every interface of this machine is asked on this machine.
     """
     scheme, marked, rest = host.rpartition("://")
-    place, slash, path = rest.partition("/")
-    found = re.fullmatch(r"(?P<user>.*@)?(?P<name>\[[^\]]*\]|[^:]*)(?::(?P<port>\d*))?", place)
+    host_and_port, slash, path = rest.partition("/")
+    found = re.fullmatch(r"(?P<user>.*@)?(?P<name>\[[^\]]*\]|[^:]*)(?::(?P<port>\d*))?", host_and_port)
     if found is None:  # such as ::1, which is a name without its brackets
-        name, port, user = f"[{place}]", "", ""
+        name, port, user = f"[{host_and_port}]", "", ""
     else:
         name, port, user = found["name"], found["port"] or "", found["user"] or ""
     name = _EVERY_INTERFACE.get(name or "127.0.0.1", name or "127.0.0.1")
-    usual = "" if marked else f":{_PORT}"
+    usual = "" if marked else f":{_OLLAMA_PORT}"
     return f"{scheme or 'http'}://{user}{name}{f':{port}' if port else usual}{slash}{path}".rstrip("/")
-
-
-def _plain(value: str) -> str:
-    return value.strip().strip("\"'").strip()

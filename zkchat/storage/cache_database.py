@@ -1,4 +1,4 @@
-"""A database that may be deleted at any time, because everything in it can be made again."""
+"""A cache in SQLite: it may be deleted at any time, because everything in it can be computed again."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -11,79 +11,79 @@ from zkchat.errors import StorageDamaged
 from zkchat.storage.database import DATABASE_SUFFIXES, open_database, sibling, storage_errors, transaction
 
 _PAGE_CACHE_KIB = 16_384
-_LOGGED_PAGES = 4_000
-"""In the write-ahead log before they are copied into the file: 16 MB, so that many writes of a page become one."""
+_WAL_PAGES = 4_000
+"""Pages in the write-ahead log before a checkpoint: 16 MB, so that many writes of a page become one."""
 
 
 @dataclass(eq=False)
 class ThreadConnection:
-    """The connection of one thread. SQLite crashes if another closes it in the middle of a statement."""
+    """The connection of one thread, with a lock: SQLite crashes if another thread closes it during a statement."""
 
     database: sqlite3.Connection
     in_use: RLock = field(default_factory=RLock)
     is_closed: bool = False
 
     def close(self) -> None:
-        """Wait until its thread does not use it, and close it."""
+        """Close it once its thread does not use it."""
         with self.in_use:
             self.is_closed = True
             self.database.close()
 
 
 class CacheDatabase:
-    """Opened on first use. A file of another version, or that is no database, is begun anew without a word.
+    """Opened lazily. A file of another version, or that is no database, is silently replaced by an empty one.
 
-    Each thread has its own connection, so that nobody waits for a writer in order to read.
+    Each thread has its own connection, so that readers do not wait for a writer.
     """
 
     def __init__(self, path: Path, *, schema: Sequence[str], version: int) -> None:
         self._path = path
         self._schema = schema
         self._version = version
-        self._of_thread = local()
+        self._local = local()
         self._connections: list[ThreadConnection] = []
-        self._opening = RLock()
+        self._lock = RLock()
 
     def close(self) -> None:
-        with self._opening:
+        with self._lock:
             for opened in self._connections:
                 opened.close()
             self._connections.clear()
 
     def reset(self) -> None:
-        """Throw everything away."""
-        with self._opening, storage_errors(self._path):
+        """Delete everything."""
+        with self._lock, storage_errors(self._path):
             self.close()
             for suffix in DATABASE_SUFFIXES:
                 _remove(sibling(self._path, suffix))
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """One state of the database, whatever others write meanwhile. Rows are to be understood within."""
-        with self._guarded(), self._connection() as database:
+        """A read transaction. Rows are to be decoded within: what cannot be decoded counts as damage."""
+        with self._errors(), self._connection() as database:
             database.execute("BEGIN")
             try:
                 yield database
             except (ValueError, TypeError, LookupError) as error:
-                raise self._damaged() from error  # what was written is not what is read
+                raise self._damaged() from error  # not what was written
             finally:
                 with suppress(sqlite3.Error):
                     database.execute("ROLLBACK")
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A change that takes effect whole or not at all."""
-        with self._guarded(), self._connection() as database, transaction(database):
+        """A write transaction."""
+        with self._errors(), self._connection() as database, transaction(database):
             yield database
 
     def vacuum(self) -> None:
-        """Write the file anew, so that nothing is left of what was deleted or changed, in the log neither."""
-        with self._guarded(), self._connection() as database:
+        """Rewrite the file, so that nothing deleted is left in it or in its log."""
+        with self._errors(), self._connection() as database:
             database.execute("VACUUM")
             database.execute("PRAGMA wal_checkpoint (TRUNCATE)")
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _errors(self) -> Iterator[None]:
         try:
             with storage_errors(self._path):
                 yield
@@ -92,44 +92,44 @@ class CacheDatabase:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """The connection of this thread, which stays open meanwhile."""
+        """The connection of this thread, which is not closed meanwhile."""
         while True:
-            opened = self._opened()
+            opened = self._thread_connection()
             with opened.in_use:
                 if not opened.is_closed:
                     yield opened.database
                     return
 
-    def _opened(self) -> ThreadConnection:
-        opened: ThreadConnection | None = getattr(self._of_thread, "opened", None)
+    def _thread_connection(self) -> ThreadConnection:
+        opened: ThreadConnection | None = getattr(self._local, "opened", None)
         if opened is None or opened.is_closed:
-            with self._opening:
+            with self._lock:
                 try:
-                    opened = self._connected()
+                    opened = self._connect()
                 except StorageDamaged:
                     self.reset()
-                    opened = self._connected()
-                self._of_thread.opened = opened
+                    opened = self._connect()
+                self._local.opened = opened
         return opened
 
-    def _connected(self) -> ThreadConnection:
-        with self._guarded():
+    def _connect(self) -> ThreadConnection:
+        with self._errors():
             database = open_database(self._path, synchronous="NORMAL")
             opened = ThreadConnection(database)
             self._connections.append(opened)
             try:
                 database.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
-                database.execute(f"PRAGMA wal_autocheckpoint = {_LOGGED_PAGES}")
+                database.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
                 if _version(database) != self._version:
-                    self._begin(database)
+                    self._create_schema(database)
             except (ValueError, TypeError, sqlite3.ProgrammingError) as error:  # a schema that is no text
                 raise self._damaged() from error
         return opened
 
-    def _begin(self, database: sqlite3.Connection) -> None:
-        """Put our empty tables in the place of whatever is there, under the eyes of others who have the file open."""
+    def _create_schema(self, database: sqlite3.Connection) -> None:
+        """Replace all tables by our empty ones in one transaction: other processes may have the file open."""
         with transaction(database):
-            if _version(database) == self._version:  # another process was quicker
+            if _version(database) == self._version:  # another process was faster
                 return
             for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
                 if not name.startswith("sqlite_"):
@@ -148,7 +148,7 @@ def _version(database: sqlite3.Connection) -> int:
 
 
 def _remove(file: Path) -> None:
-    """Also an empty folder that has the name of a file; what is in another is not ours to delete."""
+    """Remove a file, or an empty folder of that name; what is in another folder is not ours to delete."""
     if file.is_dir() and not file.is_symlink():
         file.rmdir()
     else:

@@ -236,7 +236,7 @@ def damaged(path: Path) -> StorageDamaged:
 
 
 def require_regular_files(path: Path) -> None:
-    """Raise `StorageDamaged` for a folder, a pipe or a device in the place of a database: SQLite would wait for it."""
+    """Raise `StorageDamaged` for a folder, a pipe or a device where a database should be: SQLite would wait for it."""
     for suffix in DATABASE_SUFFIXES:
         file = sibling(path, suffix)
         try:

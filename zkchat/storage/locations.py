@@ -1,4 +1,4 @@
-"""Where the databases of a vault live (SPEC 1.1): outside it, under an id that moves with it."""
+"""Where the databases of a vault are: in the user's folders, under an id that moves with the vault."""
 
 import hashlib
 import os
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from zkchat.errors import StorageError
-from zkchat.files import locked, make_private, read_small, write_atomically
+from zkchat.files import locked, make_private, read_bounded, write_atomically
 
 _ID = re.compile(r"[0-9a-z]{6,64}")
 """What may be taken for an id: the file lies in a vault that others may have written, and names a folder of ours."""
-_LONGEST_ID: Final = 100
-_LONGEST_PATH: Final = 16_384
+_MAX_ID_BYTES: Final = 100
+_MAX_PATH_BYTES: Final = 16_384
 _LOCK_SECONDS: Final = 30.0
 
 DATABASES: Final = ("sessions.db", "memories.db", "index.db", "messages.db", "summaries.db")
@@ -25,12 +25,10 @@ DATABASES: Final = ("sessions.db", "memories.db", "index.db", "messages.db", "su
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locations:
-    """The other precious databases lie beside the sessions, the other caches beside the index."""
+    """The other durable databases lie beside the sessions, the other caches beside the index."""
 
     sessions: Path
-    """Precious."""
     index: Path
-    """A cache."""
 
 
 def locate(vault: Path, *, data_dir: Path, cache_dir: Path) -> Locations:
@@ -51,7 +49,7 @@ def claim(vault: Path, *, data_dir: Path, cache_dir: Path, new_id: Callable[[], 
 
 
 def _outside(vault: Path, vault_id: str, data_dir: Path, cache_dir: Path) -> Locations:
-    """What can be made again lies under the vault's path, which is known before it has an id."""
+    """Caches lie under the vault's path, which is known before it has an id."""
     caches = cache_dir / "vaults"
     by_id = caches / vault_id
     index = (by_id if by_id.is_dir() else caches / _id_by_path(vault)) / "index.db"
@@ -71,7 +69,7 @@ def _own_id(vault: Path, vaults: Path) -> str | None:
 
 def _written_id(vault: Path) -> str | None:
     try:
-        written = read_small(_id_file(vault), most=_LONGEST_ID, beneath=vault).decode("ascii").strip()
+        written = read_bounded(_id_file(vault), max_bytes=_MAX_ID_BYTES, beneath=vault).decode("ascii").strip()
     except (OSError, ValueError):
         return None
     return written if _ID.fullmatch(written) else None
@@ -83,7 +81,7 @@ def _id_file(vault: Path) -> Path:
 
 def _recorded_path(folder: Path) -> Path | None:
     try:
-        return Path(os.fsdecode(read_small(folder / "vault-path", most=_LONGEST_PATH)))
+        return Path(os.fsdecode(read_bounded(folder / "vault-path", max_bytes=_MAX_PATH_BYTES)))
     except OSError:
         return None
 
@@ -115,29 +113,30 @@ def _give_id(vault: Path, vaults: Path, new_id: Callable[[], str]) -> str | None
 
 
 def _record(vault: Path, folder: Path) -> None:
-    """Note beside the databases which vault they belong to."""
+    """Record beside the databases which vault they belong to."""
     file, path = folder / "vault-path", vault.resolve()
     if _recorded_path(folder) != path:
         write_atomically(file, os.fsencode(path), mode=0o600)
 
 
-_PROBED_BYTES: Final = 262_144
-"""What a folder must have room for to be of use."""
-_COPIED: Final = ("", "-wal")
-"""The files of a database that hold its content."""
+_MIN_FREE_BYTES: Final = 262_144
+_CONTENT_SUFFIXES: Final = ("", "-wal")
+"""Of the files of a database that hold its content."""
 
 
 @contextmanager
 def writable_cache_path(path: Path, candidates: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """The path of a cache, if it can be written; else one in a new folder in the first of the candidates that can,
-    with what the cache holds so far, and the reason. Where none can, the path stays as it is."""
+    """The path of a cache if it can be written; else a copy in a temporary folder that is deleted at the end, and why.
+
+    The folder is made in the first of the candidates that can be written; without one, the path stays as it is.
+    """
     reason = _unusable(path)
     folder = next(filter(None, map(_new_folder, candidates)), None) if reason else None
     if folder is None:
         yield path, ""
         return
     try:
-        for suffix in _COPIED:
+        for suffix in _CONTENT_SUFFIXES:
             with suppress(OSError):
                 shutil.copyfile(path.with_name(path.name + suffix), folder / (path.name + suffix))
         yield folder / path.name, reason
@@ -171,5 +170,5 @@ def _new_folder(parent: Path) -> Path | None:
 
 def _probe(folder: Path) -> None:
     with tempfile.TemporaryFile(dir=folder) as probe:
-        probe.write(bytes(_PROBED_BYTES))
+        probe.write(bytes(_MIN_FREE_BYTES))
         probe.flush()

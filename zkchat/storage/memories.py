@@ -1,4 +1,4 @@
-"""Facts in SQLite, beside the sessions of their vault, with the vectors of what they are compared by."""
+"""Facts in SQLite, beside the sessions of their vault, with the vectors by which they are compared."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ class SqliteMemories(DurableDatabase):
         self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
     ) -> Fact:
         fact_id = self._new_id()
-        text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair has no place in a database
+        text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair has no UTF-8 form
         with self._writing() as connection:
             connection.execute(
                 "INSERT INTO facts (id, text, source, at, session_id, local) VALUES (?, ?, ?, ?, ?, ?)",

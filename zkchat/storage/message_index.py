@@ -1,4 +1,4 @@
-"""What was said in the sessions of a vault, ready to be searched: a cache in SQLite."""
+"""The index over the messages of a vault's sessions: a cache in SQLite."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The note index in one SQLite file, which may be deleted at any time: what is wrong with it is thrown away."""
+"""The note index in one SQLite cache: notes, links, sections, postings and vectors."""
 
 import json
 import sqlite3
@@ -61,7 +61,7 @@ from zkchat.storage.note_schema import (
     typed,
 )
 
-_MOST = (1 << 63) - 1
+_MAX_INT64 = (1 << 63) - 1
 
 
 class SqliteNoteIndex:
@@ -76,7 +76,7 @@ class SqliteNoteIndex:
 
     def __reduce__(self) -> "tuple[Callable[[Path], SqliteNoteIndex], tuple[Path]]":
         """In another process: the index of the same file, opened there once."""
-        return _opened_once, (self._path,)
+        return _open_cached, (self._path,)
 
     def close(self) -> None:
         self._file.close()
@@ -287,16 +287,16 @@ class SqliteNoteIndex:
 
 
 @cache
-def _opened_once(path: Path) -> SqliteNoteIndex:
+def _open_cached(path: Path) -> SqliteNoteIndex:
     return SqliteNoteIndex(path)
 
 
 def _nanoseconds(at: datetime) -> int:
     """Since 1970, as files count; a time that SQLite or the system cannot count is the earliest or latest it can."""
     try:
-        return max(-_MOST, min(_MOST, int(at.timestamp() * 1e9)))
+        return max(-_MAX_INT64, min(_MAX_INT64, int(at.timestamp() * 1e9)))
     except (OverflowError, ValueError, OSError):
-        return _MOST if at.year > 1970 else -_MOST
+        return _MAX_INT64 if at.year > 1970 else -_MAX_INT64
 
 
 def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
@@ -350,16 +350,16 @@ def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_
     """Number their sections from `first_section` on; returned is the number after the last."""
     first = database.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()[0]
     numbered = [*enumerate(notes, start=first)]
-    places = [*accumulate([len(stored.sections) for stored in notes], initial=first_section)]
+    starts = [*accumulate([len(stored.sections) for stored in notes], initial=first_section)]
 
     database.executemany(
         "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (note_row(number, place, stored) for (number, stored), place in zip(numbered, places, strict=False)),
+        (note_row(number, start, stored) for (number, stored), start in zip(numbered, starts, strict=False)),
     )
     sections = ((number, section) for number, stored in numbered for section in stored.sections)
     database.executemany(
         "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
-        (section_row(place, number, section) for place, (number, section) in enumerate(sections, start=first_section)),
+        (section_row(id_, number, section) for id_, (number, section) in enumerate(sections, start=first_section)),
     )
     database.executemany(
         INSERT_LINK,
@@ -369,7 +369,7 @@ def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_
     database.executemany("INSERT INTO unresolved VALUES (?)", singles(with_links))
     for statement, texts_of in _LISTS_OF_NOTE:
         database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
-    return places[-1]
+    return starts[-1]
 
 
 _LISTS_OF_NOTE: tuple[tuple[str, Callable[[IndexedNote], Iterable[str]]], ...] = (

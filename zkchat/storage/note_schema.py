@@ -200,15 +200,15 @@ def postings_of_row(
     ends, name_ends = both[: len(listed) + 1], both[len(listed) + 1 :]
     if (ends[-1] - ends[0], name_ends[-1] - name_ends[0]) != (len(standing), len(naming)):
         raise ValueError("postings that do not fit their terms")
-    places = range(len(listed)) if wanted is None else [listed.index(wanted)] if wanted in listed else []
+    indexes = range(len(listed)) if wanted is None else [listed.index(wanted)] if wanted in listed else []
     return [
         TermPostings(
             segment=segment,
-            term=listed[place],
-            sections=standing[ends[place] - ends[0] : ends[place + 1] - ends[0]],
-            names=naming[name_ends[place] - name_ends[0] : name_ends[place + 1] - name_ends[0]],
+            term=listed[index],
+            sections=standing[ends[index] - ends[0] : ends[index + 1] - ends[0]],
+            names=naming[name_ends[index] - name_ends[0] : name_ends[index + 1] - name_ends[0]],
         )
-        for place in places
+        for index in indexes
     ]
 
 
@@ -269,13 +269,13 @@ def resolution_row(found: Resolution) -> tuple[object, ...]:
     assert_never(found)
 
 
-def _resolution_of(link: Link, status: str | None, place: Sequence[Any], others: str) -> Resolution | None:
+def _resolution_of(link: Link, status: str | None, target: Sequence[Any], others: str) -> Resolution | None:
     match status:
         case "resolved":
-            path, via, anchor_found, line = place
+            path, via, anchor_found, line = target
             return Resolved(path=path, via=via, anchor_found=anchor_found == 1, line=line)
         case "ambiguous":
-            path, via, anchor_found, line = place
+            path, via, anchor_found, line = target
             return Ambiguous(path=path, via=via, others=names_of(others), anchor_found=anchor_found == 1, line=line)
         case "missing":
             return Missing(target=link.target)

@@ -1,4 +1,4 @@
-"""New notes in a vault: whole or not there at all, never in the place of another, never outside."""
+"""New notes in a vault: written whole or not at all, never over another file, never outside."""
 
 import errno
 import os
@@ -43,11 +43,11 @@ class NoteWriter(VaultFiles):
 
     def is_free(self, path: str) -> bool:
         """Whether nothing is there yet. Raises `VaultError` for a path that no note of the vault can have."""
-        return not os.path.lexists(self._root.joinpath(*self._place(path)))
+        return not os.path.lexists(self._root.joinpath(*self._checked_parts(path)))
 
     def create(self, path: str, text: str) -> None:
         """Write a new file, and the folders above it. Raises `VaultError` if there is one by that name."""
-        *folders, name = self._place(path)
+        *folders, name = self._checked_parts(path)
         try:
             with self._folder(folders, path) as (folder, descriptor):
                 _add(folder, descriptor, name, text.encode("utf-8", "replace"))
@@ -58,10 +58,10 @@ class NoteWriter(VaultFiles):
             kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageError
             reason = (error.strerror or str(error)).lower()
             raise kind(f"{path} could not be written: {reason}.", hint="Nothing was changed.") from error
-        with suppress(ZkchatError):  # the file is there, whoever cannot be told of it
+        with suppress(ZkchatError):  # the file is written, whatever the listener raises
             self._created()
 
-    def _place(self, path: str) -> list[str]:
+    def _checked_parts(self, path: str) -> list[str]:
         try:
             return self._parts(path)
         except NoteNotFound as error:
@@ -69,7 +69,7 @@ class NoteWriter(VaultFiles):
 
     @contextmanager
     def _folder(self, folders: list[str], path: str) -> Iterator[tuple[Path, int | None]]:
-        """The folder to write in, held open on the way down, so that no link can be put in its place meanwhile."""
+        """The folder to write in, held open on the way down, so that no link can replace it meanwhile."""
         whole = self._root.joinpath(*folders)
         if os.mkdir not in os.supports_dir_fd:  # Windows: whoever may make links there is an administrator
             if not whole.resolve().is_relative_to(self._root):
@@ -130,7 +130,7 @@ def _sweep(folder: Path, descriptor: int | None) -> None:
 
 def _name(temporary: Path, final: Path, descriptor: int | None) -> None:
     try:
-        is_windows = descriptor is None  # where links cannot be told not to be followed
+        is_windows = descriptor is None  # which cannot be asked not to follow links
         os.link(temporary, final, src_dir_fd=descriptor, dst_dir_fd=descriptor, follow_symlinks=is_windows)
     except OSError as error:
         if error.errno not in _NO_HARD_LINKS:

@@ -1,4 +1,4 @@
-"""Other processes that take a share of long work."""
+"""A pool of processes for long work."""
 
 import os
 import pickle
@@ -18,84 +18,84 @@ from zkchat.subprocesses import start_python
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
-_IN_THE_HELPER = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.process_pool import serve; serve()"
+_WORKER_CODE = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.process_pool import serve; serve()"
 
 
 class ProcessPool:
     """Implements `ports.Workers` with so many processes, of which this is one.
 
-    The others are started for one piece of work, and gone after it. Where none can be started, or one of them is
-    killed, the rest of the work is done here.
+    The others are started for one `map` and stopped after it. Where none can be started, or one of them is killed, its
+    tasks are done here.
     """
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
 
     def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
-        shared = _Shared(work, tasks)
-        with ExitStack() as helpers:
+        queue = _TaskQueue(work, tasks)
+        with ExitStack() as workers:
             for _ in range(min(self._processes, len(tasks)) - 1):
                 with suppress(OSError):  # no process can be started
-                    helpers.callback(_Helper(shared).stop)
-            yield from shared.done_here()
+                    workers.callback(_Worker(queue).stop)
+            yield from queue.run()
 
 
-class _Shared(Generic[Task, Done]):
-    """Tasks, each of which is taken by whoever is free first, so that all are done with the last at about one time."""
+class _TaskQueue(Generic[Task, Done]):
+    """Tasks, each taken by whoever is free first, so that all processes finish at about the same time."""
 
     def __init__(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> None:
         self.work = work
         self._waiting = deque(tasks)
-        self._lent = 0
-        self._returned: SimpleQueue[tuple[Task, tuple[Done] | None]] = SimpleQueue()
-        self._taking = threading.Lock()
+        self._outstanding = 0
+        self._results: SimpleQueue[tuple[Task, tuple[Done] | None]] = SimpleQueue()
+        self._lock = threading.Lock()
 
-    def lend(self) -> tuple[Task] | None:
-        """The next task, for a helper, who has to return it."""
-        with self._taking:
+    def take(self) -> tuple[Task] | None:
+        """The next task, for a worker, who has to put its result."""
+        with self._lock:
             if not self._waiting:
                 return None
-            self._lent += 1
+            self._outstanding += 1
             return (self._waiting.popleft(),)
 
-    def give_back(self, task: Task, done: tuple[Done] | None) -> None:
-        """What came of a task; None where the helper could not do it."""
-        self._returned.put((task, done))
+    def put_result(self, task: Task, done: tuple[Done] | None) -> None:
+        """The result of a task; None where the worker could not do it."""
+        self._results.put((task, done))
 
-    def done_here(self) -> Iterator[Done]:
-        """Do task after task, and tell between them what came of those that others did."""
-        while task := self._taken():
+    def run(self) -> Iterator[Done]:
+        """Do task after task here, and yield the results of workers in between."""
+        while task := self._next():
             yield self.work(*task)
-            while not self._returned.empty():
-                yield self._told()
-        while self._lent:
-            yield self._told()
+            while not self._results.empty():
+                yield self._result()
+        while self._outstanding:
+            yield self._result()
 
-    def _taken(self) -> tuple[Task] | None:
-        with self._taking:
+    def _next(self) -> tuple[Task] | None:
+        with self._lock:
             return (self._waiting.popleft(),) if self._waiting else None
 
-    def _told(self) -> Done:
-        task, done = self._returned.get()
-        with self._taking:
-            self._lent -= 1
+    def _result(self) -> Done:
+        task, done = self._results.get()
+        with self._lock:
+            self._outstanding -= 1
         return done[0] if done else self.work(task)
 
 
-class _Helper(Generic[Task, Done]):
-    """Another process, and the thread that hands it one task after the other."""
+class _Worker(Generic[Task, Done]):
+    """Another process, and the thread that sends it one task after the other."""
 
-    def __init__(self, shared: _Shared[Task, Done]) -> None:
+    def __init__(self, queue: _TaskQueue[Task, Done]) -> None:
         own_modules = [folder for folder in sys.path if Path(folder).is_absolute()]
-        self._process = start_python("-c", _IN_THE_HELPER, *own_modules, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
-        self._thread = threading.Thread(target=self._run, args=(shared,), name="zkchat-helper", daemon=True)
+        self._process = start_python("-c", _WORKER_CODE, *own_modules, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+        self._thread = threading.Thread(target=self._run, args=(queue,), name="zkchat-worker", daemon=True)
         self._thread.start()
 
-    def _run(self, shared: _Shared[Task, Done]) -> None:
-        is_sent = self._send(shared.work)
-        while is_sent and (task := shared.lend()):
+    def _run(self, queue: _TaskQueue[Task, Done]) -> None:
+        is_sent = self._send(queue.work)
+        while is_sent and (task := queue.take()):
             done: tuple[Done] | None = self._received() if self._send(task) else None
-            shared.give_back(*task, done)
+            queue.put_result(*task, done)
             is_sent = done is not None
 
     def _send(self, message: object) -> bool:
@@ -114,7 +114,7 @@ class _Helper(Generic[Task, Done]):
         return True
 
     def _received(self) -> Any:
-        """The answer, as a tuple of one; None where the process is gone, or went because the work went wrong."""
+        """The answer, as a tuple of one; None where the process is gone, or exited because the work failed."""
         assert self._process.stdout
         try:
             return (pickle.load(self._process.stdout),)  # noqa: S301 - our own process wrote it
@@ -130,7 +130,7 @@ class _Helper(Generic[Task, Done]):
 
 
 def serve() -> None:
-    """In the helper: do what comes in on standard input, and go when the process that sends it is gone."""
+    """In the worker: do what comes in on standard input, and exit when the process that sends it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
     received: SimpleQueue[Any] = SimpleQueue()
     back = os.fdopen(os.dup(1), "wb")
@@ -142,7 +142,7 @@ def serve() -> None:
             pickle.dump(work(*received.get()), back)
             back.flush()
     finally:
-        # Work that went wrong is done again by who sent it, and goes wrong there. Nothing here is to be put away.
+        # Work that failed is done again by the process that sent it, and fails there. There is nothing to clean up.
         os._exit(1)
 
 

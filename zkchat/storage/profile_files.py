@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Final, Literal
 
 from zkchat.errors import UsageError
-from zkchat.files import followed, names_in, read_small, write_atomically
+from zkchat.files import list_names, read_bounded, resolve_link, write_atomically
 from zkchat.model.profile import ProfileFile, ProfileKind
 
 _FOLDERS: Final[dict[ProfileKind, str]] = {"agent": "agents", "rule": "rules"}
-_LARGEST: Final = 256_000
-"""Bytes; more is no instruction."""
+_MAX_BYTES: Final = 256_000
+"""Of one file; more is no instruction."""
 
 Scope = Literal["vault", "user"]
 
 
-_MOST: Final = 200
-"""Files of one folder; more is no choice for anybody."""
+_MAX_FILES: Final = 200
+"""Of one folder; nobody chooses among more."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ProfileFolders:
             yield from self._files("vault", kind)
             yield from self._files("user", kind)
 
-    def place(self, scope: Scope, kind: ProfileKind, name: str) -> Path:
+    def path_of(self, scope: Scope, kind: ProfileKind, name: str) -> Path:
         """Where the file of that name belongs. Raises `UsageError` for a name that is no file name."""
         if not name.strip() or name.startswith(".") or any(sign in '/\\:\0"<>|?*' or sign < " " for sign in name):
             raise UsageError(f"{name!r} cannot be the name of a file.", hint="Use letters, digits, spaces, - or _.")
@@ -40,25 +40,29 @@ class ProfileFolders:
 
     def write(self, scope: Scope, file: Path, text: str) -> None:
         """Write a file of one of the folders, the folder too if it is missing. Raises `StorageError`."""
-        write_atomically(file if scope == "vault" else followed(file), text, mode=0o644, beneath=self._beneath(scope))
+        write_atomically(
+            file if scope == "vault" else resolve_link(file), text, mode=0o644, beneath=self._beneath(scope)
+        )
 
     def _files(self, scope: Scope, kind: ProfileKind) -> Iterator[ProfileFile]:
         folder = self._folder(scope, kind)
         try:
-            names = [name for name in names_in(folder, beneath=self._beneath(scope)) if name.endswith(".md")]
+            names = [name for name in list_names(folder, beneath=self._beneath(scope)) if name.endswith(".md")]
         except OSError as error:
             trouble = f"The folder is not read: {error.strerror}."
             yield ProfileFile(kind=kind, name=folder.name, origin=scope, path=str(folder), trouble=trouble)
             return
         for number, name in enumerate(names):
             file = folder / name
-            text, trouble = self._read(file, scope) if number < _MOST else ("", f"It is beyond the first {_MOST}.")
+            text, trouble = (
+                self._read(file, scope) if number < _MAX_FILES else ("", f"It is beyond the first {_MAX_FILES}.")
+            )
             yield ProfileFile(kind=kind, name=file.stem, origin=scope, path=str(file), text=text, trouble=trouble)
 
     def _read(self, file: Path, scope: Scope) -> tuple[str, str]:
         """The text, or the reason why there is none."""
         try:
-            return read_small(file, most=_LARGEST, beneath=self._beneath(scope)).decode("utf-8"), ""
+            return read_bounded(file, max_bytes=_MAX_BYTES, beneath=self._beneath(scope)).decode("utf-8"), ""
         except UnicodeDecodeError:
             return "", "The file is not UTF-8 text."
         except OSError as error:

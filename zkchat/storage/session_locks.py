@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from zkchat.errors import StorageError
-from zkchat.files import LockBusy, locked, read_small
+from zkchat.files import LockBusy, locked, read_bounded
 from zkchat.storage.database import sibling
 
 
@@ -43,6 +43,6 @@ class SessionLocks:
 
 def _owner_of(file: Path) -> str:
     try:
-        return read_small(file, most=20).decode("ascii", "replace")
+        return read_bounded(file, max_bytes=20).decode("ascii", "replace")
     except OSError:
         return ""

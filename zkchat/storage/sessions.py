@@ -173,8 +173,8 @@ class SqliteSessions(DurableDatabase):
                 "SELECT COALESCE (MAX (sequence), 0) + 1 FROM entries WHERE session_id = ?", (session_id,)
             ).fetchone()
             stored = [*enumerate(map(_storable, bodies), start=following)]
-            _insert_entries(connection, [_row(session_id, place, at, *each) for place, each in stored])
-        return [Entry(session_id=session_id, sequence=place, at=at, body=body) for place, (body, _) in stored]
+            _insert_entries(connection, [_row(session_id, number, at, *each) for number, each in stored])
+        return [Entry(session_id=session_id, sequence=number, at=at, body=body) for number, (body, _) in stored]
 
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
         """The entries that all conditions of the filter let through, in order.
@@ -273,11 +273,11 @@ def _entry_of(row: EntryRow) -> Entry:
     """The entry of a row; what a newer zkchat wrote in a way that we do not understand comes as an unknown one."""
     try:
         body = from_json(row.body)
-        place = {"session_id": row.session_id, "sequence": row.sequence, "at": row.at}
+        head = {"session_id": row.session_id, "sequence": row.sequence, "at": row.at}
         try:
-            return Entry.model_validate({**place, "body": body})
+            return Entry.model_validate({**head, "body": body})
         except ValidationError:
-            return Entry.model_validate({**place, "body": {"kind": "unreadable", "original": body}})
+            return Entry.model_validate({**head, "body": {"kind": "unreadable", "original": body}})
     except (ValueError, TypeError) as error:
         raise UnreadableRow from error
 

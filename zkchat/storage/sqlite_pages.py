@@ -15,12 +15,12 @@ def read_rows(database: Path) -> Iterator[Row]:
     Only text and whole numbers are understood: no table of ours that matters holds anything else.
     """
     pages = _pages(database)
-    rounds = _rounds(sibling(database, "-wal"))
-    for frames in rounds[:1]:
+    generations = _generations(sibling(database, "-wal"))
+    for frames in generations[:1]:
         yield from _rows_in(frames, pages)
     for page in pages.values():
         yield from _rows_of(page, pages)
-    for frames in rounds[1:]:  # all of them were copied into the file long ago
+    for frames in generations[1:]:  # all of them were copied into the file long ago
         yield from _rows_in(frames, pages)
 
 
@@ -40,17 +40,17 @@ def _bytes_of(file: Path) -> bytes:
     return file.read_bytes() if file.is_file() else b""  # what else has that name may never end
 
 
-def _rounds(log: Path) -> list[list[tuple[int, Page]]]:
-    """The numbered pages in a write-ahead log, by the salt that tells one round of writing through it from the next.
+def _generations(log: Path) -> list[list[tuple[int, Page]]]:
+    """The numbered pages in a write-ahead log, by the salt of each checkpoint generation.
 
     The newest comes first: each begins to write at the beginning, over what is there.
     """
     data = memoryview(_bytes_of(log))
-    rounds: dict[bytes, list[tuple[int, Page]]] = {}
+    generations: dict[bytes, list[tuple[int, Page]]] = {}
     for start in range(32, len(data) - PAGE_SIZE - 24 + 1, PAGE_SIZE + 24):
         frame = _number(data, start, 4), data[start + 24 : start + 24 + PAGE_SIZE]
-        rounds.setdefault(bytes(data[start + 8 : start + 16]), []).append(frame)
-    return [*rounds.values()]
+        generations.setdefault(bytes(data[start + 8 : start + 16]), []).append(frame)
+    return [*generations.values()]
 
 
 def _rows_of(page: Page, pages: Mapping[int, Page]) -> Iterator[Row]:

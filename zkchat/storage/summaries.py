@@ -1,4 +1,4 @@
-"""What a model said of documents, a sentence each: a cache in SQLite, beside the index of the notes."""
+"""A cache of the sentences in which models summarised documents."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -34,7 +34,7 @@ class SqliteSummaries:
             return str(row[0]) if row else ""
 
     def keep(self, path: str, anchor: str, fingerprint: bytes, sentence: str) -> None:
-        """In the place of what was said of an earlier text."""
+        """Replaces the sentence for an earlier text."""
         with self._file.writing() as database:
             database.execute(
                 "INSERT OR REPLACE INTO sentences VALUES (?, ?, ?, ?)", (path, anchor, fingerprint, sentence)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from zkchat.errors import StorageError
-from zkchat.files import RefusedFile, names_in, read_small, write_atomically
+from zkchat.files import RefusedFile, list_names, read_bounded, write_atomically
 from zkchat.storage import memories, message_index, note_schema, sessions, summaries
 from zkchat.storage.database import Migration, execute_all, open_read_only, result_code, storage_errors
 from zkchat.storage.locations import DATABASES
@@ -56,7 +56,7 @@ _KNOWN: Final = {
 
 
 def validate_vault_database(vault: Path, name: str) -> Path:
-    """The place of a database in `.zkchat/`, where nothing is, or a database of ours.
+    """The path of a database in `.zkchat/`, where nothing is, or a database of ours.
 
     Raises `StorageError`, and leaves everything untouched, for links, hard links, and anything but regular files where
     zkchat would read or write, and for tables, views or triggers that are not ours.
@@ -81,7 +81,7 @@ def ignore_in_git(vault: Path) -> None:
     """Let version control ignore the databases in a vault, whatever else its `.gitignore` there says."""
     file = vault / ".zkchat" / ".gitignore"
     try:
-        text = read_small(file, most=1_000_000, beneath=vault).decode("utf-8", "surrogateescape")
+        text = read_bounded(file, max_bytes=1_000_000, beneath=vault).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         text = ""
     except OSError as error:
@@ -97,9 +97,9 @@ def _files_of(vault: Path, folder: Path, name: str) -> Iterator[Path]:
     """All that opening, backing up or recovering a database may touch."""
     try:
         stem = f"{Path(name).stem}."
-        yield from (folder / each for each in names_in(folder, beneath=vault) if each.startswith(stem))
+        yield from (folder / each for each in list_names(folder, beneath=vault) if each.startswith(stem))
         backups = folder / "backups"
-        yield from (backups / each for each in names_in(backups, beneath=vault))
+        yield from (backups / each for each in list_names(backups, beneath=vault))
     except RefusedFile as error:
         raise StorageError(f"The databases in {folder} are not used: {error.strerror}.", hint=_WAY_OUT) from error
     except OSError as error:

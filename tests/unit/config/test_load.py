@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.config.load import FlagValue, Loaded, Origin, flat, from_text, load, nested
+from zkchat.config.load import FlagValue, Loaded, Origin, flatten, load, parse_value, unflatten
 from zkchat.config.schema import FIELDS, Settings
 from zkchat.errors import ConfigError
 from zkchat.model.trust import VaultItem
@@ -93,7 +93,7 @@ def test_a_variable_is_read_as_what_the_setting_takes(
     place: Place, name: str, text: str, key: str, value: object
 ) -> None:
     loaded = place.load({name: text, "HOME": "/home/me"})
-    assert from_text(key, text) == value
+    assert parse_value(key, text) == value
     assert loaded.origins[key] == Origin("variable", name)
 
 
@@ -414,13 +414,13 @@ def test_a_number_beyond_all_reason_is_a_mistake_in_the_file(place: Place) -> No
     ],
 )
 def test_an_origin_reads_as_a_place(origin: Origin, place: str) -> None:
-    assert origin.place == place
+    assert origin.phrase == place
 
 
 @given(st.dictionaries(st.sampled_from(sorted(FIELDS)), st.integers() | st.text()))
 @settings(deadline=None, max_examples=50)
 def test_nesting_and_flattening_undo_each_other(values: dict[str, object]) -> None:
-    assert dict(flat(nested(values), Origin("flag"))) == values
+    assert dict(flatten(unflatten(values), Origin("flag"))) == values
 
 
 @given(st.sampled_from(sorted(FIELDS)), st.text() | st.just("\udcff"))

@@ -8,7 +8,7 @@ import pytest
 from zkchat.config.edit import set_value, unset
 from zkchat.config.files import read_vault_file
 from zkchat.config.load import Loaded, Origin, load
-from zkchat.config.schema import Model, expected, field_of, is_section, needs_trust, value_of
+from zkchat.config.schema import Model, accepted_values, field_of, is_section, needs_trust, value_of
 from zkchat.errors import ConfigError
 
 FAST = """\
@@ -168,4 +168,4 @@ def test_keys_of_models_are_known_by_their_form() -> None:
     assert not is_section("models.any.id")
     assert field_of("models.any") is None
     assert field_of("models.any.id.more") is None
-    assert expected("models.any.temperature") == "a number of at least 0 and up to 2"
+    assert accepted_values("models.any.temperature") == "a number of at least 0 and up to 2"

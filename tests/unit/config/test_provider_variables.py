@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from zkchat.config.load import Loaded, Origin, load
-from zkchat.config.urls import ollama_address
+from zkchat.config.urls import ollama_url
 
 
 def loaded(folder: Path, text: str = "", **variables: str) -> Loaded:
@@ -36,7 +36,7 @@ def loaded(folder: Path, text: str = "", **variables: str) -> Loaded:
     ],
 )
 def test_ollamas_variable_is_understood_as_ollama_does(tmp_path: Path, host: str, address: str) -> None:
-    assert ollama_address(host) == address
+    assert ollama_url(host) == address
     found = loaded(tmp_path, OLLAMA_HOST=f' "{host}" ')
     assert found.settings.ollama.host == address
     assert found.origins["ollama.host"] == Origin("variable", "OLLAMA_HOST")

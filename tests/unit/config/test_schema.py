@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from zkchat.config.schema import FIELDS, HARMLESS, SECTIONS, Settings, expected, needs_trust, value_of
+from zkchat.config.schema import FIELDS, HARMLESS, SECTIONS, Settings, accepted_values, needs_trust, value_of
 
 
 def test_the_defaults_are_those_that_the_product_promises() -> None:
@@ -27,7 +27,7 @@ def test_every_setting_says_what_it_is_for() -> None:
 
 
 def test_every_setting_says_what_it_takes() -> None:
-    assert [key for key in FIELDS if not expected(key)] == []
+    assert [key for key in FIELDS if not accepted_values(key)] == []
 
 
 def test_every_setting_is_reached_by_its_dotted_key() -> None:
@@ -69,4 +69,4 @@ def test_shares_may_leave_some_of_the_window_free() -> None:
     ],
 )
 def test_what_a_setting_takes_is_told_in_words(key: str, words: str) -> None:
-    assert expected(key) == words
+    assert accepted_values(key) == words

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.world import World
-from zkchat.config.urls import http_address
+from zkchat.config.urls import validate_http_url
 from zkchat.errors import ExitCode
 
 GOOD = [
@@ -19,13 +19,13 @@ ODD = [
 
 @pytest.mark.parametrize("address", GOOD)
 def test_an_address_that_can_be_called_stays_as_it_is(address: str) -> None:
-    assert http_address(address) == address
+    assert validate_http_url(address) == address
 
 
 @pytest.mark.parametrize("address", ODD)
 def test_an_odd_address_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        http_address(address)
+        validate_http_url(address)
 
 
 @pytest.mark.parametrize("variable", ["ZKCHAT_OLLAMA__HOST", "ZKCHAT_OPENAI__BASE_URL"])

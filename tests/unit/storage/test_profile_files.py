@@ -64,16 +64,16 @@ def test_a_link_that_leads_in_a_circle_is_no_file(folders: ProfileFolders) -> No
 @pytest.mark.parametrize("name", ["", " ", "..", ".a", "a/b", "a\\b", "C:x", "a\0", "a\nb", "what?"])
 def test_a_name_that_is_no_file_name_is_refused(folders: ProfileFolders, name: str) -> None:
     with pytest.raises(UsageError, match="cannot be the name"):
-        folders.place("user", "agent", name)
+        folders.path_of("user", "agent", name)
 
 
 def test_nothing_is_written_through_a_link_out_of_the_vault(folders: ProfileFolders, tmp_path: Path) -> None:
     (folders.vault / ".zkchat/rules").rmdir()
     (folders.vault / ".zkchat/rules").symlink_to(tmp_path)
     with pytest.raises(StorageError, match="rules is a symbolic link"):
-        folders.write("vault", folders.place("vault", "rule", "Tone"), "Be kind.")
+        folders.write("vault", folders.path_of("vault", "rule", "Tone"), "Be kind.")
     assert not (tmp_path / "Tone.md").exists()
-    folders.write("vault", folders.place("vault", "agent", "a"), "You help.")
+    folders.write("vault", folders.path_of("vault", "agent", "a"), "You help.")
     assert (folders.vault / ".zkchat/agents/a.md").read_text() == "You help."
 
 
