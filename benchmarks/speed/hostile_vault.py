@@ -151,7 +151,7 @@ def use(library: Library) -> None:
     graph.copies(library)
     graph.mentions(library, "Target.md")
     question = Question.parse("What do [[Odd]] and [[Target]] say?")
-    references = Summaries(library).added_to(resolve_links(library, question.links))
+    references = Summaries(library).add_to(resolve_links(library, question.links))
     include_documents(
         references,
         lambda each: library.section(each.relative_path or ""),

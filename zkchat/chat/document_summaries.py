@@ -24,13 +24,13 @@ from zkchat.vault.notes.parse import prose_of
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import query_terms, terms
 
-MOST = 20
+MAX_SUMMARIES = 20
 """References that get a summary: nobody reads more of them, and for each a note is read."""
-LONGEST = 200
+MAX_SUMMARY_CHARS = 200
 """Characters of a summary."""
-BEGINNING = 6000
+MAX_NOTE_CHARS = 6000
 """Characters of a note that are looked at, so that a long one takes no longer than others."""
-LEAST_WORDS = 3
+MIN_WORDS = 3
 """A paragraph of fewer words, links aside, says nothing by itself."""
 
 _COMMENT = re.compile(r"%%.*?(?:%%|\Z)", re.DOTALL)
@@ -42,7 +42,7 @@ _TAG = re.compile(r"#\S+")
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 
 
-class Place(NamedTuple):
+class DocumentVersion(NamedTuple):
     """A document, or a section of one, for as long as its text is this one."""
 
     path: str
@@ -51,10 +51,10 @@ class Place(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """At most `LONGEST` characters on one line, without marks and links; empty where nothing is said."""
+    """At most `MAX_SUMMARY_CHARS` characters on one line, without marks and links; empty where nothing is said."""
 
     text: str
-    is_cut: bool = False
+    is_truncated: bool = False
     """Whether it is the beginning of a longer paragraph, so that a sentence about the whole would say more."""
 
 
@@ -80,11 +80,11 @@ class Summaries:
     def __init__(self, library: Library, cache: SummaryCache | None = None) -> None:
         self._library = library
         self._cache = cache
-        self._known: dict[Place, Summary] = {}
+        self._known: dict[DocumentVersion, Summary] = {}
 
-    def added_to(self, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
+    def add_to(self, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
         """The references, the first of them with summaries of their documents, or of the sections they lead to."""
-        first = references[:MOST]
+        first = references[:MAX_SUMMARIES]
         prints = self._fingerprints(first)
         described = (
             reference
@@ -92,19 +92,20 @@ class Summaries:
             else reference.model_copy(update={"summary": self._summary(reference, prints).text})
             for reference in first
         )
-        return (*described, *references[MOST:])
+        return (*described, *references[MAX_SUMMARIES:])
 
-    def cut(self, references: Sequence[DocumentReference]) -> list[Place]:
-        """The places among these whose summary is only the beginning of a longer paragraph."""
+    def truncated(self, references: Sequence[DocumentReference]) -> list[DocumentVersion]:
+        """The versions among these whose summary is only the beginning of a longer paragraph."""
         prints = self._fingerprints(references)
-        places = (_place(reference, prints) for reference in references)
-        return [*dict.fromkeys(place for place in places if place and self._known.get(place, Summary("")).is_cut)]
+        versions = (_version(reference, prints) for reference in references)
+        known = dict.fromkeys(version for version in versions if version and version in self._known)
+        return [version for version in known if self._known[version].is_truncated]
 
-    def improve(self, place: Place, sentence: str) -> None:
+    def replace(self, version: DocumentVersion, sentence: str) -> None:
         """From now on this is the summary, in later sessions too."""
-        self._known[place] = Summary(sentence)
+        self._known[version] = Summary(sentence)
         if self._cache:
-            self._cache.keep(*place, sentence)
+            self._cache.keep(*version, sentence)
 
     def tidy(self) -> None:
         """Forget what was said of documents that are gone, or say something else now."""
@@ -121,18 +122,18 @@ class Summaries:
             return {}
 
     def _summary(self, reference: DocumentReference, prints: Mapping[str, bytes]) -> Summary:
-        place = _place(reference, prints)
-        if place is None:
+        version = _version(reference, prints)
+        if version is None:
             return self._read(reference)
-        if place not in self._known:
-            self._known[place] = self._kept(place) or self._read(reference)
-        return self._known[place]
+        if version not in self._known:
+            self._known[version] = self._kept(version) or self._read(reference)
+        return self._known[version]
 
-    def _kept(self, place: Place) -> Summary | None:
+    def _kept(self, version: DocumentVersion) -> Summary | None:
         sentence = ""
         if self._cache:
             with suppress(StorageError):
-                sentence = self._cache.find(*place)
+                sentence = self._cache.find(*version)
         return Summary(sentence) if sentence else None
 
     def _read(self, reference: DocumentReference) -> Summary:
@@ -140,7 +141,7 @@ class Summaries:
         if path is None:
             return Summary("")
         try:
-            return summary_of(self._library.section(path, anchor) if anchor else self._library.read(path))
+            return summarize(self._library.section(path, anchor) if anchor else self._library.read(path))
         except (StorageError, VaultError):
             return Summary("")
 
@@ -149,14 +150,14 @@ def _anchor(reference: DocumentReference) -> str:
     return reference.anchor if reference.anchor_found else ""
 
 
-def _place(reference: DocumentReference, prints: Mapping[str, bytes]) -> Place | None:
+def _version(reference: DocumentReference, prints: Mapping[str, bytes]) -> DocumentVersion | None:
     path = reference.relative_path
-    return Place(path, _anchor(reference), prints[path]) if path and path in prints else None
+    return DocumentVersion(path, _anchor(reference), prints[path]) if path and path in prints else None
 
 
-def summary_of(text: str) -> Summary:
+def summarize(text: str) -> Summary:
     """What a text says of itself."""
-    head = flatten(text[:BEGINNING])
+    head = flatten(text[:MAX_NOTE_CHARS])
     said = prose_of(head)
     comments = [match.span() for match in _COMMENT.finditer(said)]
     head, said = blank(head, comments), blank(said, comments)
@@ -179,30 +180,34 @@ def _paragraphs(said: str) -> Iterator[tuple[int, int]]:
 def _of_lists(body: str) -> str:
     """The first items that say something, where there is no other text. The cells of a table say little alone."""
     items = (item for item in sentences(body) if not item.startswith("|"))
-    return _first(as_read(item) for item in items if _says_something(prose_of(item)))
+    return _first(plain_line(item) for item in items if _says_something(prose_of(item)))
 
 
 def _says_something(said: str) -> bool:
-    return len(terms(_TAG.sub(" ", said).replace("\0", " "))) >= LEAST_WORDS
+    return len(terms(_TAG.sub(" ", said).replace("\0", " "))) >= MIN_WORDS
 
 
 def _shortened(paragraph: str) -> Summary:
-    whole = as_read(paragraph)
-    is_cut = len(whole) > LONGEST
-    return Summary(_first(map(as_read, sentences(paragraph))) if is_cut else whole, is_cut)
+    whole = plain_line(paragraph)
+    is_truncated = len(whole) > MAX_SUMMARY_CHARS
+    return Summary(_first(map(plain_line, sentences(paragraph))) if is_truncated else whole, is_truncated)
 
 
 def _first(pieces: Iterable[str]) -> str:
     """As many of them as there is room for; the first of them in any case, cut if need be."""
     summary = ""
     for piece in filter(None, pieces):
-        if summary and len(summary) + 1 + len(piece) > LONGEST:
+        if summary and len(summary) + 1 + len(piece) > MAX_SUMMARY_CHARS:
             break
         summary = f"{summary} {piece}".strip()
-    return summary if len(summary) <= LONGEST else summary[: LONGEST - 1].rsplit(" ", 1)[0].rstrip() + "…"
+    return (
+        summary
+        if len(summary) <= MAX_SUMMARY_CHARS
+        else summary[: MAX_SUMMARY_CHARS - 1].rsplit(" ", 1)[0].rstrip() + "…"
+    )
 
 
-def as_read(markdown: str) -> str:
+def plain_line(markdown: str) -> str:
     """On one line, as somebody would read it out."""
     markdown = markdown.replace("\0", "")
     pieces: list[str] = []
@@ -215,16 +220,16 @@ def as_read(markdown: str) -> str:
     return plain(_BLOCK_ID.sub("", "".join([*pieces, markdown[position:]])))
 
 
-MOST_PER_TURN = 3
+MAX_PER_TURN = 3
 """Documents that are described after an answer: it costs tokens, or the time of the user's own machine."""
-READ = 3000
+MAX_DOCUMENT_CHARS = 3000
 """Characters of a document that the model gets to see."""
-LONGEST_ANSWER = 512
+MAX_ANSWER_TOKENS = 512
 """In tokens: a sentence, and what a model may think before it."""
-MOST_CHARACTERS = 20 * LONGEST
+MAX_ANSWER_CHARS = 20 * MAX_SUMMARY_CHARS
 """Of an answer: a model that goes on describes nothing."""
 TEMPERATURE = 0.3
-OWN_WORDS = 0.5
+MIN_OVERLAP = 0.5
 """The share of its telling words that a sentence must have from the document."""
 
 _EXCUSE = re.compile(
@@ -257,7 +262,7 @@ class BackgroundSummaries:
         self._provider = provider
         self._shares = shares
         self._mode = mode
-        self._asked: set[Place] = set()
+        self._asked: set[DocumentVersion] = set()
         self._is_tidy = False
         self._task: asyncio.Task[None] | None = None
 
@@ -297,13 +302,13 @@ class BackgroundSummaries:
                 self._is_tidy = True
                 self._summaries.tidy()
             cited_first = sorted(answer.references, key=lambda reference: not reference.cited)
-            new = [place for place in self._summaries.cut(cited_first) if place not in self._asked]
-            if new and (before := self._said_before(answer, history)):
-                for place in new[:MOST_PER_TURN]:
-                    self._asked.add(place)
-                    await self._describe_one(place, before)
+            new = [version for version in self._summaries.truncated(cited_first) if version not in self._asked]
+            if new and (before := self._prefix(answer, history)):
+                for version in new[:MAX_PER_TURN]:
+                    self._asked.add(version)
+                    await self._describe_one(version, before)
 
-    def _said_before(self, answer: ChatMessage, history: History) -> ModelRequest | None:
+    def _prefix(self, answer: ChatMessage, history: History) -> ModelRequest | None:
         """What the request for a sentence follows; None where there is no room left after it.
 
         A server on this machine caches the conversation as its prompt prefix, and would read all of it again in the
@@ -314,27 +319,31 @@ class BackgroundSummaries:
         record = answer.request_context
         usage = record.usage if record else None
         # Of characters no text has fewer than tokens, or nearly so.
-        if not record or not usage or usage.total + answer.token_count + READ + LONGEST_ANSWER > usage.window:
+        if (
+            not record
+            or not usage
+            or usage.total + answer.token_count + MAX_DOCUMENT_CHARS + MAX_ANSWER_TOKENS > usage.window
+        ):
             return None
         before = request_from(record, history.messages, history.contents)
         return before.model_copy(
             update={"messages": (*before.messages, PromptMessage(role="assistant", text=answer.text))}
         )
 
-    async def _describe_one(self, place: Place, before: ModelRequest) -> None:
+    async def _describe_one(self, version: DocumentVersion, before: ModelRequest) -> None:
         try:
-            text = self._library.section(place.path, place.anchor)
+            text = self._library.section(version.path, version.anchor)
         except VaultError:
             return  # gone since, or kept from this model
-        wish = f"{format_document(place.path, text[:READ])}\n\n{DESCRIPTION}"
-        if sentence := accepted(await self._written(wish, before), text):
-            self._summaries.improve(place, sentence)
+        prompt = f"{format_document(version.path, text[:MAX_DOCUMENT_CHARS])}\n\n{DESCRIPTION}"
+        if sentence := accept_sentence(await self._written(prompt, before), text):
+            self._summaries.replace(version, sentence)
 
-    async def _written(self, wish: str, before: ModelRequest) -> str:
+    async def _written(self, prompt: str, before: ModelRequest) -> str:
         request = before.model_copy(
             update={
-                "messages": (*before.messages, PromptMessage(role="user", text=wish)),
-                "max_answer_tokens": LONGEST_ANSWER,
+                "messages": (*before.messages, PromptMessage(role="user", text=prompt)),
+                "max_answer_tokens": MAX_ANSWER_TOKENS,
                 "temperature": TEMPERATURE,
             }
         )
@@ -343,20 +352,25 @@ class BackgroundSummaries:
             async for chunk in chunks:
                 if isinstance(chunk, TextChunk):
                     said += chunk.text
-                    if len(said) > MOST_CHARACTERS:
+                    if len(said) > MAX_ANSWER_CHARS:
                         return ""
                 elif isinstance(chunk, Finish):
                     finish = chunk
         return said if finish and finish.reason == "stop" else ""
 
 
-def accepted(said: str, text: str) -> str:
+def accept_sentence(said: str, text: str) -> str:
     """What a model said of a text, if it is one short sentence about it in its language; else nothing."""
-    sentence = as_read(said)
-    if not sentence or len(sentence) > LONGEST or len(sentences(said.strip())) != 1 or _EXCUSE.match(sentence):
+    sentence = plain_line(said)
+    if (
+        not sentence
+        or len(sentence) > MAX_SUMMARY_CHARS
+        or len(sentences(said.strip())) != 1
+        or _EXCUSE.match(sentence)
+    ):
         return ""
     written, language = detect_language(sentence), detect_language(text)
     if written and language and written != language:
         return ""
     own, there = {*query_terms(sentence)}, {*terms(text)}
-    return sentence if len(own & there) >= OWN_WORDS * len(own) else ""
+    return sentence if len(own & there) >= MIN_OVERLAP * len(own) else ""

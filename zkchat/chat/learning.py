@@ -9,9 +9,9 @@ from zkchat.model.memory import Fact
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import words
 
-MOST: Final = 3
+MAX_POINTS: Final = 3
 """Proposed at one time: more would be a nuisance."""
-_SHORTEST, _LONGEST = 12, 200
+_MIN_CHARS, _MAX_CHARS = 12, 200
 """Characters of a sentence that can stand by itself."""
 _OWN: Final = frozenset(words(FIRST_PERSON))
 _DECIDED: Final = frozenset(words(DECISIONS))
@@ -24,13 +24,13 @@ def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str
     found = dict.fromkeys(" ".join(sentence.split()) for text in said for sentence in sentences(text))
     weights = {sentence: weight for sentence in found if (weight := _weight(sentence))}
     new = [sentence for sentence in weights if compare_fact(sentence, facts).same is None]
-    best = sorted(new, key=lambda sentence: -weights[sentence])[:MOST]
+    best = sorted(new, key=lambda sentence: -weights[sentence])[:MAX_POINTS]
     return [sentence for sentence in new if sentence in best]
 
 
 def _weight(sentence: str) -> int:
     """How much a sentence says about its speaker; nothing for one that says nothing, or asks."""
-    if not _SHORTEST <= len(sentence) <= _LONGEST or REQUEST.search(sentence) or "```" in sentence:
+    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or REQUEST.search(sentence) or "```" in sentence:
         return 0
     used = {*words(sentence)}
     signs = sum(sign in sentence for sign in UNSPACED_STATEMENTS)

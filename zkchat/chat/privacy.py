@@ -75,7 +75,7 @@ class ConversationPrivacy:
         return any(message.local for message in self.journal.history.newest_first)
 
     def hidden(self) -> frozenset[str]:
-        """The ids of the messages that the model at hand may not see."""
+        """The ids of the messages that the model may not see."""
         stays = not self.is_on_this_machine
         private = self._private()
         if not stays and not private:
@@ -92,7 +92,7 @@ class ConversationPrivacy:
         return frozenset(message.id for turn in turns if any(map(is_kept, turn)) for message in turn)
 
     def _private(self) -> frozenset[str] | None:
-        """The notes that the model at hand may not see; None where the index does not say which they are."""
+        """The notes that the model may not see; None where the index does not say which they are."""
         try:
             if not self.is_on_this_machine:  # the index may not know yet what has become private
                 self.library.check(
@@ -144,8 +144,8 @@ def stays_here(messages: Iterable[ChatMessage], library: Library) -> bool:
         return bool(notes)
 
 
-def withheld_texts(context: RequestContext, info: ModelInfo) -> list[str]:
-    """What the user is told of that the model may not see, a sentence for each."""
+def withheld_warnings(context: RequestContext, info: ModelInfo) -> list[str]:
+    """What to warn the user of that the model may not see, a sentence for each."""
     items = [left.item for left in context.left_out if left.why == "private"]
     elsewhere = (
         f"{info.name} is not on this machine"

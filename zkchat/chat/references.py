@@ -13,11 +13,11 @@ from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS
 
-WITHHELD: Final = "withheld"
-"""How a note was found that may not be sent to the model at hand: no more of it is known than the link."""
+VIA_WITHHELD: Final = "withheld"
+"""How a note was found that may not be sent to the model: no more of it is known than the link."""
 
 
-MOST_EMBEDS: Final = 50
+MAX_EMBEDS: Final = 50
 """Of one document; nobody reads more of them as a part of it."""
 
 
@@ -42,7 +42,7 @@ def embedded(library: Library, reference: DocumentReference, text: str) -> tuple
     links = parse_note(source, text).links if "![" in text else ()
     shown = [link for link in links if link.embed and not link.in_comment and not link.in_frontmatter]
     try:
-        found = [_reference(library, link, source) for link in shown[:MOST_EMBEDS]]
+        found = [_reference(library, link, source) for link in shown[:MAX_EMBEDS]]
     except (StorageError, VaultError):
         return ()
     return tuple(
@@ -68,7 +68,7 @@ def _reference(library: Library, link: Link, source: str | None = None) -> Docum
                 candidates=others,
             )
         case Missing() if library.withheld(link, source):
-            return DocumentReference(wikilink=link.text, status="missing", via=WITHHELD)
+            return DocumentReference(wikilink=link.text, status="missing", via=VIA_WITHHELD)
         case Missing(suggestions=suggestions):
             return DocumentReference(wikilink=link.text, status="missing", candidates=suggestions)
         case External():
@@ -157,7 +157,7 @@ def cite(references: ReferenceList, answer: str, library: Library, before: Colle
             reference, is_known = _meant(link, references, before)
             update = {"reference_type": "search", "via": "answer", "unverified": not is_known}
             references.cite(reference.model_copy(update=update))
-        said = Said(wikilink.without(links, answer))
+        said = NameMatcher(wikilink.without(links, answer))
         for row in references.as_tuple():
             path = row.relative_path
             if path and not row.cited and said.names_one_of(path, library.names(path)):
@@ -178,7 +178,7 @@ def _meant(
     return link, False
 
 
-class Said:
+class NameMatcher:
     """A text, to be asked for names."""
 
     def __init__(self, text: str) -> None:

@@ -11,7 +11,7 @@ from zkchat.chat.compaction import Compactor
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
-from zkchat.chat.references import WITHHELD, link_named, text_of
+from zkchat.chat.references import VIA_WITHHELD, link_named, text_of
 from zkchat.chat.staleness import Staleness, StaleNote
 from zkchat.context.assembly import Assembled, Assembler, PromptItem, RequestPlan, prompt_item
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
@@ -275,7 +275,7 @@ class RequestBuilder:
 
     def _withheld_links(self, user: ChatMessage | None) -> Iterator[LeftOut]:
         for reference in user.references if user else ():
-            if reference.via == WITHHELD:
+            if reference.via == VIA_WITHHELD:
                 reason = self._withheld(reference.wikilink)
                 yield LeftOut(item=RequestItem(type="reference", name=reference.wikilink, reason=reason), why="private")
 

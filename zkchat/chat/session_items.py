@@ -17,8 +17,8 @@ from zkchat.model.note import Link, Missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
-    """Something at hand, and whether it is in the session's requests."""
+class SessionItem:
+    """A rule, note or tool that the agent may be given, and whether it is in the session's requests."""
 
     item: RequestItem
     is_added: bool = False
@@ -52,7 +52,7 @@ class SessionItems:
         self._requests = conversation.requests
         self._library = self._requests.library.whole
 
-    def offered(self, kind: SessionItemType) -> list[Offered]:
+    def offered(self, kind: SessionItemType) -> list[SessionItem]:
         """All of a kind that the present agent may be given, and what the user added although it is gone."""
         changes = self.conversation.history.items
         added, dropped = added_items(changes), dropped_items(changes)
@@ -68,12 +68,12 @@ class SessionItems:
             for candidate in self._requests.candidates(self.conversation.agent)
         }
         return [
-            Offered(item=item, is_added=key in added, is_dropped=key in dropped)
+            SessionItem(item=item, is_added=key in added, is_dropped=key in dropped)
             for key, item in (offered | {key: item for key, item in added.items() if key not in offered}).items()
             if item.type == kind
         ]
 
-    def find(self, kind: SessionItemType, name: str) -> Offered:
+    def find(self, kind: SessionItemType, name: str) -> SessionItem:
         """The one of that name. Raises `UsageError` with the nearest names where there is none."""
         if kind == "reference":
             return self._note(name)
@@ -93,7 +93,7 @@ class SessionItems:
         """What a request of this session takes without a question."""
         return (await self.conversation.measure()).usage.total
 
-    async def add(self, offered: Offered) -> tuple[int, int]:
+    async def add(self, offered: SessionItem) -> tuple[int, int]:
         """Have it in every request from now on; what requests took before and take now."""
         before = (await self.conversation.measure()).usage
         if offered.item.tokens > before.available:
@@ -104,7 +104,7 @@ class SessionItems:
         self.conversation.add(offered.item.model_copy(update={"include": "manual"}))
         return before.total, await self.tokens()
 
-    async def drop(self, offered: Offered) -> tuple[int, int]:
+    async def drop(self, offered: SessionItem) -> tuple[int, int]:
         """Have it in none from now on."""
         before = await self.tokens()
         self.conversation.drop(offered.item)
@@ -129,7 +129,7 @@ class SessionItems:
         """What a request held and would hold differently now."""
         return changed_items(context, self.conversation.profiles, self._library)
 
-    def _note(self, name: str) -> Offered:
+    def _note(self, name: str) -> SessionItem:
         """As it is called in this session already, else by its path."""
         known = self.offered("reference")
         for offered in known:
@@ -141,7 +141,7 @@ class SessionItems:
                 return offered
         called = full_name(*place)
         tokens = self._requests.tokenizer.count(format_document(called, self._library.section(*place)))
-        return Offered(item=RequestItem(type="reference", name=called, include="manual", tokens=tokens))
+        return SessionItem(item=RequestItem(type="reference", name=called, include="manual", tokens=tokens))
 
 
 def _bare(name: str) -> str:

@@ -130,7 +130,7 @@ class ToolLoop:
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return message.model_copy(
             update={
-                "references": self.summaries.added_to(exchange.references.as_tuple()),
+                "references": self.summaries.add_to(exchange.references.as_tuple()),
                 "finished_at": self.journal.now(),
                 "status": status,
                 "error": error,

@@ -10,7 +10,7 @@ from zkchat.agents.profiles import DEFAULT, came_with_vault
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Asked, Journal
-from zkchat.chat.privacy import ConversationPrivacy, withheld_texts
+from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList, embedded, resolve_links
 from zkchat.chat.request import RequestBuilder
@@ -130,7 +130,7 @@ class Turn:
         references: tuple[DocumentReference, ...] = ()
         try:
             events += self._refresh()
-            references = self.summaries.added_to(resolve_links(self.library, question.links))
+            references = self.summaries.add_to(resolve_links(self.library, question.links))
         except (StorageError, VaultError) as error:
             if self.provider.info.needs_notes:
                 return None, [*events, _failed(error)]
@@ -205,7 +205,7 @@ class Turn:
             return None
         if self.privacy.keeps_local() and not user.local:
             self.journal.append(MessageEntry(message=user))  # what came with it is known only now
-        for warning in self._new_warnings(withheld_texts(assembled.context, self.provider.info)):
+        for warning in self._new_warnings(withheld_warnings(assembled.context, self.provider.info)):
             await emit(warning)
         await emit(PromptReady(message_id=user.id, usage=assembled.usage))
         if unreachable:

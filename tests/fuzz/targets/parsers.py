@@ -10,9 +10,9 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.gguf_files import write_gguf
 from tests.support.sessions import NOON
 from zkchat.agents.parsing import parse_agent, parse_rule
-from zkchat.chat.document_summaries import LONGEST, accepted, as_read, summary_of
+from zkchat.chat.document_summaries import MAX_SUMMARY_CHARS, accept_sentence, plain_line, summarize
 from zkchat.chat.learning import learning_points
-from zkchat.chat.references import Said
+from zkchat.chat.references import NameMatcher
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_document
 from zkchat.context.language import detect_language
@@ -120,18 +120,18 @@ def said(text: str, chance: Random) -> None:
         require(sentence.strip(), "no sentence is empty")
     detect_language(text)
     learning_points([text])
-    accepted(text[:1_000], mutation.text(chance, 1_000))
+    accept_sentence(text[:1_000], mutation.text(chance, 1_000))
     fact = Fact(id="f", text=mutation.line(chance)[:500] or "x", source="user", at=NOON)
     compare_fact(text[:2_000], [fact])
 
 
 def citations(text: str, chance: Random) -> None:
-    Said(text).names_one_of("a/b.md", [mutation.line(chance) for _ in range(4)])
+    NameMatcher(text).names_one_of("a/b.md", [mutation.line(chance) for _ in range(4)])
 
 
 def summaries(text: str, _: Random) -> None:
-    require(len(summary_of(text).text) <= LONGEST, "a summary is short")
-    as_read(text[:20_000])
+    require(len(summarize(text).text) <= MAX_SUMMARY_CHARS, "a summary is short")
+    plain_line(text[:20_000])
 
 
 def telegrams(text: str, chance: Random) -> None:

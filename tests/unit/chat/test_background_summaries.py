@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
-from zkchat.chat.document_summaries import MOST_PER_TURN, BackgroundSummaries, Summaries, accepted
+from zkchat.chat.document_summaries import MAX_PER_TURN, BackgroundSummaries, Summaries, accept_sentence
 from zkchat.context.assembly import prompt_item, tool_item
 from zkchat.context.budget import Shares
 from zkchat.context.instructions import DESCRIPTION
@@ -112,7 +112,7 @@ class Scene:
             id="m2",
             role="assistant",
             parts=(TextPart(text=ANSWER),),
-            references=self.summaries.added_to(references),
+            references=self.summaries.add_to(references),
             created_at=NOON,
             request_context=RequestContext(items=items, usage=usage),
         )
@@ -129,16 +129,16 @@ class Scene:
             then()
 
         asyncio.run(turn())
-        return [each.summary for each in self.summaries.added_to(references)]
+        return [each.summary for each in self.summaries.add_to(references)]
 
 
 def test_a_long_document_is_described_by_the_next_time_it_is_shown(library: Library) -> None:
     model = Describer()
     assert Scene(library, model).after(reference("Bread 1")) == [SENTENCE]
     (request,) = model.requests
-    wish = request.messages[-1]
-    assert (wish.role, DESCRIPTION in wish.text, BREAD in wish.text) == ("user", True, True)
-    assert '<document path="Bread 1.md">' in wish.text
+    prompt = request.messages[-1]
+    assert (prompt.role, DESCRIPTION in prompt.text, BREAD in prompt.text) == ("user", True, True)
+    assert '<document path="Bread 1.md">' in prompt.text
 
 
 def test_a_server_on_this_machine_need_not_read_the_conversation_again_afterwards(library: Library) -> None:
@@ -179,10 +179,10 @@ def test_a_few_are_described_after_each_turn_the_cited_ones_first_and_none_twice
 
     scene.after(*panel)
     assert described() == ["Bread 4", "Bread 0", "Bread 1"]
-    assert len(model.requests) == MOST_PER_TURN
+    assert len(model.requests) == MAX_PER_TURN
     scene.after(*panel)
     scene.after(*panel)
-    assert described()[MOST_PER_TURN:] == ["Bread 2", "Bread 3"]
+    assert described()[MAX_PER_TURN:] == ["Bread 2", "Bread 3"]
 
 
 def test_it_stops_at_once_when_the_next_turn_begins(library: Library) -> None:
@@ -256,7 +256,7 @@ def test_a_local_note_is_described_by_no_model_elsewhere(
     shared = library.guarded_for(lambda: on_this_machine)
     model = Describer()
     scene = Scene(shared, model)
-    scene.summaries.added_to([reference("Bread 1")])
+    scene.summaries.add_to([reference("Bread 1")])
     note.write_text(f"---\nzkchat: local\n---\n{BREAD}")  # the index does not know it yet
     scene.after(reference("Bread 1"))
     assert bool(model.requests) is on_this_machine
@@ -304,4 +304,4 @@ def test_an_answer_that_was_cut_is_no_sentence(library: Library) -> None:
     ],
 )  # fmt: skip
 def test_only_one_short_sentence_about_the_document_is_accepted(said: str, shown: str) -> None:
-    assert accepted(said, BREAD) == shown
+    assert accept_sentence(said, BREAD) == shown

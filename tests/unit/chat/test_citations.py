@@ -9,7 +9,7 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.memory_files import MemoryFiles
 from tests.support.sessions import NOON
-from zkchat.chat.references import ReferenceList, Said, cite, given_before, given_with
+from zkchat.chat.references import NameMatcher, ReferenceList, cite, given_before, given_with
 from zkchat.errors import StorageError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext, RequestItem
 from zkchat.storage.note_index import SqliteNoteIndex
@@ -151,13 +151,13 @@ def test_what_only_looks_like_a_name_is_no_citation(library: Library, answer: st
     ],
 )
 def test_one_word_is_a_name_only_where_it_is_marked_as_one(answer: str, named: bool) -> None:
-    assert Said(answer).names("Sleep") is named
+    assert NameMatcher(answer).names("Sleep") is named
 
 
 def test_a_name_without_spaces_may_stand_anywhere() -> None:
-    assert Said("それはメモの取り方にある。").names("メモの取り方")
-    assert not Said("それはメモにある。").names("メモの取り方")
-    assert not Said("No word at all!!").names("!!")
+    assert NameMatcher("それはメモの取り方にある。").names("メモの取り方")
+    assert not NameMatcher("それはメモにある。").names("メモの取り方")
+    assert not NameMatcher("No word at all!!").names("!!")
 
 
 def test_where_the_index_does_not_answer_nothing_is_marked(tmp_path: Path) -> None:

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from tests.support.libraries import library_of
 from tests.support.world import GARDEN
-from zkchat.chat.document_summaries import LONGEST, MOST, Place, Summaries, Summary, summary_of
+from zkchat.chat.document_summaries import (
+    MAX_SUMMARIES,
+    MAX_SUMMARY_CHARS,
+    DocumentVersion,
+    Summaries,
+    Summary,
+    summarize,
+)
 from zkchat.errors import StorageError
 from zkchat.model.message import DocumentReference
 from zkchat.storage.summaries import SqliteSummaries
@@ -44,7 +51,7 @@ LONG = "This sentence is one of many that say the same thing again. "
     ],
 )
 def test_the_first_paragraph_that_says_something_is_the_summary(above: str) -> None:
-    assert summary_of(f"{above}{SAID}\n\nAnother paragraph of words.\n") == Summary(SAID)
+    assert summarize(f"{above}{SAID}\n\nAnother paragraph of words.\n") == Summary(SAID)
 
 
 @pytest.mark.parametrize(
@@ -61,34 +68,34 @@ def test_the_first_paragraph_that_says_something_is_the_summary(above: str) -> N
     ],
 )
 def test_a_summary_reads_without_marks(paragraph: str, read: str) -> None:
-    assert summary_of(f"# Title\n\n{paragraph}\n").text == read
+    assert summarize(f"# Title\n\n{paragraph}\n").text == read
 
 
 def test_of_a_long_paragraph_the_first_sentences_are_taken() -> None:
-    assert summary_of(LONG * 20) == Summary((LONG * 3).strip(), is_cut=True)
+    assert summarize(LONG * 20) == Summary((LONG * 3).strip(), is_truncated=True)
 
 
 def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
-    summary = summary_of("word " * 100).text
-    assert len(summary) <= LONGEST
+    summary = summarize("word " * 100).text
+    assert len(summary) <= MAX_SUMMARY_CHARS
     assert summary.endswith("word…")
 
 
 def test_a_note_of_nothing_but_a_list_is_summed_up_by_its_items() -> None:
     items = "- [[Country loaf]]\n- Rye bread takes two days.\n- Salt is [[Salt|added]] last.\n"
-    assert summary_of(f"---\na: b c d\n---\n# Bread\n\n{items}").text == "Rye bread takes two days. Salt is added last."
+    assert summarize(f"---\na: b c d\n---\n# Bread\n\n{items}").text == "Rye bread takes two days. Salt is added last."
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# Only a heading here\n", "---\na: b\n---\n", "[[a]] [[b]]", "| a | b |"])
 def test_a_note_that_says_nothing_has_no_summary(text: str) -> None:
-    assert summary_of(text) == Summary("")
+    assert summarize(text) == Summary("")
 
 
 @given(st.text(alphabet=st.sampled_from("ab .\n#-*|>%`[]!=$^<\0卡。") | st.characters(), max_size=400))
 @settings(max_examples=200, deadline=None)
 def test_any_text_has_a_summary_of_one_short_line(text: str) -> None:
-    summary = summary_of(text).text
-    assert len(summary) <= LONGEST
+    summary = summarize(text).text
+    assert len(summary) <= MAX_SUMMARY_CHARS
     assert "\n" not in summary
     assert "\0" not in summary
 
@@ -104,7 +111,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 def test_references_get_the_summary_of_what_they_lead_to(library: Library) -> None:
     def of(**more: object) -> str:
         reference = DocumentReference.model_validate({"wikilink": "[[x]]", "relative_path": "Sleep.md", **more})
-        return Summaries(library).added_to([reference])[0].summary
+        return Summaries(library).add_to([reference])[0].summary
 
     assert of() == SAID
     assert of(anchor="Naps") == "Twenty minutes at most."
@@ -117,19 +124,19 @@ def test_references_get_the_summary_of_what_they_lead_to(library: Library) -> No
 
 def test_of_a_long_list_only_the_first_are_read(library: Library) -> None:
     reference = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md")
-    summaries = [each.summary for each in Summaries(library).added_to([reference] * (MOST + 5))]
-    assert summaries == [SAID] * MOST + [""] * 5
+    summaries = [each.summary for each in Summaries(library).add_to([reference] * (MAX_SUMMARIES + 5))]
+    assert summaries == [SAID] * MAX_SUMMARIES + [""] * 5
 
 
 def test_every_note_of_the_garden_has_a_summary() -> None:
-    assert [file.name for file in GARDEN.rglob("*.md") if not summary_of(file.read_text()).text] == []
+    assert [file.name for file in GARDEN.rglob("*.md") if not summarize(file.read_text()).text] == []
 
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md")
 
 
 def summary_in(summaries: Summaries, reference: DocumentReference = SLEEP) -> str:
-    return summaries.added_to([reference])[0].summary
+    return summaries.add_to([reference])[0].summary
 
 
 def test_a_document_is_read_once_and_again_when_it_has_changed(library: Library, tmp_path: Path) -> None:
@@ -173,15 +180,15 @@ def kept(tmp_path: Path) -> Iterator[SqliteSummaries]:
         yield kept
 
 
-def place_of(library: Library, path: str = "Sleep.md", anchor: str = "") -> Place:
-    return Place(path, anchor, library.fingerprints([path])[path])
+def version_of(library: Library, path: str = "Sleep.md", anchor: str = "") -> DocumentVersion:
+    return DocumentVersion(path, anchor, library.fingerprints([path])[path])
 
 
 def test_a_better_sentence_is_shown_from_then_on_and_in_later_sessions(
     library: Library, kept: SqliteSummaries, tmp_path: Path
 ) -> None:
     first = Summaries(library, kept)
-    first.improve(place_of(library), "On the need for sleep.")
+    first.replace(version_of(library), "On the need for sleep.")
     (tmp_path / "vault" / "Sleep.md").unlink()  # what is known need not be read
     assert summary_in(first) == "On the need for sleep."
     assert summary_in(Summaries(library, kept)) == "On the need for sleep."
@@ -190,7 +197,7 @@ def test_a_better_sentence_is_shown_from_then_on_and_in_later_sessions(
 def test_a_better_sentence_is_only_for_the_text_it_was_written_for(
     library: Library, kept: SqliteSummaries, tmp_path: Path
 ) -> None:
-    Summaries(library, kept).improve(place_of(library), "On the need for sleep.")
+    Summaries(library, kept).replace(version_of(library), "On the need for sleep.")
     (tmp_path / "vault" / "Sleep.md").write_text("Nothing but dreams here.")
     library.refresh()
     assert summary_in(Summaries(library, kept)) == "Nothing but dreams here."
@@ -201,11 +208,11 @@ def test_only_what_was_cut_could_be_said_better(library: Library, tmp_path: Path
     library.refresh()
     long = DocumentReference(wikilink="[[Long]]", relative_path="Long.md")
     summaries = Summaries(library)
-    assert summaries.cut([long]) == []  # nobody has asked for its summary yet
-    summaries.added_to([SLEEP, long, long])
-    assert summaries.cut([SLEEP, long, long]) == [place_of(library, "Long.md")]
-    summaries.improve(place_of(library, "Long.md"), "It repeats itself.")
-    assert summaries.cut([long]) == []
+    assert summaries.truncated([long]) == []  # nobody has asked for its summary yet
+    summaries.add_to([SLEEP, long, long])
+    assert summaries.truncated([SLEEP, long, long]) == [version_of(library, "Long.md")]
+    summaries.replace(version_of(library, "Long.md"), "It repeats itself.")
+    assert summaries.truncated([long]) == []
 
 
 def test_nothing_is_kept_of_documents_that_are_gone_or_have_changed(
@@ -216,7 +223,7 @@ def test_nothing_is_kept_of_documents_that_are_gone_or_have_changed(
     library.refresh()
     summaries = Summaries(library, kept)
     for name in ("Sleep.md", "Gone.md", "Changed.md"):
-        summaries.improve(place_of(library, name), "A sentence.")
+        summaries.replace(version_of(library, name), "A sentence.")
     (tmp_path / "vault" / "Gone.md").unlink()
     (tmp_path / "vault" / "Changed.md").write_text("---\nzkchat: never\n---\n")
     library.refresh()

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.memories import MemoriesInMemory
-from zkchat.chat.learning import MOST, learning_points
+from zkchat.chat.learning import MAX_POINTS, learning_points
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_at_most_three_are_proposed_in_the_order_of_saying_and_the_most_telling_
         "We agreed on a budget of 500 euros because my rent is due.",
     ]
     points = learning_points(said)
-    assert len(points) == MOST
+    assert len(points) == MAX_POINTS
     assert points == said[1:]
 
 

@@ -9,7 +9,7 @@ from tests.support.conversations import Reciting
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.journal import Journal
-from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_texts
+from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_warnings
 from zkchat.errors import StorageFull
 from zkchat.model.choices import Role
 from zkchat.model.message import (
@@ -193,7 +193,7 @@ def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:
             left("2", "private", kind="message"),
         )
     )
-    assert withheld_texts(context, ModelInfo(provider="openai", id="x")) == [
+    assert withheld_warnings(context, ModelInfo(provider="openai", id="x")) == [
         "withheld: [[A]] is local and openai:x is not on this machine",
         "withheld: B.md is never to be read",
         "withheld: what was said before with local notes, for openai:x is not on this machine",
