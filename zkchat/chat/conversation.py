@@ -188,7 +188,7 @@ class Conversation:
                 self.requests.memory.used(facts)
 
     def remember(self, text: str, source: FactSource = "user") -> Remembered:
-        """Retention a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
+        """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
         hint = "To keep it all the same: zkchat memory add 'TEXT'"
         if self.is_private:
             raise UsageError("This conversation is private, so nothing of it is remembered.", hint=hint)
@@ -280,7 +280,7 @@ class Conversation:
         return self.requests.compactor.apply(part)[0]
 
     def pin(self, message_id: str, *, pinned: bool = True) -> None:
-        """Retention a message word for word through compactions, or no longer."""
+        """Keep a message word for word through compactions, or no longer."""
         self._turn.journal.append(PinEntry(message_id=self._known(message_id), pinned=pinned))
 
     def branch(self, message_id: str | None) -> None:
@@ -323,7 +323,7 @@ class Conversation:
         return agent
 
     def add(self, item: RequestItem) -> None:
-        """Retention a rule, a note or a tool in every request of this session."""
+        """Keep a rule, a note or a tool in every request of this session."""
         self._turn.journal.begin()
         self._turn.journal.append(ItemsEntry(added=(item,)))
 
