@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zkchat.context.relevance import Relevance
-from zkchat.context.selection import Candidate, Limits, Selector
+from zkchat.context.selection import Candidate, SelectionLimits, Selector
 from zkchat.context.tokens import CachedTokenizer, Estimate
 from zkchat.memory.facts import Memory, RecallLimits
 from zkchat.providers.static_vectors import installed
@@ -118,7 +118,8 @@ def choice(items: dict[str, str], messages: Sequence[Message]) -> None:
         quiet = [not names for message, names in sent.items() if not message.wanted]
         extra = statistics.mean(len({*names} - message.wanted) for message, names in sent.items())
         print(
-            f"Sent at threshold {Limits().threshold} ({name}): the right item in {sum(right)} of {len(right)}; nothing "
+            f"Sent at threshold {SelectionLimits().threshold} ({name}): "
+            f"the right item in {sum(right)} of {len(right)}; nothing "
             f"in {sum(quiet)} of {len(quiet)} messages that call for nothing; {extra:.2f} others for each message"
         )
 

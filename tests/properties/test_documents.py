@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.selection import LARGEST_SHARE, include_documents
+from zkchat.context.selection import MAX_DOCUMENT_SHARE, include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import ReferenceVia
 from zkchat.model.message import DocumentReference
@@ -38,7 +38,7 @@ def test_documents_and_their_embeds_stay_within_their_shares(
     assert [row.relative_path for row in rows][: len(linked)] == linked
     assert len({row.relative_path for row in rows}) == len(rows)
     assert {row.relative_path for row in rows if row.included} == {part.name.partition("#")[0] for part in parts}
-    assert all(count(part.text) < LARGEST_SHARE * left for part in parts)
+    assert all(count(part.text) < MAX_DOCUMENT_SHARE * left for part in parts)
     assert all(row.via == "name" for row in rows[: len(linked)])
     brought_along = [count(part.text) for part in parts if part.name not in linked]
-    assert sum(brought_along) <= LARGEST_SHARE * left
+    assert sum(brought_along) <= MAX_DOCUMENT_SHARE * left

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.context.relevance import Relevance
-from zkchat.context.selection import Candidate, Limits, Selector
+from zkchat.context.selection import Candidate, SelectionLimits, Selector
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import RequestItem
@@ -50,7 +50,7 @@ changes = st.lists(
 def test_what_is_sent_is_what_the_modes_and_the_user_say(
     available: list[Candidate], changes: list[ItemsEntry], question: str, tool_tokens: int | None
 ) -> None:
-    limits = Limits(threshold=0.3, most=2)
+    limits = SelectionLimits(threshold=0.3, most=2)
     selected = Selector(Relevance(), Estimate(), limits).select(question, available, changes, tool_tokens=tool_tokens)
     wishes: dict[tuple[ItemType, str], bool] = {}
     for change in changes:

@@ -1,4 +1,4 @@
-"""The request a model gets, and the record of why each thing is in it. The request is built from the record.
+"""Assemble the request for a model, and the record of why each thing is in it. The request is built from the record.
 
 Pure, so that what was sent with any stored message can be built again. Its beginning stays the same from turn to turn:
 lasting items, summary, history; what is meant for one message only goes with that message.
@@ -30,8 +30,8 @@ from zkchat.model.prompt import ModelRequest, PromptMessage, ToolSpec
 from zkchat.model.session import Window
 from zkchat.ports import Tokenizer
 
-PER_MESSAGE: Final = 4
-"""Tokens that chat templates put around each message."""
+MESSAGE_OVERHEAD: Final = 4
+"""Tokens that chat templates add to each message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,25 +116,25 @@ class Assembled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Worded:
-    """A message as requests hold it: in words, and in their records."""
+class _FormattedMessage:
+    """A message as requests hold it: as prompt messages, and as items of their records."""
 
     message: ChatMessage
     can_read: bool
     short: Mapping[str, str]
     """Its short form, or those of its tool results by call."""
-    said: Sequence[PromptMessage]
+    prompt: Sequence[PromptMessage]
     items: Sequence[RequestItem]
     """The message, and what it brings along as items of their own."""
     contents: Mapping[str, str]
 
 
 class Assembler:
-    """Makes one request after the other. What the last one held of a message need not be worked out again."""
+    """Assembles one request after the other, and caches what the last one held of each message."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._worded: Mapping[str, _Worded] = {}
+        self._formatted: Mapping[str, _FormattedMessage] = {}
         """By id, the messages of the last request."""
         self._features: Mapping[str, TokenFeatures] = {}
         """By text, of the last request."""
@@ -142,14 +142,14 @@ class Assembler:
     def assemble(self, plan: RequestPlan, window: Window, budget: Budget, calibration: Calibration) -> Assembled:
         """The request for what the window holds, however large: whether it fits is for the caller to see in `usage`."""
         contents: dict[str, str] = {}
-        self._worded = self._in_words(window, plan.can_read)
-        items = [*_items(plan, window, self._worded.values(), self._tokenizer, contents)]
+        self._formatted = self._format_window(window, plan.can_read)
+        items = [*_items(plan, window, self._formatted.values(), self._tokenizer, contents)]
         counts = _counts(items)
         # Instructions and tools that leave no room for a question are an error; a long history is not.
         budget.left_for_messages(system=counts.system, tools=counts.tools)
         record = RequestContext(agent=plan.agent, can_read=plan.can_read, items=tuple(items), left_out=plan.left_out)
         messages = {message.id: message for message in window.live}
-        request = request_from(record, messages, contents, {id_: each.said for id_, each in self._worded.items()})
+        request = request_from(record, messages, contents, {id_: each.prompt for id_, each in self._formatted.items()})
         self._features = {
             said.text: self._features.get(said.text) or features_of(said.text) for said in request.messages
         }
@@ -167,17 +167,19 @@ class Assembler:
             budget=budget,
         )
 
-    def _in_words(self, window: Window, can_read: bool) -> dict[str, _Worded]:
+    def _format_window(self, window: Window, can_read: bool) -> dict[str, _FormattedMessage]:
         short: dict[str, dict[str, str]] = {}
         for (id_, call), text in window.condensed.items():
             short.setdefault(id_, {})[call] = text
-        return {message.id: self._known(message, short.get(message.id, {}), can_read) for message in window.live}
+        return {
+            message.id: self._format_cached(message, short.get(message.id, {}), can_read) for message in window.live
+        }
 
-    def _known(self, message: ChatMessage, short: Mapping[str, str], can_read: bool) -> _Worded:
-        known = self._worded.get(message.id)
+    def _format_cached(self, message: ChatMessage, short: Mapping[str, str], can_read: bool) -> _FormattedMessage:
+        known = self._formatted.get(message.id)
         if known and known.message is message and (known.can_read, known.short) == (can_read, short):
             return known
-        return _worded(message, short, can_read, self._tokenizer)
+        return _formatted(message, short, can_read, self._tokenizer)
 
 
 def assemble(
@@ -191,13 +193,13 @@ def request_from(
     context: RequestContext,
     messages: Mapping[str, ChatMessage],
     contents: Mapping[str, str],
-    said_before: Mapping[str, Sequence[PromptMessage]] | None = None,
+    formatted: Mapping[str, Sequence[PromptMessage]] | None = None,
 ) -> ModelRequest:
     """The request that a record describes. Raises KeyError where a message or a text is not known.
 
-    Messages that were `said_before`, by id, are said in the same way again.
+    Messages that were `formatted` before, by id, are not formatted again.
     """
-    known = said_before or {}
+    known = formatted or {}
     sent = [item for item in context.items if not item.part_of]
     texts = [item for item in sent if item.type not in {"tool", "message"}]
     lasting = [contents[item.digest] for item in texts if not item.this_turn_only]
@@ -234,7 +236,7 @@ def _evidence(message: ChatMessage) -> Iterator[Evidence]:
 def _items(
     plan: RequestPlan,
     window: Window,
-    messages: Iterable[_Worded],
+    messages: Iterable[_FormattedMessage],
     tokenizer: Tokenizer,
     contents: dict[str, str],
 ) -> Iterator[RequestItem]:
@@ -255,29 +257,31 @@ def _items(
     yield from (counted(each) for each in texts if each.item.this_turn_only)
 
 
-def _worded(message: ChatMessage, short: Mapping[str, str], can_read: bool, tokenizer: Tokenizer) -> _Worded:
-    said = format_message(message, can_read=can_read, condensed=short)
+def _formatted(
+    message: ChatMessage, short: Mapping[str, str], can_read: bool, tokenizer: Tokenizer
+) -> _FormattedMessage:
+    prompt = format_message(message, can_read=can_read, condensed=short)
     tokens = sum(
-        PER_MESSAGE
+        MESSAGE_OVERHEAD
         + sum(map(tokenizer.count, (each.text, *(f"{call.name} {call.arguments}" for call in each.tool_calls))))
-        for each in said
+        for each in prompt
     )
     text = json.dumps(short, ensure_ascii=False) if short else ""
     contents = {digest(text): text} if text else {}
     item = RequestItem(type="message", name=message.id, tokens=tokens, digest="".join(contents))
-    brought = () if short else _brought_along(message, tokenizer)
-    return _Worded(
-        message=message, can_read=can_read, short=short, said=said, items=(item, *brought), contents=contents
+    attached = () if short else _attached_items(message, tokenizer)
+    return _FormattedMessage(
+        message=message, can_read=can_read, short=short, prompt=prompt, items=(item, *attached), contents=contents
     )
 
 
-def _brought_along(message: ChatMessage, tokenizer: Tokenizer) -> Iterator[RequestItem]:
+def _attached_items(message: ChatMessage, tokenizer: Tokenizer) -> Iterator[RequestItem]:
     for part in message.parts:
         if isinstance(part, FilePart):
-            yield _brought(message, "reference", part.name, part.text, "linked in the message", tokenizer)
+            yield _attached_item(message, "reference", part.name, part.text, "linked in the message", tokenizer)
         elif isinstance(part, EvidencePart):
             for found in part.evidence:
-                yield _brought(
+                yield _attached_item(
                     message,
                     "evidence",
                     found.relative_path,
@@ -288,7 +292,7 @@ def _brought_along(message: ChatMessage, tokenizer: Tokenizer) -> Iterator[Reque
                 )
 
 
-def _brought(
+def _attached_item(
     message: ChatMessage,
     type_: ItemType,
     name: str,
@@ -310,16 +314,16 @@ def _brought(
 
 
 def _counts(items: Sequence[RequestItem]) -> Counts:
-    def total(*types: ItemType, brought: bool = False) -> int:
-        return sum(item.tokens for item in items if item.type in types and bool(item.part_of) == brought)
+    def total(*types: ItemType, attached: bool = False) -> int:
+        return sum(item.tokens for item in items if item.type in types and bool(item.part_of) == attached)
 
-    brought = total("reference", "evidence", brought=True)
+    attached = total("reference", "evidence", attached=True)
     return Counts(
-        system=total("system", "rule") + PER_MESSAGE,
+        system=total("system", "rule") + MESSAGE_OVERHEAD,
         tools=total("tool"),
         memory=total("memory", "summary", "recall"),
-        references=total("reference", "evidence") + brought,
-        messages=total("message") - brought,
+        references=total("reference", "evidence") + attached,
+        messages=total("message") - attached,
     )
 
 

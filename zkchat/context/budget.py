@@ -8,12 +8,12 @@ from zkchat.errors import ConfigError
 from zkchat.model.message import BudgetUse, ContextUsage
 from zkchat.model.prompt import ModelInfo
 
-LARGEST_BY_DEFAULT = 32_768
+MAX_DEFAULT_WINDOW = 32_768
 """A model on this machine gets no larger window unasked: its server sets memory aside for all of it."""
 DEFAULT_WINDOW = 8192
 """For a model that does not say how much it takes, and a user who did not set it."""
-_LOOK_BACK = 8
-"""Turns that say what the pace is."""
+PACE_TURNS = 8
+"""Turns from which the pace of a conversation is estimated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class Budget:
 
     @property
     def trigger(self) -> int:
-        """The total at which older messages are folded."""
+        """The total above which older messages are compacted."""
         return min(self.cap, int(self.threshold * self.window))
 
     def messages_limit(self, *, system: int, tools: int) -> int:
@@ -95,7 +95,7 @@ class Budget:
 
 def budget_for(info: ModelInfo, shares: Shares) -> Budget:
     """The smaller of what the model takes and what the user allows."""
-    allowed = shares.max_tokens or (LARGEST_BY_DEFAULT if info.on_this_machine and info.context_limit else None)
+    allowed = shares.max_tokens or (MAX_DEFAULT_WINDOW if info.on_this_machine and info.context_limit else None)
     known = [limit for limit in (info.context_limit, allowed) if limit]
     window = min(known, default=DEFAULT_WINDOW)
     usable = max(0, window - shares.reserve)
@@ -111,7 +111,7 @@ def budget_for(info: ModelInfo, shares: Shares) -> Budget:
 
 
 def usage_of(budget: Budget, counts: Counts, *, expected: int, exact: bool) -> ContextUsage:
-    """The honest picture of one request: our counts, brought to what the model's server is expected to count."""
+    """Our counts of one request, scaled to what the model's server is expected to count."""
     scale = expected / counts.total if counts.total else 1.0
     system, tools, memory, references = (
         round(scale * part) for part in (counts.system, counts.tools, counts.memory, counts.references)
@@ -146,7 +146,7 @@ def is_full(usage: ContextUsage, budget: Budget) -> bool:
 
 def turns_left(usages: Sequence[ContextUsage]) -> int | None:
     """From what filled the context turn by turn, the last one last; None while there is no pace to speak of."""
-    recent = usages[-_LOOK_BACK:]
+    recent = usages[-PACE_TURNS:]
     steps = [later.total - earlier.total for earlier, later in pairwise(recent) if later.total > earlier.total]
     if not steps:
         return None

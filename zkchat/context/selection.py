@@ -1,6 +1,6 @@
-"""Which rules, notes and tools go into a request: those of the session, and those that the message calls for.
+"""What goes into a request: rules, notes and tools of the session or relevant to the message, and linked documents.
 
-Pure. Asked before every request, so the tokenizer should be one that remembers its counts.
+Pure. Selection runs before every request, so the tokenizer should cache its counts.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,24 +12,25 @@ from zkchat.context.formatting import format_document
 from zkchat.context.relevance import Relevance
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import DocumentReference, FilePart, LeftOut, RequestItem
+from zkchat.model.note import without_suffix
 from zkchat.model.profile import Agent, Rule
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import ItemsEntry
 from zkchat.ports import Tokenizer
 
-LARGEST_SHARE = 0.20
+MAX_DOCUMENT_SHARE = 0.20
 """A document is included if it takes less than this share of what is left for messages; so are all embeds together."""
 SMALL_WINDOW = 8192
-"""Tokens up to which a model counts as small: it seldom thinks of searching, and has little room for what it finds."""
-_HEAD = 400
-"""Characters of a note that say what it is about, where nothing else does."""
+"""Tokens up to which a model counts as small: it seldom searches by itself, and has little room for what it finds."""
+_EXCERPT_CHARS = 400
+"""Of a rule or note without a description: how much of its text a message is compared with."""
 
 Key = tuple[ItemType, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """Something that may be sent."""
+    """A rule, note or tool that may be sent."""
 
     type: ItemType
     name: str
@@ -40,7 +41,7 @@ class Candidate:
     text: str = ""
     """What is sent."""
     core: bool = False
-    """A tool without which the vault is out of reach: it never makes room for others."""
+    """A tool without which the vault cannot be read: it is never left out for the budget."""
 
     @property
     def key(self) -> Key:
@@ -48,7 +49,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class SelectionLimits:
     threshold: float = 0.45
     """The score from which an item is relevant: the best on half of the messages of benchmarks/selection."""
     most: int = 5
@@ -89,11 +90,11 @@ def dropped_items(changes: Iterable[ItemsEntry]) -> dict[Key, RequestItem]:
 
 
 class Selector:
-    """Chooses for one message after the other."""
+    """Selects the items for one message after the other."""
 
-    def __init__(self, relevance: Relevance, tokenizer: Tokenizer, limits: Limits | None = None) -> None:
+    def __init__(self, relevance: Relevance, tokenizer: Tokenizer, limits: SelectionLimits | None = None) -> None:
         self._relevance = relevance
-        self._limits = limits or Limits()
+        self._limits = limits or SelectionLimits()
         self._tokenizer = tokenizer
 
     def select(
@@ -106,67 +107,69 @@ class Selector:
     ) -> Selection:
         """The session's items first, then those that the message calls for, the most relevant first.
 
-        What the user added has to be among `available` to be found. `tool_tokens` is the room for tools; what of
+        What the user added has to be among `available` to be found. `tool_tokens` is the budget for tools; what of
         them does not fit is left out, the least relevant first.
         """
-        at_hand = {candidate.key: candidate for candidate in available}
+        known = {candidate.key: candidate for candidate in available}
         added, dropped = added_items(changes), dropped_items(changes)
-        steady = {each.key for each in at_hand.values() if each.include == "always" and each.key not in dropped}
-        missing = [LeftOut(item=item, why="missing") for key, item in added.items() if key not in at_hand]
-        removed = [LeftOut(item=self._item(at_hand[key]), why="removed") for key in dropped if key in at_hand]
-        on_call = [each for each in at_hand.values() if each.include == "agent" and each.key not in added | dropped]
-        scores = self._scores(question, on_call)
-        called, below = self._called(on_call, scores)
+        permanent = {each.key for each in known.values() if each.include == "always" and each.key not in dropped}
+        missing = [LeftOut(item=item, why="missing") for key, item in added.items() if key not in known]
+        removed = [LeftOut(item=self._item(known[key]), why="removed") for key in dropped if key in known]
+        optional = [each for each in known.values() if each.include == "agent" and each.key not in added | dropped]
+        scores = self._scores(question, optional)
+        relevant, below = self._relevant(optional, scores)
         in_session = [
-            *(self._chosen(each, None, "always there") for key, each in at_hand.items() if key in steady),
+            *(self._prompt_item(each, None, "always there") for key, each in known.items() if key in permanent),
             *(
-                self._chosen(at_hand[key], None, "added by you", "manual")
+                self._prompt_item(known[key], None, "added by you", "manual")
                 for key in added
-                if key in at_hand and key not in steady
+                if key in known and key not in permanent
             ),
         ]
-        on_subject = [self._chosen(each, scores[each.key], "on the subject of your message") for each in called]
-        kept, too_many = self._within([*in_session, *on_subject], question, at_hand, tool_tokens)
+        for_message = [self._prompt_item(each, scores[each.key], "on the subject of your message") for each in relevant]
+        kept, too_many = self._within_tool_budget([*in_session, *for_message], question, known, tool_tokens)
         return Selection(tuple(kept), (*missing, *removed, *too_many, *below))
 
     def _scores(self, question: str, candidates: Sequence[Candidate]) -> dict[Key, float]:
         scores = self._relevance.scores(question, [each.about or each.name for each in candidates])
         return {each.key: score for each, score in zip(candidates, scores, strict=True)}
 
-    def _called(self, on_call: Sequence[Candidate], scores: dict[Key, float]) -> tuple[list[Candidate], list[LeftOut]]:
+    def _relevant(
+        self, optional: Sequence[Candidate], scores: dict[Key, float]
+    ) -> tuple[list[Candidate], list[LeftOut]]:
         """The relevant ones, and of the others those that came closest."""
         limits = self._limits
-        called: list[Candidate] = []
+        relevant: list[Candidate] = []
         below: list[LeftOut] = []
-        best_first = sorted(on_call, key=lambda each: -scores[each.key])
+        best_first = sorted(optional, key=lambda each: -scores[each.key])
         for type_ in dict.fromkeys(each.type for each in best_first):
             of_type = [each for each in best_first if each.type == type_]
             near = [each for each in of_type[: limits.most] if scores[each.key] >= limits.threshold]
-            called.extend(near)
+            relevant.extend(near)
             closest = [each for each in of_type[len(near) :] if scores[each.key] > 0][: limits.recorded]
             below.extend(LeftOut(item=self._item(each, scores[each.key]), why="score") for each in closest)
-        return sorted(called, key=lambda each: -scores[each.key]), below
+        return sorted(relevant, key=lambda each: -scores[each.key]), below
 
-    def _within(
-        self, chosen: Sequence[PromptItem], question: str, at_hand: dict[Key, Candidate], tool_tokens: int | None
+    def _within_tool_budget(
+        self, chosen: Sequence[PromptItem], question: str, known: dict[Key, Candidate], tool_tokens: int | None
     ) -> tuple[list[PromptItem], list[LeftOut]]:
-        """Without the tools for which there is no room: first the least relevant, last what the user asked for."""
+        """Leave out the tools that exceed their budget: first the least relevant, last what the user asked for."""
         tools = [each.item for each in chosen if each.item.type == "tool"]
         over = sum(item.tokens for item in tools) - tool_tokens if tool_tokens is not None else 0
         if over <= 0:
             return [*chosen], []  # most of the time, and then no vectors have to be loaded for tools
-        scores = self._scores(question, [at_hand[key_of(item)] for item in tools])
-        going: dict[Key, LeftOut] = {}
+        scores = self._scores(question, [known[key_of(item)] for item in tools])
+        left_out: dict[Key, LeftOut] = {}
         for item in sorted(tools, key=lambda item: (item.include == "manual", scores[key_of(item)])):
             if over <= 0:
                 break
-            if not at_hand[key_of(item)].core:
+            if not known[key_of(item)].core:
                 scored = item.model_copy(update={"score": scores[key_of(item)]})
-                going[key_of(item)] = LeftOut(item=scored, why="budget")
+                left_out[key_of(item)] = LeftOut(item=scored, why="budget")
                 over -= item.tokens
-        return [each for each in chosen if key_of(each.item) not in going], list(going.values())
+        return [each for each in chosen if key_of(each.item) not in left_out], list(left_out.values())
 
-    def _chosen(
+    def _prompt_item(
         self, candidate: Candidate, score: float | None, reason: str, include: IncludeMode | None = None
     ) -> PromptItem:
         item = self._item(candidate, score)
@@ -202,7 +205,7 @@ def build_candidates(
 
 
 def _rule(agent: Agent, rule: Rule) -> Candidate:
-    about = f"{rule.name}\n{rule.description or rule.text[:_HEAD]}"
+    about = f"{rule.name}\n{rule.description or rule.text[:_EXCERPT_CHARS]}"
     text = f'<rule name="{escape(rule.name)}">\n{rule.text}\n</rule>'
     return Candidate(type="rule", name=rule.name, include=agent.rule_mode(rule), about=about, text=text)
 
@@ -213,7 +216,7 @@ def _notes(agent: Agent, notes: Mapping[str, str]) -> Iterator[Candidate]:
             type="reference",
             name=name,
             include=agent.references.get(name, "manual"),
-            about=f"{name.removesuffix('.md')}\n{text[:_HEAD]}",
+            about=f"{without_suffix(name)}\n{text[:_EXCERPT_CHARS]}",
             text=format_document(name, text),
         )
 
@@ -232,13 +235,13 @@ def _tool(agent: Agent, spec: ToolSpec, core: Collection[str]) -> Candidate:
 
 
 def wants_evidence(info: ModelInfo, window: int) -> bool:
-    """Whether zkchat looks up by itself what the vault says: for a model without tools, or one known to be small."""
+    """Whether zkchat searches the vault for the model: for one without tools, or one known to be small."""
     is_small = info.context_limit is not None and min(info.context_limit, window) <= SMALL_WINDOW
     return not info.calls_tools or info.needs_evidence or is_small
 
 
 def no_embeds(_reference: DocumentReference, _text: str) -> tuple[DocumentReference, ...]:
-    """For whoever wants the linked documents and nothing else."""
+    """Includes the linked documents only."""
     return ()
 
 
@@ -254,41 +257,41 @@ def include_documents(
     Several sections of a document may be asked for, each by a reference of its own. What an included document embeds
     (`embeds_of` it and its text) comes after all that was linked, each once; the embeds of embeds stay out.
     """
-    shelf = _Shelf(text_of, tokenizer)
+    intake = _DocumentIntake(text_of, tokenizer)
     for reference in references:
-        left -= shelf.put(reference, LARGEST_SHARE * left)
-    room = LARGEST_SHARE * left
-    for reference, text in tuple(shelf.taken):
+        left -= intake.include(reference, MAX_DOCUMENT_SHARE * left)
+    for_embeds = MAX_DOCUMENT_SHARE * left
+    for reference, text in tuple(intake.included):
         for embed in embeds_of(reference, text):
-            if not shelf.holds(embed):
-                room -= shelf.put(embed, room)
-    return [_part(reference, text) for reference, text in shelf.taken], list(shelf.rows.values())
+            if not intake.covers(embed):
+                for_embeds -= intake.include(embed, for_embeds)
+    return [_part(reference, text) for reference, text in intake.included], list(intake.rows.values())
 
 
-class _Shelf:
-    """Documents that were looked at, and the texts of those that fitted."""
+class _DocumentIntake:
+    """The documents considered so far, and the texts of those that fit."""
 
     def __init__(self, text_of: Callable[[DocumentReference], str], tokenizer: Tokenizer) -> None:
         self._text_of = text_of
         self._tokenizer = tokenizer
         self._seen: set[str] = set()
         self._whole: set[str | None] = set()
-        self.taken: list[tuple[DocumentReference, str]] = []
+        self.included: list[tuple[DocumentReference, str]] = []
         self.rows: dict[str, DocumentReference] = {}
         """One for each document, by path; broken links by what they say."""
 
-    def holds(self, reference: DocumentReference) -> bool:
-        """Whether this place was looked at already, or stands in a document that was taken in whole."""
+    def covers(self, reference: DocumentReference) -> bool:
+        """Whether this document or section was considered already, or is part of a document that is included."""
         return _name(reference) in self._seen or reference.relative_path in self._whole
 
-    def put(self, reference: DocumentReference, room: float) -> int:
-        """Take the document in if it needs less than `room`; the tokens it takes."""
-        is_new = reference.relative_path is not None and not self.holds(reference)
+    def include(self, reference: DocumentReference, budget: float) -> int:
+        """Include the document if it takes less than `budget`; returns the tokens it takes."""
+        is_new = reference.relative_path is not None and not self.covers(reference)
         text = self._text_of(reference) if is_new else ""
         tokens = self._tokenizer.count(text)
-        fits = bool(text.strip()) and tokens < room
+        fits = bool(text.strip()) and tokens < budget
         if fits:
-            self.taken.append((reference, text))
+            self.included.append((reference, text))
             if not _anchor(reference):
                 self._whole.add(reference.relative_path)
         self._seen.add(_name(reference))

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.context.assembly import (
-    PER_MESSAGE,
+    MESSAGE_OVERHEAD,
     Assembled,
     Assembler,
     PromptItem,
@@ -216,8 +216,8 @@ def test_the_meter_is_the_sum_of_what_is_sent(texts: list[str], instructions: st
     history = [said(str(n), "assistant" if n % 2 else "user", text) for n, text in enumerate(texts)]
     result = assembled(history, items=(prompt_item("rule", "r", instructions),), window=100_000)
     count = Estimate().count
-    pieces = sum(count(text) + 1 for text in ("Be kind.", instructions)) + PER_MESSAGE
-    messages = sum(count(m.text) + PER_MESSAGE for m in result.request.messages[1:])
+    pieces = sum(count(text) + 1 for text in ("Be kind.", instructions)) + MESSAGE_OVERHEAD
+    messages = sum(count(m.text) + MESSAGE_OVERHEAD for m in result.request.messages[1:])
     assert result.usage.total == result.usage.counted == pieces + messages
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.context.budget import DEFAULT_WINDOW, LARGEST_BY_DEFAULT, Counts, Shares, budget_for, is_full, usage_of
+from zkchat.context.budget import DEFAULT_WINDOW, MAX_DEFAULT_WINDOW, Counts, Shares, budget_for, is_full, usage_of
 from zkchat.errors import ConfigError
 from zkchat.model.prompt import ModelInfo
 
@@ -21,7 +21,7 @@ def test_the_window_is_the_smaller_of_what_the_model_takes_and_the_user_allows(
 
 def test_a_model_on_this_machine_gets_a_huge_window_only_on_request() -> None:
     here = ModelInfo(provider="ollama", id="x", context_limit=131_072, on_this_machine=True)
-    assert budget_for(here, Shares()).window == LARGEST_BY_DEFAULT
+    assert budget_for(here, Shares()).window == MAX_DEFAULT_WINDOW
     assert budget_for(here, Shares(max_tokens=100_000)).window == 100_000
     unknown = ModelInfo(provider="quote", id="", on_this_machine=True)
     assert budget_for(unknown, Shares()).window == DEFAULT_WINDOW

@@ -6,7 +6,7 @@ import pytest
 from numpy.typing import NDArray
 
 from zkchat.context.relevance import Relevance
-from zkchat.context.selection import Candidate, Limits, Selection, Selector, added_items, dropped_items
+from zkchat.context.selection import Candidate, Selection, SelectionLimits, Selector, added_items, dropped_items
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import RequestItem
@@ -172,7 +172,7 @@ def test_no_more_items_of_a_type_are_called_than_allowed() -> None:
         Candidate(type="rule", name=f"{number}", include="agent", about=f"Dates and calendars {number}", text="x")
         for number in range(20)
     ]
-    limits = Limits(threshold=0.1, most=3, recorded=2)
+    limits = SelectionLimits(threshold=0.1, most=3, recorded=2)
     selected = Selector(relevance(), Estimate(), limits).select("dates and calendars", many)
     assert len(selected.records) == 3
     assert [left.why for left in selected.left_out] == ["score", "score"]
@@ -183,7 +183,9 @@ def test_the_most_relevant_item_comes_first(selector: Selector) -> None:
         Candidate(type="rule", name="far", include="agent", about="Dates in letters to customers", text="x"),
         Candidate(type="rule", name="near", include="agent", about="Dates, times and calendars", text="x"),
     ]
-    selected = Selector(relevance(), Estimate(), Limits(threshold=0.1)).select("dates, times, calendars", rules)
+    selected = Selector(relevance(), Estimate(), SelectionLimits(threshold=0.1)).select(
+        "dates, times, calendars", rules
+    )
     assert names(selected) == ["near", "far"]
 
 
