@@ -16,6 +16,7 @@ from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.message import ChatMessage, DocumentReference
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
 from zkchat.model.session import History
+from zkchat.model.text import shorten
 from zkchat.ports import ModelProvider
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
@@ -200,11 +201,7 @@ def _first(pieces: Iterable[str]) -> str:
         if summary and len(summary) + 1 + len(piece) > MAX_SUMMARY_CHARS:
             break
         summary = f"{summary} {piece}".strip()
-    return (
-        summary
-        if len(summary) <= MAX_SUMMARY_CHARS
-        else summary[: MAX_SUMMARY_CHARS - 1].rsplit(" ", 1)[0].rstrip() + "…"
-    )
+    return shorten(summary, MAX_SUMMARY_CHARS, whole_words=True)
 
 
 def plain_line(markdown: str) -> str:

@@ -24,6 +24,7 @@ from zkchat.model.session import (
     TitleEntry,
     orphans_of,
 )
+from zkchat.model.text import shorten
 from zkchat.ports import SessionStore
 
 FLUSH_AFTER = 0.2
@@ -251,8 +252,7 @@ def _of_session(session_id: str, body: EntryBody) -> EntryBody:
 
 def _title(text: str) -> str:
     """The beginning of the first message, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
+    return shorten(" ".join(text.split()), TITLE_LENGTH)
 
 
 class Draft:

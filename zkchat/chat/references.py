@@ -6,7 +6,7 @@ from typing import Final, assert_never
 
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext
-from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved, is_note
+from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note
 from zkchat.vault.library import Library
 from zkchat.vault.links.names import name_key
 from zkchat.vault.notes import wikilink
@@ -131,6 +131,7 @@ def _key(reference: DocumentReference) -> str:
 
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_SUFFIX = f"(?:{'|'.join(map(re.escape, NOTE_SUFFIXES))})"
 _QUOTE = "[\"'“”„‘’«»*_`]"
 
 
@@ -195,7 +196,7 @@ class NameMatcher:
         if len(words) > 1:
             return f" {' '.join(words)} " in self._words
         word = re.escape(name)
-        return bool(words) and re.search(rf"{_QUOTE}{word}{_QUOTE}|\b{word}\.md\b", self._key) is not None
+        return bool(words) and re.search(rf"{_QUOTE}{word}{_QUOTE}|\b{word}{_SUFFIX}\b", self._key) is not None
 
     def names_one_of(self, path: str, names: Iterable[str]) -> bool:
         return path in self._text or any(map(self.names, names))

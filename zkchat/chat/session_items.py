@@ -13,7 +13,7 @@ from zkchat.context.selection import added_items, dropped_items
 from zkchat.errors import UsageError
 from zkchat.model.choices import SessionItemType
 from zkchat.model.message import RequestContext, RequestItem
-from zkchat.model.note import Link, Missing
+from zkchat.model.note import Link, Missing, without_suffix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,4 +146,4 @@ class SessionItems:
 
 def _bare(name: str) -> str:
     """A link or a path as a plain name."""
-    return name.strip().removeprefix("[[").removesuffix("]]").partition("|")[0].strip().removesuffix(".md")
+    return without_suffix(name.strip().removeprefix("[[").removesuffix("]]").partition("|")[0].strip())

@@ -13,6 +13,7 @@ from zkchat.context.selection import build_candidates
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.events import Warned
 from zkchat.model.message import ChatMessage, FilePart, Part, RequestContext, RequestItem
+from zkchat.model.note import without_suffix
 from zkchat.model.session import MessageCache
 from zkchat.vault.library import Library
 
@@ -43,7 +44,7 @@ class StaleNote:
         if self.is_sent_again:
             hint = "Its present text goes with your message."
         elif self.now:
-            hint = f"To send its present text, link it again: [[{self.name.removesuffix('.md')}]]"
+            hint = f"To send its present text, link it again: [[{without_suffix(self.name)}]]"
         else:
             hint = "It cannot be read any more."
         return Warned(text=f"{self.name} has changed since the model read it.", hint=hint)

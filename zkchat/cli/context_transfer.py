@@ -48,6 +48,7 @@ def export_(
     from zkchat.compose import stores
     from zkchat.export.notes import as_markdown
     from zkchat.export.session_json import as_json
+    from zkchat.model.note import is_note
     from zkchat.model.session import thread_of
 
     here = process()
@@ -55,7 +56,7 @@ def export_(
     with stores.open_sessions(here.environment, vault, here) as store:
         found = find_session_or_last(store, session)
         entries = store.entries(found.id)
-    chosen = format_ or (Format.MARKDOWN if output and output.suffix == ".md" and not json_output else Format.JSON)
+    chosen = format_ or (Format.MARKDOWN if output and is_note(output.name) and not json_output else Format.JSON)
     if chosen is Format.MARKDOWN:
         thread = thread_of(entries)
         text = as_markdown(found, thread, keys, local=_stays_here(here, vault, thread))

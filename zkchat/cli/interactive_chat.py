@@ -19,6 +19,7 @@ from zkchat.cli.progress import progress
 from zkchat.compose import conversation
 from zkchat.compose.providers import key_variables, preload_client
 from zkchat.errors import SessionError, StorageError, VaultError, ZkchatError
+from zkchat.model.note import without_suffix
 from zkchat.render.sanitize import sanitize_text
 from zkchat.repl.background import Background
 from zkchat.repl.command_context import CommandContext, Leave, Switch
@@ -365,7 +366,7 @@ class InteractiveChat:
 
     def _suggest_dropping(self) -> None:
         for item in self._active.opened.conversation.newly_unused():
-            what = f"[[{item.name.removesuffix('.md')}]]" if item.type == "reference" else f"{item.type} {item.name}"
+            what = f"[[{without_suffix(item.name)}]]" if item.type == "reference" else f"{item.type} {item.name}"
             self.here.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
 
     def _refresh_name_cache(self) -> None:

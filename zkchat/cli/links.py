@@ -29,6 +29,7 @@ def links(
 
     zkchat links --all --json | jq 'select(.status == "missing")'
     """
+    from zkchat.model.note import without_suffix
     from zkchat.vault import graph
 
     here = process()
@@ -45,7 +46,7 @@ def links(
         here.json({"path": path, "title": title, "links": forth, "backlinks": back})
         return
     listing = Listing(here, paths)
-    listing.line(title if path == f"{title}.md" else f"{title} ({path})")
+    listing.line(title if title == without_suffix(path) else f"{title} ({path})")
     listing.title(f"\nLinks ({len(outgoing):,})")
     for each in outgoing:
         listing.line(f"line {each.link.line}: {described(each)}", indent=2)

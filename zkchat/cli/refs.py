@@ -55,6 +55,7 @@ def refs(
 
 def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: bool) -> None:
     from zkchat.compose import stores
+    from zkchat.model.note import NOTE_SUFFIXES
 
     with open_refreshed_library(here, vault, warn=False) as (paths, library):
         try:
@@ -62,7 +63,8 @@ def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: boo
         except NoteNotFound as error:  # perhaps it was there when it was used
             path, unknown = note.removeprefix("[[").removesuffix("]]"), error
     with stores.open_sessions(here.environment, vault, here) as store:
-        found = [use for use in document_uses(store) if use.path in {path, f"{path}.md"}]
+        spellings = {path, *(path + suffix for suffix in NOTE_SUFFIXES)}
+        found = [use for use in document_uses(store) if use.path in spellings]
     if unknown and not found:
         raise unknown
     found.sort(key=lambda use: use.at, reverse=True)

@@ -10,6 +10,7 @@ import typer
 from zkchat.cli.common import Process
 from zkchat.cli.consent import TerminalInterface
 from zkchat.errors import SessionNotFound
+from zkchat.model.text import shorten
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
@@ -27,7 +28,7 @@ MAX_LINE_LENGTH = 100
 def first_line(message: "ChatMessage") -> str:
     """A message on one line."""
     words = " ".join(message.text.split()) or f"({', '.join(part.kind for part in message.parts) or 'nothing'})"
-    return words if len(words) <= MAX_LINE_LENGTH else words[: MAX_LINE_LENGTH - 1] + "…"
+    return shorten(words, MAX_LINE_LENGTH)
 
 
 def find_session_or_last(store: "SessionStore", name: str | None) -> "Session":

@@ -6,8 +6,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from zkchat.model.message import DocumentReference
+from zkchat.model.note import NOTE_SUFFIXES
 
-NOTES = frozenset({".md"})
+NOTES = frozenset(NOTE_SUFFIXES)
 INERT = NOTES | {
     ".txt",
     *(".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".webp"),

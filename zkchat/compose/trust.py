@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.compose.paths import Paths
+from zkchat.model.text import shorten
 from zkchat.model.trust import TrustState, VaultItem, database_item, vault_item
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def describe_item(item: VaultItem) -> Iterator[str]:
     match item.kind:
         case "settings":
             for key, value in json.loads(item.content).items():
-                yield _shorten(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+                yield shorten(f"{key} = {json.dumps(value, ensure_ascii=False)}", 2 * _EXCERPT_LENGTH)
         case "database":
             yield f"{int(item.content):,} bytes"
         case "agent":
@@ -141,7 +142,7 @@ def _describe_page(text: str) -> Iterator[str]:
     from zkchat.memory.project import imports_of
 
     if imported := imports_of(text):
-        yield _shorten(f"brings in {', '.join(imported)}")
+        yield shorten(f"brings in {', '.join(imported)}", 2 * _EXCERPT_LENGTH)
 
 
 def _describe_agent(item: VaultItem) -> Iterator[str]:
@@ -154,9 +155,9 @@ def _describe_agent(item: VaultItem) -> Iterator[str]:
         yield _excerpt(item.content)
         return
     if agent.model:
-        yield _shorten(f"asks for the model {agent.model}")
+        yield shorten(f"asks for the model {agent.model}", 2 * _EXCERPT_LENGTH)
     for name, value in agent.context.items():
-        yield _shorten(f"context.{name} = {value}")
+        yield shorten(f"context.{name} = {value}", 2 * _EXCERPT_LENGTH)
     if item.name.casefold() in BUILT_IN:
         yield "takes the place of the agent of this name that comes with zkchat"
     yield _excerpt(agent.text)
@@ -173,10 +174,6 @@ def _database_items(vault: Path) -> Iterator[VaultItem]:
 def _size(text: str) -> str:
     count = len(text)
     return f"{count:,} character{'s' * (count != 1)}"
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 2 * _EXCERPT_LENGTH else f"{text[: 2 * _EXCERPT_LENGTH]}…"
 
 
 def _excerpt(text: str) -> str:

@@ -21,6 +21,7 @@ from zkchat.model.message import (
     ToolResultPart,
     UnknownPart,
 )
+from zkchat.model.note import without_suffix
 from zkchat.model.session import Session
 
 MARK: Final = "zkchat-note"
@@ -143,7 +144,7 @@ def _sources(references: Iterable[DocumentReference]) -> list[str]:
 def _link(reference: DocumentReference) -> str:
     if reference.status == "resolved" and reference.wikilink.startswith(("[[", "![[")):
         return _in_line(reference.wikilink.removeprefix("!"))
-    return f"[[{(reference.relative_path or '').removesuffix('.md')}]]"
+    return f"[[{without_suffix(reference.relative_path or '')}]]"
 
 
 def _quoted(text: str) -> str:

@@ -13,6 +13,7 @@ from zkchat.export.foreign_messages import Foreign, troubles
 from zkchat.export.session_json import VERSION, Json
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import Entry, EntryBody, MessageEntry, TitleEntry
+from zkchat.model.text import shorten
 
 _TITLE_LENGTH: Final = 60
 _EXPECTED: Final = (
@@ -101,4 +102,4 @@ def _first_words(messages: Sequence[ChatMessage]) -> str:
     """What the user said first, on one line: how sessions get their titles."""
     said = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
     line = " ".join(said.split())
-    return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1].rstrip() + "…"
+    return shorten(line, _TITLE_LENGTH)

@@ -15,12 +15,11 @@ PrivacyClass = Literal["open", "local", "never"]
 NOTE_SUFFIXES = (".md",)
 """Of the files that are notes, in small letters; all other files are attachments. New notes get the first."""
 NOTE_SUFFIX = NOTE_SUFFIXES[0]
-_LONGEST_SUFFIX = max(map(len, NOTE_SUFFIXES))
 
 
 def is_note(path: str) -> bool:
     """Whether the file at this path is a note, by its suffix."""
-    return path[-_LONGEST_SUFFIX:].lower().endswith(NOTE_SUFFIXES)
+    return path.lower().endswith(NOTE_SUFFIXES)
 
 
 def without_suffix(path: str) -> str:

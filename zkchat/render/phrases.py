@@ -4,6 +4,7 @@ import json
 from typing import Final
 
 from zkchat.model.message import ChatMessage, CompactionPart
+from zkchat.model.text import shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
 _LONGEST_ARGUMENTS: Final = 60
@@ -11,7 +12,7 @@ _LONGEST_ARGUMENTS: Final = 60
 
 def tool_call(name: str, arguments: str) -> str:
     """`find_excerpts "sleep" limit=4`, whatever the model wrote as arguments."""
-    return cut(f"{sanitize_line(name)} {_arguments(arguments)}".rstrip(), _LONGEST_ARGUMENTS)
+    return shorten(f"{sanitize_line(name)} {_arguments(arguments)}".rstrip(), _LONGEST_ARGUMENTS)
 
 
 def _arguments(written: str) -> str:
@@ -46,7 +47,3 @@ def compaction(message: ChatMessage) -> str:
         for part in message.parts
         if isinstance(part, CompactionPart)
     )
-
-
-def cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from urllib.parse import quote
 
 from zkchat.model.message import DocumentReference
-from zkchat.render.phrases import cut
+from zkchat.model.text import shorten
 from zkchat.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def describe_doubt(reference: DocumentReference) -> str:
 
 def describe_content(reference: DocumentReference) -> str:
     """The document in a line: what was found in it, else its summary."""
-    return cut(sanitize_line(reference.snippet or reference.summary), _LONGEST_EXCERPT)
+    return shorten(sanitize_line(reference.snippet or reference.summary), _LONGEST_EXCERPT)
 
 
 def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:

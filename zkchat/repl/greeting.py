@@ -8,6 +8,7 @@ from zkchat.model.events import Compacted, Event, TextDelta, TurnFailed, TurnFin
 from zkchat.model.message import ChatMessage, ContextUsage
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session, compaction_of
+from zkchat.model.text import shorten
 from zkchat.render.sanitize import sanitize_line
 
 _HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."
@@ -33,7 +34,7 @@ def greeting(
 
 def _titled(session: Session) -> str:
     title = sanitize_line(session.title) or "untitled"
-    return f"“{title if len(title) <= _LONGEST_TITLE else f'{title[: _LONGEST_TITLE - 1].rstrip()}…'}”"
+    return f"“{shorten(title, _LONGEST_TITLE)}”"
 
 
 def ago(past: timedelta) -> str:

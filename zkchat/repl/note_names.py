@@ -12,6 +12,8 @@ from itertools import accumulate, chain, compress, islice, repeat
 from operator import and_, contains
 from typing import Final
 
+from zkchat.model.note import without_suffix
+
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _ALIKE: Final = str.maketrans({"-": " ", "_": " ", "\n": " ", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
 _ENOUGH: Final = 400
@@ -175,7 +177,7 @@ def _fit(asked: str, letters: re.Pattern[str], name: str) -> int | None:
 
 
 def _stem(path: str) -> str:
-    return path.removesuffix(".md")
+    return without_suffix(path)
 
 
 def _file(path: str) -> str:

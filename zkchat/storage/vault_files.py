@@ -11,7 +11,7 @@ from pathlib import Path
 
 from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
 from zkchat.model.globs import NameGlobs
-from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.model.note import FileStamp, NoteWarning, is_note
 
 _LEFT_OUT = frozenset({"node_modules"})
 """Folders that hold no notes. Hidden ones, such as `.git` and `.trash`, are known by their first letter."""
@@ -77,7 +77,7 @@ class VaultFiles:
                 return FileStamp(path, size, modified, settled)
         except OSError as error:
             problem = f"It cannot be looked at: {_why(error)}."
-        may_hold_notes = path.lower().endswith(".md") or Path(entry.path).is_dir()
+        may_hold_notes = is_note(path) or Path(entry.path).is_dir()
         return NoteWarning(path=_shown(path), text=problem) if may_hold_notes else None
 
     def _problem(self, entry: os.DirEntry[str], linked: bool) -> str:

@@ -11,6 +11,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
 from zkchat.errors import ZkchatError
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ToolSpec
+from zkchat.model.text import shorten
 from zkchat.ports import Tool, ToolOutcome
 
 MAX_ARGUMENTS_CHARS: Final = 64_000
@@ -118,7 +119,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MAX_QUOTED_CHARS else f"{text[:MAX_QUOTED_CHARS]}…"
+    return shorten(text, MAX_QUOTED_CHARS)
 
 
 def _names(arguments: type[Arguments]) -> set[str]:

@@ -6,6 +6,7 @@ from zkchat.errors import UsageError
 from zkchat.export.notes import answer_note, as_markdown, file_name
 from zkchat.export.session_json import as_json
 from zkchat.model.message import ChatMessage
+from zkchat.model.note import NOTE_SUFFIX, is_note, without_suffix
 from zkchat.model.session import thread_of
 from zkchat.render.references import describe_doubt, describe_location, describe_reason
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
@@ -63,7 +64,7 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     if not answer.text.strip():
         raise UsageError("The last answer has no text to save.")
     question = _question_of(context, answer)
-    path = _named(argument) if argument else _free(context, question.text if question else "Answer", ".md")
+    path = _named(argument) if argument else _free(context, question.text if question else "Answer", NOTE_SUFFIX)
     local = context.conversation.stays_here([answer, *([question] if question else [])])
     text = answer_note(PurePosixPath(path).stem, question, answer, context.keys, local=local)
     return await _write(context, path, text, f"Save the answer as {path}?")
@@ -74,11 +75,11 @@ async def export(context: CommandContext, argument: str) -> Outcome:
     if not session_id:
         raise UsageError("There is nothing to export yet.", hint="Ask something first.")
     session, entries = context.store.get(session_id), context.store.entries(session_id)
-    path = argument or _free(context, session.title or "Conversation", ".md")
+    path = argument or _free(context, session.title or "Conversation", NOTE_SUFFIX)
     if path.endswith(".json"):
         text = as_json(session, entries, context.keys)
     else:
-        path = path if path.endswith(".md") else f"{path}.md"
+        path = path if is_note(path) else path + NOTE_SUFFIX
         thread = thread_of(entries)
         text = as_markdown(session, thread, context.keys, local=context.conversation.stays_here(thread))
     return await _write(context, path, text, f"Write the conversation to {path}?")
@@ -104,12 +105,12 @@ def _question_of(context: CommandContext, answer: ChatMessage) -> ChatMessage | 
 
 def _named(argument: str) -> str:
     """The path that `[[Folder/Name]]`, or the same without brackets, gives a new note."""
-    name = argument.removeprefix("[[").removesuffix("]]").partition("|")[0].strip().removesuffix(".md")
+    name = without_suffix(argument.removeprefix("[[").removesuffix("]]").partition("|")[0].strip())
     *folders, last = name.split("/")
     if file_name(last) != last:
         hint = f"Try [[{'/'.join([*folders, file_name(last)])}]]."
         raise UsageError(f"{name!r} cannot be the name of a note.", hint=hint)
-    return f"{name}.md"
+    return name + NOTE_SUFFIX
 
 
 def _free(context: CommandContext, title: str, suffix: str) -> str:

@@ -8,6 +8,7 @@ from zkchat.context.selection import added_items
 from zkchat.errors import UsageError
 from zkchat.memory.project import FILES
 from zkchat.model.choices import SessionItemType
+from zkchat.model.note import without_suffix
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
 
 _PAGE: Final = "What everybody who works with this vault should know.\n"
@@ -92,7 +93,7 @@ def things(context: CommandContext, text: str) -> list[str]:
 
 def things_to_drop(context: CommandContext, text: str) -> list[str]:
     items = added_items(context.items.conversation.history.items).values()
-    notes = (f"[[{item.name.removesuffix('.md')}]]" for item in items if item.type == "reference")
+    notes = (f"[[{without_suffix(item.name)}]]" for item in items if item.type == "reference")
     return [*_beginning_with(text, notes), *things(context, text)]
 
 
