@@ -34,7 +34,7 @@ def test_whatever_is_damaged_the_next_question_is_answered_and_the_file_is_kept(
     assert all(Path(name).is_file() for name in kept)
 
 
-def test_a_listing_tells_of_a_rescue_too(world: World) -> None:
+def test_a_listing_reports_a_recovery_too(world: World) -> None:
     world.note("Sleep.md", "Adults need seven hours of sleep.\n")
     ask(world)
     (database,) = world.home.rglob("sessions.db")

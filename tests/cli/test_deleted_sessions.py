@@ -54,7 +54,7 @@ def test_nothing_of_a_deleted_session_is_left_anywhere(world: World, model: str)
     assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["What is an owl?"]
 
 
-def test_no_rescue_brings_a_deleted_session_back(world: World, model: str) -> None:
+def test_no_recovery_brings_a_deleted_session_back(world: World, model: str) -> None:
     world.run("ask", f"What is a {CANARY}?", "--model", model)
     world.run("sessions", "delete", the_session(world), "--yes")
     (database,) = world.home.rglob("sessions.db")

@@ -19,7 +19,7 @@ from tests.support.odd_files import put_in_place
 from tests.support.world import Result, World
 from zkchat.errors import ExitCode
 
-PRECIOUS = ("sessions.db", "memories.db")
+DURABLE = ("sessions.db", "memories.db")
 CACHES = ("index.db", "messages.db", "summaries.db")
 PAGE = 4096
 QUESTION = "How many hours of sleep do adults need?"
@@ -36,7 +36,7 @@ COMMANDS = (
 class Report:
     corruptions: int = 0
     starts: int = 0
-    rescues: int = 0
+    recoveries: int = 0
     originals_kept: int = 0
     not_kept: list[int] = field(default_factory=list)
     """The corruptions of which an original was not kept as it was."""
@@ -82,16 +82,14 @@ def _model(world: World) -> str:
 
 
 def databases_of(world: World) -> dict[str, Path]:
-    return {file.name: file for name in (*PRECIOUS, *CACHES) for file in world.home.rglob(name)}
+    return {file.name: file for name in (*DURABLE, *CACHES) for file in world.home.rglob(name)}
 
 
 def corrupt(world: World, chance: random.Random) -> None:
     """Change one to three databases."""
     files = databases_of(world)
     caches = [name for name in CACHES if name in files]
-    names = [
-        chance.choice(PRECIOUS if chance.random() < 0.8 else caches) for _ in range(chance.choice((1, 1, 1, 2, 3)))
-    ]
+    names = [chance.choice(DURABLE if chance.random() < 0.8 else caches) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
     for name in dict.fromkeys(names):
         log = files[name].with_name(f"{name}-wal")
         target = log if chance.random() < 0.15 and log.exists() and log.stat().st_size else files[name]
@@ -162,7 +160,7 @@ def try_one(folder: Path, number: int, seed: int, report: Report) -> None:
         is_kept &= bool(new) or not is_told
     report.troubles += [f"{number}: {trouble}" for trouble in troubles[:1]]
     report.starts += not troubles
-    report.rescues += told
+    report.recoveries += told
     report.originals_kept += is_kept
     report.not_kept += [] if is_kept else [number]
 
@@ -170,11 +168,11 @@ def try_one(folder: Path, number: int, seed: int, report: Report) -> None:
 def _contents(world: World) -> list[bytes | None]:
     """Of whatever has the name of a database, also of a link that leads to itself."""
     found = ((parent, name) for parent, folders, files in os.walk(world.home) for name in (*folders, *files))
-    return [_content(Path(parent, name)) for parent, name in found if name in PRECIOUS]
+    return [_content(Path(parent, name)) for parent, name in found if name in DURABLE]
 
 
 def _logs(world: World) -> list[Path]:
-    logs = (file for name in PRECIOUS for file in world.home.rglob(f"{name}-wal"))
+    logs = (file for name in DURABLE for file in world.home.rglob(f"{name}-wal"))
     return [log for log in logs if log.is_file() and log.stat().st_size]
 
 

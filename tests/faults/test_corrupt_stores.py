@@ -21,4 +21,4 @@ def test_every_command_runs_after_any_corruption_and_the_damaged_files_are_kept(
     report = json.loads(run.stdout)
     assert report["troubles"] == []
     assert (report["starts"], report["originals_kept"]) == (CORRUPTIONS, CORRUPTIONS)
-    assert report["rescues"] > CORRUPTIONS / 4  # else the damage was too small to prove anything
+    assert report["recoveries"] > CORRUPTIONS / 4  # else the damage was too small to prove anything

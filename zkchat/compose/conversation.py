@@ -151,7 +151,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
 
     workspace = load_workspace(environment, options.vault, model=options.model)
     with ExitStack() as stack:
-        journal, rescued = _open_journal(stack, workspace, options)
+        journal, recovered = _open_journal(stack, workspace, options)
         left_open = journal.close_what_a_crash_left_open()
         profiles = ProfileStore(workspace.paths).load()
         agent = _find_agent(profiles, options, journal)
@@ -178,7 +178,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         )
         turn, trouble = open_turn(stack, parts)
         conversation = Conversation(turn, () if asked else choices, build_background_summaries(turn, settings))
-        about_files = (*workspace.loaded.warnings, *rescued, *_first_problems(profiles.problems), *trouble)
+        about_files = (*workspace.loaded.warnings, *recovered, *_first_problems(profiles.problems), *trouble)
         notices = (*model.warnings, *cache_notices, *about_files)
         yield OpenConversation(
             conversation=conversation,
@@ -249,7 +249,7 @@ def _new_choices(
 def _open_journal(
     stack: ExitStack, workspace: Workspace, options: ConversationOptions
 ) -> tuple["Journal", tuple[str, ...]]:
-    """The session to go on in, read whole. Damage that shows only then has the store opened, and rescued, once more."""
+    """The session to go on in, read whole. Damage that shows only then has the store recovered once more."""
     from zkchat.chat.journal import Journal
 
     for is_last in (False, True):

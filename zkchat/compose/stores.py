@@ -30,11 +30,13 @@ if TYPE_CHECKING:
 def open_sessions(
     environment: Environment, vault: Path | None, notices: Notices = UNATTENDED
 ) -> Iterator["SessionStore"]:
-    """The session store of a vault, for commands that need nothing else. A rescued file and settings that are left out
-    are reported to `notices`."""
+    """The session store of a vault, for commands that need nothing else.
+
+    A recovered file and settings that are left out are reported to `notices`.
+    """
     workspace = load_workspace(environment, vault)
-    with open_session_store(workspace) as (store, rescued):
-        for notice in (*workspace.loaded.every_warning, *rescued):
+    with open_session_store(workspace) as (store, recovered):
+        for notice in (*workspace.loaded.every_warning, *recovered):
             notices.note(notice)
         yield store
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Notices(Protocol):
-    """Takes what the user should know beside the result: a file that was rescued, settings that are left out."""
+    """Takes what the user should know beside the result: a file that was recovered, settings that are left out."""
 
     def note(self, text: str) -> None: ...
 

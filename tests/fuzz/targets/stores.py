@@ -1,4 +1,4 @@
-"""Damaged files of our own: every command still ends as documented, and what was damaged is kept or rescued."""
+"""Damaged files of our own: every command still ends as documented, and what was damaged is kept or recovered."""
 
 import os
 import sqlite3
@@ -113,7 +113,7 @@ class Stores:
         world = self._worlds.fresh(case)
         match chance.randrange(4):
             case 0:
-                return self._sessions_are_rescued(case, world)
+                return self._sessions_are_recovered(case, world)
             case 1:
                 return self._others_stop_nobody(case, world)
         if chance.random() < 0.15:
@@ -155,7 +155,7 @@ class Stores:
             fine = result.code in {ExitCode.OK, ExitCode.NO_ANSWER}
             require(fine, f"damage in {file.stem.partition('-')[0]}.db does not stop zkchat {arguments[0]}", result.err)
 
-    def _sessions_are_rescued(self, case: Case, world: FuzzWorld) -> None:
+    def _sessions_are_recovered(self, case: Case, world: FuzzWorld) -> None:
         """Of damage within the file itself zkchat always starts, and nothing of the file is thrown away."""
         (file,) = world.home.rglob("sessions.db")
         damaged = mutation.mutated_bytes(case.chance, file.read_bytes())
@@ -168,12 +168,12 @@ class Stores:
             result.code in {ExitCode.OK, ExitCode.NO_ANSWER}, "a damaged session store never stops a chat", result.err
         )
         listed = world.checked("sessions", "list", "--json")
-        require(listed.code == 0, "sessions are listed after a rescue", listed.err)
+        require(listed.code == 0, "sessions are listed after a recovery", listed.err)
         if len(listed.json) < 4:
             kept = any(damaged == path.read_bytes() for path in file.parent.rglob("*") if path.is_file())
             require(
                 kept,
-                "a damaged session store is kept unless all of it is rescued",
+                "a damaged session store is kept unless all of it is recovered",
                 "\n".join(map(str, files_of(world))),
             )
 

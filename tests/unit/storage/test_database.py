@@ -72,9 +72,7 @@ def test_files_and_folders_are_for_their_owner_alone(path: Path, connection: sql
     }
 
 
-def test_a_precious_database_syncs_every_commit_and_a_cache_does_not(
-    path: Path, connection: sqlite3.Connection
-) -> None:
+def test_a_durable_database_syncs_every_commit_and_a_cache_does_not(path: Path, connection: sqlite3.Connection) -> None:
     with closing(open_database(path.with_name("cache.db"), synchronous="NORMAL")) as cache:
         assert (pragma(connection, "synchronous"), pragma(cache, "synchronous")) == (2, 1)
 

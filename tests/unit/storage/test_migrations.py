@@ -22,6 +22,7 @@ VERSIONS = [(name, version) for name, store in STORES.items() for version in ran
 def old_database(folder: Path, name: str, version: int) -> Path:
     path = folder / f"{name}.db"
     script = Path(__file__).parent / "old_schemas" / f"{name}-{version}.sql"
+    assert script.exists(), "run: python -m tests.unit.storage.old_schemas"
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(script.read_text(encoding="utf-8"))
     return path

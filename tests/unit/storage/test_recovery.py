@@ -122,7 +122,7 @@ def test_garbage_in_the_header_is_noticed_the_file_kept_and_every_message_saved(
     assert kept.read_bytes() == damaged
 
 
-def test_the_next_start_after_a_rescue_is_silent(path: Path) -> None:
+def test_the_next_start_after_a_recovery_is_silent(path: Path) -> None:
     overwrite(path, 0, b"garbage!" * 512)
     open_at(path).store.close()
     opened = open_at(path)
@@ -130,7 +130,7 @@ def test_the_next_start_after_a_rescue_is_silent(path: Path) -> None:
     assert opened.notices == ()
 
 
-def test_sequence_numbers_times_and_ids_survive_a_rescue(path: Path) -> None:
+def test_sequence_numbers_times_and_ids_survive_a_recovery(path: Path) -> None:
     with open_at(path).store as store:
         session = store.find("Long")
         before = store.entries(session.id)
@@ -223,7 +223,7 @@ def test_rows_that_were_overwritten_are_left_out(path: Path) -> None:
         assert texts(store) == ALL
 
 
-def test_two_rescues_in_one_second_keep_two_files(path: Path) -> None:
+def test_two_recoveries_in_one_second_keep_two_files(path: Path) -> None:
     first = overwrite(path, 0, b"1" * 4096)
     open_at(path).store.close()
     second = overwrite(path, 0, b"2" * 4096)
@@ -232,7 +232,7 @@ def test_two_rescues_in_one_second_keep_two_files(path: Path) -> None:
     assert tuple(file.read_bytes() for file in kept) == (first, second)
 
 
-def test_damage_that_shows_later_is_rescued_at_the_next_opening(path: Path) -> None:
+def test_damage_that_shows_later_is_recovered_at_the_next_opening(path: Path) -> None:
     overwrite(path, path.read_bytes().index(b"message 3 "), b'"\xff')
     opened = open_at(path)
     with opened.store as store, pytest.raises(StorageDamaged):
@@ -263,7 +263,7 @@ def test_an_index_that_lost_its_rows_is_noticed_when_suspected(path: Path) -> No
     assert len(opened.notices) == 1
 
 
-def test_a_rescue_that_was_killed_before_it_began_to_build_is_finished(path: Path) -> None:
+def test_a_recovery_that_was_killed_before_it_began_to_build_is_finished(path: Path) -> None:
     damaged = overwrite(path, 0, bytes(4096))
     path.rename(path.with_name("sessions.db.rescuing"))
     path.with_name("sessions.db.rescued").write_text("half of it")
@@ -274,14 +274,14 @@ def test_a_rescue_that_was_killed_before_it_began_to_build_is_finished(path: Pat
     assert path.with_name(KEPT).read_bytes() == damaged
 
 
-def test_a_rescue_that_was_killed_before_it_moved_the_log_is_finished(killed: Path) -> None:
+def test_a_recovery_that_was_killed_before_it_moved_the_log_is_finished(killed: Path) -> None:
     killed.rename(killed.with_name("sessions.db.rescuing"))
     with open_at(killed).store as store:
         assert texts(store) == ALL_AND_THE_LAST
     assert killed.with_name(f"{KEPT}-wal").exists()
 
 
-def test_a_rescue_that_was_killed_at_its_very_end_is_finished(path: Path) -> None:
+def test_a_recovery_that_was_killed_at_its_very_end_is_finished(path: Path) -> None:
     path.with_name("sessions.db.rescuing").write_text("the damaged file")
     opened = open_at(path)
     with opened.store as store:
@@ -303,7 +303,7 @@ def test_one_session_with_one_message_is_counted_in_the_singular(tmp_path: Path)
 def test_a_store_of_a_newer_zkchat_is_no_damage(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE from_the_future (x)")
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute(f"PRAGMA user_version = {len(SqliteSessions.migrations) + 1}")
     before = path.read_bytes()
     with pytest.raises(StorageTooNew):
         open_at(path)

@@ -133,7 +133,7 @@ def test_an_index_of_another_version_may_be_begun_anew(vault: Path) -> None:
     assert validate_vault_database(vault, "index.db") == path
 
 
-def test_a_damaged_database_is_left_to_the_rescue(vault: Path) -> None:
+def test_a_damaged_database_is_left_to_the_recovery(vault: Path) -> None:
     path = vault / ".zkchat" / "sessions.db"
     path.write_bytes(b"no database at all")
     assert validate_vault_database(vault, "sessions.db") == path
