@@ -1,22 +1,19 @@
-"""A real library over a small vault on disk."""
+"""A real library over a small vault on disk, opened as a command opens it."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
+from tests.support.world import World
+from zkchat.compose.library import open_library
 from zkchat.vault.library import Library
 
 
 @contextmanager
 def library_of(folder: Path, notes: dict[str, str]) -> Iterator[Library]:
-    vault = folder / "vault"
+    world = World(folder)
     for path, text in notes.items():
-        (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_text(text)
-    vault.mkdir(exist_ok=True)
-    with closing(SqliteNoteIndex(folder / "index.db")) as index:
-        library = Library.over(VaultFiles(vault, exclude=(), max_note_bytes=1_000_000), index)
+        world.note(path, text)
+    with open_library(world.environment(), world.vault) as (_, library):
         library.refresh()
         yield library

@@ -67,7 +67,7 @@ class OpenConversation:
     store: "SessionStore"
     """All sessions of the vault, this one among them."""
     library: "Library"
-    refresher: "IndexRefresher"
+    refresher: "NoteIndexRefresher"
     workspace: Workspace
     chosen: str
     """Why it is this model, where the user has not said."""
@@ -104,8 +104,8 @@ class OpenConversation:
         return Addresses(self.paths.vault)
 
 
-class IndexRefresher:
-    """Brings the library up to date before a turn, and checks the folders of `privacy.local_only` once."""
+class NoteIndexRefresher:
+    """Implements `chat.turn.IndexRefresher`; also checks the folders of `privacy.local_only`, once."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         model = guarded_provider(workspace)
         provider = model.provider
         library, cache_notices = stack.enter_context(open_note_library(workspace))
-        refresher = IndexRefresher(library, provider, local_folders_of(workspace), options)
+        refresher = NoteIndexRefresher(library, provider, local_folders_of(workspace), options)
         private = options.private or journal.history.is_private
         settings = TurnSettings.from_settings(workspace.settings, private=private, strict=options.strict)
         parts = OpenedParts(

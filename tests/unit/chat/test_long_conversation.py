@@ -71,7 +71,7 @@ def open_talk(
 
 @pytest.mark.slow
 def test_five_hundred_turns_in_a_small_window(tmp_path: Path, library: Library) -> None:
-    home, copied = tmp_path / "home", tmp_path / "copied"
+    home, copied = tmp_path / "conversations", tmp_path / "copied"
     home.mkdir()
     copied.mkdir()
     provider = Reciting(answer, summary)

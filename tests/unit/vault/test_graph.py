@@ -68,7 +68,8 @@ class Halfway(SqliteNoteIndex):
 
 
 def test_a_link_that_nobody_resolved_yet_is_resolved_when_it_is_asked_for(library: Library, tmp_path: Path) -> None:
-    with closing(Halfway(tmp_path / "index.db")) as index:
+    (database,) = tmp_path.rglob("index.db")
+    with closing(Halfway(database)) as index:
         halfway = Library.over(VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=1_000), index)
         assert graph.links(halfway, "Hub.md") == graph.links(library, "Hub.md")
 
