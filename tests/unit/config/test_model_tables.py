@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -10,6 +11,10 @@ from zkchat.config.files import read_vault_file
 from zkchat.config.load import Loaded, Origin, load
 from zkchat.config.schema import Model, accepted_values, field_of, is_section, needs_trust, value_of
 from zkchat.errors import ConfigError
+from zkchat.model.providers import ProviderName
+
+*_MOST, _LAST = (f'"{name}"' for name in get_args(ProviderName))
+PROVIDER_CHOICES = f"{', '.join(_MOST)} or {_LAST}"
 
 FAST = """\
 [models.fast]  # for the train
@@ -83,7 +88,7 @@ def test_a_variable_may_change_a_model(user: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("provider = 'olama'", '"ollama", "openai" or "local", but it is the text "olama".'),
+        ("provider = 'olama'", f'{PROVIDER_CHOICES}, but it is the text "olama".'),
         ("context_limit = '8k'", 'a whole number of at least 256, but it is the text "8k".'),
         ("temperature = 3", "a number of at least 0 and up to 2, but it is 3."),
         ("calls_tools = 'yes'", 'true or false, but it is the text "yes".'),
@@ -108,7 +113,7 @@ def test_a_misspelt_setting_of_a_model_is_led_to_the_right_one(user: Path) -> No
 def test_a_model_without_a_provider_is_told_as_such(user: Path) -> None:
     error = refused(user, '[models.fast]\nid = "x"\n')
     assert error.message == f"The model 'models.fast' in {user} has no 'provider'."
-    assert error.hint == 'Set \'models.fast.provider\'. It must be "ollama", "openai" or "local".'
+    assert error.hint == f"Set 'models.fast.provider'. It must be {PROVIDER_CHOICES}."
 
 
 @pytest.mark.parametrize("name", ["ollama:mine", "my model", "quote", ""])
