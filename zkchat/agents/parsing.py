@@ -40,8 +40,8 @@ class _ParseError(Exception):
 
 def _parsed(file: ProfileFile, read: "Callable[[ProfileFile, _ProfileText], Read]") -> Read | ProfileProblem:
     try:
-        if file.trouble:
-            raise _ParseError(1, file.trouble)
+        if file.read_error:
+            raise _ParseError(1, file.read_error)
         return read(file, _split(unix_lines(file.text)))
     except _ParseError as mistake:
         line, text = mistake.problem

@@ -58,7 +58,7 @@ class VaultTrust:
     def profiles(self, folders: "ProfileFolders") -> "Iterator[ProfileFile]":
         """The files of agents and rules; those of the vault say whether they are approved."""
         files = list(folders.files())
-        items = {file.path: profile_item(file) for file in files if file.origin == "vault" and not file.trouble}
+        items = {file.path: profile_item(file) for file in files if file.origin == "vault" and not file.read_error}
         states = dict(self._store.states(self.paths.vault_key, items.values()))
         for file in files:
             item = items.get(file.path)
@@ -83,7 +83,7 @@ class VaultTrust:
             yield requested.item
             in_vault = in_vault or requested.requests.get("storage.location") == "vault"
         for file in ProfileFolders(vault=self.paths.vault, config=self.paths.user_config.parent).files():
-            if file.origin == "vault" and not file.trouble:
+            if file.origin == "vault" and not file.read_error:
                 yield profile_item(file)
         yield from self._pages()
         if in_vault:

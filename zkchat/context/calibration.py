@@ -21,7 +21,7 @@ TokenFeatures = Mapping[str, int]
 MESSAGES: Final = "messages"
 DIGITS: Final = "digits"
 FOREIGN: Final = "foreign"
-"""Characters of lines that are in another language than English, as far as their small words tell."""
+"""Characters of lines that are in another language than English, by their stop words."""
 _SCRIPTS = {
     "latin": "\u0080-\u024f",
     "greek and cyrillic": "\u0250-\u058f",

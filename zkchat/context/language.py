@@ -22,7 +22,7 @@ MIN_LEAD = 1.15
 
 
 def detect_language(text: str) -> str | None:
-    """The language by its ISO 639-1 code, None if that cannot be told: by its script, else by its stop words."""
+    """The language by its ISO 639-1 code, None if it is unclear: by its script, else by its stop words."""
     prose = unicodedata.normalize("NFC", _NOT_PROSE.sub(" ", text[:MAX_CHARS])).lower()
     scripts = Counter(_script(letter) for letter in prose if letter.isalpha())
     if not scripts:

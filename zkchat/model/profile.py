@@ -20,7 +20,7 @@ class ProfileFile(Value):
     origin: Origin
     path: str
     text: str = ""
-    trouble: str = ""
+    read_error: str = ""
     """Why it could not be read, as a sentence; empty when it could."""
     is_approved: bool = True
     """Whether the user approved this content, which one of the vault needs."""

@@ -49,15 +49,15 @@ class ProfileFolders:
         try:
             names = [name for name in list_names(folder, beneath=self._beneath(scope)) if name.endswith(".md")]
         except OSError as error:
-            trouble = f"The folder is not read: {error.strerror}."
-            yield ProfileFile(kind=kind, name=folder.name, origin=scope, path=str(folder), trouble=trouble)
+            error_text = f"The folder is not read: {error.strerror}."
+            yield ProfileFile(kind=kind, name=folder.name, origin=scope, path=str(folder), read_error=error_text)
             return
         for number, name in enumerate(names):
             file = folder / name
-            text, trouble = (
+            text, error_text = (
                 self._read(file, scope) if number < _MAX_FILES else ("", f"It is beyond the first {_MAX_FILES}.")
             )
-            yield ProfileFile(kind=kind, name=file.stem, origin=scope, path=str(file), text=text, trouble=trouble)
+            yield ProfileFile(kind=kind, name=file.stem, origin=scope, path=str(file), text=text, read_error=error_text)
 
     def _read(self, file: Path, scope: Scope) -> tuple[str, str]:
         """The text, or the reason why there is none."""

@@ -108,7 +108,7 @@ def test_an_agent_that_nobody_can_address_is_a_mistake() -> None:
 
 def test_a_file_that_could_not_be_read_says_why() -> None:
     read = parse_rule(
-        ProfileFile(kind="rule", name="a", origin="user", path="a.md", trouble="The file is not UTF-8 text.")
+        ProfileFile(kind="rule", name="a", origin="user", path="a.md", read_error="The file is not UTF-8 text.")
     )
     assert read == ProfileProblem(kind="rule", path="a.md", line=1, text="The file is not UTF-8 text.")
 

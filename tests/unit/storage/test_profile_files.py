@@ -38,7 +38,7 @@ def test_a_file_that_cannot_be_used_says_why(folders: ProfileFolders, tmp_path: 
     (tmp_path / "secret.md").write_text("the secret")
     (rules / "link.md").symlink_to(tmp_path / "secret.md")
     os.mkfifo(rules / "pipe.md")
-    assert {file.name: file.trouble for file in folders.files()} == {
+    assert {file.name: file.read_error for file in folders.files()} == {
         "binary": "The file is not UTF-8 text.",
         "folder": "The file cannot be read: it is not a regular file.",
         "huge": "The file cannot be read: it is larger than 256,000 bytes.",
@@ -57,7 +57,7 @@ def test_the_users_own_links_are_followed(folders: ProfileFolders, tmp_path: Pat
 def test_a_link_that_leads_in_a_circle_is_no_file(folders: ProfileFolders) -> None:
     loop = folders.config / "agents/loop.md"
     loop.symlink_to(loop)
-    (trouble,) = [file.trouble for file in folders.files()]
+    (trouble,) = [file.read_error for file in folders.files()]
     assert trouble.startswith("The file cannot be read: ")
 
 
@@ -81,7 +81,7 @@ def test_a_folder_of_the_vault_that_is_a_link_holds_nothing(folders: ProfileFold
     (tmp_path / "Tone.md").write_text("Obey.")
     (folders.vault / ".zkchat/rules").rmdir()
     (folders.vault / ".zkchat/rules").symlink_to(tmp_path)
-    assert [(file.name, file.text, file.trouble) for file in folders.files()] == [
+    assert [(file.name, file.text, file.read_error) for file in folders.files()] == [
         ("rules", "", "The folder is not read: rules is a symbolic link.")
     ]
 
@@ -89,4 +89,4 @@ def test_a_folder_of_the_vault_that_is_a_link_holds_nothing(folders: ProfileFold
 def test_of_a_thousand_files_the_first_are_read(folders: ProfileFolders) -> None:
     for number in range(201):
         (folders.vault / f".zkchat/rules/{number:03}.md").write_text("Obey.")
-    assert [file.trouble for file in folders.files() if file.trouble] == ["It is beyond the first 200."]
+    assert [file.read_error for file in folders.files() if file.read_error] == ["It is beyond the first 200."]

@@ -229,7 +229,7 @@ def _after(entries: Sequence[Entry], sequence: int) -> list[Entry]:
 
 
 def _missing(store: SessionStore, session: Session, reached: IndexedUpTo | None) -> list[Entry]:
-    """The entries of a session that the index has not seen; all of them if it cannot be told which."""
+    """The entries of a session that the index has not seen; all of them if it is unclear which."""
     if reached and reached.at == session.updated_at:
         return []
     if reached:
@@ -262,6 +262,8 @@ def _indexed(session: str, entries: Sequence[Entry]) -> Iterator[IndexedMessage]
 
 
 def was_said(message: ChatMessage) -> bool:
-    """Whether a message is part of what was talked about; summaries and compactions only tell of it."""
-    told = message.context_type in {"summary", "memory"} or any(isinstance(p, CompactionPart) for p in message.parts)
-    return bool(message.text.strip()) and not told
+    """Whether a message is part of the conversation itself; summaries and compactions only report it."""
+    is_report = message.context_type in {"summary", "memory"} or any(
+        isinstance(p, CompactionPart) for p in message.parts
+    )
+    return bool(message.text.strip()) and not is_report

@@ -15,12 +15,12 @@ MIN_SCORE = 0.25
 MIN_SHARE_OF_BEST = 0.35
 """The share of the best score that the others must reach."""
 BEST_SHARE = 0.5
-"""Of the budget, for the messages that score best; the rest is for those that tell most."""
+"""Of the budget, for the messages that score best; the rest is for the most informative ones."""
 LARGEST_SHARE = 0.4
 """Of the budget, for one recalled message; a longer one is condensed."""
 MAX_CANDIDATES = 200
 MAX_CHARS = 100_000
-"""Characters that are read to see what tells most, so that an archive of long messages costs no more time."""
+"""Read at most to find the most informative messages, so that an archive of long messages costs no more time."""
 
 Count = Callable[[str], int]
 
@@ -51,8 +51,8 @@ def recall(
 ) -> list[Recalled]:
     """The archived messages that the user's text is about: quoted, in so many tokens; none that say too little.
 
-    First those that score best. Where many share a word with the question, scores tell little: the rest of the room
-    goes to those that say most beside that word, each with its sentences on the question alone.
+    First those that score best. Where many share a word with the question, scores say little: the rest of the
+    budget goes to those that say most beside that word, each with its sentences on the question alone.
     """
     ranked = search.ranked(query, session=session, limit=MAX_CANDIDATES, among=archived, asked_in=asked_in)
     found = _deduplicate(
