@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.support.sessions import NOON
-from zkchat.export.active_content import inert
+from zkchat.export.active_content import neutralize
 from zkchat.export.notes import answer_note, as_markdown
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import Session
@@ -49,7 +49,7 @@ def loads(text: str) -> list[str]:
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_no_text_loads_anything_once_it_is_inert(text: str) -> None:
-    assert loads(inert(text)) == []
+    assert loads(neutralize(text)) == []
 
 
 @pytest.mark.parametrize(
@@ -95,9 +95,9 @@ def test_saved_answers_and_exports_hold_no_image_from_elsewhere(text: str) -> No
     ],
 )
 def test_what_loads_nothing_stays_as_it_is(text: str) -> None:
-    assert inert(text) == text
+    assert neutralize(text) == text
 
 
 def test_an_image_from_elsewhere_becomes_a_link_and_html_becomes_text() -> None:
-    assert inert("See ![x](http://e/a.png).") == r"See \![x](http://e/a.png)."
-    assert inert("<img src=x> <% tp.run() %>") == "&lt;img src=x> &lt;% tp.run() %>"
+    assert neutralize("See ![x](http://e/a.png).") == r"See \![x](http://e/a.png)."
+    assert neutralize("<img src=x> <% tp.run() %>") == "&lt;img src=x> &lt;% tp.run() %>"

@@ -139,7 +139,7 @@ async def _compacted(here: Process, events: "AsyncGenerator[Event, None]", *, as
             else:
                 here.out(phrases.compaction(event.message))
         elif isinstance(event, Compacting):
-            here.note(phrases.making_room(event.messages, event.tokens))
+            here.note(phrases.compaction_started(event.messages, event.tokens))
         elif isinstance(event, Warned):
             here.note(phrases.warning(event.text, event.hint))
     return ExitCode.OK

@@ -26,7 +26,7 @@ from zkchat.repl.command_context import CommandContext, Leave, Switch
 from zkchat.repl.greeting import greeting, last_exchange
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
-from zkchat.repl.terminal_modes import keys_seen, keys_unseen
+from zkchat.repl.terminal_modes import echo_off, echo_on
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -54,7 +54,7 @@ class PromptProcess(Process):
     def confirm(self, question: str) -> bool:
         if not self.environment.stdin_is_tty:
             return False
-        with keys_seen(self.environment.stdin):
+        with echo_on(self.environment.stdin):
             return super().confirm(question)
 
 
@@ -116,7 +116,7 @@ class InteractiveChat:
     def run(self) -> None:
         try:
             self._greet()
-            with keys_unseen(self._environment.stdin) if self._prompt else nullcontext():
+            with echo_off(self._environment.stdin) if self._prompt else nullcontext():
                 self._converse()
         finally:
             self._close(self._active)
@@ -371,7 +371,7 @@ class InteractiveChat:
 
     def _refresh_name_cache(self) -> None:
         opened = self._active.opened
-        self._name_cache.renew(opened.library, opened.conversation.messages)
+        self._name_cache.refresh(opened.library, opened.conversation.messages)
 
     @contextmanager
     def indexing_progress(self) -> "Iterator[Progress]":
@@ -402,7 +402,7 @@ class VaultPageEditor:
 
         vault = self._paths.vault
         before = None if is_new else page_text(vault, page)
-        with keys_seen(self._here.environment.stdin):
+        with echo_on(self._here.environment.stdin):
             edit_file(self._here, str(vault / page))
         after = page_text(vault, page)
         if after is None:

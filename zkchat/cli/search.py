@@ -76,13 +76,13 @@ def _hit(passage: "Passage") -> dict[str, object]:
 
 
 def _print(here: Process, paths: "Paths", query: str, hits: list["Passage"]) -> None:
-    from zkchat.render.passages import drawn_passage, passage_lines
+    from zkchat.render.passages import draw_passage, passage_lines
     from zkchat.vault.search.snippet import matches
 
     console = stdout_console(here, paths)
     for number, hit in enumerate(hits, start=1):
         if console:
-            console.print(drawn_passage(number, hit, lambda text: matches(text, query)))
+            console.print(draw_passage(number, hit, lambda text: matches(text, query)))
         else:
             name, *rest = passage_lines(hit)
             here.out("\n   ".join([f"{number}. {name}", *rest]))

@@ -1,1 +1,1 @@
-"""Sessions on their way out and in: JSON that is complete, Markdown that joins the vault, files from elsewhere."""
+"""Export and import of sessions: complete JSON, Markdown notes, and messages of other programs."""

@@ -1,4 +1,4 @@
-"""Messages as other programs write them: a role, a content, and perhaps a name, a time and an id."""
+"""Parses messages of other programs: a role, a content, and optionally a name, a time and an id."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -26,22 +26,22 @@ _DATA: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 _TIME: Final = TypeAdapter(datetime)
 
 
-def troubles(error: ValidationError) -> str:
-    """What is wrong, and where, in the words of the first complaint."""
+def first_error(error: ValidationError) -> str:
+    """The first error of a validation, with its position."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(step) for step in first["loc"])
     return f"{place}: {first['msg']}" if place else first["msg"]
 
 
 @dataclass
-class Foreign:
-    """Reads the messages of one file in their order; each follows the one before it, unless it says otherwise."""
+class ForeignMessageParser:
+    """Parses the messages of one file in order; each is the child of the one before, unless it names another."""
 
     now: datetime
     new_id: Callable[[], str]
     _last_id: str | None = None
     _tools: dict[str, str] = field(default_factory=dict)
-    """The names of tools by the ids of their calls."""
+    """Tool names by call id."""
 
     def message(self, number: int, value: Json) -> ChatMessage:
         if not isinstance(value, dict):
@@ -49,14 +49,14 @@ class Foreign:
         try:
             read = self._own(value) if "parts" in value else self._plain(value)
         except ValidationError as error:
-            raise SessionError(f"Message {number} cannot be used: {troubles(error)}.") from error
-        except _Odd as odd:
-            raise SessionError(f"Message {number} {odd}.") from odd
+            raise SessionError(f"Message {number} cannot be used: {first_error(error)}.") from error
+        except _InvalidMessage as error:
+            raise SessionError(f"Message {number} {error}.") from error
         self._last_id = read.id
         return read
 
     def _own(self, value: Mapping[str, Json]) -> ChatMessage:
-        """One of our own, perhaps of an older zkchat which knew fewer fields."""
+        """A message of zkchat, perhaps of an older version with fewer fields."""
         defaults = {"id": self.new_id(), "created_at": self.now, "parent_id": self._last_id}
         return ChatMessage.model_validate({**defaults, **value})
 
@@ -81,12 +81,12 @@ class Foreign:
         try:
             at = _TIME.validate_python(written)
         except ValidationError as error:
-            raise _Odd(f"has a time that cannot be read: {written!r}; write 2026-03-01T12:00:00Z") from error
+            raise _InvalidMessage(f"has a time that cannot be read: {written!r}; write 2026-03-01T12:00:00Z") from error
         return at if at.tzinfo else at.replace(tzinfo=UTC)
 
     def _parts(self, value: Mapping[str, Json], role: Role) -> Iterator[Part]:
         if "content" not in value and "tool_calls" not in value:
-            raise _Odd("has no content")
+            raise _InvalidMessage("has no content")
         said = list(_content(value.get("content")))
         if role == "tool":
             call_id = _text(value.get("tool_call_id"), "tool_call_id")
@@ -102,22 +102,24 @@ class Foreign:
             yield part
 
 
-class _Odd(Exception):
-    """What is wrong with a message, as the end of a sentence."""
+class _InvalidMessage(Exception):
+    """Describes what is wrong with a message, as the end of a sentence."""
 
 
 def _role(value: Json) -> Role:
     role = _ROLES.get(value.casefold()) if isinstance(value, str) else None
     if role is None:
         known = ", ".join(get_args(Role))
-        raise _Odd(f"has the role {value!r}, which is none of {known}" if value is not None else "has no role")
+        raise _InvalidMessage(
+            f"has the role {value!r}, which is none of {known}" if value is not None else "has no role"
+        )
     return role
 
 
 def _text(value: Json, name: str) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    raise _Odd(f"has {name} {value!r}, which is no text")
+    raise _InvalidMessage(f"has {name} {value!r}, which is no text")
 
 
 def _content(content: Json) -> Iterator[Part]:
@@ -128,17 +130,17 @@ def _content(content: Json) -> Iterator[Part]:
             yield TextPart(text=content)
         case list():
             for piece in content:
-                yield _piece(piece)
+                yield _content_part(piece)
         case dict():
-            yield _piece(content)
+            yield _content_part(content)
         case bool() | int() | float():
-            raise _Odd(f"has the content {content!r}, which is no text")
+            raise _InvalidMessage(f"has the content {content!r}, which is no text")
         case _:
             assert_never(content)
 
 
-def _piece(piece: Json) -> Part:
-    """One piece of a list of contents: text, an image, or something that is kept as it is."""
+def _content_part(piece: Json) -> Part:
+    """One part of a content list: text, an image, or something unknown that is kept as it is."""
     match piece:
         case str():
             return TextPart(text=piece)
@@ -147,12 +149,12 @@ def _piece(piece: Json) -> Part:
         case {"image_url": {"url": str(address)}} | {"image_url": str(address)}:
             data = _DATA.fullmatch(address)
             if data is None:
-                return TextPart(text=f"![image]({address})")  # nobody fetches it
+                return TextPart(text=f"![image]({address})")  # it is not fetched
             return ImagePart(name="image", media_type=data[1], data=data[2])
         case {"type": str(kind), **rest}:
             return UnknownPart.model_validate({**rest, "kind": f"foreign:{kind}"})
         case _:
-            raise _Odd(f"has a piece of content that cannot be understood: {piece!r}"[:200])
+            raise _InvalidMessage(f"has a piece of content that cannot be understood: {piece!r}"[:200])
 
 
 def _call(call: Json) -> ToolCallPart:
@@ -160,4 +162,4 @@ def _call(call: Json) -> ToolCallPart:
         case {"id": str(call_id), "function": {"name": str(name), "arguments": str(arguments)}}:
             return ToolCallPart(call_id=call_id, name=name, arguments=arguments)
         case _:
-            raise _Odd("has a tool call without an id, or without a function's name and arguments")
+            raise _InvalidMessage("has a tool call without an id, or without a function's name and arguments")

@@ -1,12 +1,12 @@
-"""Conversations and answers as notes: Markdown with links, so that they join the graph of the vault."""
+"""Conversations and answers as Markdown notes, with links to the documents they used."""
 
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
-from zkchat.export.active_content import inert
-from zkchat.export.redaction import redacted
+from zkchat.export.active_content import neutralize
+from zkchat.export.redaction import redact
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
@@ -25,21 +25,21 @@ from zkchat.model.note import without_suffix
 from zkchat.model.session import Session
 
 MARK: Final = "zkchat-note"
-"""The property by which a note says that zkchat made it: `answer` or `conversation`. (`zkchat` is about privacy.)"""
+"""The property that marks notes made by zkchat: `answer` or `conversation`. (`zkchat` is about privacy.)"""
 
 _LOCAL: Final = {"zkchat": "local"}
-"""The property by which a note stays on this machine."""
-_UNFIT: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff\\/:*?"<>|#^\[\]%]+')
-"""What no file name can hold on every system, and what a wikilink takes for something else."""
-_LONGEST_NAME: Final = 80
+"""The property that keeps a note on this machine."""
+_INVALID_IN_NAME: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff\\/:*?"<>|#^\[\]%]+')
+"""Characters that some file system forbids, or that mean something in a wikilink."""
+_MAX_NAME_LENGTH: Final = 80
 
 
 def as_markdown(
     session: Session, messages: Sequence[ChatMessage], keys: Iterable[str] = (), *, local: bool = False
 ) -> str:
-    """The conversation as a note. What the model thought and how tools were called is left out, and so are keys.
+    """The conversation as a note, without thinking, tool calls and keys.
 
-    `local`: the note is to stay on this machine.
+    `local`: the note must stay on this machine.
     """
     title = _in_line(session.title) or "Conversation"
     properties = {
@@ -56,7 +56,7 @@ def as_markdown(
 def answer_note(
     title: str, question: ChatMessage | None, answer: ChatMessage, keys: Iterable[str] = (), *, local: bool = False
 ) -> str:
-    """One answer as a note, with the question it answers and the documents it rests on."""
+    """One answer as a note, with its question and its documents."""
     properties = {
         **(_LOCAL if local else {}),
         MARK: "answer",
@@ -71,8 +71,8 @@ def answer_note(
 
 
 def file_name(title: str) -> str:
-    """A name for the note that every file system and every wikilink can hold; without `.md`."""
-    words = " ".join(_UNFIT.sub(" ", title).split())[:_LONGEST_NAME].strip(" .")
+    """A file name, without `.md`, that is valid on every file system and in a wikilink."""
+    words = " ".join(_INVALID_IN_NAME.sub(" ", title).split())[:_MAX_NAME_LENGTH].strip(" .")
     return words or "Answer"
 
 
@@ -82,14 +82,14 @@ def _note(properties: dict[str, str], title: str, sections: Iterable[str], keys:
     written = yaml.safe_dump(
         {name: value for name, value in properties.items() if value}, allow_unicode=True, sort_keys=False, width=1000
     )
-    body = inert("\n\n".join([f"# {title}", *sections]))
+    body = neutralize("\n\n".join([f"# {title}", *sections]))
     text = f"---\n{written}---\n{body}\n"
-    return redacted(text, keys).encode("utf-8", "replace").decode()
+    return redact(text, keys).encode("utf-8", "replace").decode()
 
 
 def _section(message: ChatMessage) -> str:
-    """A message under a heading that says whose it is; empty where there is nothing to read."""
-    body = "\n\n".join(text for part in message.parts if (text := _shown(part).strip()))
+    """A message under a heading with its author; empty where there is no text."""
+    body = "\n\n".join(text for part in message.parts if (text := _part_text(part).strip()))
     if not body and not message.error:
         return ""
     if any(isinstance(part, CompactionPart) for part in message.parts):
@@ -120,7 +120,7 @@ def _speaker(message: ChatMessage) -> str:
             assert_never(message.role)
 
 
-def _shown(part: Part) -> str:
+def _part_text(part: Part) -> str:
     match part:
         case TextPart():
             return part.text
@@ -136,7 +136,7 @@ def _shown(part: Part) -> str:
 
 
 def _sources(references: Iterable[DocumentReference]) -> list[str]:
-    """A link to each document that is there, each once, those that the answer used first."""
+    """Links to the documents that exist, deduplicated, cited ones first."""
     found = sorted((one for one in references if one.relative_path), key=lambda reference: not reference.cited)
     return list(dict.fromkeys(_link(reference) for reference in found))
 

@@ -1,4 +1,4 @@
-"""Conversations from files: our own JSON, `{"messages": […]}`, and plain lists of roles and contents."""
+"""Import of sessions: our own JSON, `{"messages": […]}`, and plain lists of roles and contents."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from zkchat.errors import SessionError
-from zkchat.export.foreign_messages import Foreign, troubles
+from zkchat.export.foreign_messages import ForeignMessageParser, first_error
 from zkchat.export.session_json import VERSION, Json
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import Entry, EntryBody, MessageEntry, TitleEntry
@@ -24,7 +24,7 @@ _EXPECTED: Final = (
 
 @dataclass(frozen=True)
 class Imported:
-    """A session that was read and is not stored yet."""
+    """A parsed session that is not stored yet."""
 
     bodies: Sequence[EntryBody]
 
@@ -33,7 +33,7 @@ class Imported:
         return len({body.message.id for body in self.bodies if isinstance(body, MessageEntry)})
 
     def bodies_for(self, session_id: str) -> list[EntryBody]:
-        """What to append to the new session."""
+        """The entries to append to the new session."""
         return [
             MessageEntry(message=body.message.model_copy(update={"session_id": session_id}))
             if isinstance(body, MessageEntry)
@@ -43,7 +43,7 @@ class Imported:
 
 
 def read_session(text: str, *, now: datetime, new_id: Callable[[], str]) -> Imported:
-    """The session of a file. Raises `SessionError`, which names the place, for one that cannot be understood."""
+    """Parse the session in a file. Raises `SessionError` with the position for an invalid one."""
     value = _parsed(text)
     if isinstance(value, list):
         bodies = _listed(value, "", now, new_id)
@@ -83,7 +83,7 @@ def _entry(number: int, value: Json, now: datetime) -> Entry:
     try:
         return Entry.model_validate({"sequence": number, "at": now, **value, "session_id": ""})
     except ValidationError as error:
-        raise SessionError(f"Entry {number} of the file cannot be used: {troubles(error)}.") from error
+        raise SessionError(f"Entry {number} of the file cannot be used: {first_error(error)}.") from error
 
 
 def _title_of(value: Mapping[str, Json]) -> str:
@@ -93,13 +93,12 @@ def _title_of(value: Mapping[str, Json]) -> str:
 
 
 def _listed(values: Sequence[Json], title: str, now: datetime, new_id: Callable[[], str]) -> list[EntryBody]:
-    foreign = Foreign(now, new_id)
+    foreign = ForeignMessageParser(now, new_id)
     messages = [foreign.message(number, value) for number, value in enumerate(values, start=1)]
-    return [TitleEntry(title=title or _first_words(messages)), *(MessageEntry(message=message) for message in messages)]
+    return [TitleEntry(title=title or _title_from(messages)), *(MessageEntry(message=message) for message in messages)]
 
 
-def _first_words(messages: Sequence[ChatMessage]) -> str:
-    """What the user said first, on one line: how sessions get their titles."""
+def _title_from(messages: Sequence[ChatMessage]) -> str:
+    """A title made of the first message of the user."""
     said = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
-    line = " ".join(said.split())
-    return shorten(line, _TITLE_LENGTH)
+    return shorten(" ".join(said.split()), _TITLE_LENGTH)

@@ -1,4 +1,4 @@
-"""A session as JSON, complete: whoever imports it has the same session again."""
+"""A session as complete JSON: importing it gives the same session again."""
 
 import json
 import math
@@ -6,45 +6,45 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from zkchat.export.redaction import redacted
+from zkchat.export.redaction import redact
 from zkchat.model.session import DraftEntry, Entry, MessageEntry, Session, messages_of, thread_of
 
 FORMAT: Final = "zkchat session"
 VERSION: Final = 1
 
-Redact = Callable[[str], str]
+Redactor = Callable[[str], str]
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def as_json(session: Session, entries: Sequence[Entry], keys: Iterable[str] = ()) -> str:
-    """The session, everything that happened in it, and the conversation as it stands, for those who want only that.
+    """The session with all its entries, and the current messages for readers that need only those.
 
-    Keys are left out. In ASCII, so that no text of a note acts on a terminal; with an entry on each line.
+    Keys are redacted. ASCII only, so that no text acts on a terminal; one entry per line.
     """
     known = tuple(keys)
-    redact = cache(lambda text: redacted(text, known))  # most of what a session holds stands in it more than once
-    said = ({**message.model_dump(mode="json"), "content": message.text} for message in thread_of(entries))
-    happened = (entry.model_dump(mode="json", exclude={"session_id"}) for entry in _settled(entries))
+    redact_text = cache(lambda text: redact(text, known))  # most texts of a session occur more than once
+    messages = ({**message.model_dump(mode="json"), "content": message.text} for message in thread_of(entries))
+    all_entries = (entry.model_dump(mode="json", exclude={"session_id"}) for entry in _merged_entries(entries))
     parts = {
         "format": json.dumps(FORMAT),
         "version": json.dumps(VERSION),
-        "session": _line(session.model_dump(mode="json"), redact),
-        "entries": _lines(happened, redact),
-        "messages": _lines(said, redact),
+        "session": _line(session.model_dump(mode="json"), redact_text),
+        "entries": _lines(all_entries, redact_text),
+        "messages": _lines(messages, redact_text),
     }
     return "{\n" + ",\n".join(f'"{name}": {text}' for name, text in parts.items()) + "\n}\n"
 
 
-def _lines(values: Iterable[Json], redact: Redact) -> str:
-    return "[\n" + ",\n".join(_line(value, redact) for value in values) + "\n]"
+def _lines(values: Iterable[Json], redact_text: Redactor) -> str:
+    return "[\n" + ",\n".join(_line(value, redact_text) for value in values) + "\n]"
 
 
-def _line(value: Json, redact: Redact) -> str:
-    return json.dumps(_clean(value, redact), allow_nan=False)
+def _line(value: Json, redact_text: Redactor) -> str:
+    return json.dumps(_clean(value, redact_text), allow_nan=False)
 
 
-def _settled(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Each message once, as it is now, where it first appeared: the pieces of an arriving answer are behind us."""
+def _merged_entries(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Each message once, in its last version, where it first appeared; drafts are merged into it."""
     messages = messages_of(entries)
     for entry in entries:
         body = entry.body
@@ -54,15 +54,15 @@ def _settled(entries: Sequence[Entry]) -> Iterator[Entry]:
             yield entry.model_copy(update={"body": MessageEntry(message=message)})
 
 
-def _clean(value: Json, redact: Redact) -> Json:
-    """The value without keys, and without numbers that JSON does not know."""
+def _clean(value: Json, redact_text: Redactor) -> Json:
+    """Redact strings, and replace NaN and infinities, which JSON cannot express."""
     match value:
         case dict():
-            return {redact(name): _clean(item, redact) for name, item in value.items()}
+            return {redact_text(name): _clean(item, redact_text) for name, item in value.items()}
         case list():
-            return [_clean(item, redact) for item in value]
+            return [_clean(item, redact_text) for item in value]
         case str():
-            return redact(value)
+            return redact_text(value)
         case float() if not math.isfinite(value):
             return None
         case _:

@@ -1,1 +1,1 @@
-"""Values in, characters out: the only door to the terminal."""
+"""Rendering: turns values into sanitized text for terminals, pipes and scripts."""

@@ -1,4 +1,4 @@
-"""The consoles that everything is drawn on, made for the terminal at hand."""
+"""Rich consoles, configured for the terminal."""
 
 from collections.abc import Mapping
 from typing import Final, TextIO
@@ -26,16 +26,16 @@ _THEME: Final = Theme(
 
 
 _SIZES: Final = frozenset({"COLUMNS", "LINES"})
-_LARGEST: Final = 10_000
+_MAX_SIZE: Final = 10_000
 
 
 def _is_size(value: str) -> bool:
-    """Whether a terminal may have so many columns or lines; Rich takes any digits at their word."""
-    return value.isascii() and value.isdecimal() and len(value) < 10 and 0 < int(value) <= _LARGEST
+    """Whether the value is a plausible number of columns or lines; Rich accepts any digits."""
+    return value.isascii() and value.isdecimal() and len(value) < 10 and 0 < int(value) <= _MAX_SIZE
 
 
-class _PatientConsole(Console):
-    """A console whose reader may go away: `zkchat … | head` is not an error."""
+class _PipeConsole(Console):
+    """A console that becomes quiet when its pipe is closed: `zkchat … | head` is not an error."""
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
@@ -49,18 +49,18 @@ def console_for(
     color: str = "auto",
     width: int | None = None,
 ) -> Console:
-    """A console that takes no text for markup, and draws only what this terminal can show.
+    """A console without Rich markup that draws only what the terminal can show.
 
-    `color` is `auto`, `always` or `never`. The console is interactive, so that things may be redrawn on it, only
-    where the cursor can be moved.
+    `color` is `auto`, `always` or `never`. The console is interactive, so that rows can be redrawn, only where the
+    cursor can be moved.
     """
     never_fail_to_encode(stream)
-    moves = is_tty and can_move_cursor(variables)
-    console = _PatientConsole(
+    can_move = is_tty and can_move_cursor(variables)
+    console = _PipeConsole(
         file=stream,
-        force_terminal=moves or color == "always",
+        force_terminal=can_move or color == "always",
         force_jupyter=False,
-        color_system="standard" if color == "always" and not moves else "auto",
+        color_system="standard" if color == "always" and not can_move else "auto",
         no_color=not uses_color(variables, color),
         width=width,
         theme=_THEME,
@@ -69,5 +69,5 @@ def console_for(
         emoji=False,
         _environ={name: value for name, value in variables.items() if name not in _SIZES or _is_size(value)},
     )
-    console.is_interactive = moves and not console.legacy_windows
+    console.is_interactive = can_move and not console.legacy_windows
     return console

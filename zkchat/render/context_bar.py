@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _MARKS: Final = (("█", "blue"), ("▓", "magenta"), ("▒", "cyan"), ("░", "green"), ("■", "default"))
-"""One for each part, so that the parts can be told from each other without colour."""
+"""One for each part, so that the parts can be distinguished without colour."""
 _FREE: Final = ("·", "dim")
 _RESERVE: Final = ("╱", "dim")
 _THRESHOLD: Final = ("│", "bold yellow")
-_NARROWEST_BAR: Final = 30
+_MIN_BAR_WIDTH: Final = 30
 
 
 def tokens_used(usage: ContextUsage) -> str:
-    """`1,234 / 8,192 tokens (15 %)`, with `≈` where no exact tokenizer counted."""
+    """`1,234 / 8,192 tokens (15 %)`, with `≈` for an estimate."""
     about = "≈ " if usage.estimated else ""
     if not usage.window:
         return f"{about}{usage.total:,} tokens"
@@ -27,7 +27,7 @@ def tokens_used(usage: ContextUsage) -> str:
 
 
 def parts_of(usage: ContextUsage) -> tuple[tuple[str, int], ...]:
-    """What fills the window, in the order in which it is sent."""
+    """The parts of the context, in the order in which they are sent."""
     return (
         ("system", usage.system),
         ("tools", usage.tools),
@@ -43,21 +43,21 @@ def context_line(usage: ContextUsage) -> str:
 
 
 def context_bar(usage: ContextUsage, *, width: int) -> "RenderableType":
-    """The window with what fills it, what is kept for the answer, and the mark where compaction begins."""
+    """The context window: its parts, the reserve for the answer, and the threshold of compaction."""
     from rich.console import Group
     from rich.text import Text
 
-    numbers = Text(tokens_used(usage), style=_alarm(usage))
+    numbers = Text(tokens_used(usage), style=_usage_style(usage))
     legend = _legend(usage, width)
     if not usage.window:
         return Group(numbers, *legend)
     beside = width - numbers.cell_len - 2
-    if beside >= _NARROWEST_BAR:
+    if beside >= _MIN_BAR_WIDTH:
         return Group(Text.assemble(_bar(usage, beside), "  ", numbers), *legend)
     return Group(_bar(usage, width), numbers, *legend)
 
 
-def _alarm(usage: ContextUsage) -> str:
+def _usage_style(usage: ContextUsage) -> str:
     if usage.window and usage.total > usage.window - usage.reserve:
         return "bold red"
     return "bold yellow" if usage.window and usage.total >= usage.threshold * usage.window else "none"
@@ -75,7 +75,7 @@ def _bar(usage: ContextUsage, width: int) -> "Text":
 
 
 def _spans(usage: ContextUsage, width: int) -> Iterator[tuple[int, int]]:
-    """Where each part begins and ends; a part that is there at all is seen, while there is room."""
+    """Start and end of each part; every part that is not empty gets at least one cell, while there are cells."""
     start = used = 0
     for _, tokens in parts_of(usage):
         used += tokens
@@ -85,7 +85,7 @@ def _spans(usage: ContextUsage, width: int) -> Iterator[tuple[int, int]]:
 
 
 def _legend(usage: ContextUsage, width: int) -> "list[Text]":
-    """What the marks mean, in as few lines as the width allows."""
+    """The legend, in as few lines as the width allows."""
     from rich.text import Text
 
     entries = [

@@ -1,4 +1,4 @@
-"""The record of a request in words: what was sent and why, in groups with badges (SPEC 5.4)."""
+"""The record of a request as lines: what was sent and why, grouped, with a badge per item."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,22 +23,22 @@ _GROUPS: Final[dict[ItemType, str]] = {
 
 
 def context_lines(context: RequestContext) -> Iterator[str]:
-    """A line for each group, one for what was left out, and one that counts it all."""
+    """A line per group, one for what was left out, and one with the totals."""
     order = list(_GROUPS)
-    brought = sum(item.tokens for item in context.items if item.part_of)
+    attached = sum(item.tokens for item in context.items if item.part_of)
     for type_, items in groupby(sorted(context.items, key=lambda item: order.index(item.type)), lambda item: item.type):
-        yield _group(type_, list(items), brought)
+        yield _group(type_, list(items), attached)
     if context.left_out:
         left = " · ".join(f"{_name(left.item)} ({left.why})" for left in context.left_out)
         yield f"Left out ({len(context.left_out)}): {left}"
     yield _summary(context)
 
 
-def _group(type_: ItemType, items: list[RequestItem], brought: int) -> str:
-    """`brought` are the tokens that messages brought along, which are counted where they stand by themselves."""
+def _group(type_: ItemType, items: list[RequestItem], attached: int) -> str:
+    """`attached` are the tokens of items attached to messages, which are counted in their own groups."""
     title, tokens = f"{_GROUPS[type_]} ({len(items)})", sum(item.tokens for item in items)
-    if type_ == "message":  # they have ids for names, which say nothing to a reader
-        return f"{title}: {tokens - brought:,} tokens"
+    if type_ == "message":  # their names are ids, which mean nothing to a reader
+        return f"{title}: {tokens - attached:,} tokens"
     return f"{title}, {tokens:,} tokens: " + " · ".join(f"{_name(item)} {_badge(item)}" for item in items)
 
 

@@ -1,4 +1,4 @@
-"""A page that shows which conversations used which notes. It needs nothing but itself, and asks nobody for anything."""
+"""An HTML page that shows which conversations used which notes. It is self-contained and loads nothing."""
 
 import json
 import re
@@ -11,17 +11,17 @@ from typing import Final
 from zkchat.model.memory import UsageGraph
 
 MARK: Final = "<!doctype html><!-- zkchat refs -->"
-"""How such a page begins, so that it can be told from a page of somebody else."""
+"""The beginning of such a page, by which it is recognized before it is overwritten."""
 
-_PLACE: Final = re.compile(r"<!--(\w+)-->")
+_PLACEHOLDER: Final = re.compile(r"<!--(\w+)-->")
 _IN_SCRIPT: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 def graph_page(graph: UsageGraph, *, vault: str) -> str:
-    """The whole page. Titles and paths are data in it, which cannot become markup or script."""
+    """The page. Titles and paths are embedded as data that cannot become markup or script."""
     script, style = _part("graph.js"), _part("graph.css")
     policy = (
-        f"default-src 'none'; script-src '{_fingerprint(script)}'; style-src '{_fingerprint(style)}'; "
+        f"default-src 'none'; script-src '{_csp_hash(script)}'; style-src '{_csp_hash(style)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     parts = {
@@ -31,7 +31,7 @@ def graph_page(graph: UsageGraph, *, vault: str) -> str:
         "script": script,
         "data": _as_json(graph),
     }
-    return MARK + _PLACE.sub(lambda place: parts[place[1]], _part("graph.html"))
+    return MARK + _PLACEHOLDER.sub(lambda placeholder: parts[placeholder[1]], _part("graph.html"))
 
 
 def _as_json(graph: UsageGraph) -> str:
@@ -39,8 +39,8 @@ def _as_json(graph: UsageGraph) -> str:
     return json.dumps(graph.model_dump(mode="json"), separators=(",", ":")).translate(_IN_SCRIPT)
 
 
-def _fingerprint(text: str) -> str:
-    """What the page's own rules know the script by: no other one runs in it."""
+def _csp_hash(text: str) -> str:
+    """The hash by which the content security policy admits the script or style."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 

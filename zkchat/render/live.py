@@ -1,4 +1,4 @@
-"""The last rows on the screen, which may still change. What stands above them is final and never touched again."""
+"""A live region: the last rows on the screen, which are redrawn. The rows above it are final."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
@@ -11,13 +11,13 @@ _ERASE_LINE: Final = "\x1b[K"
 _ERASE_LINES_BELOW: Final = "\x1b[B\x1b[J\x1b[A"
 _WRAP_OFF: Final = "\x1b[?7l"
 _WRAP_ON: Final = "\x1b[?7h"
-_FRAME: Final = 1 / 20
-_REST_PER_WORK: Final = 10
-_LONGEST_REST: Final = 1.0
+_MIN_INTERVAL: Final = 1 / 20
+_PAUSE_PER_WORK: Final = 10
+_MAX_PAUSE: Final = 1.0
 
 
 class Row(NamedTuple):
-    """One line as it is written, colours included, and the columns that it takes."""
+    """One line as it is written, with escape sequences, and its width in columns."""
 
     text: str
     cells: int
@@ -26,8 +26,8 @@ class Row(NamedTuple):
 BLANK: Final = Row("", 0)
 
 
-def rows_of(console: Console, renderable: RenderableType, *, width: int | None = None) -> list[Row]:
-    """The renderable drawn into rows without trailing blanks, which nobody wants to copy."""
+def render_rows(console: Console, renderable: RenderableType, *, width: int | None = None) -> list[Row]:
+    """Render into rows without trailing blanks, so that they can be copied cleanly."""
     options = console.options.update(width=width or console.width)
     lines = [_trimmed(line) for line in console.render_lines(renderable, options, pad=False)]
     segments = [segment for line in lines for segment in (*line, Segment.line())]
@@ -43,11 +43,11 @@ def _trimmed(line: list[Segment]) -> list[Segment]:
     return [*line[:-1], Segment(line[-1].text.rstrip(" "), line[-1].style)] if line else line
 
 
-class LiveTail:
-    """Draws final rows once, and below them a tail that the next call replaces.
+class LiveRegion:
+    """Prints final rows once, and below them a tail that the next call replaces.
 
-    The tail stays shorter than the screen, since a row that has scrolled away cannot be replaced. On a console where
-    the cursor cannot be moved there is no tail.
+    The tail stays shorter than the screen, since a row that has scrolled away cannot be redrawn. Where the cursor
+    cannot be moved, there is no tail.
     """
 
     def __init__(self, console: Console) -> None:
@@ -56,29 +56,29 @@ class LiveTail:
         self._width = console.width
 
     def show(self, final: Iterable[Row], tail: Sequence[Row] = ()) -> None:
-        settled = [f"{row.text}\n" for row in final]
+        printed = [f"{row.text}\n" for row in final]
         if not self._console.is_interactive:
-            self.write("".join(settled))
+            self.write("".join(printed))
             return
         width, height = self._console.size
         rows = list(tail[-max(1, height - 2) :])
-        kept = 0 if settled or width != self._width else self._unchanged(rows)
-        if not settled and rows == self._drawn and width == self._width:
+        kept = 0 if printed or width != self._width else self._unchanged(rows)
+        if not printed and rows == self._drawn and width == self._width:
             return
-        # Terminals disagree about the width of some characters. With wrapping off, a row is one row for all of them.
+        # Terminals disagree about the width of some characters. Without wrapping, a row is one row on all of them.
         changed = [_WRAP_OFF, "\n".join(row.text for row in rows[kept:]), _WRAP_ON] if rows else []
-        self.write("".join([self._back_to(kept, width), *settled, *changed]))
+        self.write("".join([self._back_to(kept, width), *printed, *changed]))
         self._drawn, self._width = rows, width
 
     def _unchanged(self, rows: Sequence[Row]) -> int:
-        """How many rows of the tail, from its top, can stay as they are. The cursor's own row is always redrawn."""
+        """How many rows at the top of the tail need no redrawing. The row of the cursor is always redrawn."""
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self._drawn, rows, strict=False)))
         return max(0, min(same, len(self._drawn) - 1, len(rows) - 1))
 
     def _back_to(self, kept: int, width: int) -> str:
-        """From the end of the tail to the beginning of its first row that changes, and everything below erased.
+        """Move to the first row of the tail that changes, and erase everything below.
 
-        A terminal that was made narrower has folded its rows.
+        A terminal that was made narrower has wrapped its rows.
         """
         if not self._drawn:
             return ""
@@ -96,18 +96,18 @@ class LiveTail:
             self._console.quiet = True
 
 
-class Pace:
-    """How often to draw: 20 times in a second, and less on a slow terminal, so that it takes a tenth of the time."""
+class Throttle:
+    """Limits drawing to 20 frames per second, and to a tenth of the time on a slow terminal."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._due = clock()
 
     def draw(self, frame: Callable[[], None]) -> None:
-        """Call `frame`, unless it is too soon."""
+        """Call `frame`, unless the last call was too recent."""
         begun = self._clock()
         if begun < self._due:
             return
         frame()
         took = self._clock() - begun
-        self._due = begun + max(_FRAME, min(_LONGEST_REST, _REST_PER_WORK * took))
+        self._due = begun + max(_MIN_INTERVAL, min(_MAX_PAUSE, _PAUSE_PER_WORK * took))

@@ -1,4 +1,4 @@
-"""What a search found, in words and drawn."""
+"""Search results, as plain lines and drawn."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -10,29 +10,29 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Matches = Callable[[str], Iterable[tuple[int, int]]]
-"""Where the words asked for stand in a text."""
+"""Finds the spans of the query's words in a text."""
 
 
-def name(passage: Passage) -> str:
-    """The title of its note and the headings above it, without the one that repeats the title."""
+def passage_title(passage: Passage) -> str:
+    """The title of the note and the headings of the passage, without a heading that repeats the title."""
     headings = passage.heading_path[passage.heading_path[:1] == (passage.title,) :]
     return " › ".join(sanitize_line(text) for text in (passage.title, *headings))
 
 
-def place(passage: Passage) -> str:
-    """Where it stands, and why it was found."""
+def passage_location(passage: Passage) -> str:
+    """Path and lines, and why the passage was found."""
     first, last = passage.first_line, passage.last_line
     lines = f"line {first}" if first == last else f"lines {first}–{last}"
     return f"{sanitize_line(passage.path)}, {lines} · {passage.why}"
 
 
 def passage_lines(passage: Passage) -> list[str]:
-    """For pipes: a line each for its name, its place and, if there is one, its snippet."""
-    return [name(passage), place(passage), *filter(None, [sanitize_line(passage.snippet)])]
+    """Plain lines: title, location and, if there is one, snippet."""
+    return [passage_title(passage), passage_location(passage), *filter(None, [sanitize_line(passage.snippet)])]
 
 
-def drawn_passage(number: int, passage: Passage, matches: Matches) -> "RenderableType":
-    """For a terminal: the same, with the words asked for marked."""
+def draw_passage(number: int, passage: Passage, matches: Matches) -> "RenderableType":
+    """The same for a terminal, with the words of the query highlighted."""
     from rich.table import Table
     from rich.text import Text
 
@@ -42,8 +42,8 @@ def drawn_passage(number: int, passage: Passage, matches: Matches) -> "Renderabl
     rows = Table.grid(padding=(0, 1))
     rows.add_column(justify="right", no_wrap=True)
     rows.add_column(overflow="fold")
-    rows.add_row(f"{number}.", Text(name(passage), style="bold"))
-    rows.add_row("", Text(place(passage), style="dim"))
+    rows.add_row(f"{number}.", Text(passage_title(passage), style="bold"))
+    rows.add_row("", Text(passage_location(passage), style="dim"))
     if snippet:
         rows.add_row("", snippet)
     return rows

@@ -1,4 +1,4 @@
-"""Tool calls, warnings and compactions in words: the same in every kind of output, and safe to show."""
+"""Wording of tool calls, warnings and compactions, shared by all presenters and already sanitized."""
 
 import json
 from typing import Final
@@ -7,12 +7,12 @@ from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.text import shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
-_LONGEST_ARGUMENTS: Final = 60
+_MAX_ARGUMENTS_LENGTH: Final = 60
 
 
 def tool_call(name: str, arguments: str) -> str:
-    """`find_excerpts "sleep" limit=4`, whatever the model wrote as arguments."""
-    return shorten(f"{sanitize_line(name)} {_arguments(arguments)}".rstrip(), _LONGEST_ARGUMENTS)
+    """`find_excerpts "sleep" limit=4`; arguments that are not a JSON object are shown as written."""
+    return shorten(f"{sanitize_line(name)} {_arguments(arguments)}".rstrip(), _MAX_ARGUMENTS_LENGTH)
 
 
 def _arguments(written: str) -> str:
@@ -23,7 +23,7 @@ def _arguments(written: str) -> str:
     if not isinstance(values, dict):
         return sanitize_line(written)
     words = [sanitize_line(f"{name}={json.dumps(value, ensure_ascii=False)}") for name, value in values.items()]
-    # The first argument says what the call is about; its name only takes room.
+    # The first argument says what the call is about; its name only takes space.
     return " ".join([words[0].partition("=")[2], *words[1:]]) if words else ""
 
 
@@ -35,12 +35,12 @@ def warning(text: str, hint: str) -> str:
     return sanitize_text(f"warning: {text}" + (f"\n         {hint}" if hint else ""))
 
 
-def making_room(messages: int, tokens: int) -> str:
+def compaction_started(messages: int, tokens: int) -> str:
     return f"Summarising {messages} older messages ({tokens:,} tokens in the context) …"
 
 
 def compaction(message: ChatMessage) -> str:
-    """The marker in the history where older messages left the prompt."""
+    """The marker in the history where older messages were archived."""
     return " ".join(
         f"Context compacted #{part.number}: {len(part.archived)} messages archived, "
         f"~{max(0, part.tokens_before - part.tokens_after):,} tokens freed"

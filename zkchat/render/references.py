@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _DOUBTFUL: Final = "yellow"
-_LONGEST_EXCERPT: Final = 160
+_MAX_EXCERPT_LENGTH: Final = 160
 
 
 class ClickableLinks(Protocol):
@@ -35,7 +35,7 @@ _NO_LINKS: Final = NoLinks()
 
 
 def describe_location(reference: DocumentReference) -> str:
-    """Where the document is: path, heading, lines. Empty for a broken link."""
+    """Path, heading and lines of the document; empty for a broken link."""
     if reference.relative_path is None:
         return ""
     words = sanitize_line(reference.relative_path)
@@ -72,7 +72,7 @@ def _origin(reference: DocumentReference) -> str:
         return "linked by the answer"
     if via in {"", "evidence"}:
         return "found by search"
-    # A search gives its hits a score; a tool that simply opened the document has none to give.
+    # A search gives its hits a score; a tool that opened the document gives none.
     return f"read by {via}" if reference.included and reference.score is None else f"found by {via}"
 
 
@@ -90,12 +90,12 @@ def describe_doubt(reference: DocumentReference) -> str:
 
 
 def describe_content(reference: DocumentReference) -> str:
-    """The document in a line: what was found in it, else its summary."""
-    return shorten(sanitize_line(reference.snippet or reference.summary), _LONGEST_EXCERPT)
+    """One line about the document: what was found in it, else its summary."""
+    return shorten(sanitize_line(reference.snippet or reference.summary), _MAX_EXCERPT_LENGTH)
 
 
 def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:
-    """The list of references without boxes or colour."""
+    """The references as plain lines."""
     if references:
         yield "Referenced Documents"
     for number, reference in enumerate(references[:most], start=1):
@@ -108,7 +108,7 @@ def reference_lines(references: Sequence[DocumentReference], *, most: int) -> It
 def references_panel(
     references: Sequence[DocumentReference], *, shown: int = 10, links: ClickableLinks = _NO_LINKS
 ) -> "RenderableType":
-    """The documents of an answer, numbered, each with where it is, what it says and why it is there."""
+    """The numbered documents of an answer, each with its location, its content and the reason why it is listed."""
     from rich import box
     from rich.panel import Panel
     from rich.table import Table
@@ -128,12 +128,12 @@ def _entry(reference: DocumentReference, address: str | None) -> "Text":
     from rich.style import Style
     from rich.text import Text
 
-    sure = reference.status == "resolved" and reference.anchor_found and not reference.unverified
-    name = Style.parse("bold cyan" if sure else _DOUBTFUL)
+    is_certain = reference.status == "resolved" and reference.anchor_found and not reference.unverified
+    name = Style.parse("bold cyan" if is_certain else _DOUBTFUL)
     if address is not None:
         name += Style(link=_percent_encoded(address))
     entry = Text(sanitize_line(reference.wikilink), style=name, end="")
-    lines = Text.assemble(entry, "  ", (describe_reason(reference), "dim" if sure else _DOUBTFUL))
+    lines = Text.assemble(entry, "  ", (describe_reason(reference), "dim" if is_certain else _DOUBTFUL))
     for words, style in (
         (describe_location(reference), "none"),
         (describe_doubt(reference), _DOUBTFUL),
@@ -145,5 +145,5 @@ def _entry(reference: DocumentReference, address: str | None) -> "Text":
 
 
 def _percent_encoded(address: str) -> str:
-    """The address with nothing in it that could end or change the sequence that makes it clickable."""
+    """Encode everything that could end or change the escape sequence of the link."""
     return quote(address, safe="%/:?#[]@!$&'()*+,;=~-._", errors="replace")

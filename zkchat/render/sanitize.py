@@ -1,6 +1,6 @@
-"""The one door to the terminal: text of notes, models, tools and servers is shown here, never obeyed.
+"""Sanitize text from notes, models, tools and servers before it reaches the terminal.
 
-Each character is looked at by itself, so that a text gives the same result in one piece and in any pieces.
+Each character is translated by itself, so that a text may be sanitized in chunks.
 """
 
 import codecs
@@ -15,10 +15,10 @@ _SURROGATES: Final = range(0xD800, 0xE000)
 def _translation_table() -> dict[int, str | None]:
     table: dict[int, str | None] = {code: chr(0x2400 + code) for code in range(0x20)}
     del table[ord("\t")], table[ord("\n")]
-    # Files from Windows end their lines in \r\n: a picture of each \r would only be noise.
+    # Files from Windows end their lines in \r\n: a symbol for each \r would only be noise.
     table[ord("\r")] = None
     table[0x7F] = "␡"
-    # A C1 control is short for an escape and a letter, and is shown as these two.
+    # A C1 control is equivalent to an escape and a letter, and is shown as these two.
     table |= {code: "␛" + chr(code - 0x40) for code in range(0x80, 0xA0)}
     table |= dict.fromkeys((0x2028, 0x2029), " ")
     table |= {code: f"<U+{code:04X}>" for code in _BIDI_CONTROLS}
@@ -31,12 +31,12 @@ _TABLE: Final = _translation_table()
 
 
 def sanitize_text(text: str) -> str:
-    """The text with every character that could act on a terminal dropped or made visible; tab and newline stay."""
+    """Drop control characters or make them visible; keep tab and newline."""
     return text.translate(_TABLE)
 
 
 def sanitize_line(text: str) -> str:
-    """The same for what must stay on one line: a title, a path, a name."""
+    """Sanitize a title, path or name, and collapse its white space to one line."""
     return " ".join(sanitize_text(text).split())
 
 
@@ -44,31 +44,31 @@ _IN_PLACE: Final = {code: "\ufffd" if text is None or len(text) > 1 else text fo
 
 
 def sanitize_in_place(text: str) -> str:
-    """The same for text that is being edited: each character stays one, so that the cursor stays where it is."""
+    """Sanitize one character to one character, for text that is being edited, so that the cursor stays in place."""
     return text.translate(_IN_PLACE)
 
 
 def error_lines(message: str, hint: str = "") -> str:
-    """What went wrong, and the way out on a line of its own."""
+    """An error message with its hint on a second line."""
     return sanitize_text(f"zkchat: {message}\n" + (f"        {hint}\n" if hint else ""))
 
 
-_LOOK_ALIKES: Final = dict(zip("…→⌕≈›–—“”‘’•·│╱─▌█▓▒░■␛", "~>*~>--\"\"''*.|/-|#%+=:^", strict=True))
-"""One character for one, so that what was laid out stays in its columns."""
+_ASCII_FALLBACKS: Final = dict(zip("…→⌕≈›–—“”‘’•·│╱─▌█▓▒░■␛", "~>*~>--\"\"''*.|/-|#%+=:^", strict=True))
+"""One ASCII character for each, so that the layout keeps its columns."""
 
 
-def _look_alike(error: UnicodeError) -> tuple[str, int]:
+def _ascii_fallback(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    lacking = error.object[error.start : error.end]
-    return "".join(_LOOK_ALIKES.get(character, "?") for character in lacking), error.end
+    missing = error.object[error.start : error.end]
+    return "".join(_ASCII_FALLBACKS.get(character, "?") for character in missing), error.end
 
 
-_BY_LOOK_ALIKE: Final = "zkchat.look_alike"
-codecs.register_error(_BY_LOOK_ALIKE, _look_alike)
+_FALLBACK_HANDLER: Final = "zkchat.ascii_fallback"
+codecs.register_error(_FALLBACK_HANDLER, _ascii_fallback)
 
 
 def never_fail_to_encode(stream: TextIO) -> None:
-    """A character that the stream's encoding lacks becomes one that looks like it, instead of ending the program."""
-    if isinstance(stream, io.TextIOWrapper) and stream.errors != _BY_LOOK_ALIKE:
-        stream.reconfigure(errors=_BY_LOOK_ALIKE)
+    """Replace characters that the encoding of the stream lacks by ASCII, instead of raising an error."""
+    if isinstance(stream, io.TextIOWrapper) and stream.errors != _FALLBACK_HANDLER:
+        stream.reconfigure(errors=_FALLBACK_HANDLER)

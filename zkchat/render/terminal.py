@@ -1,14 +1,14 @@
-"""What the terminal at hand can do, by what it says of itself."""
+"""Capabilities of the terminal, read from the environment variables. Imports no drawing library."""
 
 import os
 from collections.abc import Mapping
 
 
 def can_move_cursor(variables: Mapping[str, str]) -> bool:
-    """Whether what was drawn on this terminal can be drawn again."""
+    """Whether the cursor can be moved, so that rows can be redrawn."""
     return variables.get("TERM", "" if os.name == "posix" else "windows").lower() not in {"", "dumb", "unknown"}
 
 
 def uses_color(variables: Mapping[str, str], color: str) -> bool:
-    """What the setting `ui.color` means on a terminal."""
+    """Whether to use colour, by the setting `ui.color` and NO_COLOR."""
     return color == "always" or (color == "auto" and not variables.get("NO_COLOR"))

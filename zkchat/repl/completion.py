@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 from zkchat.errors import ZkchatError
 from zkchat.model.note import Ambiguous, Link, Resolved
 from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.note_names import Fitting, folded
+from zkchat.repl.note_names import NameMatch, normalize_name
 from zkchat.repl.status_bar import truncate_cells
 
 if TYPE_CHECKING:
@@ -72,23 +72,23 @@ class Suggestions:
         return ()
 
     def _notes(self, typed: str) -> Iterator[Suggestion]:
-        for fitting in self._name_cache.fitting(typed):
-            note = fitting.note
+        for match in self._name_cache.find(typed):
+            note = match.note
             link = self._name_cache.link(note.path)
-            is_alias = fitting.name in note.aliases and folded(fitting.name) != folded(link)
+            is_alias = match.name in note.aliases and normalize_name(match.name) != normalize_name(link)
             yield Suggestion(
-                text=f"{link}|{fitting.name}" if is_alias else link,
+                text=f"{link}|{match.name}" if is_alias else link,
                 replaces=len(typed),
-                name=truncate_cells(f"{fitting.name} → {note.title}" if is_alias else note.title, _MAX_NAME_CELLS),
-                about=_about(fitting),
+                name=truncate_cells(f"{match.name} → {note.title}" if is_alias else note.title, _MAX_NAME_CELLS),
+                about=_about(match),
             )
 
     def _files(self, typed: str) -> Iterator[Suggestion]:
         """Files are inserted as links, like notes."""
-        for fitting in self._name_cache.fitting(typed):
-            path = fitting.note.path
+        for match in self._name_cache.find(typed):
+            path = match.note.path
             yield Suggestion(
-                text=f"[[{path}]] ", replaces=len(typed) + 1, name=path, about=_about(fitting, place=False)
+                text=f"[[{path}]] ", replaces=len(typed) + 1, name=path, about=_about(match, with_path=False)
             )
 
     def _places(self, target: str, typed: str) -> list[Suggestion]:
@@ -102,9 +102,9 @@ class Suggestions:
         else:
             typed = typed.rpartition("#")[2]
             places = [(heading.text, "#" * heading.level) for heading in outline.headings]
-        asked = folded(typed)
-        fitting = [(name, about) for name, about in places if asked in folded(name)][:_MAX_PLACES]
-        return [Suggestion(text=name, replaces=len(typed), name=name, about=about) for name, about in fitting]
+        query = normalize_name(typed)
+        matches = [(name, about) for name, about in places if query in normalize_name(name)][:_MAX_PLACES]
+        return [Suggestion(text=name, replaces=len(typed), name=name, about=about) for name, about in matches]
 
     def _of_commands(self, before: str) -> list[Suggestion]:
         _, gap, argument = before.partition(" ")
@@ -116,14 +116,14 @@ class Suggestions:
 
     @staticmethod
     def _of_agents(agents: Iterable[str], typed: str) -> list[Suggestion]:
-        asked = folded(typed)
-        fitting = [agent for agent in agents if asked in folded(agent)]
-        return [Suggestion(text=f"@{agent} ", replaces=len(typed) + 1, name=f"@{agent}") for agent in fitting]
+        query = normalize_name(typed)
+        matches = [agent for agent in agents if query in normalize_name(agent)]
+        return [Suggestion(text=f"@{agent} ", replaces=len(typed) + 1, name=f"@{agent}") for agent in matches]
 
 
-def _about(fitting: Fitting, *, place: bool = True) -> str:
-    tokens = f"≈ {max(1, fitting.note.size // _BYTES_PER_TOKEN):,} tokens"
-    return f"{tokens}  {fitting.note.path}" if place else tokens
+def _about(match: NameMatch, *, with_path: bool = True) -> str:
+    tokens = f"≈ {max(1, match.note.size // _BYTES_PER_TOKEN):,} tokens"
+    return f"{tokens}  {match.note.path}" if with_path else tokens
 
 
 class MenuCompleter(Completer):

@@ -1,4 +1,4 @@
-"""What a chat begins with: where the user is, which session it is, and how to get on."""
+"""The greeting of a chat, and the last exchange of a session that is resumed."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -12,16 +12,16 @@ from zkchat.model.text import shorten
 from zkchat.render.sanitize import sanitize_line
 
 _HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."
-_LONGEST_TITLE: Final = 40
-_MOST_LINES: Final = 5
-"""Of a long question, when it is shown again."""
+_MAX_TITLE_LENGTH: Final = 40
+_MAX_QUESTION_LINES: Final = 5
+"""Lines of a long question that are shown again."""
 _UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
 
 
 def greeting(
     *, vault: str, notes: int, model: ModelInfo, session: Session | None, last: Session | None, now: datetime
 ) -> list[str]:
-    """At most four lines. `session` is the one that is gone on in, `last` one that could be."""
+    """At most four lines. `session` is the one that is resumed, `last` one that could be."""
     chosen = f"{model.name} (no model: your notes are quoted)" if model.needs_notes else model.name
     counted = f"{notes:,} note" if notes == 1 else f"{notes:,} notes"
     lines = [sanitize_line(f"zkchat · {vault} · {counted} · {chosen}")]
@@ -34,7 +34,7 @@ def greeting(
 
 def _titled(session: Session) -> str:
     title = sanitize_line(session.title) or "untitled"
-    return f"“{shorten(title, _LONGEST_TITLE)}”"
+    return f"“{shorten(title, _MAX_TITLE_LENGTH)}”"
 
 
 def ago(past: timedelta) -> str:
@@ -45,22 +45,22 @@ def ago(past: timedelta) -> str:
 
 
 def last_exchange(messages: Sequence[ChatMessage]) -> tuple[str, list[Event]]:
-    """What the user said last, and what came of it, as it was shown then. Thinking and tools are left to /history."""
-    asked = max((place for place, message in enumerate(messages) if message.role == "user"), default=None)
+    """The last question, and its answer as events to show again, without thinking and tool calls."""
+    asked = max((index for index, message in enumerate(messages) if message.role == "user"), default=None)
     if asked is None:
         return "", []
     following = messages[asked + 1 :]
-    return _beginning(messages[asked].text), [event for message in following for event in _retold(message, following)]
+    return _beginning(messages[asked].text), [event for message in following for event in _replay(message, following)]
 
 
 def _beginning(text: str) -> str:
     lines = text.splitlines()
-    if len(lines) <= _MOST_LINES:
+    if len(lines) <= _MAX_QUESTION_LINES:
         return text
-    return "\n".join([*lines[:_MOST_LINES], f"… and {len(lines) - _MOST_LINES:,} more lines"])
+    return "\n".join([*lines[:_MAX_QUESTION_LINES], f"… and {len(lines) - _MAX_QUESTION_LINES:,} more lines"])
 
 
-def _retold(message: ChatMessage, following: Sequence[ChatMessage]) -> Iterator[Event]:
+def _replay(message: ChatMessage, following: Sequence[ChatMessage]) -> Iterator[Event]:
     if compaction_of(message):
         yield Compacted(message=message)
     elif message.role == "assistant":

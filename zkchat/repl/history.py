@@ -10,7 +10,7 @@ from typing import Final
 
 from prompt_toolkit.history import FileHistory
 
-from zkchat.export.redaction import holds_secret
+from zkchat.export.redaction import contains_secret
 from zkchat.files import write_atomically
 from zkchat.repl.paste import Pastes
 
@@ -23,7 +23,7 @@ _SESSION: Final = "# session "
 
 
 def looks_secret(text: str, keys: Iterable[str] = ()) -> bool:
-    return holds_secret(text, keys) or _NAMED_SECRET.search(text) is not None
+    return contains_secret(text, keys) or _NAMED_SECRET.search(text) is not None
 
 
 class SharedHistory(FileHistory):
@@ -38,11 +38,11 @@ class SharedHistory(FileHistory):
 
     def load_history_strings(self) -> Iterable[str]:
         with suppress(OSError):
-            return [self._pastes.folded(text) for text in super().load_history_strings()]
+            return [self._pastes.fold(text) for text in super().load_history_strings()]
         return []
 
     def append_string(self, string: str) -> None:
-        if not looks_secret(self._pastes.whole(string), self._keys):
+        if not looks_secret(self._pastes.expand(string), self._keys):
             super().append_string(string)
 
     def store_string(self, string: str) -> None:
@@ -50,7 +50,7 @@ class SharedHistory(FileHistory):
         with suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             file.touch(mode=0o600)
-            typed = "".join(f"+{line}\n" for line in self._pastes.whole(string).split("\n"))
+            typed = "".join(f"+{line}\n" for line in self._pastes.expand(string).split("\n"))
             with file.open("ab") as stream:
                 stream.write(f"\n# {datetime.now()}\n{_SESSION}{self.session_id}\n{typed}".encode("utf-8", "replace"))
 

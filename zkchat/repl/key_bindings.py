@@ -72,7 +72,7 @@ def bindings(pastes: Pastes, first: FirstSuggestion) -> KeyBindings:
 
     @keys.add("c-x", "c-e")
     def _edit(event: KeyPressEvent) -> None:
-        event.current_buffer.text = pastes.whole(event.current_buffer.text)
+        event.current_buffer.text = pastes.expand(event.current_buffer.text)
         event.current_buffer.open_in_editor()
 
     @keys.add("tab", filter=~has_completions)
@@ -91,6 +91,6 @@ def bindings(pastes: Pastes, first: FirstSuggestion) -> KeyBindings:
     @keys.add(Keys.BracketedPaste)
     def _paste(event: KeyPressEvent) -> None:
         text = event.data.replace("\r\n", "\n").replace("\r", "\n")
-        event.current_buffer.insert_text(pastes.folded(text))
+        event.current_buffer.insert_text(pastes.fold(text))
 
     return keys

@@ -1,4 +1,4 @@
-"""The names of all notes, and those that fit what was typed so far: quick enough to be asked at every key."""
+"""Fuzzy search over the names of all notes, fast enough to run at every key."""
 
 import re
 import unicodedata
@@ -16,16 +16,16 @@ from zkchat.model.note import without_suffix
 
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _ALIKE: Final = str.maketrans({"-": " ", "_": " ", "\n": " ", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
-_ENOUGH: Final = 400
-"""Names that are compared with each other, at most. Those of notes changed lately stand first, and are among them."""
-_FEW: Final = 5
-"""Names that hold what was typed. Where there are fewer, it may have been spelled otherwise."""
-_HEAD_START: Final = 1
-"""By how much a note of the conversation at hand fits better than another one; never better than its very name."""
+_MAX_COMPARED: Final = 400
+"""Names that are ranked at most. Recently changed notes come first, and are among them."""
+_MIN_EXACT: Final = 5
+"""With fewer names that contain the query, names that match loosely are searched too."""
+_PREFERENCE: Final = 1
+"""By how much a note of the current conversation ranks better; never better than an exact name."""
 
 
-def folded(name: str) -> str:
-    """The same for names that differ in case, accents, width of letters, or in how they join their words."""
+def normalize_name(name: str) -> str:
+    """Normalize case, accents, letter width and word separators."""
     if not name.isascii():
         bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", name.casefold()))
         name = unicodedata.normalize("NFKC", bare)
@@ -34,7 +34,7 @@ def folded(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedNote:
-    """What is known of a note without reading it."""
+    """What the index knows of a note."""
 
     path: str
     title: str
@@ -44,20 +44,20 @@ class NamedNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitting:
-    """A note, and the name of it that fits: its title, an alias or its path."""
+class NameMatch:
+    """A note, and the name that matches: its title, an alias or its path."""
 
     note: NamedNote
     name: str
 
 
 class NoteNames:
-    """Made once for a state of the vault, from notes in the order in which they are to be offered."""
+    """An immutable index of names, built from notes in the order in which they are suggested."""
 
     def __init__(self, notes: Iterable[NamedNote]) -> None:
         self._notes = list(notes)
         self._by_path = {note.path: number for number, note in enumerate(self._notes)}
-        self._files = Counter(folded(_file(note.path)) for note in self._notes)
+        self._files = Counter(normalize_name(_file(note.path)) for note in self._notes)
         self._names = _Names(
             (name, number)
             for number, note in enumerate(self._notes)
@@ -65,59 +65,61 @@ class NoteNames:
         )
         self._paths = _Names((_stem(note.path), number) for number, note in enumerate(self._notes))
 
-    def fitting(self, typed: str, *, first: Sequence[str] = (), limit: int = 40) -> list[Fitting]:
-        """The notes that fit best, each once. Those at the paths `first` have a head start, in their order."""
-        asked = " ".join(folded(typed).split())
+    def find(self, typed: str, *, first: Sequence[str] = (), limit: int = 40) -> list[NameMatch]:
+        """The best matches, each note once. Notes at the paths `first` are preferred, in this order."""
+        query = " ".join(normalize_name(typed).split())
         preferred = {self._by_path[path]: place for place, path in enumerate(first) if path in self._by_path}
-        if not asked:
+        if not query:
             numbers = islice(dict.fromkeys(chain(preferred, range(len(self._notes[:limit])))), limit)
-            return [Fitting(note=self._notes[number], name=self._notes[number].title) for number in numbers]
+            return [NameMatch(note=self._notes[number], name=self._notes[number].title) for number in numbers]
         best: dict[int, tuple[int, int, str]] = {}
-        by_path = "/" in asked
-        for source, loosely in ((self._names, 0 if by_path else _FEW), (self._paths, _FEW if by_path else 0)):
-            for name, number, fit in source.fitting(asked, preferred, loosely=loosely) if len(best) < _FEW else ():
+        by_path = "/" in query
+        for source, is_meant in ((self._names, not by_path), (self._paths, by_path)):
+            if len(best) >= _MIN_EXACT:
+                break
+            for name, number, name_rank in source.find(query, preferred, min_exact=_MIN_EXACT if is_meant else 0):
                 place = preferred.get(number, len(preferred) + number)
-                rank = (fit - (_HEAD_START if number in preferred else 0), place)
-                if number not in best or rank < best[number][:2]:  # of names that fit alike the first: the title
+                rank = (name_rank - (_PREFERENCE if number in preferred else 0), place)
+                if number not in best or rank < best[number][:2]:  # of equal ranks the first: the title
                     best[number] = (*rank, name)
         chosen = nsmallest(limit, best, key=best.__getitem__)
-        return [Fitting(note=self._notes[number], name=best[number][2]) for number in chosen]
+        return [NameMatch(note=self._notes[number], name=best[number][2]) for number in chosen]
 
     def link(self, path: str) -> str:
-        """What to write between brackets to mean this note: its name, or its path where others have that name too."""
+        """The link target for this note: its name, or its path where the name is ambiguous."""
         name = _file(path)
-        return name if self._files[folded(name)] == 1 else _stem(path)
+        return name if self._files[normalize_name(name)] == 1 else _stem(path)
 
 
 class _Names:
-    """Names of numbered notes, a line for each. Whatever has to look at all of them is one call that runs in C."""
+    """Names of numbered notes, one per line. Every scan over all names is one call that runs in C."""
 
     def __init__(self, names: Iterable[tuple[str, int]]) -> None:
         self._named = list(names)
-        self._lines = [folded(name) for name, _ in self._named]
+        self._lines = [normalize_name(name) for name, _ in self._named]
         self._text = "\n".join((*self._lines, ""))
         self._starts = [*accumulate((len(line) + 1 for line in self._lines), initial=0)]
         self._sorted = sorted(range(len(self._lines)), key=self._lines.__getitem__)
         self._with_letter: dict[str, int] = {}
 
-    def fitting(self, asked: str, preferred: Iterable[int], *, loosely: int) -> list[tuple[str, int, int]]:
-        """Names with the numbers of their notes and how well they fit.
+    def find(self, query: str, preferred: Iterable[int], *, min_exact: int) -> list[tuple[str, int, int]]:
+        """Names with the numbers of their notes and their ranks.
 
-        Where fewer than `loosely` hold what was asked for, they may hold its words apart, or its letters.
+        If fewer than `min_exact` contain the query, names with its words apart or its letters in order match too.
         """
-        fits: dict[int, int] = {}
-        letters = _letters_in_order(asked)
+        ranks: dict[int, int] = {}
+        letters = _letters_in_order(query)
         for way, enough in (
-            (self._of(preferred), _ENOUGH),
-            (self._beginning_with(asked), _ENOUGH),
-            (self._holding(asked), _ENOUGH),
-            (self._spelled(asked, letters), loosely),
+            (self._of(preferred), _MAX_COMPARED),
+            (self._starting_with(query), _MAX_COMPARED),
+            (self._containing(query), _MAX_COMPARED),
+            (self._loose(query, letters), min_exact),
         ):
-            if len(fits) < enough:
-                for line in islice(way, _ENOUGH):
-                    if (fit := _fit(asked, letters, self._lines[line])) is not None:
-                        fits[line] = fit
-        return [(*self._named[line], fit) for line, fit in sorted(fits.items())]
+            if len(ranks) < enough:
+                for line in islice(way, _MAX_COMPARED):
+                    if (rank := _rank(query, letters, self._lines[line])) is not None:
+                        ranks[line] = rank
+        return [(*self._named[line], rank) for line, rank in sorted(ranks.items())]
 
     def _of(self, numbers: Iterable[int]) -> Iterator[int]:
         return (line for number in numbers for line in self._lines_of.get(number, ()))
@@ -129,49 +131,49 @@ class _Names:
             lines.setdefault(number, []).append(line)
         return lines
 
-    def _beginning_with(self, asked: str) -> list[int]:
-        first = bisect_left(self._sorted, asked, key=self._lines.__getitem__)
-        last = bisect_left(self._sorted, asked + "\U0010ffff", lo=first, key=self._lines.__getitem__)
-        return nsmallest(_ENOUGH, self._sorted[first:last])
+    def _starting_with(self, query: str) -> list[int]:
+        first = bisect_left(self._sorted, query, key=self._lines.__getitem__)
+        last = bisect_left(self._sorted, query + "\U0010ffff", lo=first, key=self._lines.__getitem__)
+        return nsmallest(_MAX_COMPARED, self._sorted[first:last])
 
-    def _holding(self, asked: str) -> Iterator[int]:
-        at = self._text.find(asked)
+    def _containing(self, query: str) -> Iterator[int]:
+        at = self._text.find(query)
         while at >= 0:
             line = bisect_right(self._starts, at) - 1
             yield line
-            at = self._text.find(asked, self._starts[line + 1])
+            at = self._text.find(query, self._starts[line + 1])
 
-    def _spelled(self, asked: str, letters: re.Pattern[str]) -> Iterator[int]:
-        """Lines that hold the words in any order, then those that hold the letters in this one."""
-        marks = reduce(and_, map(self._marks, set(asked) - {" "})).to_bytes(len(self._lines), "big")
+    def _loose(self, query: str, letters: re.Pattern[str]) -> Iterator[int]:
+        """Lines that contain the words in any order, then those that contain the letters in order."""
+        marks = reduce(and_, map(self._bitmap, set(query) - {" "})).to_bytes(len(self._lines), "big")
         numbers, lines = [*compress(range(len(marks)), marks)], [*compress(self._lines, marks)]
-        words = asked.split()
+        words = query.split()
         if len(words) > 1:
             each = (map(contains, lines, repeat(word)) for word in words)
             yield from compress(numbers, map(min, *each))
         yield from compress(numbers, map(letters.match, lines))
 
-    def _marks(self, letter: str) -> int:
-        """A byte for each line that says whether it holds the letter; as a number, of which two are quickly joined."""
+    def _bitmap(self, letter: str) -> int:
+        """A bitmap with a byte per line that says whether it contains the letter, as an integer for fast AND."""
         if letter not in self._with_letter:
             marks = bytes(map(contains, self._lines, repeat(letter)))
             self._with_letter[letter] = int.from_bytes(marks, "big")
         return self._with_letter[letter]
 
 
-def _letters_in_order(asked: str) -> re.Pattern[str]:
-    """Each letter somewhere after the one before. The classes leave but one way to match, so that it is quick."""
-    letters = [re.escape(letter) for letter in asked if letter != " "]
+def _letters_in_order(query: str) -> re.Pattern[str]:
+    """A pattern of letters in order. The character classes leave one way to match, so there is no backtracking."""
+    letters = [re.escape(letter) for letter in query if letter != " "]
     return re.compile("".join(f"[^{letter}]*{letter}" for letter in letters))
 
 
-def _fit(asked: str, letters: re.Pattern[str], name: str) -> int | None:
-    """How a name fits what was typed: the smaller, the better."""
-    if name.startswith(asked):
-        return 0 if len(name) == len(asked) else 1
-    if asked in name:
-        return 2 if f" {asked}" in name or f"/{asked}" in name else 3
-    if all(word in name for word in asked.split()):
+def _rank(query: str, letters: re.Pattern[str], name: str) -> int | None:
+    """The rank of a name for a query, smaller is better; None without a match."""
+    if name.startswith(query):
+        return 0 if len(name) == len(query) else 1
+    if query in name:
+        return 2 if f" {query}" in name or f"/{query}" in name else 3
+    if all(word in name for word in query.split()):
         return 4
     return 5 if letters.match(name) else None
 

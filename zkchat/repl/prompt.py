@@ -114,10 +114,10 @@ class Prompt:
     async def read(self, text: str = "") -> str:
         """Prompt for a message, with `text` to begin with. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C."""
         typed = await self._session.prompt_async(default=text)
-        return self._pastes.whole(typed)
+        return self._pastes.expand(typed)
 
     def _accept(self, buffer: Buffer) -> bool:
-        self._host.text_accepted(self._pastes.whole(buffer.text))
+        self._host.text_accepted(self._pastes.expand(buffer.text))
         self._history.session_id = self._host.session_id
         return self._accept_handler(buffer) if self._accept_handler else False
 

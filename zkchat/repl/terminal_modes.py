@@ -1,4 +1,4 @@
-"""The keyboard between two prompts: what is typed while an answer comes is kept for the next prompt, and not seen."""
+"""Echo of the terminal: what is typed while an answer streams is kept for the next prompt and not shown."""
 
 import sys
 from collections.abc import Iterator
@@ -7,22 +7,22 @@ from typing import TextIO
 
 
 @contextmanager
-def keys_unseen(terminal: TextIO) -> Iterator[None]:
-    """Keys wait, unseen, for whoever reads next. Ctrl-C still stops what goes on."""
-    with _typing(terminal, in_lines=False):
+def echo_off(terminal: TextIO) -> Iterator[None]:
+    """Buffer keys for the next reader without showing them. Ctrl-C still works."""
+    with _line_mode(terminal, enabled=False):
         yield
 
 
 @contextmanager
-def keys_seen(terminal: TextIO) -> Iterator[None]:
-    """A line can be typed. What was typed before the user could know what it is for is forgotten."""
-    with _typing(terminal, in_lines=True):
+def echo_on(terminal: TextIO) -> Iterator[None]:
+    """Let the user type a line, and discard what was typed before."""
+    with _line_mode(terminal, enabled=True):
         yield
 
 
 @contextmanager
-def _typing(terminal: TextIO, *, in_lines: bool) -> Iterator[None]:
-    """Whether keys are shown and gathered into lines. Windows shows none that nobody reads."""
+def _line_mode(terminal: TextIO, *, enabled: bool) -> Iterator[None]:
+    """Switch echo and line mode on or off. Windows never echoes keys that nobody reads."""
     keyboard = None if sys.platform == "win32" else _descriptor(terminal)
     if keyboard is None:
         yield
@@ -31,18 +31,18 @@ def _typing(terminal: TextIO, *, in_lines: bool) -> Iterator[None]:
 
     before = termios.tcgetattr(keyboard)
     shown = termios.ECHO | termios.ICANON
-    local = before[3] | shown if in_lines else before[3] & ~shown
-    when = termios.TCSAFLUSH if in_lines else termios.TCSANOW
+    local = before[3] | shown if enabled else before[3] & ~shown
+    when = termios.TCSAFLUSH if enabled else termios.TCSANOW
     termios.tcsetattr(keyboard, when, [*before[:3], local, *before[4:]])
     try:
         yield
     finally:
-        with suppress(termios.error):  # a terminal that was closed meanwhile
+        with suppress(termios.error):  # the terminal may have been closed meanwhile
             termios.tcsetattr(keyboard, termios.TCSANOW, before)
 
 
 def _descriptor(terminal: TextIO) -> int | None:
-    """None for one that is in memory only."""
+    """The file descriptor; None for a stream in memory."""
     try:
         return terminal.fileno()
     except OSError:

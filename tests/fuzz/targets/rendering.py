@@ -5,7 +5,7 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.screens import on_screen, streamed, what_acts_on_a_terminal
 from zkchat.model.prompt import TextChunk
 from zkchat.providers.thinking import ThinkingSplitter
-from zkchat.render.markdown.blocks import Blocks
+from zkchat.render.markdown.blocks import BlockSplitter
 from zkchat.render.sanitize import sanitize_in_place, sanitize_line, sanitize_text
 
 LONGEST_DRAWN = 1_500
@@ -34,11 +34,11 @@ def screen(case: Case, text: str) -> None:
 
 def blocks(case: Case, text: str) -> None:
     def settled(pieces: list[str]) -> list[list[str]]:
-        cut = Blocks()
+        cut = BlockSplitter()
         done = []
         for piece in pieces:
             cut.add(piece)
-            done += cut.settled()
+            done += cut.take_final()
         return [[f"{token.type} {token.content}" for token in piece.tokens] for piece in (*done, *cut.close())]
 
     text = sanitize_text(text[:20_000])

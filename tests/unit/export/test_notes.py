@@ -9,7 +9,7 @@ import yaml
 
 from tests.support.sessions import NOON
 from zkchat.export.notes import answer_note, as_markdown, file_name
-from zkchat.export.redaction import REDACTED, holds_secret, redacted
+from zkchat.export.redaction import REDACTED, contains_secret, redact
 from zkchat.export.session_json import as_json
 from zkchat.model.message import (
     ChatMessage,
@@ -169,14 +169,14 @@ def test_a_file_is_named_by_what_every_system_can_hold(title: str, name: str) ->
 
 @pytest.mark.parametrize("key", KEYS)
 def test_what_looks_like_a_key_is_redacted_wherever_it_stands(key: str) -> None:
-    assert redacted(f"before {key} after").startswith(f"before {REDACTED}")
-    assert key not in redacted(f'"{key}"')
-    assert holds_secret(f"export OPENAI={key}")
+    assert redact(f"before {key} after").startswith(f"before {REDACTED}")
+    assert key not in redact(f'"{key}"')
+    assert contains_secret(f"export OPENAI={key}")
 
 
 @pytest.mark.parametrize("text", NAMED_KEYS)
 def test_what_is_called_a_key_is_redacted_and_its_name_stays(text: str) -> None:
-    cleaned = redacted(text)
+    cleaned = redact(text)
     assert REDACTED in cleaned
     assert cleaned.startswith(text[:5])
     assert not re.search(r"\d", cleaned)
@@ -184,17 +184,17 @@ def test_what_is_called_a_key_is_redacted_and_its_name_stays(text: str) -> None:
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_words_about_keys_stay_as_they_are(text: str) -> None:
-    assert redacted(text) == text
-    assert not holds_secret(text)
+    assert redact(text) == text
+    assert not contains_secret(text)
 
 
 def test_a_key_that_is_known_is_redacted_whatever_it_looks_like() -> None:
-    assert redacted("it is plainwords, yes", ["", "is", "plainwords"]) == f"it is {REDACTED}, yes"
+    assert redact("it is plainwords, yes", ["", "is", "plainwords"]) == f"it is {REDACTED}, yes"
 
 
 def test_redaction_of_long_texts_takes_no_longer_than_reading_them() -> None:
     for text in ("sk-" * 30_000, "token" * 20_000, "-----BEGIN " * 10_000, "a-" * 30_000, "eyJ" * 30_000):
-        redacted(text)
+        redact(text)
 
 
 @pytest.mark.parametrize("key", KEYS)

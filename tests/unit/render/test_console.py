@@ -1,4 +1,4 @@
-"""A console for the terminal at hand."""
+"""Consoles for all kinds of terminals."""
 
 import io
 

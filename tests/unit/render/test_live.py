@@ -7,7 +7,7 @@ from rich.text import Text
 
 from tests.support.screens import Clock, Screen, on_screen, terminal, written
 from zkchat.render.console import console_for
-from zkchat.render.live import LiveTail, Pace, Row, rows_of
+from zkchat.render.live import LiveRegion, Row, Throttle, render_rows
 
 
 def rows(*texts: str) -> list[Row]:
@@ -16,7 +16,7 @@ def rows(*texts: str) -> list[Row]:
 
 def test_the_next_tail_replaces_the_last_one() -> None:
     console = terminal()
-    tail = LiveTail(console)
+    tail = LiveRegion(console)
     tail.show([], rows("one", "two", "three"))
     tail.show([], rows("one", "2"))
     assert on_screen(written(console)) == ["one", "2"]
@@ -24,7 +24,7 @@ def test_the_next_tail_replaces_the_last_one() -> None:
 
 def test_final_rows_stay_above_the_tail() -> None:
     console = terminal()
-    tail = LiveTail(console)
+    tail = LiveRegion(console)
     tail.show([], rows("draft"))
     tail.show(rows("final"), rows("next"))
     tail.show([], rows("next", "and next"))
@@ -34,7 +34,7 @@ def test_final_rows_stay_above_the_tail() -> None:
 
 def test_only_the_rows_that_changed_are_written_again() -> None:
     console = terminal()
-    tail = LiveTail(console)
+    tail = LiveRegion(console)
     tail.show([], rows("a long first row", "second"))
     tail.show([], rows("a long first row", "second and more"))
     assert written(console).count("a long first row") == 1
@@ -45,7 +45,7 @@ def test_only_the_rows_that_changed_are_written_again() -> None:
 
 def test_a_tail_higher_than_the_screen_shows_its_end() -> None:
     console = terminal(height=6)
-    tail = LiveTail(console)
+    tail = LiveRegion(console)
     for count in range(1, 30):
         tail.show([], rows(*(f"row {number}" for number in range(count))))
     assert on_screen(written(console), height=6) == ["row 25", "row 26", "row 27", "row 28"]
@@ -55,7 +55,7 @@ def test_a_tail_higher_than_the_screen_shows_its_end() -> None:
 
 def test_a_row_that_is_wider_on_this_terminal_than_was_thought_leaves_no_trace() -> None:
     console = terminal(width=20)
-    tail = LiveTail(console)
+    tail = LiveRegion(console)
     tail.show([], [Row("x" * 33, 20), *rows("below")])
     tail.show([], rows("short"))
     assert on_screen(written(console), width=20) == ["short"]
@@ -64,7 +64,7 @@ def test_a_row_that_is_wider_on_this_terminal_than_was_thought_leaves_no_trace()
 @pytest.mark.parametrize("width", [10, 15, 40])
 def test_after_a_resize_the_rows_that_the_terminal_folded_are_erased(width: int) -> None:
     console = terminal(width=20)
-    tail = LiveTail(console)
+    tail = LiveRegion(console)
     tail.show(rows("final"))
     tail.show([], rows("x" * 20, "y" * 4))
     console.size = (width, 24)
@@ -79,7 +79,7 @@ def test_after_a_resize_the_rows_that_the_terminal_folded_are_erased(width: int)
 
 def test_where_the_cursor_cannot_be_moved_there_is_no_tail() -> None:
     stream = io.StringIO()
-    tail = LiveTail(console_for(stream, is_tty=False, variables={}))
+    tail = LiveRegion(console_for(stream, is_tty=False, variables={}))
     tail.show([], rows("draft"))
     tail.show(rows("final"), rows("draft"))
     assert stream.getvalue() == "final\n"
@@ -92,21 +92,21 @@ class GoneReader(io.StringIO):
 
 def test_a_reader_that_went_away_is_no_error() -> None:
     console = console_for(GoneReader(), is_tty=True, variables={"TERM": "xterm"})
-    tail = LiveTail(console)
+    tail = LiveRegion(console)
     tail.show(rows("one"))
     tail.show(rows("two"))
     assert console.quiet
 
 
 def test_rows_have_no_trailing_blanks_and_know_their_width() -> None:
-    drawn = rows_of(terminal(width=10, color="never"), Text("日本 x   \n\n   ", justify="left"))
+    drawn = render_rows(terminal(width=10, color="never"), Text("日本 x   \n\n   ", justify="left"))
     assert drawn == [Row("日本 x", 6), Row("", 0), Row("", 0)]
 
 
 @pytest.mark.parametrize(("took", "times"), [(0.0625, [0.0, 0.625, 1.25, 1.875]), (0.5, [0.0, 1.0])])
 def test_drawing_rests_ten_times_as_long_as_it_took_but_a_second_at_most(took: float, times: list[float]) -> None:
     clock = Clock()
-    pace = Pace(clock)
+    pace = Throttle(clock)
     drawn: list[float] = []
 
     def frame() -> None:
@@ -121,7 +121,7 @@ def test_drawing_rests_ten_times_as_long_as_it_took_but_a_second_at_most(took: f
 
 def test_drawing_is_done_twenty_times_in_a_second_at_most() -> None:
     clock = Clock()
-    pace = Pace(clock)
+    pace = Throttle(clock)
     drawn: list[float] = []
     for tick in range(1000):
         clock.now = tick / 1000

@@ -51,4 +51,4 @@ def test_a_stream_that_knows_ascii_only_gets_characters_that_look_alike() -> Non
 
 def test_bytes_that_cannot_be_read_still_raise() -> None:
     with pytest.raises(UnicodeDecodeError):
-        b"\xff".decode("utf-8", errors="zkchat.look_alike")
+        b"\xff".decode("utf-8", errors="zkchat.ascii_fallback")

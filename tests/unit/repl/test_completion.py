@@ -51,7 +51,7 @@ class SourceWithoutIndex(Source):
 
 def menu_of(library: Library, agents: Sequence[str] = ()) -> MenuCompleter:
     name_cache = NameCache()
-    name_cache.renew(library, [])
+    name_cache.refresh(library, [])
     return MenuCompleter(Suggestions(name_cache, Source(library, agents)))
 
 
@@ -145,18 +145,18 @@ def test_notes_of_the_conversation_and_those_they_link_to_come_first(library: Li
     name_cache = NameCache()
     reference = DocumentReference(wikilink="[[Sleep]]", relative_path="Ideas/Sleep.md")
     broken = DocumentReference(wikilink="[[Nowhere]]", status="missing")
-    name_cache.renew(library, [an_answer("", reference, broken)])
-    assert [fitting.note.path for fitting in name_cache.fitting("")][:2] == ["Ideas/Sleep.md", "Ideas/Naps.md"]
+    name_cache.refresh(library, [an_answer("", reference, broken)])
+    assert [match.note.path for match in name_cache.find("")][:2] == ["Ideas/Sleep.md", "Ideas/Naps.md"]
 
 
 def test_a_new_note_is_offered_once_the_cache_is_refreshed(library: Library, tmp_path: Path) -> None:
     name_cache = NameCache()
-    name_cache.renew(library, [])
+    name_cache.refresh(library, [])
     (tmp_path / "vault" / "Brand new.md").write_text("new")
     library.refresh()
-    assert name_cache.fitting("brand") == []
-    name_cache.renew(library, [])
-    assert [fitting.note.path for fitting in name_cache.fitting("brand")] == ["Brand new.md"]
+    assert name_cache.find("brand") == []
+    name_cache.refresh(library, [])
+    assert [match.note.path for match in name_cache.find("brand")] == ["Brand new.md"]
 
 
 def test_an_error_of_the_index_means_no_menu_and_nothing_else() -> None:

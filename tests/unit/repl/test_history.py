@@ -53,7 +53,7 @@ def test_a_line_with_a_secret_is_not_kept(tmp_path: Path, text: str) -> None:
 def test_a_secret_inside_a_folded_paste_is_not_kept(tmp_path: Path) -> None:
     pastes = Pastes()
     history = SharedHistory(tmp_path / "history", pastes)
-    history.append_string(f"Look: {pastes.folded(LONG + ' AKIAIOSFODNN7EXAMPLE')}")
+    history.append_string(f"Look: {pastes.fold(LONG + ' AKIAIOSFODNN7EXAMPLE')}")
     assert remembered(tmp_path / "history") == []
 
 
@@ -64,11 +64,11 @@ def test_words_about_secrets_are_none(text: str) -> None:
 
 def test_a_paste_is_kept_whole_and_shown_folded(tmp_path: Path) -> None:
     file, pastes = tmp_path / "history", Pastes()
-    SharedHistory(file, pastes).append_string(pastes.folded(LONG))
+    SharedHistory(file, pastes).append_string(pastes.fold(LONG))
     assert "line 49" in file.read_text()
     later = Pastes()
     (shown,) = SharedHistory(file, later).load_history_strings()
-    assert (shown, later.whole(shown)) == ("[pasted 50 lines]", LONG)
+    assert (shown, later.expand(shown)) == ("[pasted 50 lines]", LONG)
 
 
 def test_without_a_place_to_write_there_is_simply_no_history(tmp_path: Path) -> None:

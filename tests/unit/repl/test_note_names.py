@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.repl.note_names import NamedNote, NoteNames, folded
+from zkchat.repl.note_names import NamedNote, NoteNames, normalize_name
 
 
 def note(path: str, *aliases: str, title: str = "") -> NamedNote:
@@ -25,7 +25,7 @@ VAULT = NoteNames(
 
 
 def titles(typed: str, names: NoteNames = VAULT, *, first: tuple[str, ...] = ()) -> list[str]:
-    return [fitting.note.title for fitting in names.fitting(typed, first=first)]
+    return [match.note.title for match in names.find(typed, first=first)]
 
 
 @pytest.mark.parametrize(
@@ -84,13 +84,13 @@ def test_a_note_of_the_conversation_comes_before_one_that_begins_so_but_not_befo
 
 
 def test_of_names_that_fit_alike_the_title_is_shown_and_else_the_alias() -> None:
-    assert [fitting.name for fitting in VAULT.fitting("evergr")] == ["Evergreen notes"]
-    assert [fitting.name for fitting in VAULT.fitting("night")] == ["night train"]
+    assert [match.name for match in VAULT.find("evergr")] == ["Evergreen notes"]
+    assert [match.name for match in VAULT.find("night")] == ["night train"]
 
 
 def test_without_anything_typed_the_notes_come_in_their_order() -> None:
     assert titles("")[:2] == ["Evergreen notes", "Atomic notes"]
-    assert len(VAULT.fitting("", limit=3)) == 3
+    assert len(VAULT.find("", limit=3)) == 3
 
 
 def test_a_link_is_the_name_unless_others_have_it_too() -> None:
@@ -100,7 +100,7 @@ def test_a_link_is_the_name_unless_others_have_it_too() -> None:
 
 NAME = st.text(
     st.sampled_from("abcdefgh éÉøŁß日本夜\n-_'[](){}.*+?^$|\\#%~0123\u0301\u200d"), min_size=1, max_size=12
-).filter(lambda name: folded(name).strip())
+).filter(lambda name: normalize_name(name).strip())
 
 
 @settings(max_examples=150, deadline=None)
@@ -108,9 +108,9 @@ NAME = st.text(
 def test_every_piece_of_a_name_finds_its_note(names: list[str], data: st.DataObject) -> None:
     notes = [note(f"{number}.md", title=name) for number, name in enumerate(names)]
     wanted = data.draw(st.sampled_from(notes))
-    whole = folded(wanted.title)
+    whole = normalize_name(wanted.title)
     start = data.draw(st.integers(0, len(whole) - 1))
     piece = whole[start : data.draw(st.integers(start + 1, len(whole)))]
-    found = [fitting.note.path for fitting in NoteNames(notes).fitting(piece, limit=len(notes))]
+    found = [match.note.path for match in NoteNames(notes).find(piece, limit=len(notes))]
     assert wanted.path in found
     assert len(found) == len(set(found))

@@ -9,7 +9,7 @@ from typing import TextIO
 
 import pytest
 
-from zkchat.repl.terminal_modes import keys_seen, keys_unseen
+from zkchat.repl.terminal_modes import echo_off, echo_on
 
 
 class Keyboard:
@@ -49,17 +49,17 @@ def keyboard() -> Iterator[Keyboard]:
 
 
 def test_keys_are_kept_unseen_and_ctrl_d_is_one_of_them(keyboard: Keyboard) -> None:
-    with keys_unseen(keyboard.stream):
+    with echo_off(keyboard.stream):
         keyboard.type("half a question\x04")
         assert keyboard.seen == ""
         assert keyboard.waiting == "half a question\x04"
 
 
 def test_a_question_shows_what_is_typed_and_forgets_what_was_typed_before_it(keyboard: Keyboard) -> None:
-    with keys_unseen(keyboard.stream):
+    with echo_off(keyboard.stream):
         keyboard.type("y\n")
         assert keyboard.has_arrived()
-        with keys_seen(keyboard.stream):
+        with echo_on(keyboard.stream):
             keyboard.type("no\n")
             assert keyboard.seen == "no\r\n"
             assert keyboard.waiting == "no\n"
@@ -68,12 +68,12 @@ def test_a_question_shows_what_is_typed_and_forgets_what_was_typed_before_it(key
 
 
 def test_the_terminal_is_left_as_it_was(keyboard: Keyboard) -> None:
-    with pytest.raises(KeyError), keys_unseen(keyboard.stream):
+    with pytest.raises(KeyError), echo_off(keyboard.stream):
         raise KeyError
     keyboard.type("hello\n")
     assert keyboard.seen == "hello\r\n"
 
 
 def test_a_stream_in_memory_has_no_keys_to_be_seen() -> None:
-    with keys_unseen(io.StringIO("typed\n")) as nothing:
+    with echo_off(io.StringIO("typed\n")) as nothing:
         assert nothing is None

@@ -1,7 +1,7 @@
-"""An arriving Markdown text, cut into pieces that no further line can change.
+"""Splits streaming Markdown into blocks that no further line can change.
 
-A piece is a top-level block, an item of a list, or a stretch of a long table or code fence. Where the cuts fall
-depends on the text alone, never on how it arrived.
+A block is a top-level block, an item of a list, or a chunk of a long table or code fence. Where the text is split
+depends on the text alone, never on how it was chunked.
 """
 
 import re
@@ -13,19 +13,19 @@ from markdown_it.token import Token
 
 from zkchat.render.markdown.parser import parse
 
-FENCE_STRETCH: Final = 8
-"""Lines of code that are settled together: few, so that code reaches the scrollback soon."""
-FENCE_CONTEXT: Final = 24
-"""Lines before them that the highlighter sees, so that a string or comment begun above keeps its colour."""
-TABLE_STRETCH: Final = 20
-"""Rows of a table that are settled together. The first stretch decides the widths of the columns."""
+FENCE_CHUNK_LINES: Final = 8
+"""Lines of code that become final together: few, so that code reaches the scrollback soon."""
+FENCE_CONTEXT_LINES: Final = 24
+"""Preceding lines that the highlighter sees, so that a string or comment begun above keeps its colour."""
+TABLE_CHUNK_ROWS: Final = 20
+"""Rows of a table that become final together. The first chunk decides the widths of the columns."""
 
-LONGEST_LINE: Final = 4_000
-LARGEST_BLOCK: Final = 12_000
+MAX_LINE_LENGTH: Final = 4_000
+MAX_PARAGRAPH_LENGTH: Final = 12_000
 """Characters of a paragraph."""
 
-_PARTED: Final = re.compile(r"[-+*|]|\d{1,9}[.)]")
-"""What begins a line of a block that is settled part by part."""
+_PARTWISE: Final = re.compile(r"[-+*|]|\d{1,9}[.)]")
+"""The beginning of a line of a list or table, which become final part by part."""
 _LISTS: Final = {"bullet_list_open", "ordered_list_open"}
 _WHOLE_AT_LINE_END: Final = {"heading_open", "hr"}
 _WHOLE_AT_BLANK_LINE: Final = {"paragraph_open", "blockquote_open", "table_open"}
@@ -33,12 +33,12 @@ _ONLY_MARKS: Final = re.compile(r"[-=*_#>`~+|:.)\d\s]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Something that is drawn by itself: the tokens of one block, whole or in part."""
+class DrawableBlock:
+    """The tokens of one block, or of a part of it, that are drawn together."""
 
     tokens: Sequence[Token]
     joined: bool = False
-    """Whether it goes on with the block above, without a blank row between."""
+    """Whether it continues the block above, without a blank row between."""
 
     @property
     def is_code(self) -> bool:
@@ -46,52 +46,52 @@ class Piece:
 
 
 class _Part(NamedTuple):
-    piece: Piece
+    block: DrawableBlock
     line: int
-    """Where its source begins."""
+    """The line where its source begins."""
 
 
 @dataclass(slots=True)
 class _Fence:
-    """A code fence whose lines are arriving."""
+    """An open code fence."""
 
     info: str
     mark: str
     indent: int
     ended: bool = False
     begun: bool = False
-    """Whether its opening is settled."""
+    """Whether its first chunk is final."""
     context: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
-    def consume(self, lines: Sequence[str]) -> tuple[list[Piece], int]:
-        """The stretches that these lines fill, and how many of the lines were taken."""
-        pieces = []
+    def consume(self, lines: Sequence[str]) -> tuple[list[DrawableBlock], int]:
+        """The chunks that these lines complete, and how many of the lines were consumed."""
+        blocks = []
         for taken, line in enumerate(lines, start=1):
             self.ended = self._is_ended_by(line)
             if not self.ended:
                 self.lines.append(self._unindented(line))
-            if self.ended or len(self.lines) == FENCE_STRETCH:
-                pieces.append(self.rest())
-                self.context, self.lines = [*self.context, *self.lines][-FENCE_CONTEXT:], []
+            if self.ended or len(self.lines) == FENCE_CHUNK_LINES:
+                blocks.append(self.remaining())
+                self.context, self.lines = [*self.context, *self.lines][-FENCE_CONTEXT_LINES:], []
                 self.begun = True
             if self.ended:
-                return pieces, taken
-        return pieces, len(lines)
+                return blocks, taken
+        return blocks, len(lines)
 
-    def rest(self) -> Piece:
-        return self._piece(self.context, self.lines)
+    def remaining(self) -> DrawableBlock:
+        return self._block(self.context, self.lines)
 
-    def tail(self, arriving: str) -> Piece:
-        """What has not been settled yet. A line of which only marks have arrived may still end the fence."""
+    def tail(self, arriving: str) -> DrawableBlock:
+        """The lines that are not final yet. A line of fence characters only may still close the fence."""
         code = [*self.lines, self._unindented(arriving)] if arriving.strip(self.mark[0]) else self.lines
-        # Lexers are slow, and these rows are drawn again and again: their colours may wait for the context.
-        return self._piece([], code)
+        # Lexers are slow, and these rows are redrawn often: exact colours can wait until the chunk is final.
+        return self._block([], code)
 
-    def _piece(self, context: list[str], code: list[str]) -> Piece:
+    def _block(self, context: list[str], code: list[str]) -> DrawableBlock:
         token = Token("fence", "code", 0, info=self.info, markup=self.mark)
         token.meta = {"context": context, "code": code, "begun": self.begun, "ended": self.ended}
-        return Piece([token], joined=self.begun)
+        return DrawableBlock([token], joined=self.begun)
 
     def _is_ended_by(self, line: str) -> bool:
         bare = line.strip(" \t")
@@ -107,23 +107,23 @@ def _indent(line: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rest:
-    """The text begins with the rest of a block whose beginning is settled."""
+class _Continuation:
+    """State of a list or table whose beginning is final while more of it arrives."""
 
     number: int = 1
-    """Of its first item, if it is a list."""
+    """The number of the next item, for a list."""
     head: tuple[str, ...] = ()
-    """The lines that say how the others look, if it is a table."""
+    """The header and first rows, which decide the layout, for a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A top-level block, and what is known of its beginning if that is settled."""
+    """A top-level block, with the state of its beginning if that is final."""
 
     tokens: Sequence[Token]
-    rest: _Rest | None
+    rest: _Continuation | None
     before: int
-    """Lines that were parsed before the text, to make sense of it."""
+    """Number of lines of the beginning that were parsed again before the text."""
 
     @property
     def kind(self) -> str:
@@ -141,15 +141,15 @@ class _Group:
         if self.kind in _LISTS:
             return self._items()
         if self.kind == "table_open":
-            return self._stretches()
-        return [_Part(Piece(self.tokens), self.first)]
+            return self._table_chunks()
+        return [_Part(DrawableBlock(self.tokens), self.first)]
 
-    def rest_after(self, settled: int, lines: Sequence[str]) -> _Rest | None:
-        """What must be known of the block once so many more of its parts are settled."""
-        if settled and self.kind in _LISTS:
-            return _Rest(number=self._number + settled)
-        if settled and self.kind == "table_open" and self.rest is None:
-            return _Rest(head=tuple(lines[self.first : self.first + 2 + TABLE_STRETCH]))
+    def continuation_after(self, finished: int, lines: Sequence[str]) -> _Continuation | None:
+        """The state to remember once so many more of its parts are final."""
+        if finished and self.kind in _LISTS:
+            return _Continuation(number=self._number + finished)
+        if finished and self.kind == "table_open" and self.rest is None:
+            return _Continuation(head=tuple(lines[self.first : self.first + 2 + TABLE_CHUNK_ROWS]))
         return self.rest
 
     @property
@@ -160,23 +160,23 @@ class _Group:
         parts = []
         for index, item in enumerate(_children(self.tokens, "list_item", level=1)):
             opening = self.tokens[0].copy(attrs={"start": self._number + index})
-            piece = Piece([opening, *item, self.tokens[-1]], joined=index > 0 or self.rest is not None)
-            parts.append(_Part(piece, self._lines_of(item)[0]))
+            block = DrawableBlock([opening, *item, self.tokens[-1]], joined=index > 0 or self.rest is not None)
+            parts.append(_Part(block, self._lines_of(item)[0]))
         return parts
 
-    def _stretches(self) -> list[_Part]:
+    def _table_chunks(self) -> list[_Part]:
         rows = _children(self.tokens, "tr", level=2)[1:]
-        if len(rows) <= TABLE_STRETCH:
-            return [_Part(Piece(self.tokens), self.first)]
-        measure = [token for row in rows[:TABLE_STRETCH] for token in row]
+        if len(rows) <= TABLE_CHUNK_ROWS:
+            return [_Part(DrawableBlock(self.tokens), self.first)]
+        measure = [token for row in rows[:TABLE_CHUNK_ROWS] for token in row]
         before = self.tokens[1 : self.tokens.index(measure[0])]
         after = self.tokens[-2:]
-        parts = [_Part(Piece([self.tokens[0], *before, *measure, *after]), self.first)]
-        opening = self.tokens[0].copy(meta={"skip": TABLE_STRETCH})
-        for start in range(TABLE_STRETCH, len(rows), TABLE_STRETCH):
-            stretch = [token for row in rows[start : start + TABLE_STRETCH] for token in row]
-            piece = Piece([opening, *before, *measure, *stretch, *after], joined=True)
-            parts.append(_Part(piece, self._lines_of(stretch)[0]))
+        parts = [_Part(DrawableBlock([self.tokens[0], *before, *measure, *after]), self.first)]
+        opening = self.tokens[0].copy(meta={"skip": TABLE_CHUNK_ROWS})
+        for start in range(TABLE_CHUNK_ROWS, len(rows), TABLE_CHUNK_ROWS):
+            chunk = [token for row in rows[start : start + TABLE_CHUNK_ROWS] for token in row]
+            block = DrawableBlock([opening, *before, *measure, *chunk, *after], joined=True)
+            parts.append(_Part(block, self._lines_of(chunk)[0]))
         return parts[1:] if self.rest else parts
 
     def _lines_of(self, tokens: Sequence[Token]) -> tuple[int, int]:
@@ -185,13 +185,13 @@ class _Group:
 
 
 def _children(tokens: Sequence[Token], name: str, *, level: int) -> list[Sequence[Token]]:
-    """The tokens from each opening of that name and level to its closing."""
+    """The tokens of each child with that name and level."""
     opened = [index for index, token in enumerate(tokens) if token.level == level and token.type == f"{name}_open"]
     closed = [index for index, token in enumerate(tokens) if token.level == level and token.type == f"{name}_close"]
     return [tokens[first : last + 1] for first, last in zip(opened, closed, strict=True)]
 
 
-def _groups(lines: Sequence[str], rest: _Rest | None) -> list[_Group]:
+def _groups(lines: Sequence[str], rest: _Continuation | None) -> list[_Group]:
     head = rest.head if rest else ()
     tokens = parse("".join(f"{line}\n" for line in (*head, *lines)))
     ends = [index + 1 for index, token in enumerate(tokens) if token.level == 0 and token.nesting != 1]
@@ -201,93 +201,93 @@ def _groups(lines: Sequence[str], rest: _Rest | None) -> list[_Group]:
     ]
 
 
-def _cut(line: str) -> list[str]:
-    """A line in pieces that can be drawn at once, cut at spaces, where a paragraph reads the same."""
-    pieces = []
-    while len(line) > LONGEST_LINE:
-        end = line.rfind(" ", 1, LONGEST_LINE)
-        end = end if end > 0 else LONGEST_LINE
-        pieces.append(line[:end])
+def _split_line(line: str) -> list[str]:
+    """Split a very long line at spaces."""
+    blocks = []
+    while len(line) > MAX_LINE_LENGTH:
+        end = line.rfind(" ", 1, MAX_LINE_LENGTH)
+        end = end if end > 0 else MAX_LINE_LENGTH
+        blocks.append(line[:end])
         line = line[end:].removeprefix(" ")
-    return [*pieces, line]
+    return [*blocks, line]
 
 
-class _Breaks:
-    """Ends a paragraph that has grown too long to be drawn again with each word. Lists, tables and code need no end."""
+class _ParagraphSplitter:
+    """Splits paragraphs that are too long to be redrawn with each word; lists, tables and code end in parts."""
 
     def __init__(self) -> None:
         self._size = 0
         self._is_code = False
 
     def after(self, line: str) -> list[str]:
-        """The line, and a blank one where a paragraph is to end there."""
+        """The line, followed by a blank one where the paragraph is split."""
         bare = line.lstrip(" >")
         if bare.startswith(("```", "~~~")):
             self._is_code = not self._is_code
         self._size = self._size + len(line) + 1 if bare else 0
-        if self._size <= LARGEST_BLOCK or self._is_code or _PARTED.match(bare):
+        if self._size <= MAX_PARAGRAPH_LENGTH or self._is_code or _PARTWISE.match(bare):
             return [line]
         self._size = 0
         return [line, ""]
 
 
-class Blocks:
-    """Text goes in with `add`; `settled` gives what became final, once; `tail` what is left, as it looks so far."""
+class BlockSplitter:
+    """`add` takes text; `take_final` returns each final block once; `tail` the unfinished rest."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._arriving = ""
-        self._fresh = False
-        self._open: _Fence | _Rest | None = None
-        self._breaks = _Breaks()
+        self._has_new_lines = False
+        self._open: _Fence | _Continuation | None = None
+        self._paragraphs = _ParagraphSplitter()
 
     def add(self, text: str) -> None:
         *complete, arriving = (self._arriving + text).split("\n")
         for line in complete:
-            self._take(_cut(line))
-        *pieces, self._arriving = _cut(arriving)
-        self._take(pieces)
+            self._take(_split_line(line))
+        *blocks, self._arriving = _split_line(arriving)
+        self._take(blocks)
 
     def _take(self, lines: Sequence[str]) -> None:
         for line in lines:
-            self._lines += self._breaks.after(line)
-        self._fresh = self._fresh or bool(lines)
+            self._lines += self._paragraphs.after(line)
+        self._has_new_lines = self._has_new_lines or bool(lines)
 
-    def settled(self) -> list[Piece]:
-        return self._settle(closing=False) if self._fresh else []
+    def take_final(self) -> list[DrawableBlock]:
+        return self._finalize(closing=False) if self._has_new_lines else []
 
-    def close(self) -> list[Piece]:
-        """Everything that is left: no further line will come."""
+    def close(self) -> list[DrawableBlock]:
+        """All remaining blocks: no further line will come."""
         self.add("\n" if self._arriving else "")
-        pieces = self._settle(closing=True)
-        return [*pieces, self._open.rest()] if isinstance(self._open, _Fence) else pieces
+        blocks = self._finalize(closing=True)
+        return [*blocks, self._open.remaining()] if isinstance(self._open, _Fence) else blocks
 
-    def tail(self) -> list[Piece]:
+    def tail(self) -> list[DrawableBlock]:
         if isinstance(self._open, _Fence):
             return [self._open.tail(self._arriving)]
         # A line that is all marks so far may become anything; guessing would make the rows above it flicker.
         guess = [] if _ONLY_MARKS.fullmatch(self._arriving) else [self._arriving]
-        return [part.piece for group in _groups([*self._lines, *guess], self._open) for part in group.parts()]
+        return [part.block for group in _groups([*self._lines, *guess], self._open) for part in group.parts()]
 
-    def _settle(self, *, closing: bool) -> list[Piece]:
-        self._fresh = False
-        pieces: list[Piece] = []
+    def _finalize(self, *, closing: bool) -> list[DrawableBlock]:
+        self._has_new_lines = False
+        blocks: list[DrawableBlock] = []
         if isinstance(self._open, _Fence):
-            pieces += self._settle_code(self._open)
+            blocks += self._settle_code(self._open)
         if not isinstance(self._open, _Fence):
-            pieces += self._settle_blocks(self._open, closing)
-        return pieces
+            blocks += self._finalize_blocks(self._open, closing)
+        return blocks
 
-    def _settle_code(self, fence: _Fence) -> list[Piece]:
-        pieces, taken = fence.consume(self._lines)
+    def _settle_code(self, fence: _Fence) -> list[DrawableBlock]:
+        blocks, taken = fence.consume(self._lines)
         del self._lines[:taken]
         self._open = None if fence.ended else fence
-        return pieces
+        return blocks
 
-    def _settle_blocks(self, rest: _Rest | None, closing: bool) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _finalize_blocks(self, rest: _Continuation | None, closing: bool) -> list[DrawableBlock]:
+        blocks: list[DrawableBlock] = []
         lines, start = self._lines, len(self._lines)
-        still_open: _Fence | _Rest | None = None
+        still_open: _Fence | _Continuation | None = None
         groups = _groups(lines, rest)
         for group in groups:
             if not closing and self._may_be_table(group):
@@ -295,22 +295,22 @@ class Blocks:
                 continue
             if group.kind == "fence":
                 code, still_open = self._code(group)
-                pieces += code
+                blocks += code
                 continue
             parts = group.parts()
             if not (closing or group is not groups[-1] or self._is_whole(group)):
                 start = parts.pop().line
-                still_open = group.rest_after(len(parts), lines)
-            pieces += [part.piece for part in parts]
+                still_open = group.continuation_after(len(parts), lines)
+            blocks += [part.block for part in parts]
         self._lines, self._open = lines[start:], still_open
-        return pieces
+        return blocks
 
-    def _code(self, group: _Group) -> tuple[list[Piece], _Fence | None]:
+    def _code(self, group: _Group) -> tuple[list[DrawableBlock], _Fence | None]:
         opening, lines = self._lines[group.first], self._lines[group.first + 1 : group.end]
         token = group.tokens[0]
         fence = _Fence(token.info, token.markup, indent=_indent(opening))
-        pieces, _ = fence.consume(lines)
-        return pieces, None if fence.ended else fence
+        blocks, _ = fence.consume(lines)
+        return blocks, None if fence.ended else fence
 
     def _may_be_table(self, group: _Group) -> bool:
         """Whether the next line may make the last one the head of a table, which goes before fences and headings."""

@@ -1,4 +1,4 @@
-"""The Markdown of answers: CommonMark with tables and wikilinks, of which nothing vanishes and nothing acts."""
+"""The Markdown dialect of answers: CommonMark with tables and wikilinks, sanitized, with nothing hidden."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,71 +13,71 @@ from markdown_it.token import Token
 from zkchat.render.sanitize import sanitize_text
 
 _WIKILINK: Final = re.compile(r"\[\[(?!\[)(?:(?!\]\]|\[\[)[^\n])+\]\]")
-_BAR: Final = re.compile(r"(?<!\\)\|")
-_HIDDEN_BAR: Final = "\ufdd0"
-"""A code point that Unicode keeps free of meaning. It takes the bar's place while table rows are cut into cells."""
+_PIPE: Final = re.compile(r"(?<!\\)\|")
+_ESCAPED_PIPE: Final = "\ufdd0"
+"""A noncharacter of Unicode that replaces the pipe while table rows are split into cells."""
 _LINE_BREAK: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
 def parse(text: str) -> list[Token]:
-    return _parser().parse(with_hidden_bars(text))
+    return _parser().parse(escape_pipes(text))
 
 
 @cache
 def _parser() -> MarkdownIt:
-    # Definitions and blocks of HTML would vanish from the screen. Switched off, they are shown as they are written.
+    # Link definitions and HTML blocks would not be drawn. Disabled, they are shown as they are written.
     parser = MarkdownIt().enable(["strikethrough", "table"]).disable(["reference", "html_block"]).use(wikilinks)
-    parser.core.ruler.push("show", _show)
+    parser.core.ruler.push("sanitize", _sanitize)
     return parser
 
 
-def _show(state: StateCore) -> None:
+def _sanitize(state: StateCore) -> None:
     for token in state.tokens:
-        _make_safe(token)
+        _sanitize_token(token)
         if token.children is not None:
-            token.children = list(_as_shown(token.children))
+            token.children = list(_drawable(token.children))
 
 
-def _make_safe(token: Token) -> Token:
-    """Once more through the door: an entity such as `&#x202e;` has become a character only now."""
-    token.content = with_bars(sanitize_text(token.content))
-    token.info = with_bars(sanitize_text(token.info))
+def _sanitize_token(token: Token) -> Token:
+    """Sanitize again: the parser has just decoded entities such as `&#x202e;`."""
+    token.content = unescape_pipes(sanitize_text(token.content))
+    token.info = unescape_pipes(sanitize_text(token.info))
     return token
 
 
-def _as_shown(tokens: Iterable[Token]) -> Iterator[Token]:
-    """Lines break where the text breaks them, as in a note; an address is shown, and never clickable."""
+def _drawable(tokens: Iterable[Token]) -> Iterator[Token]:
+    """Lines break where the text breaks them, as in a note; addresses are shown and never clickable."""
     for token in tokens:
         match token.type:
             case "softbreak":
                 yield Token("hardbreak", "br", 0)
             case "html_inline":
-                is_break = _LINE_BREAK.fullmatch(token.content)
-                yield (
-                    Token("hardbreak", "br", 0) if is_break else _make_safe(Token("text", "", 0, content=token.content))
-                )
+                if _LINE_BREAK.fullmatch(token.content):
+                    yield Token("hardbreak", "br", 0)
+                else:
+                    yield _sanitize_token(Token("text", "", 0, content=token.content))
             case "image":
-                yield _make_safe(Token("text", "", 0, content=f"{token.content} ({token.attrs.get('src', '')})"))
+                yield _sanitize_token(Token("text", "", 0, content=f"{token.content} ({token.attrs.get('src', '')})"))
             case "link_open" | "link_close" if token.markup == "autolink":
                 pass
             case "link_open":
                 token.attrs["href"] = sanitize_text(str(token.attrs.get("href", "")))
                 yield token
             case _:
-                yield _make_safe(token)
+                yield _sanitize_token(token)
 
 
-def with_hidden_bars(text: str) -> str:
-    """The text, ready to be parsed: the bar of `[[X|y]]` no longer ends a table cell."""
-    return _WIKILINK.sub(lambda link: _BAR.sub(_HIDDEN_BAR, link.group()), text) if "[[" in text else text
+def escape_pipes(text: str) -> str:
+    """Escape the pipe of `[[X|y]]`, so that it does not end a table cell."""
+    return _WIKILINK.sub(lambda link: _PIPE.sub(_ESCAPED_PIPE, link.group()), text) if "[[" in text else text
 
 
-def with_bars(text: str) -> str:
-    return text.replace(_HIDDEN_BAR, "|")
+def unescape_pipes(text: str) -> str:
+    return text.replace(_ESCAPED_PIPE, "|")
 
 
 def wikilinks(parser: MarkdownIt) -> None:
-    """A plug-in: a wikilink becomes one token of its own, outside code and before emphasis is looked for."""
+    """A plugin for markdown-it: a wikilink outside code becomes one token, before emphasis is parsed."""
     parser.inline.ruler.before("link", "wikilink", _wikilink)
 
 

@@ -1,4 +1,4 @@
-"""Markdown as it looks on the screen: Rich's, with clean edges for copying and nothing in it that can be clicked."""
+"""Draws blocks of Markdown with Rich, without trailing blanks and without clickable links."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,20 +13,26 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from zkchat.render.live import Row, rows_of
-from zkchat.render.markdown.blocks import TABLE_STRETCH, Piece
+from zkchat.render.live import Row, render_rows
+from zkchat.render.markdown.blocks import TABLE_CHUNK_ROWS, DrawableBlock
 
 _RULE_WIDTH: Final = 40
-_LONGEST_HIGHLIGHTED_LINE: Final = 1_000
-"""A longer one is data, and lexers may take seconds over it."""
-_UNFOLDED: Final = 1_000_000
+_MAX_HIGHLIGHTED_LINE: Final = 1_000
+"""Longer lines are data, for which lexers may take seconds."""
+_NO_WRAP_WIDTH: Final = 1_000_000
 
 
-def rows_of_piece(console: Console, piece: Piece, *, fold_code: bool = False) -> list[Row]:
-    """The rows of one piece. Long lines of code are left to the terminal to fold, so that they are copied whole."""
-    if piece.is_code:
-        return rows_of(console, _Answer(piece.tokens), width=console.width if fold_code else _UNFOLDED)
-    return _without_blank_ends(rows_of(console, _Answer(piece.tokens), width=console.width))
+class BlockRenderer:
+    """Renders blocks for one console."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def rows(self, block: DrawableBlock, *, fold_code: bool = False) -> list[Row]:
+        """Rows of one block. Without `fold_code`, long lines of code are wrapped by the terminal and copied whole."""
+        width = _NO_WRAP_WIDTH if block.is_code and not fold_code else self._console.width
+        rows = render_rows(self._console, _TokenMarkdown(block.tokens), width=width)
+        return rows if block.is_code else _without_blank_ends(rows)
 
 
 def _without_blank_ends(rows: list[Row]) -> list[Row]:
@@ -44,7 +50,7 @@ class _Rule(MarkdownElement):
 
 
 class _Code(MarkdownElement):
-    """A fence with its marks, so that code is told from prose without colour too."""
+    """A code block with its fence, so that code is recognized without colour."""
 
     @classmethod
     def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
@@ -73,7 +79,7 @@ class _Code(MarkdownElement):
     def _highlighted(self, console: Console) -> Sequence[Text]:
         syntax = None if console.no_color else _syntax(self._token.info.partition(" ")[0])
         lines = [*self._context, *self._code]
-        if syntax is None or max(map(len, lines), default=0) > _LONGEST_HIGHLIGHTED_LINE:
+        if syntax is None or max(map(len, lines), default=0) > _MAX_HIGHLIGHTED_LINE:
             return [Text(line) for line in self._code]
         text = syntax.highlight("\n".join(lines))
         return text.split("\n", allow_blank=True)[len(self._context) : len(lines)]
@@ -81,28 +87,28 @@ class _Code(MarkdownElement):
 
 @lru_cache(maxsize=32)
 def _syntax(language: str) -> Syntax | None:
-    """What colours that language, if anything does. To find out takes longer than to use it."""
+    """The highlighter of a language. Cached, because finding it takes longer than using it."""
     lexer = Syntax("", language).lexer if language else None
     return lexer and Syntax("", lexer, theme="ansi_dark")
 
 
 class _List(ListElement):
-    """Items as far in as they would be in a longer list: it may still become one."""
+    """A list whose items are indented like those of a longer list, since it may still grow."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for index, item in enumerate(self.items):
             is_bullet = self.list_type == "bullet_list_open"
             mark = " • " if is_bullet else f"{(self.list_start or 0) + index:>2}. "
             style = console.get_style("markdown.item.bullet" if is_bullet else "markdown.item.number", default="none")
-            room = options.update(width=max(1, options.max_width - len(mark)))
-            for row, line in enumerate(console.render_lines(item.elements, room, style=item.style)):
+            inner = options.update(width=max(1, options.max_width - len(mark)))
+            for row, line in enumerate(console.render_lines(item.elements, inner, style=item.style)):
                 yield Segment(mark if row == 0 else " " * len(mark), style)
                 yield from line
                 yield Segment.line()
 
 
 class _Table(TableElement):
-    """A table whose first rows decide its widths, so that it can be drawn in stretches."""
+    """A table whose first rows decide the column widths, so that it can be drawn in chunks."""
 
     @classmethod
     def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
@@ -120,7 +126,7 @@ class _Table(TableElement):
         table = Table(
             box=box.SIMPLE, pad_edge=False, show_edge=False, show_header=not self._skip, style="markdown.table.border"
         )
-        widths = _widths([head, *rows[:TABLE_STRETCH]], options.max_width)
+        widths = _widths([head, *rows[:TABLE_CHUNK_ROWS]], options.max_width)
         for cell, width in zip(head.cells, widths, strict=True):
             title = cell.content.copy()
             title.stylize("markdown.table.header")
@@ -130,17 +136,17 @@ class _Table(TableElement):
         yield table
 
 
-def _widths(rows: Sequence[TableRowElement], room: int) -> list[int]:
-    """As wide as the contents need; where there is not enough room, the widest columns give way."""
+def _widths(rows: Sequence[TableRowElement], available: int) -> list[int]:
+    """Widths that the contents need; if they exceed the screen, the widest columns shrink."""
     columns = zip(*(row.cells for row in rows), strict=True)
-    widths = [max(1, *(min(room, cell.content.cell_len) for cell in column)) for column in columns]
-    room -= 3 * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > 1:
+    widths = [max(1, *(min(available, cell.content.cell_len) for cell in column)) for column in columns]
+    available -= 3 * (len(widths) - 1)
+    while sum(widths) > available and max(widths) > 1:
         widths[widths.index(max(widths))] -= 1
     return widths
 
 
-class _Answer(Markdown):
+class _TokenMarkdown(Markdown):
     elements: ClassVar = {
         **Markdown.elements,
         "heading_open": _LeftHeading,
@@ -154,7 +160,7 @@ class _Answer(Markdown):
     inlines = Markdown.inlines | {"wikilink"}
 
     def __init__(self, tokens: Sequence[Token]) -> None:
-        # Rich would make a parser, which takes longer than most blocks do, and parse the text once more.
+        # Rich would create a parser, which takes longer than most blocks, and parse the text again.
         self.parsed = list(tokens)
         self.markup = ""
         self.code_theme = self.inline_code_theme = "ansi_dark"

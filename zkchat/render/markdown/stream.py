@@ -1,4 +1,4 @@
-"""An answer that appears while it arrives: finished blocks are printed once, the unfinished end is redrawn."""
+"""Draws Markdown while it streams: final blocks are printed once, the unfinished end is redrawn."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -6,82 +6,82 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from zkchat.render.live import BLANK, LiveTail, Pace, Row
+from zkchat.render.live import BLANK, LiveRegion, Row, Throttle
 from zkchat.render.sanitize import sanitize_text
 
 if TYPE_CHECKING:
-    from zkchat.render.markdown.blocks import Piece
+    from zkchat.render.markdown.blocks import DrawableBlock
 
 
-MOST_WAITING = 3_000
-"""Characters that wait to be drawn: an answer that is stopped must not take long to draw what came of it."""
+MAX_PENDING = 3_000
+"""Characters that may wait to be drawn, so that a stopped answer is drawn quickly."""
 
 
 class MarkdownStream:
-    """One text of Markdown. The screen at its end depends on the text alone, not on the chunks it came in.
+    """One Markdown text. What is on the screen at the end depends on the text alone, not on its chunks.
 
-    Where nothing can be redrawn, the text is written through as it comes.
+    Where nothing can be redrawn, the text is written as it arrives.
     """
 
     def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
-        # These take long to import; at the start of the program nothing is drawn yet.
-        from zkchat.render.markdown.blocks import Blocks
-        from zkchat.render.markdown.renderer import rows_of_piece
+        # These are slow to import, and nothing is drawn when the program starts.
+        from zkchat.render.markdown.blocks import BlockSplitter
+        from zkchat.render.markdown.renderer import BlockRenderer
 
         self._console = console
-        self._blocks = Blocks()
-        self._rows_of_piece = rows_of_piece
-        self._tail = LiveTail(console)
-        self._pace = Pace(clock)
-        self._waiting: list[str] = []
-        self._backlog = 0
+        self._splitter = BlockSplitter()
+        self._renderer = BlockRenderer(console)
+        self._region = LiveRegion(console)
+        self._throttle = Throttle(clock)
+        self._pending: list[str] = []
+        self._pending_size = 0
         self._is_first = True
         self._is_at_line_start = True
 
     def feed(self, text: str) -> None:
         safe = sanitize_text(text)
         if self._console.is_interactive:
-            self._waiting.append(safe)
-            self._backlog += len(safe)
-            if self._backlog > MOST_WAITING:
-                self._settle()
-            self._pace.draw(self._draw)
+            self._pending.append(safe)
+            self._pending_size += len(safe)
+            if self._pending_size > MAX_PENDING:
+                self._draw_final()
+            self._throttle.draw(self._draw)
         elif safe:
-            self._tail.write(safe)
+            self._region.write(safe)
             self._is_at_line_start = safe.endswith("\n")
 
     def finish(self) -> None:
-        """Everything that is left becomes final, and the cursor stands at the beginning of a line."""
-        self._blocks.add("".join(self._waiting))
-        self._tail.show(self._settled_rows(self._blocks.close()))
+        """Draw the rest, and leave the cursor at the beginning of a line."""
+        self._splitter.add("".join(self._pending))
+        self._region.show(self._final_rows(self._splitter.close()))
         if not self._is_at_line_start:
-            self._tail.write("\n")
+            self._region.write("\n")
 
     def _draw(self) -> None:
-        settled = self._taken()
-        self._tail.show(settled, self._rows(self._blocks.tail(), is_first=self._is_first, fold_code=True))
+        final = self._take_final()
+        self._region.show(final, self._rows(self._splitter.tail(), is_first=self._is_first, fold_code=True))
 
-    def _settle(self) -> None:
-        """Draw what is final, without an end that is drawn anew in a moment."""
-        self._tail.show(self._taken())
+    def _draw_final(self) -> None:
+        """Draw the final blocks only, without the unfinished end."""
+        self._region.show(self._take_final())
 
-    def _taken(self) -> list[Row]:
-        """What became final by all that has arrived."""
-        self._blocks.add("".join(self._waiting))
-        self._waiting.clear()
-        self._backlog = 0
-        return self._settled_rows(self._blocks.settled())
+    def _take_final(self) -> list[Row]:
+        """Rows of the blocks that became final with the pending text."""
+        self._splitter.add("".join(self._pending))
+        self._pending.clear()
+        self._pending_size = 0
+        return self._final_rows(self._splitter.take_final())
 
-    def _settled_rows(self, pieces: "list[Piece]") -> list[Row]:
-        rows = self._rows(pieces, is_first=self._is_first, fold_code=False)
-        self._is_first = self._is_first and not pieces
+    def _final_rows(self, blocks: "list[DrawableBlock]") -> list[Row]:
+        rows = self._rows(blocks, is_first=self._is_first, fold_code=False)
+        self._is_first = self._is_first and not blocks
         return rows
 
-    def _rows(self, pieces: "Iterable[Piece]", *, is_first: bool, fold_code: bool) -> list[Row]:
+    def _rows(self, blocks: "Iterable[DrawableBlock]", *, is_first: bool, fold_code: bool) -> list[Row]:
         rows: list[Row] = []
-        for piece in pieces:
-            if not (is_first or piece.joined):
+        for block in blocks:
+            if not (is_first or block.joined):
                 rows.append(BLANK)
-            rows += self._rows_of_piece(self._console, piece, fold_code=fold_code)
+            rows += self._renderer.rows(block, fold_code=fold_code)
             is_first = False
         return rows

@@ -12,19 +12,21 @@ _TICK_SECONDS: Final = 1.0
 
 
 class Presenter(Protocol):
+    """Shows the events of a turn."""
+
     def show(self, event: Event) -> None: ...
 
     def tick(self) -> None:
-        """Another second is over. Who shows how long the user waits, shows it now."""
+        """Called once per second, to update what shows how long the user waits."""
         ...
 
     def close(self) -> None:
-        """Nothing more will come, also when the turn was broken off."""
+        """End the output, also of a turn that was cancelled."""
         ...
 
 
 class OutputStream:
-    """A stream whose reader may go away, and which knows whether a line has been begun."""
+    """A stream whose reader may close it, and which knows whether it is inside a line."""
 
     def __init__(self, stream: TextIO) -> None:
         never_fail_to_encode(stream)

@@ -30,7 +30,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class JsonPresenter:
-    """One JSON object, printed when the turn is over; printable ASCII only, valid whatever the notes and models say."""
+    """Prints one JSON object at the end of the turn, in ASCII and valid whatever notes and models contain."""
 
     def __init__(self, stdout: TextIO) -> None:
         self._output = OutputStream(stdout)
@@ -69,11 +69,11 @@ class JsonPresenter:
         """Everything is printed at the end."""
 
     def close(self) -> None:
-        self._output.line(json.dumps(self._whole(), indent=2, allow_nan=False))
+        self._output.line(json.dumps(self._document(), indent=2, allow_nan=False))
 
-    def _whole(self) -> Json:
+    def _document(self) -> Json:
         message = self._message
-        whole: dict[str, Json] = {
+        document: dict[str, Json] = {
             "answer": _text(message.text if message else "".join(self._text)),
             "references": [_plain(reference) for reference in (message.references if message else self._references)],
             "usage": {
@@ -89,12 +89,12 @@ class JsonPresenter:
         }
         if self._failure:
             failure = self._failure
-            whole["error"] = {
+            document["error"] = {
                 "text": _text(failure.text),
                 "hint": _text(failure.hint),
                 "exit_code": failure.exit_code,
             }
-        return whole
+        return document
 
 
 def _plain(value: Value | None) -> Json:
@@ -102,7 +102,7 @@ def _plain(value: Value | None) -> Json:
 
 
 def _valid(value: Json) -> Json:
-    """The value without what JSON cannot say: numbers that are none, halves of characters."""
+    """Replace what JSON cannot express: NaN, infinities and lone surrogates."""
     match value:
         case dict():
             return {_text(key): _valid(item) for key, item in value.items()}

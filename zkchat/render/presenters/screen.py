@@ -1,4 +1,4 @@
-"""A turn on a terminal, for a person: the answer as it arrives, what was done for it, its sources and its context."""
+"""A turn drawn on a terminal: the answer as it streams, tool calls, sources and context."""
 
 import time
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.render import phrases
-from zkchat.render.activity import Silence, Thinking, ToolCalls
+from zkchat.render.activity import ThinkingSection, ToolCallSection, WaitIndicator
 from zkchat.render.context_bar import context_bar
 from zkchat.render.markdown.stream import MarkdownStream
 from zkchat.render.references import ClickableLinks, NoLinks, references_panel
@@ -33,7 +33,7 @@ from zkchat.render.sanitize import error_lines
 
 
 class ScreenPresenter:
-    """Draws one section at a time: the answer, a thought, or calls of tools. Warnings wait until a section ends."""
+    """Draws one section at a time: answer, thinking or tool calls. Warnings wait until a section ends."""
 
     def __init__(
         self,
@@ -51,51 +51,51 @@ class ScreenPresenter:
         self._references_shown = references_shown
         self._links = links or NoLinks()
         self._clock = clock
-        self._section: MarkdownStream | Thinking | ToolCalls | None = None
-        self._waiting: list[Text] = []
-        self._silence = Silence(out, clock=clock)
+        self._section: MarkdownStream | ThinkingSection | ToolCallSection | None = None
+        self._deferred: list[Text] = []
+        self._wait_indicator = WaitIndicator(out, clock=clock)
 
     def show(self, event: Event) -> None:
-        self._silence.hide()
-        self._listen(event)
+        self._wait_indicator.hide()
+        self._update_wait_indicator(event)
         match event:
             case TextDelta():
                 self._answer(event.text)
             case ThinkingDelta():
                 self._thought(event.text)
             case ToolStarted():
-                self._calls().started(event.call_id, event.name, event.arguments)
+                self._call_section().started(event.call_id, event.name, event.arguments)
             case ToolFinished():
-                self._calls().finished(event.call_id, event.name, event.summary, failed=event.failed)
+                self._call_section().finished(event.call_id, event.name, event.summary, failed=event.failed)
             case Compacting() | Compacted() | Warned():
-                self._say(_aside(event))
+                self._print(_notice(event))
             case PromptReady():
-                self._begin(None)  # what was said before was an answer by itself
+                self._begin_section(None)  # text so far was an answer of its own
             case TurnFinished():
-                self._finished(event)
+                self._finish_turn(event)
             case TurnFailed():
-                self._begin(None)
-                self._say(Text(error_lines(event.text, event.hint).rstrip("\n"), style="red"))
+                self._begin_section(None)
+                self._print(Text(error_lines(event.text, event.hint).rstrip("\n"), style="red"))
             case LinksResolved() | ReferenceFound() | UsageReported():
                 pass
             case _:
                 assert_never(event)
 
     def tick(self) -> None:
-        if self._section is None or (isinstance(self._section, ToolCalls) and not self._section.is_running):
-            self._silence.draw()
+        if self._section is None or (isinstance(self._section, ToolCallSection) and not self._section.is_running):
+            self._wait_indicator.draw()
 
     def close(self) -> None:
-        self._silence.hide()
-        self._begin(None)
+        self._wait_indicator.hide()
+        self._begin_section(None)
 
-    def _listen(self, event: Event) -> None:
-        """After some events it is the model's turn; others come from it."""
+    def _update_wait_indicator(self, event: Event) -> None:
+        """Start it when the model has to act, and stop it when something comes from the model."""
         match event:
             case PromptReady() | ToolFinished() | Compacting() | Compacted():
-                self._silence.begin()
+                self._wait_indicator.begin()
             case TextDelta() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
-                self._silence.end()
+                self._wait_indicator.end()
             case LinksResolved() | ReferenceFound() | UsageReported() | Warned():
                 pass
             case _:
@@ -106,44 +106,44 @@ class ScreenPresenter:
             self._section.feed(text)
         elif text.strip("\n"):
             answer = MarkdownStream(self._out, clock=self._clock)
-            self._begin(answer)
+            self._begin_section(answer)
             answer.feed(text)
 
     def _thought(self, text: str) -> None:
-        if isinstance(self._section, Thinking):
+        if isinstance(self._section, ThinkingSection):
             self._section.feed(text)
         elif text.strip() and self._thinking_view != "hidden":
-            thought = Thinking(self._out, folded=self._thinking_view == "folded", clock=self._clock)
-            self._begin(thought)
+            thought = ThinkingSection(self._out, folded=self._thinking_view == "folded", clock=self._clock)
+            self._begin_section(thought)
             thought.feed(text)
 
-    def _calls(self) -> ToolCalls:
-        if isinstance(self._section, ToolCalls):
+    def _call_section(self) -> ToolCallSection:
+        if isinstance(self._section, ToolCallSection):
             return self._section
-        calls = ToolCalls(self._out)
-        self._begin(calls)
+        calls = ToolCallSection(self._out)
+        self._begin_section(calls)
         return calls
 
-    def _begin(self, section: MarkdownStream | Thinking | ToolCalls | None) -> None:
-        """End the section at hand, and begin another; a blank line sets the answer apart from what surrounds it."""
+    def _begin_section(self, section: MarkdownStream | ThinkingSection | ToolCallSection | None) -> None:
+        """End the current section and begin another, with a blank line before and after an answer."""
         ended, self._section = self._section, section
         if ended is None:
             return
         ended.finish()
-        for text in self._waiting:
+        for text in self._deferred:
             self._err.print(text)
-        self._waiting.clear()
+        self._deferred.clear()
         if section is not None and isinstance(ended, MarkdownStream) != isinstance(section, MarkdownStream):
             self._out.print()
 
-    def _say(self, text: Text) -> None:
+    def _print(self, text: Text) -> None:
         if self._section is None:
             self._err.print(text)
         else:
-            self._waiting.append(text)
+            self._deferred.append(text)
 
-    def _finished(self, event: TurnFinished) -> None:
-        self._begin(None)
+    def _finish_turn(self, event: TurnFinished) -> None:
+        self._begin_section(None)
         self._out.print()
         if event.message.references:
             panel = references_panel(event.message.references, shown=self._references_shown, links=self._links)
@@ -151,11 +151,11 @@ class ScreenPresenter:
         self._out.print(context_bar(event.usage, width=self._out.width))
 
 
-def _aside(event: Compacting | Compacted | Warned) -> Text:
-    """What happened beside the answer, in a line or two."""
+def _notice(event: Compacting | Compacted | Warned) -> Text:
+    """A line or two about something that happened besides the answer."""
     match event:
         case Compacting():
-            return Text(phrases.making_room(event.messages, event.tokens), style="dim")
+            return Text(phrases.compaction_started(event.messages, event.tokens), style="dim")
         case Compacted():
             return Text(phrases.compaction(event.message), style="dim")
         case Warned():

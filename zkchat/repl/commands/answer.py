@@ -1,4 +1,4 @@
-"""Commands for what came of an answer: its documents, its text, a note or a file made of it."""
+"""Commands for an answer: show its documents, open, copy, save, export."""
 
 from pathlib import PurePosixPath
 
@@ -35,7 +35,7 @@ async def open_(context: CommandContext, argument: str) -> Outcome:
     address = context.links.of(reference)
     if address is None or reference.relative_path is None:
         raise UsageError(f"{reference.wikilink} leads to no note.", hint=describe_doubt(reference))
-    if context.notes.is_free(reference.relative_path):  # which refuses paths that lead out, as an import may hold
+    if context.notes.is_free(reference.relative_path):  # raises for a path outside the vault
         raise UsageError(f"{reference.relative_path} is not there any more.")
     risk = context.links.risk(reference)
     if risk and not await context.surface.confirm(f"{risk} Open {reference.relative_path}?"):
@@ -64,7 +64,9 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     if not answer.text.strip():
         raise UsageError("The last answer has no text to save.")
     question = _question_of(context, answer)
-    path = _named(argument) if argument else _free(context, question.text if question else "Answer", NOTE_SUFFIX)
+    path = (
+        _note_path(argument) if argument else _free_path(context, question.text if question else "Answer", NOTE_SUFFIX)
+    )
     local = context.conversation.stays_here([answer, *([question] if question else [])])
     text = answer_note(PurePosixPath(path).stem, question, answer, context.keys, local=local)
     return await _write(context, path, text, f"Save the answer as {path}?")
@@ -75,7 +77,7 @@ async def export(context: CommandContext, argument: str) -> Outcome:
     if not session_id:
         raise UsageError("There is nothing to export yet.", hint="Ask something first.")
     session, entries = context.store.get(session_id), context.store.entries(session_id)
-    path = argument or _free(context, session.title or "Conversation", NOTE_SUFFIX)
+    path = argument or _free_path(context, session.title or "Conversation", NOTE_SUFFIX)
     if path.endswith(".json"):
         text = as_json(session, entries, context.keys)
     else:
@@ -86,7 +88,7 @@ async def export(context: CommandContext, argument: str) -> Outcome:
 
 
 async def _write(context: CommandContext, path: str, text: str, question: str) -> Outcome:
-    """A new file in the vault, after a yes."""
+    """Create a file in the vault, after the user agreed."""
     if not context.notes.is_free(path):
         raise UsageError(f"{path} is there already, and stays as it is.", hint="Choose another name.")
     if await context.surface.confirm(question):
@@ -98,13 +100,13 @@ async def _write(context: CommandContext, path: str, text: str, question: str) -
 
 
 def _question_of(context: CommandContext, answer: ChatMessage) -> ChatMessage | None:
-    """What the user said last before it."""
+    """The last message of the user before the answer."""
     before = context.conversation.messages[: context.conversation.messages.index(answer)]
     return next((message for message in reversed(before) if message.role == "user"), None)
 
 
-def _named(argument: str) -> str:
-    """The path that `[[Folder/Name]]`, or the same without brackets, gives a new note."""
+def _note_path(argument: str) -> str:
+    """The path of a new note that is given as `[[Folder/Name]]`, with or without brackets."""
     name = without_suffix(argument.removeprefix("[[").removesuffix("]]").partition("|")[0].strip())
     *folders, last = name.split("/")
     if file_name(last) != last:
@@ -113,8 +115,8 @@ def _named(argument: str) -> str:
     return name + NOTE_SUFFIX
 
 
-def _free(context: CommandContext, title: str, suffix: str) -> str:
-    """A name made of the title, with a number where others have it already."""
+def _free_path(context: CommandContext, title: str, suffix: str) -> str:
+    """A path made of the title that is free, with a number if needed."""
     name, number = file_name(title), 1
     while not context.notes.is_free(path := f"{name}{suffix}" if number == 1 else f"{name} {number}{suffix}"):
         number += 1

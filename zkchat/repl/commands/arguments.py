@@ -1,4 +1,4 @@
-"""The numbers that commands take: of messages as `/history` counts them, of documents as the panel does."""
+"""Arguments of commands: numbers of messages as in `/history`, numbers of documents as in the panel."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -8,16 +8,16 @@ from zkchat.model.message import ChatMessage, DocumentReference, ToolCallPart
 from zkchat.model.session import compaction_of
 from zkchat.repl.command_context import CommandContext
 
-_DIGITS: Final = 12
-"""Of a number that are looked at; longer ones number nothing, and Python does not read them at any length."""
+_MAX_DIGITS: Final = 12
+"""Digits of a number that are read; Python refuses to convert numbers of any length."""
 
 
-def number_in(argument: str, count: int, what: str, hint: str) -> int:
-    """The number that was typed, which is one of 1 to `count`."""
+def parse_number(argument: str, count: int, what: str, hint: str) -> int:
+    """Parse a number between 1 and `count`. Raises `UsageError` for anything else."""
     typed = argument.strip().removeprefix("#")
     if not (typed.isascii() and typed.isdigit()):
         raise UsageError(f"{argument!r} is not the number of a {what}.", hint=hint)
-    number = int(typed[:_DIGITS])
+    number = int(typed[:_MAX_DIGITS])
     if not 1 <= number <= count:
         there = f"there are {count}" if count > 1 else "there is one" if count else "there is none yet"
         raise UsageError(f"There is no {what} {number}: {there}.", hint=hint)
@@ -26,16 +26,16 @@ def number_in(argument: str, count: int, what: str, hint: str) -> int:
 
 def message_numbered(context: CommandContext, argument: str) -> ChatMessage:
     messages = context.conversation.messages
-    return messages[number_in(argument, len(messages), "message", "/history numbers them.") - 1]
+    return messages[parse_number(argument, len(messages), "message", "/history numbers them.") - 1]
 
 
 def number_of(context: CommandContext, message: ChatMessage) -> int:
-    """The number under which `/history` shows a message of this conversation."""
+    """The number of a message in `/history`."""
     return next(number for number, known in enumerate(context.conversation.messages, start=1) if known.id == message.id)
 
 
 def is_answer(message: ChatMessage) -> bool:
-    """Whether it is what the model said in the end, and not a step on the way there."""
+    """Whether it is a final answer, and not a step with tool calls or a compaction."""
     calls = any(isinstance(part, ToolCallPart) for part in message.parts)
     return message.role == "assistant" and not calls and compaction_of(message) is None
 
@@ -58,7 +58,7 @@ def _first(messages: Iterator[ChatMessage], otherwise: str) -> ChatMessage:
 
 
 def references_of_last_answer(context: CommandContext) -> Sequence[DocumentReference]:
-    """Those that the panel below it numbered."""
+    """The references that the panel numbers."""
     references = last_answer(context).references
     if not references:
         raise UsageError("The last answer rests on no documents.")
@@ -67,15 +67,15 @@ def references_of_last_answer(context: CommandContext) -> Sequence[DocumentRefer
 
 def reference_numbered(context: CommandContext, argument: str) -> DocumentReference:
     references = references_of_last_answer(context)
-    return references[number_in(argument, len(references), "document", "/refs numbers them.") - 1]
+    return references[parse_number(argument, len(references), "document", "/refs numbers them.") - 1]
 
 
-def numbers_of_messages(context: CommandContext, text: str) -> list[str]:
-    """For completion: the latest first, which are those that people mean."""
+def complete_message_number(context: CommandContext, text: str) -> list[str]:
+    """Complete the number of a message, the latest first."""
     return _beginning_with(text, reversed(range(1, len(context.conversation.messages) + 1)))
 
 
-def numbers_of_references(context: CommandContext, text: str) -> list[str]:
+def complete_reference_number(context: CommandContext, text: str) -> list[str]:
     answers = (message for message in reversed(context.conversation.messages) if is_answer(message))
     answer = next(answers, None)
     return _beginning_with(text, range(1, len(answer.references) + 1) if answer else ())

@@ -1,4 +1,4 @@
-"""Commands for what the model is sent: the meter, the record of a request, compaction, the model itself."""
+"""Commands for what is sent to the model: context usage, record of a request, compaction, choice of the model."""
 
 from zkchat.errors import UsageError
 from zkchat.model.session import compaction_of
@@ -65,7 +65,7 @@ async def model(context: CommandContext, argument: str) -> Outcome:
     return Switch(session=context.conversation.session_id or None, model=argument)
 
 
-def names_of_models(context: CommandContext, text: str) -> list[str]:
+def complete_model(context: CommandContext, text: str) -> list[str]:
     return [name for name in context.models if text.casefold() in name.casefold()]
 
 

@@ -1,4 +1,4 @@
-"""Commands for what was said: the conversation at hand, its branches, and the other sessions of the vault."""
+"""Commands for the messages of this session, its branches, and the other sessions of the vault."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,16 +10,23 @@ from zkchat.model.session import Session, compaction_of, messages_of
 from zkchat.render import phrases
 from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch
-from zkchat.repl.commands.arguments import is_answer, last_answer, last_question, message_numbered, number_in, number_of
+from zkchat.repl.commands.arguments import (
+    is_answer,
+    last_answer,
+    last_question,
+    message_numbered,
+    number_of,
+    parse_number,
+)
 
 ARCHIVED: Final = "--archived"
-_LISTED_SESSIONS: Final = 15
-_SHORTEST_TITLE: Final = 10
+_MAX_LISTED_SESSIONS: Final = 15
+_MIN_TITLE_CELLS: Final = 10
 
 
 async def history(context: CommandContext, argument: str) -> Outcome:
     if argument not in {"", ARCHIVED}:
-        _tell_whole(context, message_numbered(context, argument))
+        _print_whole(context, message_numbered(context, argument))
         return NOTHING
     messages, window = context.conversation.messages, context.conversation.window
     if not messages:
@@ -40,7 +47,7 @@ async def expand(context: CommandContext, argument: str) -> Outcome:
     markers = [(part, message) for message in context.conversation.messages if (part := compaction_of(message))]
     if not markers:
         raise UsageError("Nothing has been compacted in this conversation.")
-    wanted = number_in(argument, markers[-1][0].number, "compaction", "/history shows them.") if argument else 0
+    wanted = parse_number(argument, markers[-1][0].number, "compaction", "/history shows them.") if argument else 0
     part, message = next(((part, message) for part, message in markers if part.number == wanted), markers[-1])
     context.surface.print(phrases.compaction(message))
     if part.summary:
@@ -66,19 +73,19 @@ async def pin(context: CommandContext, argument: str) -> Outcome:
 async def branch(context: CommandContext, argument: str) -> Outcome:
     messages = context.conversation.messages
     if not argument:
-        return _go_on_after(context, last_question(context).parent_id)
+        return _continue_after(context, last_question(context).parent_id)
     if not argument.removeprefix("#").isdigit():
-        return _go_on_after(context, _message_called(context, argument).id)
+        return _continue_after(context, _message_with_id(context, argument).id)
     message = message_numbered(context, argument)
     if message.role == "user":
-        return _go_on_after(context, message.parent_id)
+        return _continue_after(context, message.parent_id)
     if not is_answer(message) and compaction_of(message) is None:
         raise UsageError(
             f"Message {argument} is in the middle of an answer.", hint="Name a question or a whole answer."
         )
     if message.id == messages[-1].id:
         raise UsageError("The conversation goes on there already.")
-    return _go_on_after(context, message.id)
+    return _continue_after(context, message.id)
 
 
 async def retry(context: CommandContext, _argument: str) -> Outcome:
@@ -88,7 +95,7 @@ async def retry(context: CommandContext, _argument: str) -> Outcome:
 
 async def edit(context: CommandContext, _argument: str) -> Outcome:
     question = last_question(context)
-    _go_on_after(context, question.parent_id)
+    _continue_after(context, question.parent_id)
     return Edit(question.text)
 
 
@@ -96,13 +103,13 @@ async def sessions(context: CommandContext, _argument: str) -> Outcome:
     known = sessions_with_messages(context)
     if not known:
         raise UsageError("There are no sessions in this vault yet.")
-    for session in known[:_LISTED_SESSIONS]:
+    for session in known[:_MAX_LISTED_SESSIONS]:
         here = "*" if session.id == context.conversation.session_id else " "
         start = f"{here} {session.id}  {_local(session.updated_at)}  {session.message_count:>5} messages  "
         title = sanitize_line(session.title) or "(untitled)"
-        context.surface.print(start + _cut(title, max(_SHORTEST_TITLE, context.surface.width - len(start))))
-    if len(known) > _LISTED_SESSIONS:
-        context.surface.print_dimmed(f"… and {len(known) - _LISTED_SESSIONS} older ones: zkchat sessions list")
+        context.surface.print(start + _truncate_cells(title, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
+    if len(known) > _MAX_LISTED_SESSIONS:
+        context.surface.print_dimmed(f"… and {len(known) - _MAX_LISTED_SESSIONS} older ones: zkchat sessions list")
     return NOTHING
 
 
@@ -124,19 +131,19 @@ async def new(context: CommandContext, _argument: str) -> Outcome:
 
 
 def sessions_with_messages(context: CommandContext) -> list[Session]:
-    """The last used first."""
+    """Sessions with messages, most recently used first."""
     return [session for session in context.store.sessions() if session.message_count]
 
 
-def names_of_sessions(context: CommandContext, text: str) -> list[str]:
-    """Titles that hold what was typed, and ids that begin with it."""
+def complete_session(context: CommandContext, text: str) -> list[str]:
+    """Titles that contain what was typed, and ids that begin with it."""
     wanted, known = text.casefold(), sessions_with_messages(context)
     titles = [session.title for session in known if session.title and wanted in session.title.casefold()]
     ids = [session.id for session in known if text and session.id.startswith(text)]
     return [*dict.fromkeys(titles), *ids]
 
 
-def _go_on_after(context: CommandContext, message_id: str | None) -> Outcome:
+def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     left = context.conversation.messages[-1]
     context.conversation.branch(message_id)
     count = len(context.conversation.messages)
@@ -146,8 +153,8 @@ def _go_on_after(context: CommandContext, message_id: str | None) -> Outcome:
     return NOTHING
 
 
-def _message_called(context: CommandContext, message_id: str) -> ChatMessage:
-    """A message of any branch."""
+def _message_with_id(context: CommandContext, message_id: str) -> ChatMessage:
+    """Find a message in any branch."""
     session_id = context.conversation.session_id
     known = messages_of(context.store.entries(session_id)) if session_id else {}
     if message_id not in known:
@@ -155,11 +162,11 @@ def _message_called(context: CommandContext, message_id: str) -> ChatMessage:
     return known[message_id]
 
 
-def _tell_whole(context: CommandContext, message: ChatMessage) -> None:
-    context.surface.print_dimmed(f"{who(message)}, {_local(message.created_at)}")
+def _print_whole(context: CommandContext, message: ChatMessage) -> None:
+    context.surface.print_dimmed(f"{speaker(message)}, {_local(message.created_at)}")
     if marker := phrases.compaction(message):
         context.surface.print(marker)
-    for line in _traffic(message):
+    for line in _tool_lines(message):
         context.surface.print(line)
     if message.text:
         context.surface.print_markdown(message.text)
@@ -171,22 +178,22 @@ def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinn
     """A message as one line that fits the screen."""
     from rich.cells import cell_len
 
-    said = phrases.compaction(message) or sanitize_line(" ".join([message.text, *_traffic(message)]))
+    said = phrases.compaction(message) or sanitize_line(" ".join([message.text, *_tool_lines(message)]))
     unfinished = "" if message.status == "complete" else f" ({message.status})"
-    start = f"{number:>4}{'*' if is_pinned else ' '} {sanitize_line(who(message)):<9} "
-    room = max(20, context.surface.width - cell_len(start) - len(unfinished))
-    return start + _cut(said, room) + unfinished
+    start = f"{number:>4}{'*' if is_pinned else ' '} {sanitize_line(speaker(message)):<9} "
+    width = max(20, context.surface.width - cell_len(start) - len(unfinished))
+    return start + _truncate_cells(said, width) + unfinished
 
 
-def _cut(text: str, room: int) -> str:
-    """As much of a line as fits in so many cells."""
+def _truncate_cells(text: str, cells: int) -> str:
+    """Truncate a line to so many terminal cells."""
     from rich.cells import cell_len, set_cell_size
 
-    return text if cell_len(text) <= room else set_cell_size(text, room - 1).rstrip() + "…"
+    return text if cell_len(text) <= cells else set_cell_size(text, cells - 1).rstrip() + "…"
 
 
-def _traffic(message: ChatMessage) -> Iterator[str]:
-    """Calls of tools and what they gave back, a line each."""
+def _tool_lines(message: ChatMessage) -> Iterator[str]:
+    """A line for each tool call and each result."""
     for part in message.parts:
         if isinstance(part, ToolCallPart):
             yield f"→ {phrases.tool_call(part.name, part.arguments)}"
@@ -194,8 +201,8 @@ def _traffic(message: ChatMessage) -> Iterator[str]:
             yield f"← {part.name}{' failed' if part.failed else ''}: {part.text}"
 
 
-def who(message: ChatMessage) -> str:
-    """Whose message it is, in a word; a line for the marker of a compaction, which is nobody's."""
+def speaker(message: ChatMessage) -> str:
+    """The author of a message in a word; a dash for the marker of a compaction."""
     if compaction_of(message):
         return "──"
     if message.name:

@@ -1,4 +1,4 @@
-"""Commands for what every request of the session holds: rules, notes and tools, who answers, what is remembered."""
+"""Commands for the items of the session (rules, notes, tools), its agent, and memory."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -11,25 +11,25 @@ from zkchat.model.choices import SessionItemType
 from zkchat.model.note import without_suffix
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
 
-_PAGE: Final = "What everybody who works with this vault should know.\n"
-_HOW: Final = "Name a note, a rule or a tool: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME."
+_NEW_PAGE: Final = "What everybody who works with this vault should know.\n"
+_USAGE: Final = "Name a note, a rule or a tool: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME."
 
 
 async def add(context: CommandContext, argument: str) -> Outcome:
     items = context.items
-    offered = items.find(*meant("add", argument))
+    offered = items.find(*parse_item("add", argument))
     if offered.is_in:
         raise UsageError(f"{offered.item.name} is in every request already.")
-    _tell_change(context, f"{offered.item.name} is in every request from now on", *await items.add(offered))
+    _print_cost(context, f"{offered.item.name} is in every request from now on", *await items.add(offered))
     return NOTHING
 
 
 async def drop(context: CommandContext, argument: str) -> Outcome:
     items = context.items
-    offered = items.find(*meant("drop", argument))
+    offered = items.find(*parse_item("drop", argument))
     if offered.is_dropped or (offered.item.include == "manual" and not offered.is_added):
         raise UsageError(f"{offered.item.name} is in no request of this session.")
-    _tell_change(context, f"{offered.item.name} is in no request from now on", *await items.drop(offered))
+    _print_cost(context, f"{offered.item.name} is in no request from now on", *await items.drop(offered))
     return NOTHING
 
 
@@ -55,7 +55,7 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
         return NOTHING
     tokens = await context.items.tokens()
     chosen = conversation.use_agent(argument.removeprefix("@"))
-    _tell_change(context, f"{chosen.name} answers from now on", tokens, await context.items.tokens())
+    _print_cost(context, f"{chosen.name} answers from now on", tokens, await context.items.tokens())
     has_settings = any(each.context or each.model for each in (before, chosen))
     return Switch(session=conversation.session_id) if has_settings else NOTHING
 
@@ -69,10 +69,10 @@ async def memory(context: CommandContext, _argument: str) -> Outcome:
         if not await context.surface.confirm(f"There is no {page} in this vault yet. Make one?"):
             context.surface.print_dimmed("Nothing was written.")
             return NOTHING
-        context.notes.create(page, _PAGE)
+        context.notes.create(page, _NEW_PAGE)
     is_used = context.page_editor.edit(page, is_new=not found)
     sentence = f"{page} is in every request" if is_used else f"{page} is in no request until you approve: zkchat trust"
-    _tell_change(context, sentence, before, await items.tokens())
+    _print_cost(context, sentence, before, await items.tokens())
     return NOTHING
 
 
@@ -83,21 +83,21 @@ async def remember(context: CommandContext, argument: str) -> Outcome:
     return NOTHING
 
 
-def things(context: CommandContext, text: str) -> list[str]:
-    """Rules and tools; notes are completed wherever `[[` is typed."""
+def complete_item(context: CommandContext, text: str) -> list[str]:
+    """Complete rules and tools; notes are completed wherever `[[` is typed."""
     conversation = context.items.conversation
     rules = (f"rule {rule.name}" for rule in conversation.profiles.rules.values())
     tools = (f"tool {tool.name}" for tool in conversation.tools)
     return _beginning_with(text, chain(rules, tools))
 
 
-def things_to_drop(context: CommandContext, text: str) -> list[str]:
+def complete_item_to_drop(context: CommandContext, text: str) -> list[str]:
     items = added_items(context.items.conversation.history.items).values()
     notes = (f"[[{without_suffix(item.name)}]]" for item in items if item.type == "reference")
-    return [*_beginning_with(text, notes), *things(context, text)]
+    return [*_beginning_with(text, notes), *complete_item(context, text)]
 
 
-def names_of_agents(context: CommandContext, text: str) -> list[str]:
+def complete_agent(context: CommandContext, text: str) -> list[str]:
     agents = context.items.conversation.profiles.agents.values()
     return _beginning_with(text.removeprefix("@"), (each.name for each in agents))
 
@@ -106,14 +106,14 @@ def _beginning_with(text: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.casefold().startswith(text.casefold())]
 
 
-def meant(command: str, argument: str) -> tuple[SessionItemType, str]:
-    """What kind of thing was named, and its name."""
+def parse_item(command: str, argument: str) -> tuple[SessionItemType, str]:
+    """Parse `[[Note]]`, `rule NAME` or `tool NAME` into its kind and name."""
     first, _, rest = argument.partition(" ")
     kind: dict[str, SessionItemType] = {"rule": "rule", "tool": "tool", "note": "reference"}
     if argument.startswith("[["):
         return "reference", argument
     if first.casefold() not in kind or not rest.strip():
-        raise UsageError(_HOW.format(command))
+        raise UsageError(_USAGE.format(command))
     return kind[first.casefold()], rest.strip()
 
 
@@ -131,5 +131,5 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
     return NOTHING
 
 
-def _tell_change(context: CommandContext, sentence: str, before: int, after: int) -> None:
+def _print_cost(context: CommandContext, sentence: str, before: int, after: int) -> None:
     context.surface.print(f"{sentence}. A request without a question: {before:,} → {after:,} tokens.")

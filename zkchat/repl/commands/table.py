@@ -1,4 +1,7 @@
-"""The slash commands: the table, and the way from a typed line to what comes of it."""
+"""The table of slash commands, and their lookup, dispatch and completion.
+
+A new command is one row in `COMMANDS` and one function in a module beside this one.
+"""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -7,16 +10,16 @@ from typing import Final
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
 from zkchat.repl.commands import answer, context_window, history, session
-from zkchat.repl.commands.arguments import numbers_of_messages, numbers_of_references
+from zkchat.repl.commands.arguments import complete_message_number, complete_reference_number
 from zkchat.repl.commands.why import why
 
-_TWO_COLUMNS: Final = 80
+_TWO_COLUMNS_WIDTH: Final = 80
 _INTRODUCTION: Final = "Write a question; [[wikilinks]] name your notes. Ctrl-C stops an answer."
-_MORE: Final = "/help NAME tells more. N is a message of /history, or a source of /refs."
+_FOOTER: Final = "/help NAME tells more. N is a message of /history, or a source of /refs."
 
 
 async def run(context: CommandContext, line: str) -> Outcome:
-    """Do what a line that begins with a slash says. What goes wrong is told, never raised.
+    """Run a line that begins with a slash. Errors are printed, not raised.
 
     A message that begins with a path, such as `/usr/bin/env: what is it?`, is a message.
     """
@@ -24,14 +27,14 @@ async def run(context: CommandContext, line: str) -> Outcome:
     if "/" in name:
         return Send(line)
     try:
-        return await command_called(name).run(context, argument)
+        return await find_command(name).run(context, argument)
     except ZkchatError as error:
         context.surface.print(f"{error.message} {error.hint}".strip())
         return NOTHING
 
 
-def command_called(name: str) -> Command:
-    """By its name or one of its other names, in any case. Raises `UsageError` with the nearest as a hint."""
+def find_command(name: str) -> Command:
+    """Find a command by name or alias, case-insensitively. Raises `UsageError` with close matches as a hint."""
     from difflib import get_close_matches
 
     wanted = name.casefold()
@@ -45,12 +48,12 @@ def command_called(name: str) -> Command:
 
 
 def completions(context: CommandContext, line: str) -> list[str]:
-    """What a line that begins with a slash may become: names of commands, then arguments."""
+    """Completions of a line that begins with a slash: names of commands, then arguments."""
     name, gap, argument = line.removeprefix("/").partition(" ")
     if not gap:
         return [f"/{command.name}" for command in COMMANDS if command.name.startswith(name.casefold())]
     try:
-        return command_called(name).complete(context, argument.lstrip())
+        return find_command(name).complete(context, argument.lstrip())
     except ZkchatError:
         return []
 
@@ -63,26 +66,26 @@ def described_completions(context: CommandContext, line: str) -> list[tuple[str,
 
 async def _help(context: CommandContext, argument: str) -> Outcome:
     if argument:
-        command = command_called(argument.removeprefix("/"))
+        command = find_command(argument.removeprefix("/"))
         others = f" (also {', '.join(f'/{name}' for name in command.aliases)})" if command.aliases else ""
         context.surface.print(f"{command.usage}{others}: {command.help}. {command.details}".strip())
     else:
-        context.surface.print("\n".join([_INTRODUCTION, *_listed(context.surface.width), _MORE]))
+        context.surface.print("\n".join([_INTRODUCTION, *_command_list(context.surface.width), _FOOTER]))
     return NOTHING
 
 
-def _listed(width: int) -> list[str]:
-    """The table, in two columns where there is room for them, so that it fits a screen."""
+def _command_list(width: int) -> list[str]:
+    """The list for `/help`, in two columns on a wide screen."""
     start = max(len(command.usage) for command in COMMANDS) + 1
     rows = [f"{command.usage:<{start}}{command.help}" for command in COMMANDS]
-    if width < _TWO_COLUMNS:
+    if width < _TWO_COLUMNS_WIDTH:
         return rows
     half = (len(rows) + 1) // 2
     pairs = zip_longest(rows[:half], rows[half:], fillvalue="")
-    return [f"{left:<{_TWO_COLUMNS // 2}}{right}".rstrip() for left, right in pairs]
+    return [f"{left:<{_TWO_COLUMNS_WIDTH // 2}}{right}".rstrip() for left, right in pairs]
 
 
-def _names_of_commands(_context: CommandContext, text: str) -> list[str]:
+def _complete_command_name(_context: CommandContext, text: str) -> list[str]:
     return [command.name for command in COMMANDS if command.name.startswith(text.removeprefix("/"))]
 
 
@@ -90,7 +93,7 @@ async def _quit(_context: CommandContext, _argument: str) -> Outcome:
     return Leave()
 
 
-def _archived(_context: CommandContext, text: str) -> list[str]:
+def _complete_history(_context: CommandContext, text: str) -> list[str]:
     return [history.ARCHIVED] if history.ARCHIVED.startswith(text) else []
 
 
@@ -101,7 +104,7 @@ COMMANDS: Final[Sequence[Command]] = (
         help="sources of the answer",
         details="All of them, with where they are and why; with N, one of them with what was found in it.",
         act=answer.refs,
-        complete=numbers_of_references,
+        complete=complete_reference_number,
     ),
     Command(
         name="open",
@@ -109,7 +112,7 @@ COMMANDS: Final[Sequence[Command]] = (
         help="open document N",
         details="In Obsidian if the vault is used with it, else with the program that your system has for it.",
         act=answer.open_,
-        complete=numbers_of_references,
+        complete=complete_reference_number,
     ),
     Command(
         name="copy",
@@ -117,7 +120,7 @@ COMMANDS: Final[Sequence[Command]] = (
         help="copy the answer",
         details="Or message N. Your terminal puts it on the clipboard; where it cannot, the text is printed plainly.",
         act=answer.copy,
-        complete=numbers_of_messages,
+        complete=complete_message_number,
     ),
     Command(
         name="save",
@@ -154,7 +157,7 @@ COMMANDS: Final[Sequence[Command]] = (
         details="After an answer, or in the place of a question; without N in the place of your last one. What came "
         "later is kept, and you are told how to return to it.",
         act=history.branch,
-        complete=numbers_of_messages,
+        complete=complete_message_number,
     ),
     Command(
         name="history",
@@ -163,7 +166,7 @@ COMMANDS: Final[Sequence[Command]] = (
         details="A line for each message in the context, * before those that are pinned; with N, one message whole; "
         "with --archived, those that were compacted too.",
         act=history.history,
-        complete=_archived,
+        complete=_complete_history,
     ),
     Command(
         name="expand",
@@ -178,7 +181,7 @@ COMMANDS: Final[Sequence[Command]] = (
         help="keep a message whole",
         details="Message N, or the last answer, through all compactions. Once more lets it go.",
         act=history.pin,
-        complete=numbers_of_messages,
+        complete=complete_message_number,
     ),
     Command(
         name="sessions",
@@ -192,7 +195,7 @@ COMMANDS: Final[Sequence[Command]] = (
         help="go on in another one",
         details="By its title, its id, or the beginning of its id.",
         act=history.resume,
-        complete=history.names_of_sessions,
+        complete=history.complete_session,
     ),
     Command(name="new", help="begin a new session", details="The present one is kept.", act=history.new),
     Command(
@@ -201,7 +204,7 @@ COMMANDS: Final[Sequence[Command]] = (
         help="which model answers",
         details="With NAME, another one from now on, for instance ollama:qwen3:8b or quote.",
         act=context_window.model,
-        complete=context_window.names_of_models,
+        complete=context_window.complete_model,
     ),
     Command(
         name="context",
@@ -210,7 +213,7 @@ COMMANDS: Final[Sequence[Command]] = (
         details="For the last answer, or for answer N: each thing in the request, whether it is always there, was "
         "added by you or was found relevant, and what was left out.",
         act=context_window.context,
-        complete=numbers_of_messages,
+        complete=complete_message_number,
     ),
     Command(
         name="stats",
@@ -239,7 +242,7 @@ COMMANDS: Final[Sequence[Command]] = (
         details="With the last answer: what brought the note into the request, or kept it out, and for which messages "
         "it was there. Also /why rule NAME and /why tool NAME.",
         act=why,
-        complete=session.things,
+        complete=session.complete_item,
     ),
     Command(
         name="add",
@@ -248,7 +251,7 @@ COMMANDS: Final[Sequence[Command]] = (
         details="/add [[Note]], /add rule NAME or /add tool NAME: it is in every request of this session, also when "
         "you come back to it. You see what that costs.",
         act=session.add,
-        complete=session.things,
+        complete=session.complete_item,
     ),
     Command(
         name="drop",
@@ -256,7 +259,7 @@ COMMANDS: Final[Sequence[Command]] = (
         help="do not send it again",
         details="/drop [[Note]], /drop rule NAME or /drop tool NAME: it is in no further request of this session.",
         act=session.drop,
-        complete=session.things_to_drop,
+        complete=session.complete_item_to_drop,
     ),
     Command(
         name="rules",
@@ -277,7 +280,7 @@ COMMANDS: Final[Sequence[Command]] = (
         details="With NAME, another agent from now on in this session. @NAME at the beginning of a message is for that "
         "message only.",
         act=session.agent,
-        complete=session.names_of_agents,
+        complete=session.complete_agent,
     ),
     Command(
         name="memory",
@@ -300,7 +303,7 @@ COMMANDS: Final[Sequence[Command]] = (
         help="this list",
         details="With NAME, more about one command.",
         act=_help,
-        complete=_names_of_commands,
+        complete=_complete_command_name,
     ),
     Command(name="quit", aliases=("exit", "q"), help="leave, as Ctrl-D does", act=_quit),
 )

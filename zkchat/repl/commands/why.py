@@ -1,4 +1,4 @@
-"""`/why`: what brought a note, a rule or a tool into the last request, or kept it out, and which requests held it."""
+"""`/why`: why a note, rule or tool was in the last request or left out of it, and which requests contained it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,29 +10,29 @@ from zkchat.model.message import ChatMessage, DocumentReference, LeftOut, Reques
 from zkchat.render.references import describe_reason
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 from zkchat.repl.commands.arguments import is_answer, last_answer, number_of
-from zkchat.repl.commands.session import meant
+from zkchat.repl.commands.session import parse_item
 
 _OF_NOTES: Final = {"reference", "evidence", "memory"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Subject:
-    """What is asked about."""
+    """The note, rule or tool in question."""
 
     name: str
-    is_meant: Callable[[RequestItem], bool]
+    matches: Callable[[RequestItem], bool]
     path: str | None = None
-    """For a note, which may also have come by a tool."""
+    """Of a note, which a tool may also have found."""
 
     def items(self, answer: ChatMessage) -> list[RequestItem]:
-        return [*filter(self.is_meant, answer.request_context.items)] if answer.request_context else []
+        return [*filter(self.matches, answer.request_context.items)] if answer.request_context else []
 
     def left_out(self, answer: ChatMessage) -> list[LeftOut]:
         left = answer.request_context.left_out if answer.request_context else ()
-        return [each for each in left if self.is_meant(each.item)]
+        return [each for each in left if self.matches(each.item)]
 
     def found(self, answer: ChatMessage) -> list[DocumentReference]:
-        """As a tool or a search brought it to the model while it answered."""
+        """References to the note that a tool or a search found during the answer."""
         references = answer.references if self.path else ()
         return [each for each in references if each.relative_path == self.path and each.included]
 
@@ -71,13 +71,13 @@ def _messages(numbers: Sequence[str]) -> str:
 
 
 def _subject(items: SessionItems, argument: str) -> _Subject:
-    kind, name = meant("why", argument)
+    kind, name = parse_item("why", argument)
     if kind != "reference":
         known = items.find(kind, name).item.name
-        return _Subject(name=known, is_meant=lambda item: item.type == kind and item.name == known)
+        return _Subject(name=known, matches=lambda item: item.type == kind and item.name == known)
     path, _ = items.place_of(name)
     return _Subject(
-        name=path, path=path, is_meant=lambda item: item.type in _OF_NOTES and items.is_place_in(item.name, path)
+        name=path, path=path, matches=lambda item: item.type in _OF_NOTES and items.is_place_in(item.name, path)
     )
 
 
