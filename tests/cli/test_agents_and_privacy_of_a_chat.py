@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import pytest
 
 from tests.support.world import Result, Terminal, World
-from zkchat.cli.common import Process
+from zkchat.cli.common import CommandIO
 from zkchat.cli.consent import TerminalInterface
 
 REMEMBERS = [{"tool": "remember", "arguments": {"information": "The user likes tea."}}]
@@ -160,7 +160,7 @@ def test_ctrl_c_at_the_question_is_a_no(world: World) -> None:
         def readline(self, _size: int | None = -1) -> NoReturn:
             raise KeyboardInterrupt
 
-    ask = TerminalInterface(Process(replace(world.environment(), stdin=Interrupted()))).may_remember
+    ask = TerminalInterface(CommandIO(replace(world.environment(), stdin=Interrupted()))).may_remember
     assert not ask("The user likes tea.")
     assert signal.getsignal(signal.SIGINT) is before
 

@@ -16,7 +16,7 @@ from prompt_toolkit.output import DummyOutput
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.interactive_chat import preload_libraries
 from zkchat.cli.main import run
-from zkchat.cli.programs import open_address
+from zkchat.cli.programs import SystemDesktop
 
 Chat = Callable[..., Result]
 
@@ -153,9 +153,9 @@ def test_an_address_is_handed_to_the_desktop_if_there_is_one(world: World, tmp_p
     opener.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
     opener.chmod(0o700)
     world.variables["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
-    assert not open_address(world.environment(), "obsidian://open?path=x")
+    assert not SystemDesktop(world.environment()).open("obsidian://open?path=x")
     world.variables["DISPLAY"] = ":0"
-    assert open_address(world.environment(), "obsidian://open?path=x")
+    assert SystemDesktop(world.environment()).open("obsidian://open?path=x")
     deadline = time.monotonic() + 10
     while not opened.exists() and time.monotonic() < deadline:
         time.sleep(0.01)

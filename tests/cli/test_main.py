@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.world import GARDEN, World
 from zkchat.cli import ask
-from zkchat.cli.common import Process
+from zkchat.cli.common import CommandIO
 from zkchat.cli.main import app, run
 from zkchat.errors import ExitCode
 from zkchat.version import __version__
@@ -98,11 +98,11 @@ def test_a_broken_pipe_in_memory_is_no_error_either(world: World) -> None:
 
 
 def test_a_question_is_asked_only_on_a_terminal(world: World) -> None:
-    assert not Process(world.environment(stdin="y\n")).confirm("Sure?")
+    assert not CommandIO(world.environment(stdin="y\n")).confirm("Sure?")
     environment = world.environment(terminal=True)
     environment.stdin.write("Yes\n")
     environment.stdin.seek(0)
-    assert Process(environment).confirm("Sure?")
+    assert CommandIO(environment).confirm("Sure?")
     assert isinstance(environment.stderr, io.StringIO)
     assert environment.stderr.getvalue() == "Sure? [y/N] "
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli import profiles
-from zkchat.cli.common import JsonOption, VaultOption, process
+from zkchat.cli.common import JsonOption, VaultOption, current_io
 from zkchat.cli.config import Scope
 from zkchat.cli.profiles import ScopeOption
 from zkchat.cli.programs import edit_file
@@ -36,34 +36,34 @@ You answer questions about the user's own notes.
 @app.command(name="list")
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the agents: the vault's, your own, and those that come with zkchat."""
-    here = process()
-    found = profiles.profile_store(here, vault).load()
+    io = current_io()
+    found = profiles.profile_store(io, vault).load()
     if json_output:
-        here.json({"agents": list(found.agents.values()), **profiles.unused_record(found, "agent")})
+        io.json({"agents": list(found.agents.values()), **profiles.unused_record(found, "agent")})
         return
     width = max(len(agent.name) for agent in found.agents.values())
     for agent in found.agents.values():
-        here.out(f"{agent.name:<{width}}  {profiles.describe(agent)}")
-    profiles.print_unused(here, found, "agent")
+        io.out(f"{agent.name:<{width}}  {profiles.describe(agent)}")
+    profiles.print_unused(io, found, "agent")
 
 
 @app.command()
 def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show an agent: its instructions, and what is at hand for it."""
-    here = process()
-    found = profiles.profile_store(here, vault).load()
+    io = current_io()
+    found = profiles.profile_store(io, vault).load()
     if name.casefold() not in found.agents and (file := found.awaiting("agent", name)):
-        profiles.show_unapproved(here, file, json_output=json_output)
+        profiles.show_unapproved(io, file, json_output=json_output)
         return
     agent = found.agent(name)
     if json_output:
-        here.json(agent)
+        io.json(agent)
         return
-    here.out(f"{agent.name}  {profiles.describe(agent)}")
+    io.out(f"{agent.name}  {profiles.describe(agent)}")
     for line in _lines(agent):
-        here.out(line)
-    here.out(f"\n{agent.text}")
-    profiles.print_unused(here, found, "agent")
+        io.out(line)
+    io.out(f"\n{agent.text}")
+    profiles.print_unused(io, found, "agent")
 
 
 @app.command()
@@ -78,34 +78,34 @@ def new(
     from zkchat.agents.profiles import built_in
     from zkchat.errors import UsageError
 
-    here = process()
+    io = current_io()
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
-    store = profiles.profile_store(here, vault)
+    store = profiles.profile_store(io, vault)
     known = store.load().agents.get(name.casefold())
     texts = {file.path: file.text for file in (*built_in(), *store.files())}
     text = texts[known.path] if known else _NEW
-    made = profiles.create(here, store, scope, "agent", name, text)
+    made = profiles.create(io, store, scope, "agent", name, text)
     if json_output:
-        here.json({"name": made.name, "origin": made.origin, "path": made.path})
+        io.json({"name": made.name, "origin": made.origin, "path": made.path})
     else:
-        here.out(f"Made {made.path}. Change it: zkchat agent edit {name}")
+        io.out(f"Made {made.path}. Change it: zkchat agent edit {name}")
 
 
 @app.command()
 def edit(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Open an agent's file in your editor."""
-    here = process()
-    store = profiles.profile_store(here, vault)
-    before = profiles.editable_file(here, store, store.load().agent(name))
-    edit_file(here, before.path)
+    io = current_io()
+    store = profiles.profile_store(io, vault)
+    before = profiles.editable_file(io, store, store.load().agent(name))
+    edit_file(io, before.path)
     after = next((file for file in store.files() if file.path == before.path), None)
     if after:
         store.approve_own(after, before)
     found = store.load()
-    profiles.print_unused(here, found, "agent")
+    profiles.print_unused(io, found, "agent")
     if json_output:
-        here.json(found.agent(name))
+        io.json(found.agent(name))
 
 
 @app.command()
@@ -125,17 +125,17 @@ def config(
     from zkchat.agents.editing import with_value
     from zkchat.compose.settings import check_setting
 
-    here = process()
-    store = profiles.profile_store(here, vault)
+    io = current_io()
+    store = profiles.profile_store(io, vault)
     agent = store.load().agent(name)
     if key.startswith("context."):
         check_setting(key, value)
-    file = profiles.editable_file(here, store, agent)
+    file = profiles.editable_file(io, store, agent)
     store.write(file, with_value(file, key, value), file)
     if json_output:
-        here.json(store.load().agent(name))
+        io.json(store.load().agent(name))
     else:
-        here.out(f"Set {key} in {file.path}.")
+        io.out(f"Set {key} in {file.path}.")
 
 
 def _lines(agent: "Agent") -> "Iterator[str]":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
+from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.consent import TerminalInterface
 from zkchat.cli.output import announce_model, create_presenter
 from zkchat.cli.trust import ask_to_approve
@@ -73,50 +73,50 @@ def ask(
 
     from zkchat.compose import conversation
 
-    here = process()
-    ask_to_approve(here, vault, may_ask=not json_output)
+    io = current_io()
+    ask_to_approve(io, vault, may_ask=not json_output)
     options = conversation.ConversationOptions(
         vault=vault,
         model=model,
         session=session,
         continue_last=continue_last,
-        user_interface=TerminalInterface(here),
+        user_interface=TerminalInterface(io),
         agent=agent,
         private=private,
         strict=strict,
-        question=_question(here, question or [], vault),
+        question=_question(io, question or [], vault),
     )
-    with conversation.open_conversation(here.environment, options) as opened:
-        announce_model(here, opened)
-        presenter = create_presenter(here.environment, opened, json_output=json_output, plain=plain, panels=panels)
+    with conversation.open_conversation(io.environment, options) as opened:
+        announce_model(io, opened)
+        presenter = create_presenter(io.environment, opened, json_output=json_output, plain=plain, panels=panels)
         try:
             return asyncio.run(_one_turn(opened, presenter))
         finally:
             presenter.close()
 
 
-def _question(here: Process, words: list[str], vault: Path | None) -> str:
-    piped = _piped(here, vault) if here.environment.stdin_is_piped else ""
+def _question(io: CommandIO, words: list[str], vault: Path | None) -> str:
+    piped = _piped(io, vault) if io.environment.stdin_is_piped else ""
     text = "\n\n".join(part for part in (" ".join(words).strip(), piped.strip("\n")) if part.strip())
     if not text:
         raise UsageError("There is no question.", hint='Ask one: zkchat ask "What do my notes say about sleep?"')
     return text
 
 
-def _piped(here: Process, vault: Path | None) -> str:
+def _piped(io: CommandIO, vault: Path | None) -> str:
     """All of standard input, up to its limit; a notice says so where nothing comes."""
     from threading import Timer
 
     from zkchat.compose.paths import find_paths
     from zkchat.compose.settings import load_settings
 
-    most = load_settings(here.environment, find_paths(here.environment, vault)).settings.limits.max_input_bytes
+    most = load_settings(io.environment, find_paths(io.environment, vault)).settings.limits.max_input_bytes
     waiting = "(Reading standard input. Where there is none to come: zkchat ask … < /dev/null)"
-    notice = Timer(STDIN_NOTICE_SECONDS, here.note, [waiting])
+    notice = Timer(STDIN_NOTICE_SECONDS, io.note, [waiting])
     notice.daemon = True
     notice.start()
     try:
-        text = here.environment.stdin.read(most + 1)
+        text = io.environment.stdin.read(most + 1)
     finally:
         notice.cancel()
     if len(text) > most or len(text.encode(errors="surrogatepass")) > most:

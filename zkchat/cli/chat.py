@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from zkchat.cli.ask import AgentOption, ContinueOption, PlainOption, PrivateOption, SessionOption
-from zkchat.cli.common import ModelOption, VaultOption, process
+from zkchat.cli.common import ModelOption, VaultOption, current_io
 from zkchat.cli.trust import ask_to_approve
 from zkchat.errors import UsageError
 
@@ -28,11 +28,11 @@ def chat(
     """
     if sum((session is not None, continue_last, new)) > 1:
         raise UsageError("A chat cannot go on in several sessions.", hint="Choose: --continue, --session or --new.")
-    from zkchat.cli.interactive_chat import InteractiveChat, PromptProcess
+    from zkchat.cli.interactive_chat import InteractiveChat, PromptIO
     from zkchat.compose import conversation
 
-    here = PromptProcess(process().environment)
-    ask_to_approve(here, vault, may_ask=True)
+    io = PromptIO(current_io().environment)
+    ask_to_approve(io, vault, may_ask=True)
     options = conversation.ConversationOptions(
         vault=vault,
         model=model,
@@ -42,4 +42,4 @@ def chat(
         agent=agent,
         private=private,
     )
-    InteractiveChat(here, options, plain=plain).run()
+    InteractiveChat(io, options, plain=plain).run()

@@ -1,4 +1,4 @@
-"""What every command shares: its process, its common options, its way to print."""
+"""What every command shares: its input and output, and the options that many have."""
 
 import json
 from collections.abc import Iterator
@@ -34,8 +34,8 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 @dataclass(frozen=True)
-class Process:
-    """The environment of this call, and the plain ways to print into it."""
+class CommandIO:
+    """The input and output of one command, over the environment that `run` was given."""
 
     environment: Environment
 
@@ -93,16 +93,16 @@ def _plain(value: object) -> object:
 
 
 # Typer offers commands no public way to reach what `run` was given, so it is put here for the length of one call.
-_current: ContextVar[Process] = ContextVar("zkchat_process")
+_current: ContextVar[CommandIO] = ContextVar("zkchat_command_io")
 
 
-def process() -> Process:
+def current_io() -> CommandIO:
     return _current.get()
 
 
 @contextmanager
-def running(environment: Environment) -> Iterator[Process]:
-    token = _current.set(Process(environment))
+def command_io(environment: Environment) -> Iterator[CommandIO]:
+    token = _current.set(CommandIO(environment))
     try:
         yield _current.get()
     finally:

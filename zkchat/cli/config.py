@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.trust import trust
 from zkchat.model.secrets import without_password
 
@@ -30,18 +30,18 @@ ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own file, or t
 @app.command()
 def show(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show every setting with its value and its origin."""
-    here = process()
-    workspace = _workspace(here, vault)
+    io = current_io()
+    workspace = _workspace(io, vault)
     origins, warnings = workspace.loaded.origins, workspace.loaded.every_warning
     if json_output:
-        here.json({"settings": {key: _record(workspace, key) for key in origins}, "warnings": warnings})
+        io.json({"settings": {key: _record(workspace, key) for key in origins}, "warnings": warnings})
         return
     lines = {key: f"{key} = {_format(workspace, key)}" for key in origins}
     width = max(len(line) for line in lines.values())
     for key, line in lines.items():
         origin = origins[key]
-        here.out(f"{line:<{width}}  # {' '.join([origin.layer, origin.where]).strip()}")
-    _print_warnings(here, workspace)
+        io.out(f"{line:<{width}}  # {' '.join([origin.layer, origin.where]).strip()}")
+    _print_warnings(io, workspace)
 
 
 @app.command()
@@ -49,14 +49,14 @@ def get(key: KeyArgument, vault: VaultOption = None, json_output: JsonOption = F
     """Show one setting."""
     from zkchat.compose.settings import setting_value
 
-    here = process()
-    workspace = _workspace(here, vault)
+    io = current_io()
+    workspace = _workspace(io, vault)
     value = setting_value(workspace.loaded, key)
     if json_output:
-        here.json({"key": key, **_record(workspace, key)})
+        io.json({"key": key, **_record(workspace, key)})
         return
-    here.out(without_password(value) if isinstance(value, str) else _format(workspace, key))
-    _print_warnings(here, workspace)
+    io.out(without_password(value) if isinstance(value, str) else _format(workspace, key))
+    _print_warnings(io, workspace)
 
 
 @app.command(name="set")
@@ -67,19 +67,19 @@ def set_(
     vault: VaultOption = None,
 ) -> None:
     """Change a setting. Comments in the file stay."""
-    here = process()
-    change = _editor(here, vault, scope).set(key, value)
-    _note_unapproved(here, is_approved=change.is_approved)
-    here.note(f"Set {key} in {change.file}.")
+    io = current_io()
+    change = _editor(io, vault, scope).set(key, value)
+    _note_unapproved(io, is_approved=change.is_approved)
+    io.note(f"Set {key} in {change.file}.")
 
 
 @app.command()
 def unset(key: KeyArgument, scope: ScopeOption = Scope.USER, vault: VaultOption = None) -> None:
     """Go back to the default: remove a setting from the file."""
-    here = process()
-    change = _editor(here, vault, scope).unset(key)
-    _note_unapproved(here, is_approved=change.is_approved)
-    here.note(f"Removed {key} from {change.file}." if change.was_set else f"{key} is not set in {change.file}.")
+    io = current_io()
+    change = _editor(io, vault, scope).unset(key)
+    _note_unapproved(io, is_approved=change.is_approved)
+    io.note(f"Removed {key} from {change.file}." if change.was_set else f"{key} is not set in {change.file}.")
 
 
 @app.command()
@@ -87,35 +87,35 @@ def path(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show where the settings files are, or would be."""
     from zkchat.compose.paths import find_paths
 
-    here = process()
-    paths = find_paths(here.environment, vault)
+    io = current_io()
+    paths = find_paths(io.environment, vault)
     files = {Scope.USER: paths.user_config, Scope.VAULT: paths.vault_config}
     if json_output:
-        here.json({scope: {"path": str(file), "exists": file.exists()} for scope, file in files.items()})
+        io.json({scope: {"path": str(file), "exists": file.exists()} for scope, file in files.items()})
         return
     for scope, file in files.items():
-        here.out(f"{scope:<5}  {file}{'' if file.exists() else '  (not there yet)'}")
+        io.out(f"{scope:<5}  {file}{'' if file.exists() else '  (not there yet)'}")
 
 
 app.command(name="trust", hidden=True)(trust)  # the name of `zkchat trust` in earlier versions
 
 
-def _workspace(here: Process, vault: "Path | None") -> "Workspace":
+def _workspace(io: CommandIO, vault: "Path | None") -> "Workspace":
     from zkchat.compose.workspace import load_workspace
 
-    return load_workspace(here.environment, vault)
+    return load_workspace(io.environment, vault)
 
 
-def _editor(here: Process, vault: "Path | None", scope: Scope) -> "SettingsEditor":
+def _editor(io: CommandIO, vault: "Path | None", scope: Scope) -> "SettingsEditor":
     from zkchat.compose.paths import find_paths
     from zkchat.compose.settings import SettingsEditor
 
-    return SettingsEditor(find_paths(here.environment, vault), scope.value)
+    return SettingsEditor(find_paths(io.environment, vault), scope.value)
 
 
-def _note_unapproved(here: Process, *, is_approved: bool) -> None:
+def _note_unapproved(io: CommandIO, *, is_approved: bool) -> None:
     if not is_approved:
-        here.note("The file asks for more that you have not approved, so this counts after: zkchat trust")
+        io.note("The file asks for more that you have not approved, so this counts after: zkchat trust")
 
 
 def _record(workspace: "Workspace", key: str) -> dict[str, object]:
@@ -138,6 +138,6 @@ def _format(workspace: "Workspace", key: str) -> str:
     return "(unset)" if value is None else without_password(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _print_warnings(here: Process, workspace: "Workspace") -> None:
+def _print_warnings(io: CommandIO, workspace: "Workspace") -> None:
     for warning in workspace.loaded.every_warning:
-        here.note(warning)
+        io.note(warning)

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from zkchat.cli.common import Process
+from zkchat.cli.common import CommandIO
 from zkchat.cli.progress import progress
 from zkchat.errors import ZkchatError
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 class TerminalInterface:
     """Implements `compose.user_interface.UserInterface`."""
 
-    def __init__(self, here: Process) -> None:
-        self._here = here
+    def __init__(self, io: CommandIO) -> None:
+        self._io = io
 
     @property
     def reviewer(self) -> "TerminalReviewer | None":
-        return TerminalReviewer(self._here) if self._here.environment.stdin_is_tty else None
+        return TerminalReviewer(self._io) if self._io.environment.stdin_is_tty else None
 
     def may_remember(self, text: str) -> bool:
-        if self._here.environment.stdin_is_tty:
-            self._here.note("")  # the line that says what the model is doing has not ended
-        return confirm_memory(self._here, text)
+        if self._io.environment.stdin_is_tty:
+            self._io.note("")  # the line that says what the model is doing has not ended
+        return confirm_memory(self._io, text)
 
     def indexing_progress(self) -> "AbstractContextManager[Progress]":
-        return progress(self._here.environment, "Indexing notes")
+        return progress(self._io.environment, "Indexing notes")
 
 
 class TerminalReviewer:
     """Implements `chat.compaction.Reviewer`."""
 
-    def __init__(self, here: Process) -> None:
-        self._here = here
+    def __init__(self, io: CommandIO) -> None:
+        self._io = io
 
     async def agrees(self, plan: "CompactionPlan", tokens: int) -> bool:
         count = len(plan.archived)
-        return self._here.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
+        return self._io.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
 
     async def edits(self, summary: str) -> str:
         """The summary as the user leaves it in the editor; as it was where no editor can be opened."""
@@ -53,21 +53,21 @@ class TerminalReviewer:
             file = Path(folder) / "summary.md"
             file.write_text(summary, encoding="utf-8")
             try:
-                edit_file(self._here, str(file))
+                edit_file(self._io, str(file))
             except ZkchatError as error:
-                self._here.fail(error)
+                self._io.fail(error)
                 return summary
             return file.read_text(encoding="utf-8", errors="replace")
 
 
-def confirm_memory(here: Process, text: str) -> bool:
+def confirm_memory(io: CommandIO, text: str) -> bool:
     """Whether the user agrees that this is remembered. Nobody there to ask is a no, and so is Ctrl-C."""
     from zkchat.render.sanitize import sanitize_line
 
     # The chat's own way to hear Ctrl-C does not reach somebody who waits for a line.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return here.confirm(f"Remember “{sanitize_line(text)}”?")
+        return io.confirm(f"Remember “{sanitize_line(text)}”?")
     except KeyboardInterrupt:
         return False
     finally:
@@ -77,10 +77,10 @@ def confirm_memory(here: Process, text: str) -> bool:
 class MemoryProposals:
     """Proposes facts of one conversation to be remembered: after a compaction, and when the user leaves. Each once."""
 
-    def __init__(self, here: Process, conversation: "Conversation", *, enabled: bool) -> None:
-        self._here = here
+    def __init__(self, io: CommandIO, conversation: "Conversation", *, enabled: bool) -> None:
+        self._io = io
         self._conversation = conversation
-        self._enabled = enabled and here.environment.stdin_is_tty
+        self._enabled = enabled and io.environment.stdin_is_tty
         self.seen = {message.id for message in conversation.messages}
         """The ids of messages that were looked at already, or were there before this chat began."""
         self._compactions = len(conversation.window.compactions)
@@ -94,11 +94,11 @@ class MemoryProposals:
         new = [message for message in self._conversation.messages if message.id not in self.seen]
         self.seen.update(message.id for message in new)
         for fact in self._conversation.worth_keeping(new) if self._enabled else ():
-            if confirm_memory(self._here, fact):
+            if confirm_memory(self._io, fact):
                 self._remember(fact)
 
     def _remember(self, fact: str) -> None:
         try:
-            self._here.note(self._conversation.remember(fact, "session").sentence)
+            self._io.note(self._conversation.remember(fact, "session").sentence)
         except ZkchatError as error:
-            self._here.fail(error)
+            self._io.fail(error)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.context_compaction import clear, compact, stats
 from zkchat.cli.context_transfer import export_, import_
 from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_history
@@ -44,14 +44,14 @@ def show(
 
     zkchat context show --message 4 --request
     """
-    here = process()
-    with open_history(here, vault, session) as (found, history):
+    io = current_io()
+    with open_history(io, vault, session) as (found, history):
         if message is not None or request:
             answer = _answer(history, message)
-            _show_answer(here, history, answer, whole=request, as_json=json_output)
-            _print_changes(here, vault, answer)
+            _show_answer(io, history, answer, whole=request, as_json=json_output)
+            _print_changes(io, vault, answer)
         elif json_output:
-            here.json(
+            io.json(
                 {
                     "session": found,
                     "summary": history.window.summary,
@@ -60,9 +60,9 @@ def show(
                 }
             )
         else:
-            here.out(f"{found.title or '(untitled)'}  {found.id}")
+            io.out(f"{found.title or '(untitled)'}  {found.id}")
             for line in _lines(history, archived=archived):
-                here.out(line)
+                io.out(line)
 
 
 def _lines(history: "History", *, archived: bool) -> Iterator[str]:
@@ -82,19 +82,19 @@ def _lines(history: "History", *, archived: bool) -> Iterator[str]:
         yield f"{hidden} archived messages are not listed: --archived lists them."
 
 
-def _print_changes(here: Process, vault: "Path | None", answer: "ChatMessage") -> None:
+def _print_changes(io: CommandIO, vault: "Path | None", answer: "ChatMessage") -> None:
     """Which rules, notes and agents are not what they were then, beside the result."""
     from zkchat.chat.staleness import changed_items
     from zkchat.cli.profiles import profile_store
     from zkchat.compose.library import open_library
 
     assert answer.request_context is not None
-    with open_library(here.environment, vault, here) as (_, library):
-        for changed in changed_items(answer.request_context, profile_store(here, vault).load(), library):
-            here.note(changed.sentence)
+    with open_library(io.environment, vault, io) as (_, library):
+        for changed in changed_items(answer.request_context, profile_store(io, vault).load(), library):
+            io.note(changed.sentence)
 
 
-def _show_answer(here: Process, history: "History", answer: "ChatMessage", *, whole: bool, as_json: bool) -> None:
+def _show_answer(io: CommandIO, history: "History", answer: "ChatMessage", *, whole: bool, as_json: bool) -> None:
     context = answer.request_context
     if context is None:
         raise UsageError(
@@ -103,24 +103,24 @@ def _show_answer(here: Process, history: "History", answer: "ChatMessage", *, wh
     if whole:
         rebuilt = _rebuilt(history, answer)
         if as_json:
-            here.json(rebuilt)
+            io.json(rebuilt)
             return
         for said in rebuilt.messages:
-            here.out(f"[{said.role}{f' {said.tool_name}' if said.tool_name else ''}]")
-            here.out(said.text)
+            io.out(f"[{said.role}{f' {said.tool_name}' if said.tool_name else ''}]")
+            io.out(said.text)
             for call in said.tool_calls:
-                here.out(f"→ {call.name} {call.arguments}")
-        here.out(f"Tools: {', '.join(tool.name for tool in rebuilt.tools) or 'none'}")
+                io.out(f"→ {call.name} {call.arguments}")
+        io.out(f"Tools: {', '.join(tool.name for tool in rebuilt.tools) or 'none'}")
     elif as_json:
-        here.json(context)
+        io.json(context)
     else:
         from zkchat.render.context_bar import context_line
         from zkchat.render.context_lines import context_lines
 
         for line in context_lines(context):
-            here.out(line)
+            io.out(line)
         if context.usage:
-            here.out(context_line(context.usage))
+            io.out(context_line(context.usage))
 
 
 def _answer(history: "History", number: int | None) -> "ChatMessage":
@@ -159,37 +159,37 @@ def summary(
     """Show the summary that stands for the archived messages."""
     from zkchat.model.session import compaction_of
 
-    here = process()
-    with open_history(here, vault, session) as (_, history):
+    io = current_io()
+    with open_history(io, vault, session) as (_, history):
         now = history.window.summary
         parts = [part for message in history.thread if (part := compaction_of(message))] if every else [now]
     known = [part for part in parts if part]
     if json_output:
-        here.json(known)
+        io.json(known)
         return
     if not known:
-        here.note("Nothing was summarised in this session: the model sees all of it.")
+        io.note("Nothing was summarised in this session: the model sees all of it.")
     for part in known:
         by = f"by {part.made_by}" if part.made_by else "from the messages themselves"
-        here.out(f"#{part.number}, {len(part.archived)} messages archived, made {by}")
-        here.out(part.summary or "(no summary)")
+        io.out(f"#{part.number}, {len(part.archived)} messages archived, made {by}")
+        io.out(part.summary or "(no summary)")
         for reference in part.references:
-            here.out(f"- {reference.wikilink} is {reference.relative_path}")
+            io.out(f"- {reference.wikilink} is {reference.relative_path}")
 
 
 @app.command()
 def memory(session: OptionalSessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show what the last answer was reminded of: memories, the summary, archived messages that came back."""
-    here = process()
-    with open_history(here, vault, session) as (_, history):
+    io = current_io()
+    with open_history(io, vault, session) as (_, history):
         context = _answer(history, None).request_context
         items = [item for item in context.items if item.type in {"memory", "summary", "recall"}] if context else []
         if json_output:
-            here.json([{"item": item, "text": history.contents.get(item.digest, "")} for item in items])
+            io.json([{"item": item, "text": history.contents.get(item.digest, "")} for item in items])
             return
         if not items:
-            here.note("The last answer was reminded of nothing.")
+            io.note("The last answer was reminded of nothing.")
         for item in items:
             score = "" if item.score is None else f" {item.score:.2f}"
-            here.out(f"[{item.type}{score}, {item.tokens:,} tokens] {item.reason}")
-            here.out(history.contents.get(item.digest, ""))
+            io.out(f"[{item.type}{score}, {item.tokens:,} tokens] {item.reason}")
+            io.out(history.contents.get(item.digest, ""))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
+from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_session_conversation
 from zkchat.errors import ExitCode
 from zkchat.model.choices import CompactionStrategy
@@ -30,8 +30,8 @@ def stats(
     from zkchat.model.session import compaction_of
     from zkchat.render.context_bar import context_line
 
-    here = process()
-    with open_session_conversation(here, vault, session, model) as opened:
+    io = current_io()
+    with open_session_conversation(io, vault, session, model) as opened:
         talk = opened.conversation
         measured = asyncio.run(talk.measure())
         calibration = talk.calibration
@@ -40,7 +40,7 @@ def stats(
         compactions = [part for each in talk.messages if (part := compaction_of(each))]
         live, archived = talk.window.live, talk.history.archived
         if json_output:
-            here.json(
+            io.json(
                 {
                     "session": talk.session_id,
                     "model": talk.model.name,
@@ -55,15 +55,15 @@ def stats(
                 }
             )
             return
-        here.out(context_line(measured.usage))
+        io.out(context_line(measured.usage))
         for name, share in measured.usage.budgets.items():
-            here.out(f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)")
-        here.out(f"{len(live)} messages in the prompt, {len(archived)} archived, {len(compactions)} compactions.")
+            io.out(f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)")
+        io.out(f"{len(live)} messages in the prompt, {len(archived)} archived, {len(compactions)} compactions.")
         for each in sorted(live, key=lambda each: -measured.sizes.get(each.id, 0))[:5]:
-            here.out(f"  {measured.sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}")
+            io.out(f"  {measured.sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}")
         if calibration.samples:
-            here.out(f"{talk.model.name} counts {calibration.ratio:.2f} tokens for each of ours.")
-        here.out("No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns.")
+            io.out(f"{talk.model.name} counts {calibration.ratio:.2f} tokens for each of ours.")
+        io.out("No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns.")
 
 
 def compact(
@@ -89,16 +89,16 @@ def compact(
     """
     import asyncio
 
-    here = process()
-    with open_session_conversation(here, vault, session, model) as opened:
+    io = current_io()
+    with open_session_conversation(io, vault, session, model) as opened:
         if dry_run:
-            return asyncio.run(_preview(here, opened, focus, keep, strategy, as_json=json_output))
+            return asyncio.run(_preview(io, opened, focus, keep, strategy, as_json=json_output))
         events = opened.conversation.compact(focus, keep=keep, strategy=strategy)
-        return asyncio.run(_compacted(here, events, as_json=json_output))
+        return asyncio.run(_compacted(io, events, as_json=json_output))
 
 
 async def _preview(
-    here: Process,
+    io: CommandIO,
     opened: "OpenConversation",
     focus: str,
     keep: int | None,
@@ -110,50 +110,50 @@ async def _preview(
     found = await talk.preview(focus, keep=keep, strategy=strategy)
     if found is None:
         if as_json:
-            here.json(None)
-        here.note("There is nothing to summarise: the last messages stay as they are.")
+            io.json(None)
+        io.note("There is nothing to summarise: the last messages stay as they are.")
         return ExitCode.OK
     part, numbers = found.part, {message.id: n for n, message in enumerate(talk.messages, start=1)}
     if as_json:
-        here.json({"plan": asdict(found.plan), "compaction": part, "trouble": found.trouble})
+        io.json({"plan": asdict(found.plan), "compaction": part, "trouble": found.trouble})
         return ExitCode.OK
     if found.trouble:
-        here.note(f"warning: {found.trouble}")
+        io.note(f"warning: {found.trouble}")
     which = ", ".join(str(numbers[id_]) for id_ in part.archived)
-    here.out(f"Would archive {len(part.archived)} messages ({which}).")
-    here.out(f"Tokens: {part.tokens_before:,} now, about {part.tokens_after:,} after.")
+    io.out(f"Would archive {len(part.archived)} messages ({which}).")
+    io.out(f"Tokens: {part.tokens_before:,} now, about {part.tokens_after:,} after.")
     if part.condensed:
-        here.out(f"Would shorten {len(part.condensed)} messages that stay.")
-    here.out(f"The summary would be:\n{part.summary or '(none)'}")
+        io.out(f"Would shorten {len(part.condensed)} messages that stay.")
+    io.out(f"The summary would be:\n{part.summary or '(none)'}")
     return ExitCode.OK
 
 
-async def _compacted(here: Process, events: "AsyncGenerator[Event, None]", *, as_json: bool) -> int:
+async def _compacted(io: CommandIO, events: "AsyncGenerator[Event, None]", *, as_json: bool) -> int:
     from zkchat.model.events import Compacted, Compacting, Warned
     from zkchat.render import phrases
 
     async for event in events:
         if isinstance(event, Compacted):
             if as_json:
-                here.json(event.message)
+                io.json(event.message)
             else:
-                here.out(phrases.compaction(event.message))
+                io.out(phrases.compaction(event.message))
         elif isinstance(event, Compacting):
-            here.note(phrases.compaction_started(event.messages, event.tokens))
+            io.note(phrases.compaction_started(event.messages, event.tokens))
         elif isinstance(event, Warned):
-            here.note(phrases.warning(event.text, event.hint))
+            io.note(phrases.warning(event.text, event.hint))
     return ExitCode.OK
 
 
 def clear(session: OptionalSessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Archive every message without a summary: the next question starts afresh. Nothing is deleted."""
-    here = process()
-    with open_session_conversation(here, vault, session, "quote") as opened:
+    io = current_io()
+    with open_session_conversation(io, vault, session, "quote") as opened:
         marker = opened.conversation.clear()
         count = len(opened.conversation.history.archived)
     if json_output:
-        here.json({"archived": count if marker else 0, "marker": marker})
+        io.json({"archived": count if marker else 0, "marker": marker})
     elif marker is None:
-        here.note("There is nothing to archive.")
+        io.note("There is nothing to archive.")
     else:
-        here.out(f"{count} messages are archived; the model sees none of them. They are still in the session.")
+        io.out(f"{count} messages are archived; the model sees none of them. They are still in the session.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, known_keys, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io, known_keys
 from zkchat.cli.session_lookup import OptionalSessionArgument, find_session_or_last
 from zkchat.errors import SessionError, UsageError
 
@@ -51,26 +51,26 @@ def export_(
     from zkchat.model.note import is_note
     from zkchat.model.session import thread_of
 
-    here = process()
-    keys = known_keys(here.environment)
-    with stores.open_sessions(here.environment, vault, here) as store:
+    io = current_io()
+    keys = known_keys(io.environment)
+    with stores.open_sessions(io.environment, vault, io) as store:
         found = find_session_or_last(store, session)
         entries = store.entries(found.id)
     chosen = format_ or (Format.MARKDOWN if output and is_note(output.name) and not json_output else Format.JSON)
     if chosen is Format.MARKDOWN:
         thread = thread_of(entries)
-        text = as_markdown(found, thread, keys, local=_stays_here(here, vault, thread))
+        text = as_markdown(found, thread, keys, local=_stays_here(io, vault, thread))
     else:
         text = as_json(found, entries, keys)
     if output is None:
-        here.out(text.removesuffix("\n"))
+        io.out(text.removesuffix("\n"))
         return
-    file = here.environment.cwd / output
-    _write(here, file, text, yes=yes)
+    file = io.environment.cwd / output
+    _write(io, file, text, yes=yes)
     if json_output:
-        here.json({"session": found.id, "messages": found.message_count, "file": str(file)})
+        io.json({"session": found.id, "messages": found.message_count, "file": str(file)})
     else:
-        here.note(f"{found.title or found.id} is in {file} now.")
+        io.note(f"{found.title or found.id} is in {file} now.")
 
 
 def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption = False) -> None:
@@ -87,13 +87,13 @@ def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption
     from zkchat.errors import StorageError
     from zkchat.export.session_import import read_session
 
-    here = process()
-    environment = here.environment
+    io = current_io()
+    environment = io.environment
     try:
-        imported = read_session(_text_of(here, file), now=environment.now(), new_id=environment.new_id)
+        imported = read_session(_text_of(io, file), now=environment.now(), new_id=environment.new_id)
     except SessionError as error:
         raise SessionError(f"{file}: {error.message}", hint=error.hint) from error
-    with stores.open_sessions(environment, vault, here) as store:
+    with stores.open_sessions(environment, vault, io) as store:
         session = store.create()
         try:
             store.append(session.id, imported.bodies_for(session.id))
@@ -102,34 +102,34 @@ def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption
             raise
         session = store.get(session.id)
     if json_output:
-        here.json({"session": session.id, "messages": session.message_count})
+        io.json({"session": session.id, "messages": session.message_count})
     else:
-        here.out(f"{session.id}  {session.message_count} messages  {session.title or '(untitled)'}")
+        io.out(f"{session.id}  {session.message_count} messages  {session.title or '(untitled)'}")
 
 
-def _stays_here(here: Process, vault: Path | None, thread: "list[ChatMessage]") -> bool:
+def _stays_here(io: CommandIO, vault: Path | None, thread: "list[ChatMessage]") -> bool:
     from zkchat.chat.privacy import stays_here
     from zkchat.compose.library import open_library
 
-    with open_library(here.environment, vault) as (_, library):
+    with open_library(io.environment, vault) as (_, library):
         return stays_here(thread, library)
 
 
-def _write(here: Process, file: Path, text: str, *, yes: bool) -> None:
+def _write(io: CommandIO, file: Path, text: str, *, yes: bool) -> None:
     from zkchat.files import write_atomically
 
     if file.is_dir():
         raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
-    if file.exists() and not yes and not here.confirm(f"{file} is there already. Write over it?"):
+    if file.exists() and not yes and not io.confirm(f"{file} is there already. Write over it?"):
         raise UsageError(f"{file} is there already.", hint="Choose another name, or write over it with --yes.")
     write_atomically(file, text, mode=0o600)
 
 
-def _text_of(here: Process, file: str) -> str:
+def _text_of(io: CommandIO, file: str) -> str:
     if file == "-":
-        return here.environment.stdin.read()
+        return io.environment.stdin.read()
     try:
-        return (here.environment.cwd / file).read_text(encoding="utf-8")
+        return (io.environment.cwd / file).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise SessionError(f"{file} is not text in UTF-8.") from error
     except OSError as error:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from zkchat.cli.common import JsonOption, ModelOption, Process, VaultOption, process
+from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
 
@@ -34,22 +34,22 @@ class Finding:
 
 def doctor(vault: VaultOption = None, model: ModelOption = None, json_output: JsonOption = False) -> int:
     """Check the installation, the vault, the settings and the models, and say what to do about each problem."""
-    here = process()
-    findings = list(_examine(here.environment, vault, model))
+    io = current_io()
+    findings = list(_examine(io.environment, vault, model))
     if json_output:
-        here.json([asdict(finding) for finding in findings])
+        io.json([asdict(finding) for finding in findings])
     else:
-        _print(here, findings)
+        _print(io, findings)
     return next((finding.exit_code for finding in findings if finding.state == "problem"), ExitCode.OK)
 
 
-def _print(here: Process, findings: list[Finding]) -> None:
+def _print(io: CommandIO, findings: list[Finding]) -> None:
     for finding in findings:
-        here.out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}")
+        io.out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}")
         if finding.hint:
-            here.out(f"  {'':<10} → {finding.hint}")
+            io.out(f"  {'':<10} → {finding.hint}")
     problems = sum(finding.state == "problem" for finding in findings)
-    here.out(f"\n{problems} problem{'s' * (problems != 1)} found." if problems else "\nEverything needed is there.")
+    io.out(f"\n{problems} problem{'s' * (problems != 1)} found." if problems else "\nEverything needed is there.")
 
 
 def _examine(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:

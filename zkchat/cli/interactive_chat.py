@@ -11,10 +11,10 @@ from importlib import import_module
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
-from zkchat.cli.common import Process, known_keys
+from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.consent import MemoryProposals, TerminalInterface
 from zkchat.cli.output import announce_model, consoles, create_presenter
-from zkchat.cli.programs import edit_file, open_address
+from zkchat.cli.programs import SystemDesktop, edit_file
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
 from zkchat.compose.providers import key_variables, preload_client
@@ -48,8 +48,8 @@ _SWITCH_INTERVAL: Final = 0.0001
 """Seconds after which a thread that computes lets another one go on, while a message is stored."""
 
 
-class PromptProcess(Process):
-    """A process that reads keys unechoed while it works, and echoes them when it asks."""
+class PromptIO(CommandIO):
+    """Echoes keys while it asks; otherwise the terminal of a chat does not."""
 
     def confirm(self, question: str) -> bool:
         if not self.environment.stdin_is_tty:
@@ -89,7 +89,7 @@ class _ChatInterface(TerminalInterface):
     """Shows how far the indexing is in the bar as well."""
 
     def __init__(self, chat: "InteractiveChat") -> None:
-        super().__init__(chat.here)
+        super().__init__(chat.io)
         self._chat = chat
 
     def indexing_progress(self) -> "AbstractContextManager[Progress]":
@@ -103,15 +103,15 @@ class InteractiveChat:
     `completion.CompletionSource`, `surface.Questioner` and `background.ProgressObserver`.
     """
 
-    def __init__(self, here: Process, options: conversation.ConversationOptions, *, plain: bool) -> None:
-        self.here = here
-        self._environment = here.environment
+    def __init__(self, io: CommandIO, options: conversation.ConversationOptions, *, plain: bool) -> None:
+        self.io = io
+        self._environment = io.environment
         self._options = replace(options, user_interface=_ChatInterface(self))
         self._plain = plain
         self._name_cache = NameCache()
         self._is_prompting = False
         self._active = self._enter(self._options)
-        self._prompt = self._make_prompt() if can_draw_prompt(here.environment) and not plain else None
+        self._prompt = self._make_prompt() if can_draw_prompt(io.environment) and not plain else None
 
     def run(self) -> None:
         try:
@@ -124,7 +124,7 @@ class InteractiveChat:
     def _close(self, active: _ActiveConversation) -> None:
         """End a conversation. What a full disk refused is stored now, or the user hears that it is lost."""
         if warning := active.opened.conversation.save_rest():
-            self.here.note(f"{warning.text} {warning.hint}".strip())
+            self.io.note(f"{warning.text} {warning.hint}".strip())
         active.resources.close()
 
     def _converse(self) -> None:
@@ -143,7 +143,7 @@ class InteractiveChat:
             active = _ActiveConversation(
                 opened=opened,
                 background=background,
-                proposals=MemoryProposals(self.here, opened.conversation, enabled=learns),
+                proposals=MemoryProposals(self.io, opened.conversation, enabled=learns),
                 resources=stack.pop_all(),
             )
             active.look_up_session()
@@ -157,7 +157,7 @@ class InteractiveChat:
         try:
             following = self._enter(replace(options, model=to.model) if to.model else options)
         except ZkchatError as error:
-            self.here.fail(error)
+            self.io.fail(error)
             return
         self._options = replace(self._options, model=to.model or self._options.model)
         before, self._active = self._active, following
@@ -168,13 +168,13 @@ class InteractiveChat:
             before.proposals.propose()
         self._close(before)
         if to.model:
-            self.here.note(f"{following.opened.conversation.model.name} answers from now on.")
+            self.io.note(f"{following.opened.conversation.model.name} answers from now on.")
         self._print_state(following, is_new=not is_same)
 
     def _greet(self) -> None:
         active, opened = self._active, self._active.opened
         notes = self._count_notes()
-        announce_model(self.here, opened)
+        announce_model(self.io, opened)
         lines = greeting(
             vault=opened.paths.vault.name,
             notes=notes,
@@ -184,7 +184,7 @@ class InteractiveChat:
             now=self._environment.now(),
         )
         for line in lines:
-            self.here.note(fill(line, self._prompt.width) if self._prompt else line)
+            self.io.note(fill(line, self._prompt.width) if self._prompt else line)
         self._print_state(active)
 
     def _count_notes(self) -> int:
@@ -198,18 +198,18 @@ class InteractiveChat:
                 self._active.refresh()
             return opened.library.note_count()
         except (StorageError, VaultError) as error:
-            self.here.fail(error)
+            self.io.fail(error)
             return 0
 
     def _print_state(self, active: _ActiveConversation, *, is_new: bool = True) -> None:
         """What the user should know on arriving: warnings, and what was said last, unless it is on the screen."""
         for warning in active.opened.warnings:
-            self.here.note(f"{warning.text} {warning.hint}".strip())
+            self.io.note(f"{warning.text} {warning.hint}".strip())
         if active.opened.conversation.is_private:
-            self.here.note("This conversation is private: nothing of it is remembered in others.")
+            self.io.note("This conversation is private: nothing of it is remembered in others.")
         asked, events = last_exchange(active.opened.conversation.messages)
         if asked and is_new and self._environment.stdin_is_tty:
-            self.here.out(f"\nyou › {asked}\n")
+            self.io.out(f"\nyou › {asked}\n")
             presenter = create_presenter(self._environment, active.opened, plain=self._plain)
             for event in events:
                 presenter.show(event)
@@ -226,7 +226,7 @@ class InteractiveChat:
             surface=self._surface(opened),
             links=opened.addresses,
             items=SessionItems(opened.conversation),
-            page_editor=VaultPageEditor(self.here, opened.paths),
+            page_editor=VaultPageEditor(self.io, opened.paths),
             models=("quote", *opened.settings.models),
             keys=keys_of(self._environment, opened),
         )
@@ -318,7 +318,7 @@ class InteractiveChat:
             raise EOFError from None
         if not line:
             if environment.stdin_is_tty:
-                self.here.note("")  # Ctrl-D does not end the line of the prompt
+                self.io.note("")  # Ctrl-D does not end the line of the prompt
             raise EOFError
         return line
 
@@ -353,7 +353,7 @@ class InteractiveChat:
         active = self._active
         await active.background.wait()
         for odd in active.odd_notes:
-            self.here.note(f"warning: {odd.path}: {odd.text}")
+            self.io.note(f"warning: {odd.path}: {odd.text}")
         active.odd_notes.clear()
 
     def after_turn(self) -> None:
@@ -367,7 +367,7 @@ class InteractiveChat:
     def _suggest_dropping(self) -> None:
         for item in self._active.opened.conversation.newly_unused():
             what = f"[[{without_suffix(item.name)}]]" if item.type == "reference" else f"{item.type} {item.name}"
-            self.here.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
+            self.io.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
 
     def _refresh_name_cache(self) -> None:
         opened = self._active.opened
@@ -392,8 +392,8 @@ class InteractiveChat:
 class VaultPageEditor:
     """Implements `repl.command_context.PageEditor`."""
 
-    def __init__(self, here: Process, paths: "Paths") -> None:
-        self._here = here
+    def __init__(self, io: CommandIO, paths: "Paths") -> None:
+        self._io = io
         self._paths = paths
 
     def edit(self, page: str, *, is_new: bool) -> bool:
@@ -402,23 +402,13 @@ class VaultPageEditor:
 
         vault = self._paths.vault
         before = None if is_new else page_text(vault, page)
-        with echo_on(self._here.environment.stdin):
-            edit_file(self._here, str(vault / page))
+        with echo_on(self._io.environment.stdin):
+            edit_file(self._io, str(vault / page))
         after = page_text(vault, page)
         if after is None:
             return False
         previous = None if before is None else page_item(page, before)
         return VaultTrust(self._paths).approve_own(previous, page_item(page, after))
-
-
-class SystemDesktop:
-    """Implements `repl.surface.Desktop`."""
-
-    def __init__(self, environment: "Environment") -> None:
-        self._environment = environment
-
-    def open(self, address: str) -> bool:
-        return open_address(self._environment, address)
 
 
 def can_draw_prompt(environment: "Environment") -> bool:
@@ -431,7 +421,7 @@ def can_draw_prompt(environment: "Environment") -> bool:
 
 @contextmanager
 def other_threads_yielding() -> Iterator[None]:
-    """Let threads that index or load something interrupt as little as possible what is done within."""
+    """Shorten the waits for threads that index or load something, while the block runs."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_INTERVAL)
     try:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library
 from zkchat.cli.output import Listing
 from zkchat.errors import UsageError
@@ -32,20 +32,20 @@ def links(
     from zkchat.model.note import without_suffix
     from zkchat.vault import graph
 
-    here = process()
+    io = current_io()
     if all_notes == (note is not None):
         raise UsageError("Name one note, or ask for all of them.", hint="zkchat links NOTE, or zkchat links --all")
-    with open_refreshed_library(here, vault) as (paths, library):
+    with open_refreshed_library(io, vault) as (paths, library):
         if note is None:
-            _print_all(here, library, json_output=json_output)
+            _print_all(io, library, json_output=json_output)
             return
-        path = find_note(here, paths, library, note)
+        path = find_note(io, paths, library, note)
         title, outgoing, incoming = library.title(path), graph.links(library, path), graph.backlinks(library, path)
     if json_output:
         forth, back = [link_record(each) for each in outgoing], [_backlink_record(each) for each in incoming]
-        here.json({"path": path, "title": title, "links": forth, "backlinks": back})
+        io.json({"path": path, "title": title, "links": forth, "backlinks": back})
         return
-    listing = Listing(here, paths)
+    listing = Listing(io, paths)
     listing.line(title if title == without_suffix(path) else f"{title} ({path})")
     listing.title(f"\nLinks ({len(outgoing):,})")
     for each in outgoing:
@@ -58,16 +58,16 @@ def backlinks(note: NoteArgument, vault: VaultOption = None, json_output: JsonOp
     """Show the links of other notes that lead to a note, with the lines they stand on."""
     from zkchat.vault import graph
 
-    here = process()
-    with open_refreshed_library(here, vault) as (paths, library):
-        path = find_note(here, paths, library, note)
+    io = current_io()
+    with open_refreshed_library(io, vault) as (paths, library):
+        path = find_note(io, paths, library, note)
         found = graph.backlinks(library, path)
     if json_output:
-        here.json([_backlink_record(each) for each in found])
+        io.json([_backlink_record(each) for each in found])
         return
-    if not found and here.environment.stderr_is_tty:
-        here.note(f"No other note links to {path}. Perhaps one names it: zkchat vault mentions {note!r}")
-    _list_backlinks(Listing(here, paths), found, indent=0)
+    if not found and io.environment.stderr_is_tty:
+        io.note(f"No other note links to {path}. Perhaps one names it: zkchat vault mentions {note!r}")
+    _list_backlinks(Listing(io, paths), found, indent=0)
 
 
 def resolve(
@@ -86,28 +86,28 @@ def resolve(
     from zkchat.vault.graph import Followed
     from zkchat.vault.links.explain import explain
 
-    here = process()
+    io = current_io()
     asked = parse_link(link)
-    with open_refreshed_library(here, vault) as (paths, library):
-        origin = None if source is None else find_note(here, paths, library, source)
+    with open_refreshed_library(io, vault) as (paths, library):
+        origin = None if source is None else find_note(io, paths, library, source)
         found = library.resolve(asked, origin)
     followed, why = Followed(source=origin, link=asked, found=found), explain(asked, found, origin)
     if json_output:
-        here.json({**link_record(followed), "why": why})
+        io.json({**link_record(followed), "why": why})
         return
-    listing = Listing(here, paths)
+    listing = Listing(io, paths)
     listing.line(described(followed))
     listing.aside(why, indent=0)
 
 
-def _print_all(here: Process, library: "Library", *, json_output: bool) -> None:
+def _print_all(io: CommandIO, library: "Library", *, json_output: bool) -> None:
     from zkchat.vault import graph
 
     for each in graph.all_links(library):
         if json_output:
-            here.json_line(link_record(each))
+            io.json_line(link_record(each))
         else:
-            here.out(f"{each.source}:{each.link.line}: {described(each)}")
+            io.out(f"{each.source}:{each.link.line}: {described(each)}")
 
 
 def _list_backlinks(listing: Listing, found: list["Followed"], *, indent: int) -> None:

@@ -25,7 +25,7 @@ from zkchat.cli import (
     trust,
     vault,
 )
-from zkchat.cli.common import Process, running
+from zkchat.cli.common import CommandIO, command_io
 from zkchat.cli.termination import Terminated
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
@@ -84,42 +84,42 @@ app.command()(doctor.doctor)
 
 def run(arguments: Sequence[str], environment: Environment) -> int:
     """One call of zkchat; returns its exit code. No exception leaves it."""
-    with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), running(environment) as process:
+    with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:
         try:
             code = app(list(arguments), prog_name="zkchat", standalone_mode=False)
             environment.stdout.flush()
         except (KeyboardInterrupt, typer.Abort):
             return ExitCode.INTERRUPTED
         except Terminated as end:
-            process.note(f"zkchat: Ended by {end.signal.name}. What came of an answer is kept.")
+            io.note(f"zkchat: Ended by {end.signal.name}. What came of an answer is kept.")
             return 128 + end.signal
         except (BrokenPipeError, SystemExit):  # Typer makes the second of the first
             return _reader_went_away(environment)
         except Exception as error:  # noqa: BLE001 - the last door: whatever it is becomes a sentence
-            return _explained(process, error)
-        return _delivered(process, code if isinstance(code, int) else ExitCode.OK)
+            return _explained(io, error)
+        return _delivered(io, code if isinstance(code, int) else ExitCode.OK)
 
 
-def _explained(process: Process, error: Exception) -> int:
+def _explained(io: CommandIO, error: Exception) -> int:
     """The exit code of an error that the user was told of; the trace of a bug is kept in a file."""
     if isinstance(error, ZkchatError):
-        process.fail(error)
+        io.fail(error)
         return error.exit_code
     if isinstance(error, typer.TyperException):
-        process.note(f"zkchat: {_sentence(error)}")
-        process.note(f"        See: zkchat {_command_path(error)}--help")
+        io.note(f"zkchat: {_sentence(error)}")
+        io.note(f"        See: zkchat {_command_path(error)}--help")
         return ExitCode.USAGE
-    return _report_bug(process, error)
+    return _report_bug(io, error)
 
 
-def _delivered(process: Process, code: int) -> int:
+def _delivered(io: CommandIO, code: int) -> int:
     """The code, unless all went well but for what was printed."""
-    failure = process.environment.output_failure
+    failure = io.environment.output_failure
     if failure is None or code != ExitCode.OK:
         return code
     reason = "it is closed" if failure.errno == errno.EBADF else (failure.strerror or str(failure)).lower()
-    process.note(f"zkchat: The result could not be written to standard output: {reason}.")
-    process.note("        The command did its work; only what it printed is lost.")
+    io.note(f"zkchat: The result could not be written to standard output: {reason}.")
+    io.note("        The command did its work; only what it printed is lost.")
     return ExitCode.OUTPUT
 
 
@@ -147,16 +147,16 @@ def _reader_went_away(environment: Environment) -> int:
     return ExitCode.OK
 
 
-def _report_bug(process: Process, error: Exception) -> int:
+def _report_bug(io: CommandIO, error: Exception) -> int:
     import traceback
 
     from zkchat.version import __version__
 
-    report = process.environment.cache_dir / "crash.txt"
+    report = io.environment.cache_dir / "crash.txt"
     # Frames and the message, never local variables: those may hold a key or a note.
     lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
-    process.note(f"zkchat: That is a bug: {type(error).__name__}: {error}")
-    process.note(f"        {_kept(report, ''.join(lines))}")
+    io.note(f"zkchat: That is a bug: {type(error).__name__}: {error}")
+    io.note(f"        {_kept(report, ''.join(lines))}")
     return ExitCode.BUG
 
 

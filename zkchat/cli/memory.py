@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.cli.refs import document_uses
 from zkchat.errors import UsageError
 
@@ -38,45 +38,45 @@ def add(
 
     zkchat memory add "My thesis is due on 30 June."
     """
-    here = process()
-    with _open_memory(here, vault) as (_, memory):
+    io = current_io()
+    with _open_memory(io, vault) as (_, memory):
         remembered = memory.remember(text)
     if json_output:
-        here.json({"fact": remembered.fact, "new": remembered.is_new, "replaced": remembered.replaced})
+        io.json({"fact": remembered.fact, "new": remembered.is_new, "replaced": remembered.replaced})
     else:
-        here.out(f"{remembered.sentence} ({remembered.fact.id})")
+        io.out(f"{remembered.sentence} ({remembered.fact.id})")
 
 
 @app.command(name="list")
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the facts, the newest first."""
-    here = process()
-    with _open_memory(here, vault) as (store, _):
+    io = current_io()
+    with _open_memory(io, vault) as (store, _):
         facts = sorted(store.facts(), key=lambda fact: fact.at, reverse=True)
     if json_output:
-        here.json(facts)
+        io.json(facts)
         return
     if not facts:
-        here.note("Nothing is remembered yet. Begin: zkchat memory add 'I prefer short answers.'")
+        io.note("Nothing is remembered yet. Begin: zkchat memory add 'I prefer short answers.'")
     for fact in facts:
-        here.out(f"{fact.id}  {fact.at.astimezone():%Y-%m-%d}  {fact.text}")
+        io.out(f"{fact.id}  {fact.at.astimezone():%Y-%m-%d}  {fact.text}")
 
 
 @app.command()
 def show(fact: FactArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show a fact: who said it, when, and how often it was used."""
-    here = process()
-    with _open_memory(here, vault) as (store, _):
+    io = current_io()
+    with _open_memory(io, vault) as (store, _):
         found = store.find(fact)
     if json_output:
-        here.json(found)
+        io.json(found)
         return
-    here.out(found.text)
-    here.out(f"{found.id}, from: {found.source}, {found.at.astimezone():%Y-%m-%d %H:%M}, used {found.uses} times")
+    io.out(found.text)
+    io.out(f"{found.id}, from: {found.source}, {found.at.astimezone():%Y-%m-%d %H:%M}, used {found.uses} times")
     if found.session_id:
-        here.out(f"session: {found.session_id}")
+        io.out(f"session: {found.session_id}")
     if found.replaces:
-        here.out(f"It took the place of: {found.replaces}")
+        io.out(f"It took the place of: {found.replaces}")
 
 
 @app.command()
@@ -86,10 +86,10 @@ def search(
     json_output: JsonOption = False,
 ) -> None:
     """Find facts by words and meaning."""
-    here = process()
-    with _open_memory(here, vault) as (_, memory):
+    io = current_io()
+    with _open_memory(io, vault) as (_, memory):
         found = memory.search(query)
-    _show_scored(here, found, json_output=json_output)
+    _show_scored(io, found, json_output=json_output)
 
 
 @app.command()
@@ -106,24 +106,24 @@ def relevance(
     from zkchat.memory.note_usage import NoteUsage
     from zkchat.model.session import thread_of
 
-    here = process()
+    io = current_io()
     tally = NoteUsage()
-    with stores.open_sessions(here.environment, vault, here) as store:
+    with stores.open_sessions(io.environment, vault, io) as store:
         chosen = store.find(session) if session else next(iter(store.sessions()), None)
         if chosen is None:
             raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
         asked = [message.text for message in thread_of(store.entries(chosen.id)) if message.role == "user"]
         for use in document_uses(store):
             tally.add(use)
-    with _open_memory(here, vault) as (_, memory):
+    with _open_memory(io, vault) as (_, memory):
         ranked = memory.ranked("\n".join(asked[-_MESSAGES_COMPARED:]))
     notes = tally.top(_NOTES_SHOWN)
     if json_output:
-        here.json({"session": chosen, "facts": _scored(ranked), "notes": notes})
+        io.json({"session": chosen, "facts": _scored(ranked), "notes": notes})
         return
-    _show_scored(here, ranked, json_output=False)
+    _show_scored(io, ranked, json_output=False)
     for note in notes:
-        here.out(f"{note.path}: used {note.turns} times in {note.sessions} conversations")
+        io.out(f"{note.path}: used {note.turns} times in {note.sessions} conversations")
 
 
 @app.command()
@@ -131,29 +131,29 @@ def forget(
     fact: FactArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
 ) -> None:
     """Forget a fact for good."""
-    here = process()
-    with _open_memory(here, vault) as (store, _):
+    io = current_io()
+    with _open_memory(io, vault) as (store, _):
         found = store.find(fact)
-        if not yes and not here.confirm(f"Forget for good: {found.text}?"):
+        if not yes and not io.confirm(f"Forget for good: {found.text}?"):
             raise UsageError(f"Nothing was forgotten: {found.text}", hint="To forget without being asked: --yes")
         store.forget(found.id)
     if json_output:
-        here.json({"forgotten": found})
+        io.json({"forgotten": found})
     else:
-        here.out(f"Forgotten: {found.text}")
+        io.out(f"Forgotten: {found.text}")
 
 
 @app.command()
 def export(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Print all facts as a Markdown list, which `zkchat memory import` reads again."""
-    here = process()
-    with _open_memory(here, vault) as (store, _):
+    io = current_io()
+    with _open_memory(io, vault) as (store, _):
         facts = store.facts()
     if json_output:
-        here.json(facts)
+        io.json(facts)
         return
     for fact in facts:
-        here.out(f"- {fact.text}")
+        io.out(f"- {fact.text}")
 
 
 @app.command(name="import")
@@ -170,52 +170,52 @@ def import_(
     """
     from zkchat.memory.facts import OwnUse, list_items
 
-    here = process()
-    text, privacy = _text_of(here, vault, path)
+    io = current_io()
+    text, privacy = _text_of(io, vault, path)
     if privacy == "never":
         raise UsageError(f"{path} is never to be read.", hint="Its property zkchat says so: docs/privacy.md")
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")
-    with _open_memory(here, vault) as (_, memory):
+    with _open_memory(io, vault) as (_, memory):
         own = memory.within(OwnUse(local=privacy == "local"))
         remembered = [own.remember(item, "import") for item in items]
     new = sum(each.is_new for each in remembered)
     if json_output:
-        here.json({"new": new, "facts": [each.fact for each in remembered]})
+        io.json({"new": new, "facts": [each.fact for each in remembered]})
         return
     for each in remembered:
         if each.replaced:
-            here.note(f"{each.fact.text} {each.sentence.removeprefix('Remembered. ')}")
-    here.out(f"Remembered {new} of {len(items)}; the others were known.")
+            io.note(f"{each.fact.text} {each.sentence.removeprefix('Remembered. ')}")
+    io.out(f"Remembered {new} of {len(items)}; the others were known.")
 
 
 @contextmanager
-def _open_memory(here: Process, vault: "Path | None") -> "Iterator[tuple[FactStore, Memory]]":
+def _open_memory(io: CommandIO, vault: "Path | None") -> "Iterator[tuple[FactStore, Memory]]":
     """The facts of a vault, and the memory over them."""
     from zkchat.compose.stores import open_memory
     from zkchat.compose.workspace import load_workspace
 
-    workspace = load_workspace(here.environment, vault)
+    workspace = load_workspace(io.environment, vault)
     with open_memory(workspace) as (store, memory, notices):
         for warning in (*workspace.loaded.every_warning, *notices):
-            here.note(f"warning: {warning}")
+            io.note(f"warning: {warning}")
         yield store, memory
 
 
-def _text_of(here: Process, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":
+def _text_of(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":
     """What the file says, and its class, by its place in the vault too where it lies there."""
     from zkchat.compose.library import local_globs, vault_files
     from zkchat.compose.workspace import load_workspace
     from zkchat.vault.privacy.guard import CurrentClasses
 
-    workspace = load_workspace(here.environment, vault)
+    workspace = load_workspace(io.environment, vault)
     files = vault_files(workspace)
     classes = CurrentClasses(files, local_globs(workspace))
     if path.startswith("@"):
         text = files.read(path[1:])
         return text, classes.of_text(text, normpath(path[1:]))
-    file, root = (here.environment.cwd / path).resolve(), workspace.paths.vault.resolve()
+    file, root = (io.environment.cwd / path).resolve(), workspace.paths.vault.resolve()
     try:
         text = file.read_text("utf-8")
     except (OSError, ValueError) as error:
@@ -228,11 +228,11 @@ def _scored(found: "list[tuple[Fact, float]]") -> list[dict[str, object]]:
     return [{"score": round(score, 4), **fact.model_dump(mode="json")} for fact, score in found]
 
 
-def _show_scored(here: Process, found: "list[tuple[Fact, float]]", *, json_output: bool) -> None:
+def _show_scored(io: CommandIO, found: "list[tuple[Fact, float]]", *, json_output: bool) -> None:
     if json_output:
-        here.json(_scored(found))
+        io.json(_scored(found))
         return
     if not found:
-        here.note("Nothing that is remembered is about that.")
+        io.note("Nothing that is remembered is about that.")
     for fact, score in found:
-        here.out(f"{score:.2f}  {fact.id}  {fact.text}")
+        io.out(f"{score:.2f}  {fact.id}  {fact.text}")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
     from zkchat.compose.providers import list_models, name_of_model, user_named_models
     from zkchat.compose.workspace import load_workspace
 
-    here = process()
-    workspace = load_workspace(here.environment, vault)
+    io = current_io()
+    workspace = load_workspace(io.environment, vault)
     listings = list_models(workspace)
     named = user_named_models(workspace, listings.values())
     chosen, why = name_of_model(workspace, listings)
     if json_output:
-        here.json(
+        io.json(
             {
                 "model": chosen,
                 "why": why,
@@ -43,11 +43,11 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
             }
         )
         return
-    here.out(f"In use: {chosen} ({why})")
-    _print_named(here, named)
+    io.out(f"In use: {chosen} ({why})")
+    _print_named(io, named)
     for listing in listings.values():
-        _print(here, listing)
-    here.out("\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`.")
+        _print(io, listing)
+    io.out("\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`.")
 
 
 @app.command()
@@ -58,14 +58,14 @@ def pull(
     """Fetch a small model that runs on this machine, check it, and keep it in your cache folder."""
     from zkchat.compose.providers import pull_model
 
-    here = process()
-    with progress(here.environment, f"Fetching {name}") as report:
-        path = pull_model(here.environment, name, report)
+    io = current_io()
+    with progress(io.environment, f"Fetching {name}") as report:
+        path = pull_model(io.environment, name, report)
     if json_output:
-        here.json({"model": f"local:{name}", "path": path})
+        io.json({"model": f"local:{name}", "path": path})
         return
-    here.out(f"{name} is there and sound: {path}")
-    here.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
+    io.out(f"{name} is there and sound: {path}")
+    io.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
 
 
 def _described(listing: "ModelListing") -> dict[str, object]:
@@ -85,15 +85,15 @@ def _described(listing: "ModelListing") -> dict[str, object]:
     }
 
 
-def _print_named(here: Process, named: "list[UserNamedModel]") -> None:
+def _print_named(io: CommandIO, named: "list[UserNamedModel]") -> None:
     if named:
-        here.out("\nNames of your own")
+        io.out("\nNames of your own")
     width = max((len(f"{one.name} = {one.model}") for one in named), default=0)
     for one in named:
         tools = "" if one.calls_tools is None else _tools(one.calls_tools)
         absent = "" if one.listed else "not among those below"
         facts = ", ".join(filter(None, (tools, absent)))
-        here.out(f"  {f'{one.name} = {one.model}':<{width}}  {_window(one.window):>16}  {facts}")
+        io.out(f"  {f'{one.name} = {one.model}':<{width}}  {_window(one.window):>16}  {facts}")
 
 
 def _window(tokens: int | None) -> str:
@@ -104,15 +104,15 @@ def _tools(calls_tools: bool) -> str:
     return "tools" if calls_tools else "no tools, so zkchat searches for it"
 
 
-def _print(here: Process, listing: "ModelListing") -> None:
-    here.out(f"\n{listing.source}")
+def _print(io: CommandIO, listing: "ModelListing") -> None:
+    io.out(f"\n{listing.source}")
     width = max((len(info.name) for info in listing.models[:MAX_SHOWN]), default=0)
     for info in listing.models[:MAX_SHOWN]:
-        here.out(f"  {info.name:<{width}}  {_window(info.context_limit):>16}  {_tools(info.calls_tools)}")
+        io.out(f"  {info.name:<{width}}  {_window(info.context_limit):>16}  {_tools(info.calls_tools)}")
     if len(listing.models) > MAX_SHOWN:
-        here.out(f"  … and {len(listing.models) - MAX_SHOWN:,} more: zkchat models --json")
+        io.out(f"  … and {len(listing.models) - MAX_SHOWN:,} more: zkchat models --json")
     if not listing.models and not listing.problem:
-        here.out("  no models")
+        io.out("  no models")
     for line in (listing.problem, f"→ {listing.hint}" if listing.hint else ""):
         if line:
-            here.out(f"  {line}")
+            io.out(f"  {line}")

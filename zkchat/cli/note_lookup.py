@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import Process
+from zkchat.cli.common import CommandIO
 from zkchat.cli.progress import progress
 from zkchat.errors import NoteNotFound, StorageError
 
@@ -25,7 +25,7 @@ _WARNINGS_SHOWN = 3
 
 @contextmanager
 def open_refreshed_library(
-    here: Process, vault: Path | None, *, warn: bool = True
+    io: CommandIO, vault: Path | None, *, warn: bool = True
 ) -> Iterator[tuple["Paths", "Library"]]:
     """The notes as they are now; where the index cannot be written, as they were, and a sentence says so.
 
@@ -33,34 +33,34 @@ def open_refreshed_library(
     """
     from zkchat.compose.library import open_library
 
-    with open_library(here.environment, vault, here) as (paths, library):
-        news = _refresh(here, library)
+    with open_library(io.environment, vault, io) as (paths, library):
+        news = _refresh(io, library)
         if warn:
-            print_warnings(here, news, most=_WARNINGS_SHOWN)
+            print_warnings(io, news, most=_WARNINGS_SHOWN)
         if not library.note_count():
-            here.note(f"There are no Markdown notes in {paths.vault}. Name another folder with --vault.")
+            io.note(f"There are no Markdown notes in {paths.vault}. Name another folder with --vault.")
         yield paths, library
 
 
-def _refresh(here: Process, library: "Library") -> Sequence["NoteWarning"]:
+def _refresh(io: CommandIO, library: "Library") -> Sequence["NoteWarning"]:
     """What is wrong, if anything changed: who calls often wants to read it once."""
     try:
-        with progress(here.environment, "Indexing notes") as step:
+        with progress(io.environment, "Indexing notes") as step:
             refreshed = library.refresh(step)
     except StorageError as error:
         if not library.note_count():
             raise
-        here.note(f"Notes are shown as they were indexed last: {error.message}")
+        io.note(f"Notes are shown as they were indexed last: {error.message}")
         return ()
     return refreshed.warnings if refreshed.changed else ()
 
 
-def print_warnings(here: Process, warnings: Sequence["NoteWarning"], *, most: int) -> None:
+def print_warnings(io: CommandIO, warnings: Sequence["NoteWarning"], *, most: int) -> None:
     """What is wrong with some files, in as many lines as that, beside the result."""
     for warning in warnings[:most]:
-        here.note(f"warning: {describe_warning(warning)}")
+        io.note(f"warning: {describe_warning(warning)}")
     if len(warnings) > most:
-        here.note(f"… and {len(warnings) - most:,} more. All of them: zkchat vault status --json")
+        io.note(f"… and {len(warnings) - most:,} more. All of them: zkchat vault status --json")
 
 
 def describe_warning(warning: "NoteWarning") -> str:
@@ -68,12 +68,12 @@ def describe_warning(warning: "NoteWarning") -> str:
     return warning.text if warning.text.startswith(warning.path) else f"{warning.path}: {warning.text}"
 
 
-def find_note(here: Process, paths: "Paths", library: "Library", name: str) -> str:
+def find_note(io: CommandIO, paths: "Paths", library: "Library", name: str) -> str:
     """The path of the file that the user means. Raises `NoteNotFound` with the closest names as a hint."""
     from zkchat.compose.library import parse_link
     from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 
-    for path in _paths_of(here, paths, name):
+    for path in _paths_of(io, paths, name):
         at_path = library.resolve(Link(text=path, target=f"/{path}"))
         if isinstance(at_path, Resolved):
             return at_path.path
@@ -82,7 +82,7 @@ def find_note(here: Process, paths: "Paths", library: "Library", name: str) -> s
         case Resolved():
             return found.path
         case Ambiguous():
-            here.note(f"{name} could also mean {', '.join(found.others)}; this is {found.path}.")
+            io.note(f"{name} could also mean {', '.join(found.others)}; this is {found.path}.")
             return found.path
         case Missing() if found.suggestions:
             closest = ", ".join(f"[[{suggestion}]]" for suggestion in found.suggestions)
@@ -90,9 +90,9 @@ def find_note(here: Process, paths: "Paths", library: "Library", name: str) -> s
     raise NoteNotFound(f"There is no note {name!r} in the vault.", hint="Look for it: zkchat search WORDS")
 
 
-def _paths_of(here: Process, paths: "Paths", name: str) -> Iterator[str]:
+def _paths_of(io: CommandIO, paths: "Paths", name: str) -> Iterator[str]:
     """A name as a path in the vault: from where the user is, and from the vault's root."""
-    beside = Path(os.path.normpath(here.environment.cwd.resolve() / name))
+    beside = Path(os.path.normpath(io.environment.cwd.resolve() / name))
     if beside.is_relative_to(paths.vault):
         yield beside.relative_to(paths.vault).as_posix()
     yield name

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from zkchat.cli.common import Process
+from zkchat.cli.common import CommandIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,17 +49,17 @@ def consoles(environment: "Environment", color: str) -> tuple["Console", "Consol
     )
 
 
-def announce_model(here: Process, opened: "OpenConversation") -> None:
+def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
     """Say which model was chosen, where the user has not; in any case before notes leave the machine."""
     model = opened.conversation.model
     is_elsewhere = model.is_located and not model.on_this_machine
-    if opened.chosen and not model.needs_notes and (here.environment.stderr_is_tty or is_elsewhere):
-        here.note(opened.chosen)
+    if opened.chosen and not model.needs_notes and (io.environment.stderr_is_tty or is_elsewhere):
+        io.note(opened.chosen)
 
 
-def stdout_console(here: Process, paths: "Paths") -> "Console | None":
+def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":
     """What to draw on; None paths standard output is no terminal."""
-    environment = here.environment
+    environment = io.environment
     if not environment.stdout_is_tty:
         return None
     from zkchat.compose.settings import load_settings
@@ -72,9 +72,9 @@ def stdout_console(here: Process, paths: "Paths") -> "Console | None":
 class Listing:
     """Lines for a person: wrapped with their indentation on a terminal, whole in a pipe."""
 
-    def __init__(self, here: Process, paths: "Paths") -> None:
-        self._here = here
-        self._console = stdout_console(here, paths)
+    def __init__(self, io: CommandIO, paths: "Paths") -> None:
+        self._io = io
+        self._console = stdout_console(io, paths)
 
     def title(self, text: str) -> None:
         self._line(text, indent=0, style="bold")
@@ -88,7 +88,7 @@ class Listing:
 
     def _line(self, text: str, *, indent: int, style: str) -> None:
         if self._console is None:
-            self._here.out(f"{' ' * indent}{text}")
+            self._io.out(f"{' ' * indent}{text}")
             return
         from rich.padding import Padding
         from rich.text import Text

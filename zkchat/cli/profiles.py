@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import Process
+from zkchat.cli.common import CommandIO
 from zkchat.cli.config import Scope
 
 if TYPE_CHECKING:
@@ -17,48 +17,48 @@ if TYPE_CHECKING:
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or the vault's.")]
 
 
-def profile_store(here: Process, vault: "Path | None") -> "ProfileStore":
+def profile_store(io: CommandIO, vault: "Path | None") -> "ProfileStore":
     from zkchat.compose.paths import find_paths
     from zkchat.compose.profiles import ProfileStore
 
-    return ProfileStore(find_paths(here.environment, vault))
+    return ProfileStore(find_paths(io.environment, vault))
 
 
 def create(
-    here: Process, store: "ProfileStore", scope: Scope, kind: "ProfileKind", name: str, text: str
+    io: CommandIO, store: "ProfileStore", scope: Scope, kind: "ProfileKind", name: str, text: str
 ) -> "ProfileFile":
     """Write a file that is not there yet; a notice says where one of the user's hides it."""
     created = store.create(scope.value, kind, name, text)
     if any(file.path == created.path for file in store.load().shadowed):
-        here.note(_shadowed(created))
+        io.note(_shadowed(created))
     return created
 
 
-def editable_file(here: Process, store: "ProfileStore", agent: "Agent") -> "ProfileFile":
+def editable_file(io: CommandIO, store: "ProfileStore", agent: "Agent") -> "ProfileFile":
     """The file to change for an agent; one that came with zkchat is first copied to the user's folder."""
     from zkchat.agents.profiles import built_in
 
     if agent.origin == "built-in":
         text = next(file.text for file in built_in() if file.name == agent.name)
-        copy = create(here, store, Scope.USER, "agent", agent.name, text)
-        here.note(f"Copied the built-in {agent.name} to {copy.path}.")
+        copy = create(io, store, Scope.USER, "agent", agent.name, text)
+        io.note(f"Copied the built-in {agent.name} to {copy.path}.")
         return copy
     return next(file for file in store.files() if file.path == agent.path)
 
 
-def print_unused(here: Process, found: "Profiles", kind: "ProfileKind") -> None:
+def print_unused(io: CommandIO, found: "Profiles", kind: "ProfileKind") -> None:
     """Which files are not used, and why, beside the result."""
     from zkchat.model.trust import HOW_TO_APPROVE
 
     for problem in found.problems:
         if problem.kind == kind:
-            here.note(f"warning: {problem}")
+            io.note(f"warning: {problem}")
     for file in found.shadowed:
         if file.kind == kind:
-            here.note(_shadowed(file))
+            io.note(_shadowed(file))
     unapproved = [file.name for file in found.unapproved if file.kind == kind]
     if unapproved:
-        here.note(f"Not used, as they came with the vault: {', '.join(unapproved)}. {HOW_TO_APPROVE}")
+        io.note(f"Not used, as they came with the vault: {', '.join(unapproved)}. {HOW_TO_APPROVE}")
 
 
 def unused_record(found: "Profiles", kind: "ProfileKind") -> dict[str, object]:
@@ -67,15 +67,15 @@ def unused_record(found: "Profiles", kind: "ProfileKind") -> dict[str, object]:
     return {"problems": found.problems, "unapproved": [{"name": file.name, "path": file.path} for file in unapproved]}
 
 
-def show_unapproved(here: Process, file: "ProfileFile", *, json_output: bool) -> None:
+def show_unapproved(io: CommandIO, file: "ProfileFile", *, json_output: bool) -> None:
     """The text of a file of the vault that is not used, for the user to judge."""
     from zkchat.model.trust import HOW_TO_APPROVE
 
     if json_output:
-        here.json(file)
+        io.json(file)
         return
-    here.out(f"{file.name}  (vault, not approved)\nfile: {file.path}\n\n{file.text}")
-    here.note(HOW_TO_APPROVE)
+    io.out(f"{file.name}  (vault, not approved)\nfile: {file.path}\n\n{file.text}")
+    io.note(HOW_TO_APPROVE)
 
 
 def describe(profile: "Agent | Rule") -> str:

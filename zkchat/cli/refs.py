@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.cli.note_lookup import find_note, open_refreshed_library
 from zkchat.cli.output import Listing
 from zkchat.errors import NoteNotFound, UsageError
@@ -40,71 +40,71 @@ def refs(
 
     zkchat refs --graph refs.html
     """
-    here = process()
+    io = current_io()
     if [note is not None and not top, top, graph is not None].count(True) != 1:
         raise UsageError(
             "Say what to show.", hint="zkchat refs NOTE, zkchat refs --top, or zkchat refs --graph FILE.html"
         )
     if top:
-        _show_top(here, vault, note, json_output=json_output)
+        _show_top(io, vault, note, json_output=json_output)
     elif graph is not None:
-        _draw(here, vault, graph, yes=yes, json_output=json_output)
+        _draw(io, vault, graph, yes=yes, json_output=json_output)
     elif note is not None:
-        _show_uses(here, vault, note, json_output=json_output)
+        _show_uses(io, vault, note, json_output=json_output)
 
 
-def _show_uses(here: Process, vault: Path | None, note: str, *, json_output: bool) -> None:
+def _show_uses(io: CommandIO, vault: Path | None, note: str, *, json_output: bool) -> None:
     from zkchat.compose import stores
     from zkchat.model.note import NOTE_SUFFIXES
 
-    with open_refreshed_library(here, vault, warn=False) as (paths, library):
+    with open_refreshed_library(io, vault, warn=False) as (paths, library):
         try:
-            path, unknown = find_note(here, paths, library, note), None
+            path, unknown = find_note(io, paths, library, note), None
         except NoteNotFound as error:  # perhaps it was there when it was used
             path, unknown = note.removeprefix("[[").removesuffix("]]"), error
-    with stores.open_sessions(here.environment, vault, here) as store:
+    with stores.open_sessions(io.environment, vault, io) as store:
         spellings = {path, *(path + suffix for suffix in NOTE_SUFFIXES)}
         found = [use for use in document_uses(store) if use.path in spellings]
     if unknown and not found:
         raise unknown
     found.sort(key=lambda use: use.at, reverse=True)
     if json_output:
-        here.json(found)
+        io.json(found)
         return
     if not found:
-        here.note(f"No conversation has used {path}.")
-    listing = Listing(here, paths)
+        io.note(f"No conversation has used {path}.")
+    listing = Listing(io, paths)
     for use in found:
         listing.line(f"{use.at.astimezone():%Y-%m-%d %H:%M}  {use.session_title or '(untitled)'}  ({use.session_id})")
         listing.aside(f"{use.why}; message {use.message_id}", indent=2)
 
 
-def _show_top(here: Process, vault: Path | None, most: str | None, *, json_output: bool) -> None:
+def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_output: bool) -> None:
     if most is not None and not (most.isdecimal() and len(most) < 10 and int(most)):
         raise UsageError(f"{most!r} is no number of notes.", hint="For example: zkchat refs --top 20")
-    notes = _tally(here, vault).top(int(most or _TOP))
+    notes = _tally(io, vault).top(int(most or _TOP))
     if json_output:
-        here.json(notes)
+        io.json(notes)
         return
     if not notes:
-        here.note("No conversation has used a note yet.")
+        io.note("No conversation has used a note yet.")
     for note in notes:
-        here.out(f"{note.turns:>5} times in {note.sessions:>3} conversations  {note.path}")
+        io.out(f"{note.turns:>5} times in {note.sessions:>3} conversations  {note.path}")
 
 
-def _draw(here: Process, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
+def _draw(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
     from zkchat.compose.paths import find_paths
     from zkchat.files import write_atomically
     from zkchat.render.graph_page import graph_page
 
-    target = here.environment.cwd / file
+    target = io.environment.cwd / file
     _check_target(target, yes=yes)
-    graph = _tally(here, vault).graph()
-    write_atomically(target, graph_page(graph, vault=find_paths(here.environment, vault).vault.name), mode=0o600)
+    graph = _tally(io, vault).graph()
+    write_atomically(target, graph_page(graph, vault=find_paths(io.environment, vault).vault.name), mode=0o600)
     if json_output:
-        here.json({"file": target, "notes": len(graph.notes), "conversations": len(graph.talks)})
+        io.json({"file": target, "notes": len(graph.notes), "conversations": len(graph.talks)})
     else:
-        here.out(f"Drew {len(graph.notes)} notes and {len(graph.talks)} conversations: {target}")
+        io.out(f"Drew {len(graph.notes)} notes and {len(graph.talks)} conversations: {target}")
 
 
 def _check_target(target: Path, *, yes: bool) -> None:
@@ -119,12 +119,12 @@ def _check_target(target: Path, *, yes: bool) -> None:
                 raise UsageError(f"{target} is there already, and not made by zkchat.", hint="To overwrite it: --yes")
 
 
-def _tally(here: Process, vault: Path | None) -> "NoteUsage":
+def _tally(io: CommandIO, vault: Path | None) -> "NoteUsage":
     from zkchat.compose import stores
     from zkchat.memory.note_usage import NoteUsage
 
     tally = NoteUsage()
-    with stores.open_sessions(here.environment, vault, here) as store:
+    with stores.open_sessions(io.environment, vault, io) as store:
         for use in document_uses(store):
             tally.add(use)
     return tally

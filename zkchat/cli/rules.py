@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from zkchat.cli import profiles
-from zkchat.cli.common import JsonOption, VaultOption, process
+from zkchat.cli.common import JsonOption, VaultOption, current_io
 from zkchat.cli.config import Scope
 from zkchat.cli.profiles import ScopeOption
 from zkchat.model.choices import IncludeMode
@@ -19,33 +19,33 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The rule's na
 @app.command(name="list")
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the rules with their modes: the vault's and your own."""
-    here = process()
-    found = profiles.profile_store(here, vault).load()
+    io = current_io()
+    found = profiles.profile_store(io, vault).load()
     if json_output:
-        here.json({"rules": list(found.rules.values()), **profiles.unused_record(found, "rule")})
+        io.json({"rules": list(found.rules.values()), **profiles.unused_record(found, "rule")})
         return
     if not found.rules and not any(file.kind == "rule" for file in found.unapproved):
-        here.note("There are no rules yet. Make one: zkchat rules new 'Citation style'")
+        io.note("There are no rules yet. Make one: zkchat rules new 'Citation style'")
     width = max((len(rule.name) for rule in found.rules.values()), default=0)
     for rule in found.rules.values():
-        here.out(f"{rule.name:<{width}}  [{rule.include}]  {profiles.describe(rule)}")
-    profiles.print_unused(here, found, "rule")
+        io.out(f"{rule.name:<{width}}  [{rule.include}]  {profiles.describe(rule)}")
+    profiles.print_unused(io, found, "rule")
 
 
 @app.command()
 def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show a rule."""
-    here = process()
-    found = profiles.profile_store(here, vault).load()
+    io = current_io()
+    found = profiles.profile_store(io, vault).load()
     if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
-        profiles.show_unapproved(here, file, json_output=json_output)
+        profiles.show_unapproved(io, file, json_output=json_output)
         return
     rule = found.rule(name)
     if json_output:
-        here.json(rule)
+        io.json(rule)
         return
-    here.out(f"{rule.name}  [{rule.include}]  {profiles.describe(rule)}")
-    here.out(f"file: {rule.path}\n\n{rule.text}")
+    io.out(f"{rule.name}  [{rule.include}]  {profiles.describe(rule)}")
+    io.out(f"file: {rule.path}\n\n{rule.text}")
 
 
 @app.command()
@@ -70,11 +70,11 @@ def new(
 
     from zkchat.agents.parsing import parse_rule
 
-    here = process()
+    io = current_io()
     head = yaml.safe_dump({"include": include, "description": description}, allow_unicode=True, sort_keys=False)
     body = " ".join(text.split()) or "Write here what the answers should keep to."
-    made = profiles.create(here, profiles.profile_store(here, vault), scope, "rule", name, f"---\n{head}---\n{body}\n")
+    made = profiles.create(io, profiles.profile_store(io, vault), scope, "rule", name, f"---\n{head}---\n{body}\n")
     if json_output:
-        here.json(parse_rule(made))
+        io.json(parse_rule(made))
     else:
-        here.out(f"Made {made.path}.")
+        io.out(f"Made {made.path}.")

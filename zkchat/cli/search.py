@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.note_lookup import open_refreshed_library
 from zkchat.cli.output import stdout_console
 from zkchat.errors import UsageError
@@ -36,27 +36,27 @@ def search(
     """
     from zkchat.compose.library import embed_for_search
 
-    here = process()
+    io = current_io()
     text = " ".join(query or ())
     if from_stdin == bool(text.strip()):
         raise UsageError(
             "A search takes words or --stdin, one of the two.", hint="For example: zkchat search sleep and memory"
         )
-    with open_refreshed_library(here, vault) as (paths, library):
+    with open_refreshed_library(io, vault) as (paths, library):
         embed_for_search(library)
         if from_stdin:
-            for line in here.environment.stdin:
+            for line in io.environment.stdin:
                 asked = line.rstrip("\r\n")
                 hits = _found(library, asked, limit, notes=notes)
-                here.json_line({"query": asked, "hits": [_hit(passage) for passage in hits]})
+                io.json_line({"query": asked, "hits": [_hit(passage) for passage in hits]})
             return
         hits = _found(library, text, limit, notes=notes)
         if json_output:
-            here.json([_hit(passage) for passage in hits])
+            io.json([_hit(passage) for passage in hits])
             return
-        if not hits and library.note_count() and here.environment.stderr_is_tty:
-            here.note("Nothing matches. Try fewer or other words.")
-    _print(here, paths, text, hits)
+        if not hits and library.note_count() and io.environment.stderr_is_tty:
+            io.note("Nothing matches. Try fewer or other words.")
+    _print(io, paths, text, hits)
 
 
 def _found(library: "Library", query: str, limit: int, *, notes: bool) -> list["Passage"]:
@@ -75,14 +75,14 @@ def _hit(passage: "Passage") -> dict[str, object]:
     }
 
 
-def _print(here: Process, paths: "Paths", query: str, hits: list["Passage"]) -> None:
+def _print(io: CommandIO, paths: "Paths", query: str, hits: list["Passage"]) -> None:
     from zkchat.render.passages import draw_passage, passage_lines
     from zkchat.vault.search.snippet import matches
 
-    console = stdout_console(here, paths)
+    console = stdout_console(io, paths)
     for number, hit in enumerate(hits, start=1):
         if console:
             console.print(draw_passage(number, hit, lambda text: matches(text, query)))
         else:
             name, *rest = passage_lines(hit)
-            here.out("\n   ".join([f"{number}. {name}", *rest]))
+            io.out("\n   ".join([f"{number}. {name}", *rest]))

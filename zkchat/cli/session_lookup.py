@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import Process
+from zkchat.cli.common import CommandIO
 from zkchat.cli.consent import TerminalInterface
 from zkchat.errors import SessionNotFound
 from zkchat.model.text import shorten
@@ -41,28 +41,28 @@ def find_session_or_last(store: "SessionStore", name: str | None) -> "Session":
 
 
 @contextmanager
-def open_history(here: Process, vault: Path | None, session: str | None) -> "Iterator[tuple[Session, History]]":
+def open_history(io: CommandIO, vault: Path | None, session: str | None) -> "Iterator[tuple[Session, History]]":
     from zkchat.compose import stores
     from zkchat.model.session import History
 
-    with stores.open_sessions(here.environment, vault, here) as store:
+    with stores.open_sessions(io.environment, vault, io) as store:
         found = find_session_or_last(store, session)
         yield found, History(store.entries(found.id))
 
 
 @contextmanager
 def open_session_conversation(
-    here: Process, vault: Path | None, session: str | None, model: str | None
+    io: CommandIO, vault: Path | None, session: str | None, model: str | None
 ) -> "Iterator[OpenConversation]":
     from zkchat.compose import conversation as composition
     from zkchat.compose import stores
 
-    with stores.open_sessions(here.environment, vault, here) as store:
+    with stores.open_sessions(io.environment, vault, io) as store:
         found = find_session_or_last(store, session)
     options = composition.ConversationOptions(
-        vault=vault, model=model, session=found.id, user_interface=TerminalInterface(here)
+        vault=vault, model=model, session=found.id, user_interface=TerminalInterface(io)
     )
-    with composition.open_conversation(here.environment, options) as opened:
+    with composition.open_conversation(io.environment, options) as opened:
         for warning in opened.warnings:
-            here.note(f"{warning.text} {warning.hint}".strip())
+            io.note(f"{warning.text} {warning.hint}".strip())
         yield opened

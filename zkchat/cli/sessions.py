@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.model.choices import Role
 
 if TYPE_CHECKING:
@@ -29,17 +29,17 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """List the sessions of the vault, the last used first."""
     from zkchat.compose import stores
 
-    here = process()
-    with stores.open_sessions(here.environment, vault, here) as store:
+    io = current_io()
+    with stores.open_sessions(io.environment, vault, io) as store:
         sessions = store.sessions()
     if json_output:
-        here.json(sessions)
+        io.json(sessions)
         return
     if not sessions:
-        here.note("There are no sessions in this vault yet. Start one: zkchat chat")
+        io.note("There are no sessions in this vault yet. Start one: zkchat chat")
     for session in sessions:
         used, title = _local(session.updated_at), session.title or "(untitled)"
-        here.out(f"{session.id}  {used}  {session.message_count:>5} messages  {title}")
+        io.out(f"{session.id}  {used}  {session.message_count:>5} messages  {title}")
 
 
 @app.command()
@@ -62,24 +62,24 @@ def show(
     from zkchat.compose import stores
     from zkchat.model.session import EntryFilter, messages_of
 
-    here = process()
+    io = current_io()
     wanted = EntryFilter(
         last=last,
         role=role,
         since=_time("--since", since, time.min),
         until=_time("--until", until, time.max),
     )
-    with stores.open_sessions(here.environment, vault, here) as store:
+    with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)
         messages = list(messages_of(store.entries(found.id, wanted)).values())
     if json_output:
-        here.json({"session": found, "messages": messages})
+        io.json({"session": found, "messages": messages})
         return
-    here.out(f"{found.title or '(untitled)'}  {found.id}")
+    io.out(f"{found.title or '(untitled)'}  {found.id}")
     for message in messages:
-        here.out("")
+        io.out("")
         for line in _lines(message):
-            here.out(line)
+            io.out(line)
 
 
 @app.command()
@@ -103,30 +103,30 @@ def search(
     """
     from zkchat.errors import UsageError
 
-    here = process()
+    io = current_io()
     text = " ".join(query or ())
     if from_stdin == bool(text.strip()):
         raise UsageError(
             "A search takes words or --stdin, one of the two.", hint="For example: zkchat sessions search sleep"
         )
-    with _open_search(here, vault) as (store, conversations):
+    with _open_search(io, vault) as (store, conversations):
         only = store.find(session).id if session is not None else None
         conversations.catch_up(store, only)
         if from_stdin:
-            for line in here.environment.stdin:
+            for line in io.environment.stdin:
                 asked = line.rstrip("\r\n")
-                here.json_line({"query": asked, "hits": conversations.search(asked, session=only, limit=limit)})
+                io.json_line({"query": asked, "hits": conversations.search(asked, session=only, limit=limit)})
             return
         hits = conversations.search(text, session=only, limit=limit)
         titles = {each.id: each.title or "(untitled)" for each in store.sessions()}
     if json_output:
-        here.json(hits)
+        io.json(hits)
         return
-    if not hits and here.environment.stderr_is_tty:
-        here.note("Nothing that was said matches. Try fewer or other words.")
+    if not hits and io.environment.stderr_is_tty:
+        io.note("Nothing that was said matches. Try fewer or other words.")
     for number, hit in enumerate(hits, start=1):
-        here.out(f"{number}. [{hit.name or hit.role}]  {_local(hit.time)}  {titles[hit.session]}  {hit.session}")
-        here.out(f"   {hit.snippet}")
+        io.out(f"{number}. [{hit.name or hit.role}]  {_local(hit.time)}  {titles[hit.session]}  {hit.session}")
+        io.out(f"   {hit.snippet}")
 
 
 @app.command()
@@ -141,18 +141,18 @@ def rename(
     from zkchat.errors import UsageError
     from zkchat.model.session import TitleEntry
 
-    here = process()
+    io = current_io()
     words = " ".join(title.split())
     if not words:
         raise UsageError("The new title is empty.", hint="Write at least one character.")
-    with stores.open_sessions(here.environment, vault, here) as store:
+    with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)
         store.append(found.id, [TitleEntry(title=words)])
         renamed = store.get(found.id)
     if json_output:
-        here.json(renamed)
+        io.json(renamed)
     else:
-        here.out(f"{renamed.id} is now called: {renamed.title}")
+        io.out(f"{renamed.id} is now called: {renamed.title}")
 
 
 @app.command()
@@ -164,33 +164,33 @@ def delete(
     from zkchat.model.session import messages_of
     from zkchat.repl.history import forget_typed
 
-    here = process()
-    with _open_search(here, vault) as (store, conversations):
+    io = current_io()
+    with _open_search(io, vault) as (store, conversations):
         found = store.find(session)
         name = f"{found.id} ({found.title or 'untitled'}, {found.message_count} messages)"
-        if not yes and not here.confirm(f"Delete {name} for good?"):
+        if not yes and not io.confirm(f"Delete {name} for good?"):
             raise UsageError(
                 f"Nothing was deleted: {name} is still there.", hint="To delete without being asked: --yes"
             )
         typed = [message.text.strip() for message in messages_of(store.entries(found.id)).values()]
         conversations.forget(found.id)
         store.delete(found.id)
-        forget_typed(here.environment.data_dir / "history", found.id, {*typed} - {""})
+        forget_typed(io.environment.data_dir / "history", found.id, {*typed} - {""})
     if json_output:
-        here.json({"deleted": found})
+        io.json({"deleted": found})
     else:
-        here.out(f"Deleted {name}.")
+        io.out(f"Deleted {name}.")
 
 
 @contextmanager
-def _open_search(here: Process, vault: Path | None) -> Iterator[tuple["SessionStore", "ConversationSearch"]]:
+def _open_search(io: CommandIO, vault: Path | None) -> Iterator[tuple["SessionStore", "ConversationSearch"]]:
     """The sessions of a vault, and the search over what was said in them."""
     from zkchat.compose import stores
     from zkchat.compose.workspace import load_workspace
 
-    workspace = load_workspace(here.environment, vault)
+    workspace = load_workspace(io.environment, vault)
     with (
-        stores.open_sessions(here.environment, vault, here) as store,
+        stores.open_sessions(io.environment, vault, io) as store,
         stores.open_message_search(workspace) as conversations,
     ):
         yield store, conversations

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import JsonOption, Process, VaultOption, YesOption, process
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
@@ -35,82 +35,82 @@ def trust(
     from zkchat.compose.settings import trust_states
     from zkchat.compose.trust import describe_item
 
-    here = process()
+    io = current_io()
     if yes and revoke:
         raise UsageError("Approve it, or take it back?", hint="Choose: --yes or --revoke.")
-    vault_trust = _vault_trust(here, vault)
+    vault_trust = _vault_trust(io, vault)
     if revoke:
         vault_trust.revoke()
-    states = trust_states(here.environment, vault_trust.paths)
+    states = trust_states(io.environment, vault_trust.paths)
     if yes:
         vault_trust.approve(item for item, _ in states)
-        states = trust_states(here.environment, vault_trust.paths)
+        states = trust_states(io.environment, vault_trust.paths)
     if json_output:
         items = [
             {**item.model_dump(exclude={"content"}), "about": list(describe_item(item)), "state": state}
             for item, state in states
         ]
-        here.json({"vault": str(vault_trust.paths.vault), "items": items})
+        io.json({"vault": str(vault_trust.paths.vault), "items": items})
         return
-    _show(here, vault_trust, states)
+    _show(io, vault_trust, states)
     if not revoke:
-        _ask_about(here, vault_trust, [(item, state) for item, state in states if state != "approved"])
+        _ask_about(io, vault_trust, [(item, state) for item, state in states if state != "approved"])
 
 
-def ask_to_approve(here: Process, vault: "Path | None", *, may_ask: bool) -> None:
+def ask_to_approve(io: CommandIO, vault: "Path | None", *, may_ask: bool) -> None:
     """Ask about what is new in the vault, where somebody is there to be asked; else say that it is left out."""
     from zkchat.compose.settings import trust_states
 
-    vault_trust = _vault_trust(here, vault)
-    states = trust_states(here.environment, vault_trust.paths)
+    vault_trust = _vault_trust(io, vault)
+    states = trust_states(io.environment, vault_trust.paths)
     pending = [(item, state) for item, state in states if state in {"new", "changed"}]
     left_out = [(item, state) for item, state in states if state != "approved"]
-    can_ask = may_ask and here.environment.stdin_is_tty and here.environment.stderr_is_tty
+    can_ask = may_ask and io.environment.stdin_is_tty and io.environment.stderr_is_tty
     if pending and can_ask and len(pending) <= MAX_ITEMS_ASKED:
-        here.note("This vault brings what you have not approved; somebody else may have written it:")
+        io.note("This vault brings what you have not approved; somebody else may have written it:")
         for line in _lines(pending):
-            here.note(line)
-        _decide(here, vault_trust, pending)
+            io.note(line)
+        _decide(io, vault_trust, pending)
     elif left_out:
-        here.note(_one_line(left_out))
+        io.note(_one_line(left_out))
 
 
-def _vault_trust(here: Process, vault: "Path | None") -> "VaultTrust":
+def _vault_trust(io: CommandIO, vault: "Path | None") -> "VaultTrust":
     from zkchat.compose.paths import find_paths
     from zkchat.compose.trust import VaultTrust
 
-    return VaultTrust(find_paths(here.environment, vault))
+    return VaultTrust(find_paths(io.environment, vault))
 
 
-def _show(here: Process, vault_trust: "VaultTrust", states: "States") -> None:
+def _show(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
     if not states:
-        here.out(f"Nothing comes with {vault_trust.paths.vault} that would need your approval.")
+        io.out(f"Nothing comes with {vault_trust.paths.vault} that would need your approval.")
         return
-    here.out(f"What comes with {vault_trust.paths.vault}:")
+    io.out(f"What comes with {vault_trust.paths.vault}:")
     for line in _lines(states):
-        here.out(line)
+        io.out(line)
     if all(state == "approved" for _, state in states):
-        here.out("All of it is approved. What changes is asked about again. To take it back: zkchat trust --revoke")
+        io.out("All of it is approved. What changes is asked about again. To take it back: zkchat trust --revoke")
 
 
-def _ask_about(here: Process, vault_trust: "VaultTrust", left_out: "States") -> None:
-    if left_out and here.environment.stdin_is_tty:
-        _decide(here, vault_trust, left_out)
+def _ask_about(io: CommandIO, vault_trust: "VaultTrust", left_out: "States") -> None:
+    if left_out and io.environment.stdin_is_tty:
+        _decide(io, vault_trust, left_out)
     elif left_out:
-        here.out("What is not approved is not used. To approve all of it: zkchat trust --yes")
+        io.out("What is not approved is not used. To approve all of it: zkchat trust --yes")
 
 
-def _decide(here: Process, vault_trust: "VaultTrust", states: "States") -> None:
+def _decide(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
     items = [item for item, _ in states]
     try:
-        if here.confirm("Without your approval nothing of this is used. Approve it?"):
+        if io.confirm("Without your approval nothing of this is used. Approve it?"):
             vault_trust.approve(items)
-            here.note("Approved. What changes is asked about again.")
+            io.note("Approved. What changes is asked about again.")
         else:
             vault_trust.decline(items)
-            here.note("It is not used. To decide otherwise: zkchat trust")
+            io.note("It is not used. To decide otherwise: zkchat trust")
     except StorageError as error:
-        here.note(f"Your decision could not be kept, so nothing of it is used. {error.message}")
+        io.note(f"Your decision could not be kept, so nothing of it is used. {error.message}")
 
 
 def _lines(states: "States") -> "Iterator[str]":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from zkchat.cli.common import JsonOption, VaultOption, process
+from zkchat.cli.common import JsonOption, VaultOption, current_io
 from zkchat.cli.links import described, link_record
 from zkchat.cli.note_lookup import NoteArgument, describe_warning, find_note, open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
@@ -36,18 +36,18 @@ def index(
     """Bring the index up to date. Other commands do so by themselves; here you see what it finds."""
     from zkchat.compose.library import open_library
 
-    here = process()
-    started = here.environment.now()
-    with open_library(here.environment, vault, here) as (paths, library):
-        with progress(here.environment, "Indexing notes") as step:
+    io = current_io()
+    started = io.environment.now()
+    with open_library(io.environment, vault, io) as (paths, library):
+        with progress(io.environment, "Indexing notes") as step:
             refreshed = library.rebuild(step) if rebuild else library.refresh(step)
-        with progress(here.environment, "Reading for meaning") as step:
+        with progress(io.environment, "Reading for meaning") as step:
             sections = library.counts().sections
             library.embed(lambda done: step(done, sections) is None)
         counts, warnings = library.counts(), library.warnings()
-    seconds = (here.environment.now() - started).total_seconds()
+    seconds = (io.environment.now() - started).total_seconds()
     if json_output:
-        here.json(
+        io.json(
             {
                 "vault": paths.vault,
                 **_counts_record(counts),
@@ -58,20 +58,20 @@ def index(
             }
         )
         return
-    here.out(_counted(counts))
-    here.out(f"{refreshed.changed:,} new or changed, {refreshed.removed:,} removed, in {seconds:.1f} s")
-    print_warnings(here, warnings, most=_SHOWN)
+    io.out(_counted(counts))
+    io.out(f"{refreshed.changed:,} new or changed, {refreshed.removed:,} removed, in {seconds:.1f} s")
+    print_warnings(io, warnings, most=_SHOWN)
 
 
 @app.command()
 def status(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show counts, broken and ambiguous links, orphans, duplicates, and files that cannot be used as they are."""
-    here = process()
-    with open_refreshed_library(here, vault, warn=False) as (paths, library):
+    io = current_io()
+    with open_refreshed_library(io, vault, warn=False) as (paths, library):
         if json_output:
-            here.json(_status_record(paths, library))
+            io.json(_status_record(paths, library))
         else:
-            _list_status(Listing(here, paths), paths, library)
+            _list_status(Listing(io, paths), paths, library)
 
 
 @app.command()
@@ -79,16 +79,16 @@ def mentions(note: NoteArgument, vault: VaultOption = None, json_output: JsonOpt
     """Show where other notes name a note, by title, file name or alias, without a link to it."""
     from zkchat.vault import graph
 
-    here = process()
-    with open_refreshed_library(here, vault) as (paths, library):
-        path = find_note(here, paths, library, note)
+    io = current_io()
+    with open_refreshed_library(io, vault) as (paths, library):
+        path = find_note(io, paths, library, note)
         found = graph.mentions(library, path)
     if json_output:
-        here.json([asdict(mention) for mention in found])
+        io.json([asdict(mention) for mention in found])
         return
-    if not found and here.environment.stderr_is_tty:
-        here.note(f"No other note names {path} without a link.")
-    listing = Listing(here, paths)
+    if not found and io.environment.stderr_is_tty:
+        io.note(f"No other note names {path} without a link.")
+    listing = Listing(io, paths)
     for mention in found:
         listing.line(f"{mention.path}, line {mention.line}: {mention.name}")
         listing.aside(mention.context, indent=2)
@@ -104,17 +104,17 @@ def neighbours(
     """Show the notes that links connect with a note, in either direction."""
     from zkchat.vault import graph
 
-    here = process()
-    with open_refreshed_library(here, vault) as (paths, library):
-        path = find_note(here, paths, library, note)
+    io = current_io()
+    with open_refreshed_library(io, vault) as (paths, library):
+        path = find_note(io, paths, library, note)
         found = graph.neighbours(library, path, steps=steps)
         rows = [{"path": other, "title": library.title(other), "steps": away} for other, away in found.items()]
     if json_output:
-        here.json(rows)
+        io.json(rows)
         return
-    if not rows and here.environment.stderr_is_tty:
-        here.note(f"No link connects {path} with another note.")
-    listing = Listing(here, paths)
+    if not rows and io.environment.stderr_is_tty:
+        io.note(f"No link connects {path} with another note.")
+    listing = Listing(io, paths)
     for row in rows:
         listing.line(f"{row['steps']}  {row['title']} ({row['path']})")
 
