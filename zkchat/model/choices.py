@@ -3,8 +3,6 @@ offers some of them as choices."""
 
 from typing import Literal, NewType
 
-from zkchat.model.note import LinkVia
-
 Role = Literal["user", "assistant", "system", "tool"]
 
 CompactionStrategy = Literal["summarize", "discard", "hybrid"]
@@ -20,6 +18,9 @@ ItemType = Literal[SessionItemType, "system", "memory", "summary", "recall", "ev
 """What a request can hold."""
 
 LeftOutReason = Literal["budget", "score", "removed", "private", "missing", "unapproved"]
+
+LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
+"""By what a link was resolved to a note."""
 
 ToolName = NewType("ToolName", str)
 

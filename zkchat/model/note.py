@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from zkchat.model.choices import LinkVia
+
 LinkSyntax = Literal["wikilink", "markdown"]
-LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 PrivacyClass = Literal["open", "local", "never"]
 """How far a note may go: to any model, to one on this machine, nowhere."""
 

@@ -2,7 +2,8 @@
 
 from typing import assert_never
 
-from zkchat.model.note import Ambiguous, External, Link, LinkVia, Missing, Resolution, Resolved, without_suffix
+from zkchat.model.choices import LinkVia
+from zkchat.model.note import Ambiguous, External, Link, Missing, Resolution, Resolved, without_suffix
 from zkchat.vault.links.names import name_key
 
 _ALONE: dict[LinkVia, str] = {

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from zkchat.model.choices import LinkVia
 from zkchat.model.index import LinkToResolve
 from zkchat.model.note import (
     NOTE_SUFFIXES,
@@ -14,7 +15,6 @@ from zkchat.model.note import (
     External,
     Heading,
     Link,
-    LinkVia,
     Missing,
     Note,
     Resolution,
