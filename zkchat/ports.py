@@ -49,6 +49,13 @@ class ModelProvider(Protocol):
         ...
 
 
+class LocatedModel(Protocol):
+    """A model of which it matters only where it runs, such as a `ModelProvider`."""
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+
 class Tokenizer(Protocol):
     @property
     def exact(self) -> bool:

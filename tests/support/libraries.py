@@ -6,7 +6,19 @@ from pathlib import Path
 
 from tests.support.world import World
 from zkchat.compose.library import open_library
+from zkchat.model.prompt import ModelInfo
 from zkchat.vault.library import Library
+
+
+class Located:
+    """A model that is on this machine or is not."""
+
+    def __init__(self, on_this_machine: bool) -> None:
+        self.on_this_machine = on_this_machine
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(provider="located", id="x", on_this_machine=self.on_this_machine)
 
 
 @contextmanager

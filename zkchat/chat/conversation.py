@@ -318,18 +318,18 @@ class Conversation:
     def use_agent(self, name: str) -> Agent:
         """Let this agent answer from now on. Raises `ConfigError` with the closest where there is none."""
         agent = self.profiles.agent(name)
-        self._turn.journal.begin()
+        self._turn.journal.ensure_session()
         self._turn.journal.append(AgentEntry(name=agent.name))
         return agent
 
     def add(self, item: RequestItem) -> None:
         """Keep a rule, a note or a tool in every request of this session."""
-        self._turn.journal.begin()
+        self._turn.journal.ensure_session()
         self._turn.journal.append(ItemsEntry(added=(item,)))
 
     def drop(self, item: RequestItem) -> None:
         """Leave it out of every further request of this session."""
-        self._turn.journal.begin()
+        self._turn.journal.ensure_session()
         self._turn.journal.append(ItemsEntry(dropped=(item,)))
 
     def unused(self) -> list[RequestItem]:

@@ -105,7 +105,7 @@ class Journal:
         a place that the other has left.
         """
         self._has_warned = False
-        warnings = [self._catch_up(), self.begin()]
+        warnings = [self._catch_up(), self.ensure_session()]
         if self.session:
             self.store.enter(self.session.id)
         message = self.next_message("user", TextPart(text=text))
@@ -113,15 +113,15 @@ class Journal:
         warnings.append(self.append(*beside, *title, MessageEntry(message=message)))
         return Asked(message=message, warnings=tuple(filter(None, warnings)))
 
-    def begin(self) -> Warned | None:
+    def ensure_session(self) -> Warned | None:
         """Make sure that there is a session to write to."""
         try:
-            self._begun()
+            self._open_session()
         except StorageError as error:
             return self._not_saved(error)
         return None
 
-    def _begun(self) -> Session:
+    def _open_session(self) -> Session:
         self.session = self.session or self.store.create()
         return self.session
 
@@ -133,7 +133,7 @@ class Journal:
         bodies = tuple(map(self._marked, bodies))
         waiting = [*self._unsaved, *bodies]
         try:
-            session = self._begun()
+            session = self._open_session()
             stored = self.store.append(session.id, [_of_session(session.id, body) for body in waiting])
         except SessionNotFound as error:  # another terminal deleted it: what follows is a session of its own
             self.session, self._seen = None, 0
@@ -211,7 +211,7 @@ class Journal:
             text=f"{came} Yours goes on here, on a branch of its own.", hint="/sessions and /resume lead there."
         )
 
-    def close_what_a_crash_left_open(self) -> list[Warned]:
+    def recover_from_crash(self) -> list[Warned]:
         """Half answers become unfinished messages, tool calls without a result get a failed one. Nothing is edited.
 
         A question that was never answered stays as it is, and the user hears of it. A session that another terminal

@@ -129,6 +129,12 @@ class ConversationPrivacy:
         )
 
 
+class _Elsewhere:
+    """Any model that is not on this machine."""
+
+    info = ModelInfo(provider="elsewhere", id="")
+
+
 def stays_here(messages: Iterable[ChatMessage], library: Library) -> bool:
     """Whether what is made of these messages is to stay on this machine: one is local, or has to do with a note that
     is private by now."""
@@ -136,7 +142,7 @@ def stays_here(messages: Iterable[ChatMessage], library: Library) -> bool:
     if any(message.local for message in asked):
         return True
     notes = frozenset(chain.from_iterable(map(_notes_of, asked)))
-    shared = library.whole.guarded_for(lambda: False)
+    shared = library.whole.guarded_for(_Elsewhere())
     try:
         shared.check(notes, is_kept_when_gone=False)
         return not shared.hidden().isdisjoint(notes)

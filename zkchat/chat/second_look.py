@@ -25,7 +25,7 @@ MAX_FOR_A_MODEL = 3
 REASON = "the first answer was given without a look into the notes"
 
 
-def evidence_on(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
+def find_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
     """What the vault says on it, the best first; nothing where it cannot be asked."""
     linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
     try:
@@ -36,9 +36,9 @@ def evidence_on(library: Library, question: Question, references: Iterable[Docum
 
 def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
     """What the notes say on a message, if it asks for something that may stand there."""
-    telling = topic_terms(question.text)
-    found = evidence_on(library, question, references) if telling else []
-    return [each for each in found if _bears_on(telling, each)][:MAX_FOR_A_MODEL]
+    topic = topic_terms(question.text)
+    found = find_evidence(library, question, references) if topic else []
+    return [each for each in found if _is_relevant(topic, each)][:MAX_FOR_A_MODEL]
 
 
 def as_reference(evidence: Evidence) -> DocumentReference:
@@ -140,13 +140,13 @@ def _is_given(item: RequestItem) -> bool:
     return item.type in {"reference", "evidence", "recall"} or (item.type == "memory" and item.include == "agent")
 
 
-def _bears_on(telling: frozenset[str], evidence: Evidence) -> bool:
+def _is_relevant(topic: frozenset[str], evidence: Evidence) -> bool:
     """Whether it has more than one word with the question in common, or is from a note of that name.
 
     A single word is found anywhere, and what was no question about notes shall not be made one.
     """
-    named = telling.intersection(terms(evidence.title))
-    return bool(named) or len(telling.intersection(terms(f"{evidence.heading} {evidence.sentence}"))) > 1
+    named = topic.intersection(terms(evidence.title))
+    return bool(named) or len(topic.intersection(terms(f"{evidence.heading} {evidence.sentence}"))) > 1
 
 
 def _evidence_item(evidence: Evidence) -> PromptItem:

@@ -14,7 +14,7 @@ from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList, embedded, resolve_links
 from zkchat.chat.request import RequestBuilder
-from zkchat.chat.second_look import MAX_FOR_A_MODEL, SecondLook, as_reference, evidence_on
+from zkchat.chat.second_look import MAX_FOR_A_MODEL, SecondLook, as_reference, find_evidence
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
 from zkchat.context.assembly import Assembled, RequestPlan
 from zkchat.context.formatting import augmented_text
@@ -190,7 +190,7 @@ class Turn:
         info = self.provider.info
         if not (self.strict or wants_evidence(info, window)):
             return self.second_look.expected(info, question, references)
-        found = evidence_on(self.library, question, references)
+        found = find_evidence(self.library, question, references)
         return found if info.needs_notes else found[:MAX_FOR_A_MODEL]  # quote shows all of it
 
     async def _answer(

@@ -152,7 +152,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     workspace = load_workspace(environment, options.vault, model=options.model)
     with ExitStack() as stack:
         journal, recovered = _open_journal(stack, workspace, options)
-        left_open = journal.close_what_a_crash_left_open()
+        left_open = journal.recover_from_crash()
         profiles = ProfileStore(workspace.paths).load()
         agent = _find_agent(profiles, options, journal)
         choices = _new_choices(journal, options, agent)

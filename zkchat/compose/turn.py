@@ -108,7 +108,7 @@ class TurnParts:
 def build_turn(parts: TurnParts) -> Turn:
     """A turn over these parts, which may be fakes; nothing is opened."""
     journal, provider, tokenizer, settings = parts.journal, parts.provider, parts.tokenizer, parts.settings
-    library = parts.library.guarded_for(lambda: provider.info.on_this_machine)
+    library = parts.library.guarded_for(provider)
     privacy = ConversationPrivacy(journal=journal, library=library, provider=provider)
     journal.privacy = privacy
     requests = _request_builder(parts, library, privacy)

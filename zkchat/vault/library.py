@@ -15,7 +15,7 @@ from zkchat.model.note import (
     is_note,
     without_suffix,
 )
-from zkchat.ports import NoteFiles, NoteIndex, Workers
+from zkchat.ports import LocatedModel, NoteFiles, NoteIndex, Workers
 from zkchat.vault.guarded import VaultPorts, guarded
 from zkchat.vault.indexing.background import Answer, IndexMaintenance
 from zkchat.vault.indexing.details import CachedDetails
@@ -69,9 +69,9 @@ class Library:
         )
         return Library(ports, IndexMaintenance(index, indexer, vectors, clock), local_only)
 
-    def guarded_for(self, on_this_machine: Callable[[], bool]) -> "GuardedLibrary":
-        """The library as a model gets it that is on this machine or is not, which is asked anew each time."""
-        return GuardedLibrary(self.whole, on_this_machine)
+    def guarded_for(self, model: LocatedModel) -> "GuardedLibrary":
+        """The library as a model gets it: without the notes that it may not see."""
+        return GuardedLibrary(self.whole, model)
 
     @property
     def whole(self) -> "Library":
@@ -237,9 +237,9 @@ class Library:
 class GuardedLibrary(Library):
     """The library of a model: the same questions, asked of guarded ports."""
 
-    def __init__(self, whole: Library, on_this_machine: Callable[[], bool]) -> None:
+    def __init__(self, whole: Library, model: LocatedModel) -> None:
         ports = whole._ports
-        self._guard = PrivacyGuard(ports.files, ports.notes, whole._local_only, on_this_machine)
+        self._guard = PrivacyGuard(ports.files, ports.notes, whole._local_only, model)
         super().__init__(guarded(ports, self._guard), whole._maintenance)
         self._whole = whole
 

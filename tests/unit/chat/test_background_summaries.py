@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.libraries import library_of
+from tests.support.libraries import Located, library_of
 from tests.support.sessions import NOON
 from zkchat.chat.document_summaries import MAX_PER_TURN, BackgroundSummaries, Summaries, accept_sentence
 from zkchat.context.assembly import prompt_item, tool_item
@@ -253,7 +253,7 @@ def test_a_local_note_is_described_by_no_model_elsewhere(
     library: Library, tmp_path: Path, on_this_machine: bool
 ) -> None:
     note = tmp_path / "vault" / "Bread 1.md"
-    shared = library.guarded_for(lambda: on_this_machine)
+    shared = library.guarded_for(Located(on_this_machine))
     model = Describer()
     scene = Scene(shared, model)
     scene.summaries.add_to([reference("Bread 1")])

@@ -10,7 +10,7 @@ from zkchat.model.session import DraftEntry, EntryBody, ItemsEntry, MessageEntry
 def journal(store: SessionsInMemory, *, begun: bool = True) -> Journal:
     made = Journal(store, None, lambda: NOON, lambda: "new")
     if begun:
-        made.begin()
+        made.ensure_session()
     return made
 
 
@@ -28,8 +28,8 @@ def test_a_session_is_created_when_its_first_turn_begins() -> None:
     unused = journal(store, begun=False)
     assert store.rows == {}
     assert unused.session_id == ""
-    unused.begin()
-    unused.begin()
+    unused.ensure_session()
+    unused.ensure_session()
     assert list(store.rows) == [unused.session_id]
 
 
@@ -47,7 +47,7 @@ def test_a_disk_that_is_full_from_the_start_still_lets_the_conversation_go_on() 
     store = SessionsInMemory()
     store.full = True
     kept = journal(store, begun=False)
-    warning = kept.begin()
+    warning = kept.ensure_session()
     assert warning is not None
     assert warning.text.endswith("The disk is full.")  # the reason, and not that there is no session
     assert kept.append(MessageEntry(message=answer())) is None  # told already
@@ -92,7 +92,7 @@ def test_on_resume_a_half_answer_becomes_an_unfinished_message() -> None:
     crashed = journal(store)
     crashed.append(DraftEntry(message_id="a1", text="half "), DraftEntry(message_id="a1", text="an answer"))
     resumed = Journal(store, crashed.session, lambda: NOON, lambda: "new")
-    assert resumed.close_what_a_crash_left_open() == []
+    assert resumed.recover_from_crash() == []
     (message,) = resumed.history.thread
     assert (message.text, message.status) == ("half an answer", "unfinished")
     assert isinstance(store.rows[crashed.session_id][-1].body, MessageEntry)
@@ -104,7 +104,7 @@ def test_on_resume_an_unanswered_tool_call_gets_a_failed_result() -> None:
     call = ToolCallPart(call_id="c1", name="read_document", arguments="{}")
     crashed.append(MessageEntry(message=answer(parts=(call,))))
     resumed = Journal(store, crashed.session, lambda: NOON, lambda: "new")
-    resumed.close_what_a_crash_left_open()
+    resumed.recover_from_crash()
     last = resumed.history.thread[-1]
     assert (last.id, last.parent_id, last.role) == ("new", "a1", "tool")
     assert [(part.call_id, part.failed) for part in last.parts if isinstance(part, ToolResultPart)] == [("c1", True)]
@@ -115,7 +115,7 @@ def test_on_resume_a_session_in_order_is_left_alone() -> None:
     whole = journal(store)
     whole.append(MessageEntry(message=answer(parts=(TextPart(text="yes"),))))
     before = list(store.rows[whole.session_id])
-    Journal(store, whole.session, lambda: NOON, lambda: "new").close_what_a_crash_left_open()
+    Journal(store, whole.session, lambda: NOON, lambda: "new").recover_from_crash()
     assert store.rows[whole.session_id] == before
 
 
@@ -224,7 +224,7 @@ def test_on_resume_a_question_without_an_answer_is_told() -> None:
     stopped = journal(store)
     ask(stopped, "one", "q1")
     resumed = Journal(store, stopped.session, lambda: NOON, lambda: "new")
-    (warning,) = resumed.close_what_a_crash_left_open()
+    (warning,) = resumed.recover_from_crash()
     assert warning.text.startswith("The last question of this session has no answer")
     assert [message.text for message in resumed.history.thread] == ["one"]
 
@@ -235,6 +235,6 @@ def test_who_opens_a_session_that_another_terminal_has_open_is_told_and_closes_n
     first.append(DraftEntry(message_id="a1", text="half"))
     store.open_elsewhere.add(first.session_id)
     second = Journal(store, first.session, lambda: NOON, lambda: "new")
-    (warning,) = second.close_what_a_crash_left_open()
+    (warning,) = second.recover_from_crash()
     assert warning.text == "Another terminal has this session open, and both can go on with it."
     assert len(store.rows[first.session_id]) == 1

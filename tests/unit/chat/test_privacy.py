@@ -63,7 +63,7 @@ def privacy_of(history: History, library: Library, *, here: bool = False) -> Con
     journal = Journal(SessionsInMemory(), None, lambda: NOON, lambda: "new")
     journal.history = history
     provider = Reciting(on_this_machine=here)
-    return ConversationPrivacy(journal=journal, library=library.guarded_for(lambda: here), provider=provider)
+    return ConversationPrivacy(journal=journal, library=library.guarded_for(provider), provider=provider)
 
 
 def reference(path: str) -> DocumentReference:

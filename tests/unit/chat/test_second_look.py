@@ -285,7 +285,7 @@ def test_without_an_index_there_is_nothing_to_look_into(library: Library, monkey
     def broken(*_: object, **__: object) -> None:
         raise StorageError("The index is broken.")
 
-    monkeypatch.setattr(library, "search", broken)
+    monkeypatch.setattr(Library, "search", broken)
     model = Careless(UNFOUNDED, FOUNDED)
     assert answer_of(events_of(conversation(library, model).say(QUESTION))).text == UNFOUNDED
 

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from tests.support.libraries import library_of
+from tests.support.libraries import Located, library_of
 from zkchat.model.message import LineRange
 from zkchat.model.note import Passage
 from zkchat.vault.evidence import MAX_SENTENCES, evidence_for, rank
@@ -108,12 +108,12 @@ def test_what_a_model_said_before_is_no_evidence_for_the_same_question(tmp_path:
 def test_a_name_that_is_looked_for_in_vain_lends_nothing_of_local_notes(tmp_path: Path) -> None:
     notes = {"Tea diary.md": "---\nzkchat: local\n---\nI hate it.\n", "Garden.md": "There is tea behind the house.\n"}
     with library_of(tmp_path, notes) as library:
-        here = library.guarded_for(lambda: True)
+        here = library.guarded_for(Located(True))
         assert found(here, "Tell me about my tea dairy") == []
         assert not here.disclosed
         assert found(here, "Tell me about my tea diary") == ["I hate it."]
         assert here.disclosed
-        assert found(library.guarded_for(lambda: False), "Tell me about my tea diary") == []
+        assert found(library.guarded_for(Located(False)), "Tell me about my tea diary") == []
 
 
 def test_a_file_of_the_name_that_is_no_note_says_nothing(tmp_path: Path) -> None:

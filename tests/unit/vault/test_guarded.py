@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.libraries import Located
 from zkchat.errors import NoteNotFound
 from zkchat.model.index import NoteFilter
 from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
@@ -53,12 +54,12 @@ def whole(tmp_path: Path, index: SqliteNoteIndex) -> Library:
 
 @pytest.fixture
 def elsewhere(whole: Library) -> GuardedLibrary:
-    return whole.guarded_for(lambda: False)
+    return whole.guarded_for(Located(False))
 
 
 @pytest.fixture
 def here(whole: Library) -> GuardedLibrary:
-    return whole.guarded_for(lambda: True)
+    return whole.guarded_for(Located(True))
 
 
 def link(target: str, anchor: str = "") -> Link:
@@ -111,10 +112,10 @@ def test_a_note_that_becomes_private_is_gone_from_a_search_that_was_made_before(
 
 
 def test_the_model_is_asked_for_its_place_at_every_call(whole: Library) -> None:
-    places = [True]
-    library = whole.guarded_for(lambda: places[-1])
+    model = Located(True)
+    library = whole.guarded_for(model)
     assert "Secret.md" in found(library, "apples")
-    places.append(False)
+    model.on_this_machine = False
     assert "Secret.md" not in found(library, "apples")
     with pytest.raises(NoteNotFound):
         library.read("Secret.md")
@@ -345,7 +346,7 @@ def test_without_private_notes_the_whole_library_answers(tmp_path: Path, index: 
     (tmp_path / "A.md").write_text("# A\n\nApples. [[B]]\n")
     whole = Library.over(VaultFiles(tmp_path, exclude=(), max_note_bytes=10_000), index)
     whole.refresh()
-    shared = whole.guarded_for(lambda: False)
+    shared = whole.guarded_for(Located(False))
     assert shared.hidden() == frozenset()
     assert shared.search("apples") == whole.search("apples")
     assert shared.documents("apples") == whole.documents("apples")

@@ -1,12 +1,12 @@
 """Which notes a model may not see: by the index, and by what the files say now."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from posixpath import normpath
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.note import PrivacyClass, is_note
-from zkchat.ports import NoteCatalog, NoteFiles
+from zkchat.ports import LocatedModel, NoteCatalog, NoteFiles
 from zkchat.vault.privacy.classes import is_inside, privacy_of_text
 from zkchat.vault.privacy.declarations import STRICTNESS
 
@@ -71,13 +71,11 @@ class PrivacyGuard:
     Whether the model is on this machine is asked anew each time: that is known for certain only once it is connected.
     """
 
-    def __init__(
-        self, files: NoteFiles, index: NoteCatalog, local_only: Sequence[str], on_this_machine: Callable[[], bool]
-    ) -> None:
+    def __init__(self, files: NoteFiles, index: NoteCatalog, local_only: Sequence[str], model: LocatedModel) -> None:
         self._files = files
         self._index = index
         self._local_only = local_only
-        self._on_this_machine = on_this_machine
+        self._model = model
         self._private = _PrivateNotes()
         self._current = CurrentClasses(files, local_only)
         self.disclosed = False
@@ -86,7 +84,7 @@ class PrivacyGuard:
     def hidden(self) -> frozenset[str]:
         """The paths of the notes that the model may not see."""
         private = self._private_notes()
-        return private.never if self._on_this_machine() else private.both
+        return private.never if self._model.info.on_this_machine else private.both
 
     def reason(self, path: str) -> str:
         """Why a note is hidden, as the end of a sentence; empty where it is not."""
@@ -99,7 +97,7 @@ class PrivacyGuard:
 
         What is gone may have moved to a local folder.
         """
-        private, is_here, has_hidden = self._private_notes(), self._on_this_machine(), False
+        private, is_here, has_hidden = self._private_notes(), self._model.info.on_this_machine, False
         for path in dict.fromkeys(paths):
             if path in private.both or not is_note(path):
                 continue
@@ -132,7 +130,7 @@ class PrivacyGuard:
     def disclose_text(self, text: str, path: str) -> bool:
         """Whether the model may see a note that has just been read. If so, it counts as disclosed."""
         privacy = self._current.of_text(text, normpath(path))
-        if privacy == "never" or (privacy == "local" and not self._on_this_machine()):
+        if privacy == "never" or (privacy == "local" and not self._model.info.on_this_machine):
             return False
         self.disclosed = self.disclosed or privacy == "local"
         return True
