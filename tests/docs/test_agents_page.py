@@ -2,7 +2,7 @@
 
 import json
 
-from tests.support.pages import DOCS, comparable, examples_of, run
+from tests.support.doc_examples import DOCS, comparable, examples_of, run
 from tests.support.world import World
 from zkchat.model.profile import Agent, ProfileProblem, Rule
 

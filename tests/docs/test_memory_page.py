@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.pages import DOCS, comparable, examples_of, run
+from tests.support.doc_examples import DOCS, comparable, examples_of, run
 from tests.support.sessions import NOON
 from tests.support.world import World
 from zkchat.cli import memory

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from tests.support.doc_examples import DOCS, comparable, examples_of, run
 from tests.support.frontmatter_forms import FORMS, renewed
-from tests.support.pages import DOCS, comparable, examples_of, run
 from tests.support.world import World
 from zkchat.vault.privacy.classes import privacy_of_text
 

@@ -12,7 +12,7 @@ import re
 import pytest
 
 import zkchat
-from tests.support.pages import DOCS
+from tests.support.doc_examples import DOCS
 from tests.support.world import World
 from zkchat import api
 from zkchat.errors import ZkchatError

@@ -4,7 +4,7 @@
 
 One corruption: one to three databases are changed (bytes, ranges, header fields, names in the schema, whole pages,
 a cut, other kinds of files in their place), then five commands run on them, one after the other. Prints
-one JSON object; `troubles` and `not_kept` name corruptions by the number that repeats them.
+one JSON object; `failures` and `not_kept` name corruptions by the number that repeats them.
 """
 
 import json
@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.support.odd_files import put_in_place
+from tests.support.odd_files import replace_with_kind
 from tests.support.world import Result, World
 from zkchat.errors import ExitCode
 
@@ -40,7 +40,7 @@ class Report:
     originals_kept: int = 0
     not_kept: list[int] = field(default_factory=list)
     """The corruptions of which an original was not kept as it was."""
-    troubles: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
 
 def prepare(folder: Path) -> None:
@@ -85,44 +85,44 @@ def databases_of(world: World) -> dict[str, Path]:
     return {file.name: file for name in (*DURABLE, *CACHES) for file in world.home.rglob(name)}
 
 
-def corrupt(world: World, chance: random.Random) -> None:
+def corrupt(world: World, rng: random.Random) -> None:
     """Change one to three databases."""
     files = databases_of(world)
     caches = [name for name in CACHES if name in files]
-    names = [chance.choice(DURABLE if chance.random() < 0.8 else caches) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
+    names = [rng.choice(DURABLE if rng.random() < 0.8 else caches) for _ in range(rng.choice((1, 1, 1, 2, 3)))]
     for name in dict.fromkeys(names):
         log = files[name].with_name(f"{name}-wal")
-        target = log if chance.random() < 0.15 and log.exists() and log.stat().st_size else files[name]
-        _corrupt_file(target, chance)
+        target = log if rng.random() < 0.15 and log.exists() and log.stat().st_size else files[name]
+        _corrupt_file(target, rng)
 
 
-def _corrupt_file(file: Path, chance: random.Random) -> None:
+def _corrupt_file(file: Path, rng: random.Random) -> None:
     data = bytearray(file.read_bytes())
-    match chance.choices(list(KINDS), weights=list(KINDS.values()))[0]:
+    match rng.choices(list(KINDS), weights=list(KINDS.values()))[0]:
         case "byte":
-            data[chance.randrange(len(data))] = chance.randrange(256)
+            data[rng.randrange(len(data))] = rng.randrange(256)
         case "bytes":
-            for _ in range(chance.randint(2, 60)):
-                data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            for _ in range(rng.randint(2, 60)):
+                data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         case "range":
-            start, length = chance.randrange(len(data)), chance.choice((8, 100, PAGE, 5 * PAGE))
-            data[start : start + length] = chance.randbytes(min(length, len(data) - start))
+            start, length = rng.randrange(len(data)), rng.choice((8, 100, PAGE, 5 * PAGE))
+            data[start : start + length] = rng.randbytes(min(length, len(data) - start))
         case "header":
-            start = chance.choice((0, 16, 18, 19, 20, 21, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 92, 96))
-            data[start : start + 4] = chance.randbytes(chance.choice((1, 2, 4)))
+            start = rng.choice((0, 16, 18, 19, 20, 21, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 92, 96))
+            data[start : start + 4] = rng.randbytes(rng.choice((1, 2, 4)))
         case "schema":
-            place = _place_in_schema(data, chance)
-            data[place] = chance.choice((0x00, 0x80, 0xDD, 0xFF, 0x20, 0x22))
+            offset = _offset_in_schema(data, rng)
+            data[offset] = rng.choice((0x00, 0x80, 0xDD, 0xFF, 0x20, 0x22))
         case "page":
-            start = PAGE * chance.randrange(max(1, len(data) // PAGE))
+            start = PAGE * rng.randrange(max(1, len(data) // PAGE))
             data[start : start + PAGE] = bytes(min(PAGE, len(data) - start))
         case "cut":
-            del data[chance.randrange(len(data)) :]
+            del data[rng.randrange(len(data)) :]
         case "swapped":
-            one, two = (PAGE * chance.randrange(max(1, len(data) // PAGE)) for _ in range(2))
+            one, two = (PAGE * rng.randrange(max(1, len(data) // PAGE)) for _ in range(2))
             data[one : one + PAGE], data[two : two + PAGE] = data[two : two + PAGE], data[one : one + PAGE]
         case kind:
-            put_in_place(file, kind)
+            replace_with_kind(file, kind)
             return
     file.write_bytes(data)
 
@@ -133,34 +133,34 @@ KINDS = {
 }  # fmt: skip
 
 
-def _place_in_schema(data: bytearray, chance: random.Random) -> int:
+def _offset_in_schema(data: bytearray, rng: random.Random) -> int:
     """Of a byte in the names and statements that the first page holds."""
     start = data.find(b"CREATE")
     end = min(PAGE, len(data))
-    return chance.randrange(max(0, min(start, end - 1)), end)
+    return rng.randrange(max(0, min(start, end - 1)), end)
 
 
 def try_one(folder: Path, number: int, seed: int, report: Report) -> None:
-    chance = random.Random(f"{seed} {number}")
+    rng = random.Random(f"{seed} {number}")
     shutil.rmtree(folder / "user", ignore_errors=True)
-    shutil.copytree(folder / chance.choice(("closed", "killed")), folder / "user")
+    shutil.copytree(folder / rng.choice(("closed", "killed")), folder / "user")
     world = World(folder / "user")
-    corrupt(world, chance)
+    corrupt(world, rng)
     report.corruptions += 1
-    is_kept, troubles, told = True, [], False
+    is_kept, failures, reported = True, [], False
     for arguments in COMMANDS:
         before, aside, logs = _contents(world), _set_aside(world), _logs(world)
         result = world.run(*arguments, *(("--model", _model(world)) if arguments[0] == "ask" else ()))
         new = _set_aside(world) - aside
-        is_told = "was damaged and is kept" in result.err or "the damaged file is kept" in result.err
-        told |= is_told or bool(new)
-        troubles += [_said(result)] if result.code != ExitCode.OK else []
+        is_reported = "was damaged and is kept" in result.err or "the damaged file is kept" in result.err
+        reported |= is_reported or bool(new)
+        failures += [_said(result)] if result.code != ExitCode.OK else []
         # A question may have been stored before the damage showed, or a log copied into its file; else it is the same.
         is_kept &= arguments[0] == "ask" or bool(logs) or all(_content(file) in before for file in new)
-        is_kept &= bool(new) or not is_told
-    report.troubles += [f"{number}: {trouble}" for trouble in troubles[:1]]
-    report.starts += not troubles
-    report.recoveries += told
+        is_kept &= bool(new) or not is_reported
+    report.failures += [f"{number}: {failure}" for failure in failures[:1]]
+    report.starts += not failures
+    report.recoveries += reported
     report.originals_kept += is_kept
     report.not_kept += [] if is_kept else [number]
 

@@ -35,7 +35,7 @@ def write_until_killed(vault: Path, first: int) -> None:
 
 
 def main(folder: Path, kills: int, seed: int) -> None:
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     vault = folder / "vault"
     vault.mkdir()
     (vault / "mine.md").write_text("mine")
@@ -44,7 +44,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
         child = os.fork()
         if not child:
             write_until_killed(vault, kill * 1000)
-        time.sleep(chance.uniform(0.0, 0.03))
+        time.sleep(rng.uniform(0.0, 0.03))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         for note in vault.rglob("n*.md"):

@@ -33,7 +33,7 @@ from tests.support.world import World
 
 PROMPT = "you ›".encode()
 READS_KEYS = b"\x1b[?2004h"
-"""What a prompt writes when it begins to read, so that pastes are told from keys."""
+"""What a prompt writes when it begins to read, so that pastes are distinguished from keys."""
 ASKS_FOR_CURSOR = b"\x1b[6n"
 SPAN = 0.4
 """Seconds after the earliest kill until the latest."""
@@ -134,11 +134,11 @@ def kill_after_enter(scene: Scene, question: str, moment: float, number: int) ->
         scene.after_kill()
 
 
-def fire(scene: Scene, kills: int, earliest: float, chance: random.Random) -> Report:
+def kill_repeatedly(scene: Scene, kills: int, earliest: float, rng: random.Random) -> Report:
     report = Report()
     for number in range(kills):
-        question = f"Question {number} q{chance.randrange(10**12):012}"
-        moment = earliest + (chance.uniform(0, SPAN) if number % 4 else 0)
+        question = f"Question {number} q{rng.randrange(10**12):012}"
+        moment = earliest + (rng.uniform(0, SPAN) if number % 4 else 0)
         kill_after_enter(scene, question, moment, number)
         report.kills += 1
         (database,) = scene.world.home.rglob("sessions.db")
@@ -171,7 +171,7 @@ def dead(folder: Path) -> Iterator[Scene]:
     world = begun(folder)
     with closing(socket.create_server(("127.0.0.1", 0), backlog=0)) as server, closing(socket.socket()) as waiting:
         address = server.getsockname()
-        waiting.connect(address)  # it takes the only place in the queue, and nobody ever accepts it
+        waiting.connect(address)  # it takes the only slot of the queue, and nobody ever accepts it
         world.variables["ZKCHAT_OLLAMA__HOST"] = f"http://{address[0]}:{address[1]}"
         yield Scene(world, "ollama:llama3.2")
 
@@ -254,14 +254,14 @@ SCENARIOS: dict[str, tuple[Callable[[Path], "contextmanager[Scene]"], ...]] = { 
 }
 
 
-def run_scenario(name: str, folder: Path, kills: int, earliest: float, chance: random.Random) -> Report:
+def run_scenario(name: str, folder: Path, kills: int, earliest: float, rng: random.Random) -> Report:
     total = Report()
     variants = SCENARIOS[name]
-    for place, variant in enumerate(variants):
-        share = kills // len(variants) + (place < kills % len(variants))
+    for index, variant in enumerate(variants):
+        share = kills // len(variants) + (index < kills % len(variants))
         try:
             with variant(folder / variant.__name__) as scene:  # type: ignore[attr-defined]
-                report = fire(scene, share, earliest, chance)
+                report = kill_repeatedly(scene, share, earliest, rng)
         except subprocess.CalledProcessError as error:
             return Report(unavailable=error.stderr.decode().strip())
         total.kills += report.kills
@@ -273,7 +273,7 @@ def run_scenario(name: str, folder: Path, kills: int, earliest: float, chance: r
 
 
 def main() -> None:
-    folder, kills, chance = Path(sys.argv[1]), int(sys.argv[2]), random.Random(sys.argv[3])
+    folder, kills, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(sys.argv[3])
     warm = begun(folder / "warm")  # so that every module is loaded before the first chat is forked
     child, terminal = chat(Scene(warm, quick(warm)))
     read_until(terminal, is_at_prompt)
@@ -282,7 +282,7 @@ def main() -> None:
     os.close(terminal)
     names = sys.argv[5:] or list(SCENARIOS)
     earliest = float(sys.argv[4]) / 1000
-    reports = {name: asdict(run_scenario(name, folder, kills, earliest, chance)) for name in names}
+    reports = {name: asdict(run_scenario(name, folder, kills, earliest, rng)) for name in names}
     sys.stdout.write(json.dumps(reports, indent=1) + "\n")
 
 

@@ -86,7 +86,7 @@ def prepare(folder: Path) -> None:
 
 def main() -> None:
     folder, kills, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for world in ("warm", "fire"):
         prepare(folder / world)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -98,7 +98,7 @@ def main() -> None:
     report = {"kills": 0, "sent": 0, "answered": 0, "lost": 0, "unsound": 0, "not_resumed": 0, "unfinished": 0}
     shown: set[str] = set()
     for _ in range(kills):
-        lines = one_child(folder, chance.uniform(0.0, 0.2 + 1.5 * one_turn))
+        lines = one_child(folder, rng.uniform(0.0, 0.2 + 1.5 * one_turn))
         report["kills"] += 1
         sent = {line.split()[1] for line in lines if line.startswith("sent")}
         answered = {line.split()[1] for line in lines if line.startswith("done")}

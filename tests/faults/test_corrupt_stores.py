@@ -19,6 +19,6 @@ def test_every_command_runs_after_any_corruption_and_the_damaged_files_are_kept(
     )
     assert run.returncode == 0, run.stderr
     report = json.loads(run.stdout)
-    assert report["troubles"] == []
+    assert report["failures"] == []
     assert (report["starts"], report["originals_kept"]) == (CORRUPTIONS, CORRUPTIONS)
     assert report["recoveries"] > CORRUPTIONS / 4  # else the damage was too small to prove anything

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.memory_files import MemoryFiles
+from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import StorageError, StorageFull
 from zkchat.model.note import Link, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
@@ -117,13 +117,13 @@ def test_damage_anywhere_is_gone_after_a_refresh(tmp_path: Path) -> None:
     wanted = fresh(files, path)
     content = path.read_bytes()
     for seed in range(45):
-        chance = random.Random(seed)
+        rng = random.Random(seed)
         damaged = bytearray(content)
-        page = 4096 * chance.randrange(len(content) // 4096)
+        page = 4096 * rng.randrange(len(content) // 4096)
         if seed % 3 == 0:
-            damaged = damaged[: chance.randrange(len(content))]
+            damaged = damaged[: rng.randrange(len(content))]
         elif seed % 3 == 1:
-            damaged[page : page + 4096] = chance.randbytes(4096)
+            damaged[page : page + 4096] = rng.randbytes(4096)
         else:
             damaged[page : page + 4096] = bytes(4096)
         path.write_bytes(damaged)

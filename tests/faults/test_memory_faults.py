@@ -25,21 +25,21 @@ def kept(path: Path) -> set[str]:
 
 def test_a_fact_that_was_said_to_be_kept_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "memories.db"
-    told: set[str] = set()
+    acknowledged: set[str] = set()
     for number in range(KILLS):
         with writer(path, ENDLESS) as process:
             assert process.stdout is not None
-            told |= {process.stdout.readline().strip() for _ in range(1 + number % 3)}
+            acknowledged |= {process.stdout.readline().strip() for _ in range(1 + number % 3)}
             process.kill()
-            told |= {line.strip() for line in process.stdout if line.endswith("\n")}
-    assert len(told) > KILLS
-    assert told <= kept(path)
+            acknowledged |= {line.strip() for line in process.stdout if line.endswith("\n")}
+    assert len(acknowledged) > KILLS
+    assert acknowledged <= kept(path)
 
 
 def test_processes_that_keep_facts_at_once_do_not_get_in_each_others_way(tmp_path: Path) -> None:
     path = tmp_path / "memories.db"
     processes = [writer(path, 10) for _ in range(4)]
-    told = {line for process in processes for line in process.communicate()[0].split()}
+    acknowledged = {line for process in processes for line in process.communicate()[0].split()}
     assert [process.returncode for process in processes] == [0] * 4
-    assert len(told) == 40
-    assert kept(path) == told
+    assert len(acknowledged) == 40
+    assert kept(path) == acknowledged

@@ -120,8 +120,8 @@ def test_what_arrived_before_a_fault_is_kept_and_not_taken_for_whole(
 def test_no_fault_shows_the_key(wire: str, server: FaultServer, fault: str) -> None:
     _, error = failed(wire, fault, server.address)
     model = provider(wire, fault, server.address)
-    told = [error.message, error.hint, repr(error), *traceback.format_exception(error), repr(model), repr(vars(model))]
-    assert KEY not in "".join(told)
+    texts = [error.message, error.hint, repr(error), *traceback.format_exception(error), repr(model), repr(vars(model))]
+    assert KEY not in "".join(texts)
 
 
 def test_a_refused_connection_is_a_sentence_with_a_way_out(wire: str) -> None:

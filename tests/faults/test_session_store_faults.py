@@ -48,7 +48,7 @@ with open_store() as store:
 """
 
 KILL_WRITERS = """
-chance = random.Random(20260301)
+rng = random.Random(20260301)
 for _ in range(40):
     read, write = os.pipe()
     child = os.fork()
@@ -56,10 +56,10 @@ for _ in range(40):
         with open_store() as store:
             session = (store.sessions() or [store.create("Under fire")])[0]
             while True:
-                entries = store.append(session.id, [message("x" * chance.randrange(9000)) for _ in range(3)])
+                entries = store.append(session.id, [message("x" * rng.randrange(9000)) for _ in range(3)])
                 os.write(write, "".join(f"{entry.body.message.id}\\n" for entry in entries).encode())
     os.close(write)
-    time.sleep(chance.uniform(0.0, 0.08))
+    time.sleep(rng.uniform(0.0, 0.08))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with os.fdopen(read) as acknowledged:
@@ -72,17 +72,17 @@ with open_store() as store:
     session = store.create("Filling")
     limit = path.with_name("sessions.db-wal").stat().st_size + 400_000
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    stored, told = 0, ""
+    stored, error_name = 0, ""
     try:
         while True:
             store.append(session.id, [message("x" * 9000)])
             stored += 1
     except Exception as error:
-        told = type(error).__name__
+        error_name = type(error).__name__
     kept = len(store.entries(session.id))
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     store.append(session.id, [message("room again")])
-    print(json.dumps([told, stored, kept, store.get(session.id).message_count]))
+    print(json.dumps([error_name, stored, kept, store.get(session.id).message_count]))
 """
 
 
@@ -148,8 +148,8 @@ def test_what_a_killed_writer_had_acknowledged_is_there(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits on file sizes")
 def test_a_full_disk_is_told_keeps_what_was_there_and_later_messages_are_stored(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
-    told, stored, kept, after = json.loads(output_of(start(FILL_THE_DISK, str(path))))
-    assert told == "StorageFull"
+    error_name, stored, kept, after = json.loads(output_of(start(FILL_THE_DISK, str(path))))
+    assert error_name == "StorageFull"
     assert stored > 3
     assert (kept, after) == (1 + stored, stored + 1)  # the title and the messages; the messages and the last one
     assert integrity_of(path) == "ok"
@@ -165,32 +165,32 @@ def message(number: int, text: str) -> MessageEntry:
 def victims(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One and the same store, closed properly, and as a killed process leaves it."""
     folder = tmp_path_factory.mktemp("victims")
-    chance = random.Random(1)
+    rng = random.Random(1)
     path = folder / "open" / "sessions.db"
     with open_here(path).store as store:
         for name in ("Sleep", "Plans", "Reading"):
             session = store.create(name)
             for number in range(20):
-                store.append(session.id, [message(number, "wörd " * chance.randrange(1500))])
+                store.append(session.id, [message(number, "wörd " * rng.randrange(1500))])
         shutil.copytree(path.parent, folder / "killed")
     shutil.rmtree(path.parent / "backups")
     return {"closed": path.parent, "killed": folder / "killed"}
 
 
-def corrupt(data: bytearray, chance: random.Random) -> None:
-    match chance.choice(["ranges", "ranges", "header", "cut", "zeroed", "emptied"]):
+def corrupt(data: bytearray, rng: random.Random) -> None:
+    match rng.choice(["ranges", "ranges", "header", "cut", "zeroed", "emptied"]):
         case "ranges":
-            for _ in range(chance.randint(1, 4)):
-                length = chance.choice([1, 8, 100, 4096, 20_000])
-                start = chance.randrange(len(data))
-                data[start : start + length] = chance.randbytes(min(length, len(data) - start))
+            for _ in range(rng.randint(1, 4)):
+                length = rng.choice([1, 8, 100, 4096, 20_000])
+                start = rng.randrange(len(data))
+                data[start : start + length] = rng.randbytes(min(length, len(data) - start))
         case "header":
-            start, length = chance.randrange(100), chance.randint(1, 16)
-            data[start : start + length] = chance.randbytes(length)
+            start, length = rng.randrange(100), rng.randint(1, 16)
+            data[start : start + length] = rng.randbytes(length)
         case "cut":
-            del data[chance.randrange(len(data)) :]
+            del data[rng.randrange(len(data)) :]
         case "zeroed":
-            length = chance.choice([16, 100, 4096, 16_384])
+            length = rng.choice([16, 100, 4096, 16_384])
             data[:length] = bytes(length)
         case "emptied":
             data.clear()
@@ -208,12 +208,12 @@ def use(store: SqliteSessions) -> None:
 def test_whatever_happens_to_the_file_the_chat_starts_and_the_file_is_kept(
     seed: int, victims: dict[str, Path], tmp_path: Path
 ) -> None:
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     folder = tmp_path / "store"
-    shutil.copytree(victims[chance.choice(["closed", "killed"])], folder)
+    shutil.copytree(victims[rng.choice(["closed", "killed"])], folder)
     path = folder / "sessions.db"
     data = bytearray(path.read_bytes())
-    corrupt(data, chance)
+    corrupt(data, rng)
     path.write_bytes(data)
     opened = open_here(path)
     kept_at_once = list(folder.glob("*.damaged-*Z"))

@@ -58,7 +58,7 @@ def garden(world: World) -> World:
 
 def codes_of(world: World, redirection: str = "", **variables: str) -> tuple[list[int], str]:
     """The exit code of each command, and all that arrived anywhere."""
-    told = world.root / "codes.json"
+    results = world.root / "codes.json"
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(world.home),
@@ -66,7 +66,7 @@ def codes_of(world: World, redirection: str = "", **variables: str) -> tuple[lis
         "TERM": "xterm-256color",
         **variables,
     }
-    arguments = [sys.executable, "-c", RUN_ALL, json.dumps([*COMMANDS, *FAILING]), str(told)]
+    arguments = [sys.executable, "-c", RUN_ALL, json.dumps([*COMMANDS, *FAILING]), str(results)]
     done = subprocess.run(
         ["/bin/sh", "-c", f'"$@" {redirection}', "sh", *arguments],
         cwd=world.vault,
@@ -81,7 +81,7 @@ def codes_of(world: World, redirection: str = "", **variables: str) -> tuple[lis
     assert "Traceback" not in printed
     assert "That is a bug" not in printed
     assert not [*Path(world.root).rglob("crash.txt")]
-    return json.loads(told.read_text()), printed
+    return json.loads(results.read_text()), printed
 
 
 @pytest.mark.parametrize("redirection", ["<&- 2>&-", "0>/dev/null 2>/dev/full"])

@@ -25,21 +25,21 @@ def main() -> int:
     many = 1 if single else asked.cases
 
     def campaign(target: str) -> Tally:
-        return Campaign(target, asked.seed, folder, tell).run(numbers_from(asked.number or 0, many), share)
+        return Campaign(target, asked.seed, folder, say).run(numbers_from(asked.number or 0, many), share)
 
     with ThreadPoolExecutor(asked.jobs) as pool:
         tallies = list(pool.map(campaign, targets))
     failures = sum(len(tally.failures) for tally in tallies)
-    tell(table(tallies))
+    say(table(tallies))
     if failures:
-        tell(f"Seed {asked.seed}; failed cases are kept in {folder}")
+        say(f"Seed {asked.seed}; failed cases are kept in {folder}")
     elif not asked.folder:
         folder.rmdir()
-    tell(f"fuzz: {sum(tally.cases for tally in tallies)} cases, {failures} failures")
+    say(f"fuzz: {sum(tally.cases for tally in tallies)} cases, {failures} failures")
     return 1 if failures else 0
 
 
-def tell(text: str) -> None:
+def say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -21,7 +21,7 @@ class Case:
     """An empty folder of its own. What lies in it is kept if the case fails."""
 
     @cached_property
-    def chance(self) -> Random:
+    def rng(self) -> Random:
         return Random(f"{self.seed}/{self.target}/{self.number}")
 
     def note(self, name: str, content: str | bytes) -> None:
@@ -55,9 +55,9 @@ def require(holds: object, promise: str, seen: str = "") -> None:
 
 
 def signature(trace: str) -> str:
-    """What failures with the same cause have in common: the error, and the innermost place in zkchat."""
+    """What failures with the same cause have in common: the error, and the innermost frame in zkchat."""
     lines = [line for line in trace.strip().splitlines() if line]
     errors = [line for line in lines if re.match(r"[\w.]+(?:Error|Exception|Broken|Exit|Interrupt)\b", line)]
-    places = re.findall(r'File "[^"]*/(zkchat/[\w/.]+)", line (\d+)', trace)
+    frames = re.findall(r'File "[^"]*/(zkchat/[\w/.]+)", line (\d+)', trace)
     what = re.sub(r"0x[0-9a-f]+|\d+", "N", re.sub(r"/\S*/", "…/", (errors or lines or [""])[-1]))[:120]
-    return f"{what} @ {':'.join(places[-1])}" if places else what
+    return f"{what} @ {':'.join(frames[-1])}" if frames else what

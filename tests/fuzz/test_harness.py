@@ -70,8 +70,8 @@ def test_the_table_has_a_row_for_each_target(tally: Tally) -> None:
 
 def test_a_case_is_the_same_each_time_and_not_another(tmp_path: Path) -> None:
     def text(seed: int, target: str, number: int) -> str:
-        chance = Case(seed, target, number, tmp_path).chance
-        return mutation.text(chance) + mutation.json_text(chance, mutation.json_value(chance))
+        rng = Case(seed, target, number, tmp_path).rng
+        return mutation.text(rng) + mutation.json_text(rng, mutation.json_value(rng))
 
     assert text(1, "parsers", 2) == text(1, "parsers", 2)
     assert len({text(1, "parsers", 2), text(1, "parsers", 3), text(1, "tools", 2), text(2, "parsers", 2)}) == 4

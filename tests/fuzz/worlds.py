@@ -34,7 +34,7 @@ NOTES = {
 class FuzzWorld(World):
     """Clock and ids are functions of the case."""
 
-    chance: Random = field(default_factory=lambda: Random(0))
+    rng: Random = field(default_factory=lambda: Random(0))
     _now: datetime = NOON
 
     def environment(self, **how: Any) -> Environment:
@@ -45,7 +45,7 @@ class FuzzWorld(World):
         return self._now
 
     def _id(self) -> str:
-        return "".join(self.chance.choices("0123456789abcdefghjkmnpqrstvwxyz", k=12))
+        return "".join(self.rng.choices("0123456789abcdefghjkmnpqrstvwxyz", k=12))
 
     def checked(self, *arguments: str, **how: Any) -> Result:
         """A call that keeps what every call promises."""
@@ -87,7 +87,7 @@ class Worlds:
     def fresh(self, case: Case) -> FuzzWorld:
         place = self._place(case.folder)
         shutil.copytree(self._template, place, symlinks=True)
-        return FuzzWorld(place, chance=case.chance, _now=NOON + timedelta(days=1))
+        return FuzzWorld(place, rng=case.rng, _now=NOON + timedelta(days=1))
 
     @staticmethod
     def _place(folder: Path) -> Path:

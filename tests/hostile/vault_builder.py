@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from tests.support.hostile import PAYLOADS
+from tests.support.terminal_payloads import PAYLOADS
 
 NOTES = 2_100
 """So many that they are read by several processes."""

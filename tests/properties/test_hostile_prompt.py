@@ -16,10 +16,10 @@ from prompt_toolkit.formatted_text import to_plain_text
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from tests.support.hostile import PAYLOADS
 from tests.support.libraries import library_of
 from tests.support.prompts import RecordingHost
 from tests.support.screens import a_usage, what_acts_on_a_terminal
+from tests.support.terminal_payloads import PAYLOADS
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session
 from zkchat.render.sanitize import sanitize_in_place, sanitize_text

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.memory_files import MemoryFiles
+from tests.support.in_memory_files import MemoryFiles
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing import reader
 from zkchat.vault.library import Library

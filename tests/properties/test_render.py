@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.hostile import PAYLOADS
 from tests.support.screens import (
     Clock,
     a_usage,
@@ -22,6 +21,7 @@ from tests.support.screens import (
     without_sequences,
     written,
 )
+from tests.support.terminal_payloads import PAYLOADS
 from zkchat.model.choices import ToolName
 from zkchat.model.events import (
     Compacted,

@@ -6,7 +6,7 @@ from pathlib import Path
 KINDS = ("pipe", "folder", "loop", "device")
 
 
-def put_in_place(file: Path, kind: str) -> None:
+def replace_with_kind(file: Path, kind: str) -> None:
     """Replace whatever has this name, if anything, by one of the `KINDS`, or by a text."""
     file.unlink(missing_ok=True)
     match kind:

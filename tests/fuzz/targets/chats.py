@@ -58,18 +58,18 @@ QUESTIONS = (
 )
 
 
-def typed(chance: Random) -> str:
-    match chance.randrange(10):
+def typed(rng: Random) -> str:
+    match rng.randrange(10):
         case 0:
-            return mutation.text(chance, 2_000).replace("\n", " ")
+            return mutation.text(rng, 2_000).replace("\n", " ")
         case 1 | 2 | 3:
-            return chance.choice(QUESTIONS)
+            return rng.choice(QUESTIONS)
         case 4:
-            return f"/{mutation.line(chance)}"
+            return f"/{mutation.line(rng)}"
         case _:
-            called = chance.choice(COMMANDS)
-            name = chance.choice((called.name, called.name, *called.aliases, called.name.upper(), called.name[:3]))
-            argument = chance.choice(ARGUMENTS) if chance.random() < 0.8 else mutation.line(chance)
+            called = rng.choice(COMMANDS)
+            name = rng.choice((called.name, called.name, *called.aliases, called.name.upper(), called.name[:3]))
+            argument = rng.choice(ARGUMENTS) if rng.random() < 0.8 else mutation.line(rng)
             return f"/{name} {argument}"
 
 
@@ -78,14 +78,14 @@ class Chats:
         self._worlds = Worlds(folders)
 
     def run(self, case: Case) -> None:
-        chance = case.chance
+        rng = case.rng
         world = self._worlds.fresh(case)
-        lines = "".join(f"{typed(chance)}\n" for _ in range(chance.randint(1, 12)))
+        lines = "".join(f"{typed(rng)}\n" for _ in range(rng.randint(1, 12)))
         case.note("typed.txt", lines)
-        options = chance.choice(((), ("--continue",), ("--private",), ("--agent", "gardener"), ("--session", "1")))
-        model = chance.choice(("quote", "quote", self._scripted(chance, world)))
+        options = rng.choice(((), ("--continue",), ("--private",), ("--agent", "gardener"), ("--session", "1")))
+        model = rng.choice(("quote", "quote", self._scripted(rng, world)))
         call = ("chat", "--model", model, *options)
-        if chance.random() < 0.3:
+        if rng.random() < 0.3:
             world.checked(*call, "--plain", typed=lines, terminal=True)
         else:
             world.checked(*call, stdin=lines)
@@ -95,10 +95,10 @@ class Chats:
             world.checked("sessions", "show", session["id"])
 
     @staticmethod
-    def _scripted(chance: Random, world: FuzzWorld) -> str:
+    def _scripted(rng: Random, world: FuzzWorld) -> str:
         """A model with a small window, so that room must be made."""
-        answers = [[{"text": mutation.text(chance, 1_500).encode(errors="replace").decode()}] for _ in range(12)]
-        return world.script(*answers, context_limit=chance.choice((1200, 2500, 8000)))
+        answers = [[{"text": mutation.text(rng, 1_500).encode(errors="replace").decode()}] for _ in range(12)]
+        return world.script(*answers, context_limit=rng.choice((1200, 2500, 8000)))
 
 
 def make(folders: Folders) -> Target:

@@ -78,30 +78,26 @@ class Grammar:
     commands: Sequence[tuple[tuple[str, ...], list[Any]]]
     fitting: Mapping[str, Sequence[str]]
 
-    def line(self, chance: Random) -> list[str]:
-        path, parameters = chance.choice(self.commands)
+    def line(self, rng: Random) -> list[str]:
+        path, parameters = rng.choice(self.commands)
         words = list(path)
         for parameter in parameters:
             options = [option for option in parameter.opts if option.startswith("-")]
             if not options:
-                words += [self._word(chance, parameter.name) for _ in range(0 if chance.random() < 0.05 else 1)]
-            elif parameter.required or (chance.random() < 0.2 and parameter.name != "vault"):
-                words.append(chance.choice(options))
+                words += [self._word(rng, parameter.name) for _ in range(0 if rng.random() < 0.05 else 1)]
+            elif parameter.required or (rng.random() < 0.2 and parameter.name != "vault"):
+                words.append(rng.choice(options))
                 if not parameter.is_flag:
-                    words.append(self._word(chance, parameter.name))
-        if chance.random() < 0.05:
-            words.insert(chance.randint(0, len(words)), self._word(chance, ""))
-        if chance.random() < 0.03:
-            words += ["--vault", self._word(chance, "")]
+                    words.append(self._word(rng, parameter.name))
+        if rng.random() < 0.05:
+            words.insert(rng.randint(0, len(words)), self._word(rng, ""))
+        if rng.random() < 0.03:
+            words += ["--vault", self._word(rng, "")]
         return words
 
-    def _word(self, chance: Random, name: str) -> str:
+    def _word(self, rng: Random, name: str) -> str:
         known = self.fitting.get(name, ODD)
-        text = (
-            chance.choice(known)
-            if chance.random() < 0.75
-            else chance.choice((chance.choice(ODD), mutation.line(chance)))
-        )
+        text = rng.choice(known) if rng.random() < 0.75 else rng.choice((rng.choice(ODD), mutation.line(rng)))
         return text.replace("\0", "")
 
 
@@ -119,12 +115,12 @@ class Commands:
 
     def run(self, case: Case) -> None:
         world = self._worlds.fresh(case)
-        lines = [self._grammar.line(case.chance) for _ in range(case.chance.randint(1, 3))]
+        lines = [self._grammar.line(case.rng) for _ in range(case.rng.randint(1, 3))]
         case.note("lines.txt", "\n".join(map(repr, lines)))
         for words in lines:
-            piped = mutation.text(case.chance, 5_000) if case.chance.random() < 0.3 else ""
-            typed = case.chance.choice(("", "y\n", "n\n", "\n\n"))
-            if case.chance.random() < 0.2 and words[:1] != ["chat"]:
+            piped = mutation.text(case.rng, 5_000) if case.rng.random() < 0.3 else ""
+            typed = case.rng.choice(("", "y\n", "n\n", "\n\n"))
+            if case.rng.random() < 0.2 and words[:1] != ["chat"]:
                 world.checked(*words, typed=typed, terminal=True)
             else:
                 world.checked(*words, stdin=piped)

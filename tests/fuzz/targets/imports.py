@@ -13,33 +13,33 @@ TYPED = "/history\n/refs\n/context\n/stats\n/compact\n/uncompact\n/why\n/expand 
 ROLES = ("user", "assistant", "system", "tool", "human", "ai", "king", "", 7)
 
 
-def message(chance: Random) -> Any:
-    content: Any = mutation.text(chance, 3_000)
-    if chance.random() < 0.3:
-        content = [{"type": chance.choice(("text", "image_url", "tool_use", "x")), "text": content}]
-    calls = [{"id": "1", "type": "function", "function": {"name": "find", "arguments": mutation.line(chance)}}]
-    more = {"tool_calls": calls} if chance.random() < 0.2 else {}
+def message(rng: Random) -> Any:
+    content: Any = mutation.text(rng, 3_000)
+    if rng.random() < 0.3:
+        content = [{"type": rng.choice(("text", "image_url", "tool_use", "x")), "text": content}]
+    calls = [{"id": "1", "type": "function", "function": {"name": "find", "arguments": mutation.line(rng)}}]
+    more = {"tool_calls": calls} if rng.random() < 0.2 else {}
     return {
-        "role": chance.choice(ROLES[:4]) if chance.random() < 0.98 else chance.choice(ROLES),
+        "role": rng.choice(ROLES[:4]) if rng.random() < 0.98 else rng.choice(ROLES),
         "content": content,
         **more,
     }
 
 
-def conversation(chance: Random, exported: Any) -> str:
+def conversation(rng: Random, exported: Any) -> str:
     """Our own JSON, `{"messages": […]}`, a list, Markdown, or anything."""
-    listed: Any = [message(chance) for _ in range(chance.randint(1, 4))]
-    match chance.randrange(8):
+    listed: Any = [message(rng) for _ in range(rng.randint(1, 4))]
+    match rng.randrange(8):
         case 0 | 1:
-            return mutation.json_text(chance, mutation.mutated_json(chance, exported, 0.02))
+            return mutation.json_text(rng, mutation.mutated_json(rng, exported, 0.02))
         case 6 | 7:
-            return json.dumps(mutation.crossed_json(chance, exported))
+            return json.dumps(mutation.crossed_json(rng, exported))
         case 2:
-            return mutation.json_text(chance, mutation.mutated_json(chance, {"title": "T", "messages": listed}, 0.03))
+            return mutation.json_text(rng, mutation.mutated_json(rng, {"title": "T", "messages": listed}, 0.03))
         case 3 | 4:
-            return mutation.json_text(chance, mutation.mutated_json(chance, listed, 0.005))
+            return mutation.json_text(rng, mutation.mutated_json(rng, listed, 0.005))
         case _:
-            return mutation.text(chance, 20_000)
+            return mutation.text(rng, 20_000)
 
 
 def shown(world: FuzzWorld, session: str) -> list[Any]:
@@ -61,7 +61,7 @@ class Imports:
 
     def run(self, case: Case) -> None:
         world = self._worlds.fresh(case)
-        match case.chance.randrange(4):
+        match case.rng.randrange(4):
             case 0:
                 self._facts(case, world)
             case 1:
@@ -70,9 +70,9 @@ class Imports:
                 self._conversation(case, world)
 
     def _conversation(self, case: Case, world: FuzzWorld) -> None:
-        text = conversation(case.chance, self._exported)
-        data = text.encode(errors=case.chance.choice(("replace", "surrogatepass")))
-        case.note("talk.json", data if case.chance.random() < 0.9 else mutation.mutated_bytes(case.chance, data))
+        text = conversation(case.rng, self._exported)
+        data = text.encode(errors=case.rng.choice(("replace", "surrogatepass")))
+        case.note("talk.json", data if case.rng.random() < 0.9 else mutation.mutated_bytes(case.rng, data))
         result = world.checked("context", "import", "--file", str(case.folder / "talk.json"), "--json")
         if result.code == 0:
             session = result.json["session"]
@@ -88,7 +88,7 @@ class Imports:
 
     def _there_and_back(self, case: Case, world: FuzzWorld) -> None:
         talk = [
-            {"role": chance_role, "content": mutation.text(case.chance, 3_000)} for chance_role in ("user", "assistant")
+            {"role": chance_role, "content": mutation.text(case.rng, 3_000)} for chance_role in ("user", "assistant")
         ]
         case.note("talk.json", json.dumps(talk))
         first = world.checked("context", "import", "--file", str(case.folder / "talk.json"), "--json")
@@ -101,15 +101,15 @@ class Imports:
         require(shown(world, again.json["session"]) == shown(world, session), "what was exported is imported as it was")
 
     def _facts(self, case: Case, world: FuzzWorld) -> None:
-        items = [f"- {mutation.line(case.chance)[:300]}\n" for _ in range(case.chance.randrange(4))]
-        text = "".join([*items, mutation.text(case.chance, 5_000)])
-        name = case.chance.choice(("facts.md", "a b.md", "facts.txt"))
+        items = [f"- {mutation.line(case.rng)[:300]}\n" for _ in range(case.rng.randrange(4))]
+        text = "".join([*items, mutation.text(case.rng, 5_000)])
+        name = case.rng.choice(("facts.md", "a b.md", "facts.txt"))
         world.note(name, text.encode(errors="surrogatepass"))
         case.note("facts.md", text)
-        world.checked("memory", "import", case.chance.choice((f"@{name}", name, f"@../{name}")))
+        world.checked("memory", "import", case.rng.choice((f"@{name}", name, f"@../{name}")))
         listed = world.checked("memory", "list", "--json")
         require(listed.code == 0, "facts can be listed after any import", listed.err)
-        world.checked("memory", "search", mutation.line(case.chance).replace("\0", ""))
+        world.checked("memory", "search", mutation.line(case.rng).replace("\0", ""))
         exported = world.checked("memory", "export")
         world.note("again.md", exported.out)
         again = world.checked("memory", "import", "@again.md", "--json")

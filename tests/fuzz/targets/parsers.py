@@ -67,9 +67,9 @@ def note(text: str, _: Random) -> None:
         require(parts == "".join(body.split()), "every visible character of the body is in exactly one section")
 
 
-def privacy(text: str, chance: Random) -> None:
-    places = [mutation.line(chance)[:80] for _ in range(chance.randrange(4))]
-    got = privacy_of_text(text, mutation.line(chance)[:80] or "n.md", places)
+def privacy(text: str, rng: Random) -> None:
+    places = [mutation.line(rng)[:80] for _ in range(rng.randrange(4))]
+    got = privacy_of_text(text, mutation.line(rng)[:80] or "n.md", places)
     require(got in get_args(PrivacyClass), "a note has one of the classes", repr(got))
 
 
@@ -104,7 +104,7 @@ def queries(text: str, _: Random) -> None:
     topics(text)
 
 
-def words(text: str, chance: Random) -> None:
+def words(text: str, rng: Random) -> None:
     inside([(start, end) for start, end, _ in term_spans(text)], text)
     found = terms(text)
     vocabulary = Vocabulary()
@@ -112,21 +112,21 @@ def words(text: str, chance: Random) -> None:
     pieces([text])
     spelled(text)
     topic_terms(text)
-    snippet(text[:20_000], set(chance.sample(found, min(3, len(found)))))
+    snippet(text[:20_000], set(rng.sample(found, min(3, len(found)))))
 
 
-def said(text: str, chance: Random) -> None:
+def said(text: str, rng: Random) -> None:
     for sentence in sentences(text):
         require(sentence.strip(), "no sentence is empty")
     detect_language(text)
     learning_points([text])
-    accept_sentence(text[:1_000], mutation.text(chance, 1_000))
-    fact = Fact(id="f", text=mutation.line(chance)[:500] or "x", source="user", at=NOON)
+    accept_sentence(text[:1_000], mutation.text(rng, 1_000))
+    fact = Fact(id="f", text=mutation.line(rng)[:500] or "x", source="user", at=NOON)
     compare_fact(text[:2_000], [fact])
 
 
-def citations(text: str, chance: Random) -> None:
-    NameMatcher(text).names_one_of("a/b.md", [mutation.line(chance) for _ in range(4)])
+def citations(text: str, rng: Random) -> None:
+    NameMatcher(text).names_one_of("a/b.md", [mutation.line(rng) for _ in range(4)])
 
 
 def summaries(text: str, _: Random) -> None:
@@ -134,50 +134,50 @@ def summaries(text: str, _: Random) -> None:
     plain_line(text[:20_000])
 
 
-def telegrams(text: str, chance: Random) -> None:
-    budget = chance.choice((0, 1, 40, 500))
+def telegrams(text: str, rng: Random) -> None:
+    budget = rng.choice((0, 1, 40, 500))
     count = Estimate().count
-    short = condense(text, budget, count, focus=mutation.line(chance))
+    short = condense(text, budget, count, focus=mutation.line(rng))
     require(count(short) <= max(budget, 1), "what is condensed fits the budget", f"{count(short)} of {budget}: {short}")
-    talk = [message("user" if number % 2 else "assistant", part) for number, part in enumerate(halves(text, chance))]
-    summarise(talk, budget, count, earlier=mutation.text(chance, 2_000))
+    talk = [message("user" if number % 2 else "assistant", part) for number, part in enumerate(halves(text, rng))]
+    summarise(talk, budget, count, earlier=mutation.text(rng, 2_000))
 
 
-def halves(text: str, chance: Random) -> list[str]:
-    return mutation.pieces_of(chance, text, 4)
+def halves(text: str, rng: Random) -> list[str]:
+    return mutation.pieces_of(rng, text, 4)
 
 
 def message(role: str, text: str) -> ChatMessage:
     return ChatMessage.model_validate({"id": "m", "role": role, "parts": [TextPart(text=text)], "created_at": NOON})
 
 
-def project(text: str, chance: Random) -> None:
+def project(text: str, rng: Random) -> None:
     imports_of(text)
-    files = {"ZKCHAT.md": text, "a/b.md": mutation.text(chance, 5_000), "a b.md": f"@ZKCHAT.md {text[:500]}"}
+    files = {"ZKCHAT.md": text, "a/b.md": mutation.text(rng, 5_000), "a b.md": f"@ZKCHAT.md {text[:500]}"}
 
     def read(path: str) -> str:
         if path in files:
             return files[path]
         raise NoteNotFound(path)
 
-    project_memory(read, Estimate(), chance.choice((0, 20, 2_000)), is_approved=lambda _name, _text: True)
+    project_memory(read, Estimate(), rng.choice((0, 20, 2_000)), is_approved=lambda _name, _text: True)
     list_items(text)
 
 
-def profiles(text: str, chance: Random) -> None:
+def profiles(text: str, rng: Random) -> None:
     for kind, read in (("agent", parse_agent), ("rule", parse_rule)):
-        source = chance.choice((text, mutation.profile(chance, text)))
-        name = mutation.line(chance)[:60]
+        source = rng.choice((text, mutation.profile(rng, text)))
+        name = mutation.line(rng)[:60]
         read(
             ProfileFile.model_validate({"kind": kind, "name": name, "path": "x.md", "origin": "vault", "text": source})
         )
 
 
-def notes_written(text: str, chance: Random) -> None:
-    name = file_name(mutation.line(chance))
+def notes_written(text: str, rng: Random) -> None:
+    name = file_name(mutation.line(rng))
     require(name and "/" not in name and "\0" not in name, "a title gives the name of a file", repr(name))
-    answer_note(mutation.line(chance), message("user", mutation.line(chance)), message("assistant", text))
-    require(format_document(mutation.line(chance), text).count("</document>") == 1, "a note cannot close its wrapping")
+    answer_note(mutation.line(rng), message("user", mutation.line(rng)), message("assistant", text))
+    require(format_document(mutation.line(rng), text).count("</document>") == 1, "a note cannot close its wrapping")
 
 
 PARSERS: tuple[Parser, ...] = (
@@ -191,16 +191,16 @@ class Parsers:
         self._weights = write_gguf(shared / "model.gguf").read_bytes()
 
     def run(self, case: Case) -> None:
-        chance = case.chance
-        if chance.randrange(20) == 0:
+        rng = case.rng
+        if rng.randrange(20) == 0:
             return self._weights_file(case)
-        parser = chance.choice(PARSERS)
-        text = mutation.text(chance)
+        parser = rng.choice(PARSERS)
+        text = mutation.text(rng)
         case.note(f"{parser.__name__}.txt", text)
-        return parser(text, chance)
+        return parser(text, rng)
 
     def _weights_file(self, case: Case) -> None:
-        case.note("model.gguf", mutation.mutated_bytes(case.chance, self._weights))
+        case.note("model.gguf", mutation.mutated_bytes(case.rng, self._weights))
         try:
             head = read_header(case.folder / "model.gguf")
         except ConfigError:

@@ -15,16 +15,16 @@ LONGEST_DRAWN = 1_500
 def sanitizer(case: Case, text: str) -> None:
     for made in (sanitize_text(text), sanitize_line(text), sanitize_in_place(text)):
         require(not what_acts_on_a_terminal(made), "nothing that is shown acts on a terminal", repr(made))
-    pieces = mutation.pieces_of(case.chance, text)
+    pieces = mutation.pieces_of(case.rng, text)
     require("".join(map(sanitize_text, pieces)) == sanitize_text(text), "text may be sanitized piece by piece")
 
 
 def screen(case: Case, text: str) -> None:
     text = text[:LONGEST_DRAWN]
-    width = case.chance.choice((1, 8, 40, 80))
+    width = case.rng.choice((1, 8, 40, 80))
     whole = streamed([text], width)
     require(not what_acts_on_a_terminal(whole), "no answer acts on the terminal", repr(whole))
-    pieces = mutation.pieces_of(case.chance, text, 8)
+    pieces = mutation.pieces_of(case.rng, text, 8)
     require(
         on_screen(streamed(pieces, width), width) == on_screen(whole, width),
         "an answer looks the same in whatever pieces it arrives",
@@ -42,7 +42,7 @@ def blocks(case: Case, text: str) -> None:
         return [[f"{token.type} {token.content}" for token in piece.tokens] for piece in (*done, *cut.close())]
 
     text = sanitize_text(text[:20_000])
-    whole, parts = settled([text]), settled(mutation.pieces_of(case.chance, text, 8))
+    whole, parts = settled([text]), settled(mutation.pieces_of(case.rng, text, 8))
     require(whole == parts, "where an answer is cut into blocks depends on its text alone")
 
 
@@ -53,14 +53,14 @@ def thinking(case: Case, text: str) -> None:
         answer = "".join(chunk.text for chunk in chunks if isinstance(chunk, TextChunk))
         return answer, "".join(chunk.text for chunk in chunks if not isinstance(chunk, TextChunk))
 
-    text = case.chance.choice(("", " <think>", "<think>a</think>")) + text
-    require(split([text]) == split(mutation.pieces_of(case.chance, text)), "thinking is told apart wherever it is cut")
+    text = case.rng.choice(("", " <think>", "<think>a</think>")) + text
+    require(split([text]) == split(mutation.pieces_of(case.rng, text)), "thinking is told apart wherever it is cut")
 
 
 class Rendering:
     def run(self, case: Case) -> None:
-        draw = case.chance.choice((sanitizer, screen, screen, blocks, thinking))
-        text = mutation.text(case.chance, 20_000)
+        draw = case.rng.choice((sanitizer, screen, screen, blocks, thinking))
+        text = mutation.text(case.rng, 20_000)
         case.note(f"{draw.__name__}.txt", text)
         draw(case, text)
 

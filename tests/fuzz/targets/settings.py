@@ -36,59 +36,59 @@ COMMANDS = (
 )
 
 
-def value(chance: Random) -> str:
-    if chance.random() < 0.7:
-        return chance.choice(VALUES)
-    return f'"{mutation.line(chance)[:200]}"'
+def value(rng: Random) -> str:
+    if rng.random() < 0.7:
+        return rng.choice(VALUES)
+    return f'"{mutation.line(rng)[:200]}"'
 
 
-def fitting(chance: Random, key: str) -> str:
+def fitting(rng: Random, key: str) -> str:
     """A value of the kind that the setting takes."""
     kind = FIELDS[key].annotation
     if get_origin(kind) is Literal:
-        return json.dumps(chance.choice(get_args(kind)))
+        return json.dumps(rng.choice(get_args(kind)))
     possible = (kind, *get_args(kind))
     if bool in possible:
-        return chance.choice(("true", "false"))
+        return rng.choice(("true", "false"))
     if int in possible:
-        return str(chance.choice((0, 1, 2, 10, 256, 4096, 100_000)))
+        return str(rng.choice((0, 1, 2, 10, 256, 4096, 100_000)))
     if float in possible:
-        return str(chance.choice((0.0, 0.1, 0.5, 1.0, 3.5)))
+        return str(rng.choice((0.0, 0.1, 0.5, 1.0, 3.5)))
     if get_origin(kind) is tuple:
-        return json.dumps([mutation.line(chance)[:60] for _ in range(chance.randrange(4))])
-    return json.dumps(chance.choice(("quote", "http://127.0.0.1:9", "x", mutation.line(chance)[:60])))
+        return json.dumps([mutation.line(rng)[:60] for _ in range(rng.randrange(4))])
+    return json.dumps(rng.choice(("quote", "http://127.0.0.1:9", "x", mutation.line(rng)[:60])))
 
 
-def toml(chance: Random) -> bytes:
-    if chance.random() < 0.6:
-        keys = chance.sample(list(FIELDS), chance.randint(1, 6))
-        return "".join(f"{key} = {fitting(chance, key)}\n" for key in keys).encode(errors="replace")
+def toml(rng: Random) -> bytes:
+    if rng.random() < 0.6:
+        keys = rng.sample(list(FIELDS), rng.randint(1, 6))
+        return "".join(f"{key} = {fitting(rng, key)}\n" for key in keys).encode(errors="replace")
     lines = []
-    for _ in range(chance.randint(1, 6)):
-        section, _, key = chance.choice(KEYS).rpartition(".")
-        match chance.randrange(4):
+    for _ in range(rng.randint(1, 6)):
+        section, _, key = rng.choice(KEYS).rpartition(".")
+        match rng.randrange(4):
             case 0 if section:
-                lines.append(f"[{section}]\n{key} = {value(chance)}\n")
+                lines.append(f"[{section}]\n{key} = {value(rng)}\n")
             case 1:
-                lines.append(f"{chance.choice(KEYS)} = {value(chance)}\n")
+                lines.append(f"{rng.choice(KEYS)} = {value(rng)}\n")
             case 2:
-                lines.append(f"[models.{mutation.line(chance)[:20]!r}]\nid = {value(chance)}\n")
+                lines.append(f"[models.{mutation.line(rng)[:20]!r}]\nid = {value(rng)}\n")
             case _:
-                lines.append(f"{section or key}.{key} = {value(chance)}\n")
+                lines.append(f"{section or key}.{key} = {value(rng)}\n")
     data = "".join(lines).encode(errors="replace")
-    return mutation.mutated_bytes(chance, data) if chance.random() < 0.2 else data
+    return mutation.mutated_bytes(rng, data) if rng.random() < 0.2 else data
 
 
-def put(chance: Random, file: Path, content: bytes) -> None:
+def put(rng: Random, file: Path, content: bytes) -> None:
     """The content as a file, or something else in its place."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    match chance.randrange(40):
+    match rng.randrange(40):
         case 0:
             file.unlink(missing_ok=True)
             file.mkdir()
         case 1:
             file.unlink(missing_ok=True)
-            file.symlink_to(chance.choice(("nowhere", file.name, "../Sleep.md", "/dev/zero", "/dev/full")))
+            file.symlink_to(rng.choice(("nowhere", file.name, "../Sleep.md", "/dev/zero", "/dev/full")))
         case 2:
             file.unlink(missing_ok=True)
             os.mkfifo(file)
@@ -96,34 +96,34 @@ def put(chance: Random, file: Path, content: bytes) -> None:
             file.write_bytes(content)
 
 
-def scatter(chance: Random, world: FuzzWorld) -> None:
+def scatter(rng: Random, world: FuzzWorld) -> None:
     """Put some of everything into the places where settings come from."""
     user, vault = world.home / ".config" / "zkchat", world.vault / ".zkchat"
-    if chance.random() < 0.6:
-        put(chance, user / "config.toml", toml(chance))
-    if chance.random() < 0.6:
-        put(chance, vault / "config.toml", toml(chance))
+    if rng.random() < 0.6:
+        put(rng, user / "config.toml", toml(rng))
+    if rng.random() < 0.6:
+        put(rng, vault / "config.toml", toml(rng))
     for folder in (user, vault):
         for kind in ("agents", "rules"):
-            if chance.random() < 0.2:
-                name = chance.choice(("default", "gardener", "brief", "Ünüs", "a b", "x" * 100))
-                text = mutation.profile(chance, mutation.text(chance, 2_000))
-                put(chance, folder / kind / f"{name}.md", text.encode(errors="replace"))
-    if chance.random() < 0.2:
-        put(chance, world.vault / "ZKCHAT.md", mutation.text(chance, 20_000).encode(errors="replace"))
-    for _ in range(chance.randrange(3)):
-        key = chance.choice(KEYS).replace(".", "__").upper()
-        text = chance.choice((chance.choice(VALUES), mutation.line(chance)[:2000])).replace("\0", "")
+            if rng.random() < 0.2:
+                name = rng.choice(("default", "gardener", "brief", "Ünüs", "a b", "x" * 100))
+                text = mutation.profile(rng, mutation.text(rng, 2_000))
+                put(rng, folder / kind / f"{name}.md", text.encode(errors="replace"))
+    if rng.random() < 0.2:
+        put(rng, world.vault / "ZKCHAT.md", mutation.text(rng, 20_000).encode(errors="replace"))
+    for _ in range(rng.randrange(3)):
+        key = rng.choice(KEYS).replace(".", "__").upper()
+        text = rng.choice((rng.choice(VALUES), mutation.line(rng)[:2000])).replace("\0", "")
         world.variables[f"ZKCHAT_{key}"] = text
 
 
-def command(chance: Random) -> tuple[str, ...]:
-    key = chance.choice((*FIELDS, *KEYS))
-    good = fitting(chance, key).strip('"') if key in FIELDS else ""
-    text = chance.choice((good, good, chance.choice(VALUES), mutation.line(chance)[:2000])).replace("\0", "")
-    scope = chance.choice(((), (), ("--scope", "vault"), ("--scope", "user")))
+def command(rng: Random) -> tuple[str, ...]:
+    key = rng.choice((*FIELDS, *KEYS))
+    good = fitting(rng, key).strip('"') if key in FIELDS else ""
+    text = rng.choice((good, good, rng.choice(VALUES), mutation.line(rng)[:2000])).replace("\0", "")
+    scope = rng.choice(((), (), ("--scope", "vault"), ("--scope", "user")))
     edits = (("config", "set", key, text, *scope), ("config", "get", key), ("config", "unset", key, *scope))
-    return chance.choice(edits) if chance.random() < 0.4 else chance.choice(COMMANDS)
+    return rng.choice(edits) if rng.random() < 0.4 else rng.choice(COMMANDS)
 
 
 class SettingsFrom:
@@ -132,9 +132,9 @@ class SettingsFrom:
 
     def run(self, case: Case) -> None:
         world = self._worlds.fresh(case)
-        scatter(case.chance, world)
-        called = [command(case.chance) for _ in range(case.chance.randint(1, 4))]
-        if case.chance.random() < 0.5:
+        scatter(case.rng, world)
+        called = [command(case.rng) for _ in range(case.rng.randint(1, 4))]
+        if case.rng.random() < 0.5:
             called.insert(0, ("trust", "--yes"))  # else nothing of the vault counts
         case.note("called.txt", "\n".join(map(repr, (world.variables, *called))))
         for arguments in called:

@@ -45,36 +45,36 @@ def files_of(world: FuzzWorld) -> list[Path]:
     return sorted(path for path in found if path.is_file())
 
 
-def damage(chance: Random, file: Path) -> None:
+def damage(rng: Random, file: Path) -> None:
     """As a disk, a crash or a person would."""
     content = file.read_bytes()
-    match chance.randrange(20):
+    match rng.randrange(20):
         case 0:
             file.write_bytes(b"")
         case 1:
-            file.write_text(mutation.text(chance, 5_000), errors="replace")
+            file.write_text(mutation.text(rng, 5_000), errors="replace")
         case 2:
-            Path(f"{file}-wal").write_bytes(chance.randbytes(chance.choice((0, 32, 5000))))
+            Path(f"{file}-wal").write_bytes(rng.randbytes(rng.choice((0, 32, 5000))))
         case 3:
-            Path(f"{file}-journal").write_bytes(mutation.mutated_bytes(chance, content[:6000]))
+            Path(f"{file}-journal").write_bytes(mutation.mutated_bytes(rng, content[:6000]))
         case 4:
-            other = chance.choice([path for path in file.parent.iterdir() if path.is_file()])
+            other = rng.choice([path for path in file.parent.iterdir() if path.is_file()])
             file.write_bytes(other.read_bytes())
         case 5 | 6:
-            replace_by_something_else(chance, file)
+            replace_by_something_else(rng, file)
         case 7 | 8 | 9 | 10 | 11 | 12 if file.suffix == ".db":
-            tamper(chance, file)
+            tamper(rng, file)
         case _:
-            file.write_bytes(mutation.mutated_bytes(chance, content))
+            file.write_bytes(mutation.mutated_bytes(rng, content))
 
 
-def tamper(chance: Random, file: Path) -> None:
+def tamper(rng: Random, file: Path) -> None:
     """As another program would that can open the database."""
     with closing(sqlite3.connect(file)) as database, suppress(sqlite3.Error):
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-        table = chance.choice(tables)
+        table = rng.choice(tables)
         columns = [row[1] for row in database.execute(f'PRAGMA table_info("{table}")')]
-        column, value = chance.choice(columns), chance.choice(("NULL", "x'ff00'", "''", "-1", "1e300", "'{'", "'[1]'"))
+        column, value = rng.choice(columns), rng.choice(("NULL", "x'ff00'", "''", "-1", "1e300", "'{'", "'[1]'"))
         statements = (
             f'UPDATE OR IGNORE "{table}" SET "{column}" = {value}',
             f'DELETE FROM "{table}"',
@@ -82,24 +82,24 @@ def tamper(chance: Random, file: Path) -> None:
             f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO other',
             f'CREATE TRIGGER odd AFTER INSERT ON "{table}" BEGIN DELETE FROM "{table}"; END',
             f'CREATE VIEW odd AS SELECT * FROM "{table}"',
-            f"PRAGMA user_version = {chance.choice((0, 1, 99, -5, 2**31 - 1))}",
-            f"PRAGMA application_id = {chance.randrange(2**31)}",
+            f"PRAGMA user_version = {rng.choice((0, 1, 99, -5, 2**31 - 1))}",
+            f"PRAGMA application_id = {rng.randrange(2**31)}",
         )
         for name in [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")]:
             database.execute(f'DROP TRIGGER "{name}"')
-        database.execute(chance.choice(statements))
+        database.execute(rng.choice(statements))
         database.commit()
 
 
-def replace_by_something_else(chance: Random, file: Path) -> None:
+def replace_by_something_else(rng: Random, file: Path) -> None:
     file.rename(file.with_name("elsewhere"))
-    match chance.randrange(10):
+    match rng.randrange(10):
         case 0 | 1 | 2:
             file.mkdir()
         case 3:
             os.mkfifo(file)
         case 4 | 5 | 6 | 7:
-            file.symlink_to(chance.choice(("elsewhere", "nowhere", file.name, "/dev/zero")))
+            file.symlink_to(rng.choice(("elsewhere", "nowhere", file.name, "/dev/zero")))
         case _:
             pass
 
@@ -109,24 +109,24 @@ class Stores:
         self._worlds = Worlds(folders, prepare)
 
     def run(self, case: Case) -> None:
-        chance = case.chance
+        rng = case.rng
         world = self._worlds.fresh(case)
-        match chance.randrange(4):
+        match rng.randrange(4):
             case 0:
                 return self._sessions_are_recovered(case, world)
             case 1:
                 return self._others_stop_nobody(case, world)
-        if chance.random() < 0.15:
+        if rng.random() < 0.15:
             world.variables["ZKCHAT_STORAGE__LOCATION"] = "vault"
             world.checked(*ASK)
         files = files_of(world)
-        if chance.random() < 0.5:
+        if rng.random() < 0.5:
             files = [file for file in files if file.suffix == ".db"]
-        hurt = chance.sample(files, chance.choice((1, 1, 2, 4)))
+        hurt = rng.sample(files, rng.choice((1, 1, 2, 4)))
         for file in hurt:
-            damage(chance, file)
-        called = [ASK, *chance.sample(COMMANDS, 3)]
-        chance.shuffle(called)
+            damage(rng, file)
+        called = [ASK, *rng.sample(COMMANDS, 3)]
+        rng.shuffle(called)
         case.note("called.txt", "\n".join(map(str, (*hurt, *called))))
         for arguments in called:
             world.checked(*arguments)
@@ -136,10 +136,8 @@ class Stores:
 
     def _others_stop_nobody(self, case: Case, world: FuzzWorld) -> None:
         """Of damage within another database nobody hears more than a warning."""
-        file = case.chance.choice(
-            [path for path in files_of(world) if path.suffix == ".db" and path.stem != "sessions"]
-        )
-        damaged = mutation.mutated_bytes(case.chance, file.read_bytes())
+        file = case.rng.choice([path for path in files_of(world) if path.suffix == ".db" and path.stem != "sessions"])
+        damaged = mutation.mutated_bytes(case.rng, file.read_bytes())
         file.write_bytes(damaged)
         case.note(file.name, damaged)
         called = [
@@ -149,7 +147,7 @@ class Stores:
             ("sessions", "search", "coffee"),
             ("memory", "list"),
         ]
-        case.chance.shuffle(called)
+        case.rng.shuffle(called)
         for arguments in called:
             result = world.checked(*arguments)
             fine = result.code in {ExitCode.OK, ExitCode.NO_ANSWER}
@@ -158,10 +156,10 @@ class Stores:
     def _sessions_are_recovered(self, case: Case, world: FuzzWorld) -> None:
         """Of damage within the file itself zkchat always starts, and nothing of the file is thrown away."""
         (file,) = world.home.rglob("sessions.db")
-        damaged = mutation.mutated_bytes(case.chance, file.read_bytes())
+        damaged = mutation.mutated_bytes(case.rng, file.read_bytes())
         file.write_bytes(damaged)
         case.note("sessions.db", damaged)
-        before = ("sessions", "list") if case.chance.random() < 0.5 else ("doctor",)
+        before = ("sessions", "list") if case.rng.random() < 0.5 else ("doctor",)
         world.checked(*before)
         result = world.checked(*ASK)
         require(

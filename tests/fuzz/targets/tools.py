@@ -57,18 +57,18 @@ def tools_over(library: Any) -> list[Tool]:
     return [*explore_tools(library, lambda: NOON), *recall_tools(nothing_found), *remembering]
 
 
-def argument(chance: Random, schema: dict[str, Any]) -> Any:
-    if chance.random() < 0.15:
-        return mutation.json_value(chance)
+def argument(rng: Random, schema: dict[str, Any]) -> Any:
+    if rng.random() < 0.15:
+        return mutation.json_value(rng)
     if schema.get("type") == "integer":
-        return chance.choice((*mutation.NUMBERS, "3", "", 3, 19999))
-    match chance.randrange(4):
+        return rng.choice((*mutation.NUMBERS, "3", "", 3, 19999))
+    match rng.randrange(4):
         case 0 | 1:
-            return chance.choice(PATHS)
+            return rng.choice(PATHS)
         case 2:
-            return mutation.text(chance, 5_000)
+            return mutation.text(rng, 5_000)
         case _:
-            return mutation.line(chance)
+            return mutation.line(rng)
 
 
 class Tools:
@@ -83,14 +83,14 @@ class Tools:
         self._library = self._open.enter_context(library_of(shared, NOTES))
 
     def run(self, case: Case) -> None:
-        chance = case.chance
+        rng = case.rng
         box = Toolbox(tools_over(self._library))
-        for number in range(chance.randint(1, 4)):
-            spec = chance.choice(box.specs)
+        for number in range(rng.randint(1, 4)):
+            spec = rng.choice(box.specs)
             known = spec.parameters.get("properties", {})
-            given = {name: argument(chance, schema) for name, schema in known.items() if chance.random() < 0.9}
-            arguments = mutation.json_text(chance, mutation.mutated_json(chance, given, 0.03))
-            name = spec.name if chance.random() < 0.97 else mutation.line(chance)
+            given = {name: argument(rng, schema) for name, schema in known.items() if rng.random() < 0.9}
+            arguments = mutation.json_text(rng, mutation.mutated_json(rng, given, 0.03))
+            name = spec.name if rng.random() < 0.97 else mutation.line(rng)
             case.note(f"{number}-{spec.name}.txt", f"{name}\n{arguments}")
             outcome = asyncio.run(box.call(ToolCallPart(call_id="1", name=name, arguments=arguments)))
             told = outcome.text + outcome.summary + repr(outcome.references)

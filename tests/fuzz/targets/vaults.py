@@ -31,11 +31,9 @@ COMMANDS = (
 )
 
 
-def name(chance: Random) -> str:
+def name(rng: Random) -> str:
     """What a file may be called on a disk that allows all but a slash and NUL."""
-    text = (
-        mutation.line(chance) if chance.random() < 0.7 else chance.choice(("Sleep", "sleep", "a.b", "Ängste", "Ångste"))
-    )
+    text = mutation.line(rng) if rng.random() < 0.7 else rng.choice(("Sleep", "sleep", "a.b", "Ängste", "Ångste"))
     data = os.fsencode(text) if _encodes(text) else b"odd\xff"
     bare = data.replace(b"/", b"-").replace(b"\0", b"")[:LONGEST_NAME].strip(b".")
     return os.fsdecode(bare) or "unnamed"
@@ -49,16 +47,14 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def scatter(chance: Random, world: FuzzWorld) -> list[str]:
+def scatter(rng: Random, world: FuzzWorld) -> list[str]:
     """Some notes; returns their names."""
-    names = [name(chance) for _ in range(chance.randint(1, 5))]
+    names = [name(rng) for _ in range(rng.randint(1, 5))]
     for one in names:
-        folder = chance.choice(("", "", "a", "a/b", "Sleep.md.d"))
-        text = mutation.text(chance, 20_000) + "".join(
-            f"\n[[{chance.choice(names)}]] " for _ in range(chance.randrange(4))
-        )
-        ending = chance.choice((".md", ".md", ".md", ".MD", ".markdown", ".canvas", ""))
-        content = text.encode(errors=chance.choice(("replace", "surrogatepass")))
+        folder = rng.choice(("", "", "a", "a/b", "Sleep.md.d"))
+        text = mutation.text(rng, 20_000) + "".join(f"\n[[{rng.choice(names)}]] " for _ in range(rng.randrange(4)))
+        ending = rng.choice((".md", ".md", ".md", ".MD", ".markdown", ".canvas", ""))
+        content = text.encode(errors=rng.choice(("replace", "surrogatepass")))
         path = Path(folder, f"{one}{ending}")
         if not (world.vault / path).is_dir():
             world.note(str(path), content)
@@ -70,14 +66,14 @@ class Vaults:
         self._worlds = Worlds(folders)
 
     def run(self, case: Case) -> None:
-        chance = case.chance
+        rng = case.rng
         world = self._worlds.fresh(case)
-        names = scatter(chance, world)
+        names = scatter(rng, world)
         for _ in range(3):
-            words = {"name": chance.choice(names), "word": mutation.line(chance)[:500].replace("\0", "")}
-            arguments = [part.format(**words) for part in chance.choice(COMMANDS)]
-            more = chance.choice(((), (), ("--json",)))
-            world.checked(*arguments, *more, terminal=chance.random() < 0.3)
+            words = {"name": rng.choice(names), "word": mutation.line(rng)[:500].replace("\0", "")}
+            arguments = [part.format(**words) for part in rng.choice(COMMANDS)]
+            more = rng.choice(((), (), ("--json",)))
+            world.checked(*arguments, *more, terminal=rng.random() < 0.3)
 
 
 def make(folders: Folders) -> Target:

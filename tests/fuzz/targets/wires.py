@@ -31,48 +31,48 @@ HEADS = (
 )
 
 
-def chunks(chance: Random) -> Iterator[ModelChunk]:
-    for _ in range(chance.randrange(6)):
-        match chance.randrange(5):
+def chunks(rng: Random) -> Iterator[ModelChunk]:
+    for _ in range(rng.randrange(6)):
+        match rng.randrange(5):
             case 0:
-                yield ThinkingChunk(text=mutation.text(chance, 2_000))
+                yield ThinkingChunk(text=mutation.text(rng, 2_000))
             case 1:
-                arguments = {"query": mutation.line(chance), "limit": chance.choice(mutation.NUMBERS)}
-                text = mutation.json_text(chance, arguments)
-                name = chance.choice(TOOLS)
-                yield ToolRequested(call=ToolCallPart(call_id=mutation.line(chance)[:30], name=name, arguments=text))
+                arguments = {"query": mutation.line(rng), "limit": rng.choice(mutation.NUMBERS)}
+                text = mutation.json_text(rng, arguments)
+                name = rng.choice(TOOLS)
+                yield ToolRequested(call=ToolCallPart(call_id=mutation.line(rng)[:30], name=name, arguments=text))
             case _:
-                yield TextChunk(text=mutation.text(chance, 3_000))
-    yield Finish(reason=chance.choice(("stop", "stop", "length")))
+                yield TextChunk(text=mutation.text(rng, 3_000))
+    yield Finish(reason=rng.choice(("stop", "stop", "length")))
 
 
-def garbled(chance: Random, wire: Wire, piece: bytes) -> bytes:
+def garbled(rng: Random, wire: Wire, piece: bytes) -> bytes:
     """One piece of an answer, changed in its JSON or in its bytes."""
-    if chance.random() < 0.3:
-        return mutation.mutated_bytes(chance, piece)
+    if rng.random() < 0.3:
+        return mutation.mutated_bytes(rng, piece)
     try:
         value = json.loads(piece.removeprefix(b"data: "))
     except ValueError:
-        return mutation.mutated_bytes(chance, piece)
-    written = mutation.json_text(chance, mutation.mutated_json(chance, value, 0.12))
+        return mutation.mutated_bytes(rng, piece)
+    written = mutation.json_text(rng, mutation.mutated_json(rng, value, 0.12))
     return wire.garbled(written.encode(errors="replace"))
 
 
-def answer(chance: Random, wire: Wire, request: Request) -> list[bytes]:
-    encodable = [chunk for chunk in chunks(chance) if _can_be_sent(chunk)]
+def answer(rng: Random, wire: Wire, request: Request) -> list[bytes]:
+    encodable = [chunk for chunk in chunks(rng) if _can_be_sent(chunk)]
     pieces = [*wire.answer(encodable, request), wire.last]
     done: list[bytes] = []
-    kinds = chance.choice((12, 30, 90))
+    kinds = rng.choice((12, 30, 90))
     for piece in pieces:
-        match chance.randrange(kinds):
+        match rng.randrange(kinds):
             case 0 | 1:
-                done.append(garbled(chance, wire, piece))
+                done.append(garbled(rng, wire, piece))
             case 2:
                 done += [piece, piece]
             case 3:
                 pass
             case 4:
-                done += [mutation.soup(chance, 3).encode(errors="replace"), piece]
+                done += [mutation.soup(rng, 3).encode(errors="replace"), piece]
             case _:
                 done.append(piece)
     return done
@@ -102,31 +102,31 @@ class MutatingServer(Loopback):
     async def serve(self, request: Request, connection: Connection) -> None:
         count = self.counts[request.path]
         self.counts[request.path] += 1
-        chance = Random(f"{self.case}/{request.path}/{count}")
+        rng = Random(f"{self.case}/{request.path}/{count}")
         wire = WIRES.get(request.path)
         if wire is None:
             about = self.shown() if request.path == "/api/show" else {"object": "list", "data": [], "models": []}
-            status, share = (200, 0.0) if chance.random() < 0.6 else (chance.choice((200, 200, 404, 500)), 0.05)
-            return await connection.reply(status, mutation.mutated_json(chance, about, share))
+            status, share = (200, 0.0) if rng.random() < 0.6 else (rng.choice((200, 200, 404, 500)), 0.05)
+            return await connection.reply(status, mutation.mutated_json(rng, about, share))
         if count >= MUTATED_ANSWERS:
             await connection.begin(wire.content_type)
             for piece in wire.answer([TextChunk(text="Seven hours."), Finish()], request):
                 await connection.piece(piece)
             return await connection.end(wire.last)
-        return await self._mutated(chance, wire, request, connection)
+        return await self._mutated(rng, wire, request, connection)
 
-    async def _mutated(self, chance: Random, wire: Wire, request: Request, connection: Connection) -> None:
-        pieces = answer(chance, wire, request)
-        if chance.random() < 0.05:
-            await connection.write(chance.choice(HEADS))
+    async def _mutated(self, rng: Random, wire: Wire, request: Request, connection: Connection) -> None:
+        pieces = answer(rng, wire, request)
+        if rng.random() < 0.05:
+            await connection.write(rng.choice(HEADS))
             return await connection.write(b"".join(pieces))
         await connection.begin(wire.content_type)
         for piece in pieces:
-            if piece and chance.random() < 0.02:
-                await connection.write(mutation.mutated_bytes(chance, f"{len(piece):x}\r\n".encode() + piece))
+            if piece and rng.random() < 0.02:
+                await connection.write(mutation.mutated_bytes(rng, f"{len(piece):x}\r\n".encode() + piece))
             elif piece:
                 await connection.piece(piece)
-        if chance.random() < 0.9:
+        if rng.random() < 0.9:
             await connection.end()
         return None
 
@@ -146,9 +146,9 @@ class BothWires:
             "OLLAMA_API_KEY": KEY,
         }
         self._server.begin_case(case)
-        model = case.chance.choice(("ollama:x", "openai:x"))
-        more = case.chance.choice(((), ("--json",), ("--panels",), ("--continue",)))
-        result = world.checked("ask", QUESTION, "--model", model, *more, terminal=case.chance.random() < 0.3)
+        model = case.rng.choice(("ollama:x", "openai:x"))
+        more = case.rng.choice(((), ("--json",), ("--panels",), ("--continue",)))
+        result = world.checked("ask", QUESTION, "--model", model, *more, terminal=case.rng.random() < 0.3)
         require(KEY not in result.out + result.err, "no key is shown", result.out + result.err)
         _session_is_readable(world)
 

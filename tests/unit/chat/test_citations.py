@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import library_of
-from tests.support.memory_files import MemoryFiles
 from tests.support.sessions import NOON
 from zkchat.chat.references import NameMatcher, ReferenceList, cite, given_before, given_with
 from zkchat.errors import StorageError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import library_of
-from tests.support.memory_files import MemoryFiles
 from zkchat.chat.question import Question
 from zkchat.chat.references import embedded, resolve_links
 from zkchat.context.selection import include_documents

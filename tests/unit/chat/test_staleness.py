@@ -8,8 +8,8 @@ from shutil import rmtree
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import library_of
-from tests.support.memory_files import MemoryFiles
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.agents.profiles import build_profiles
 from zkchat.chat.conversation import Conversation

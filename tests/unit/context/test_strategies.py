@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from tests.support.pages import DOCS
+from tests.support.doc_examples import DOCS
 from zkchat.config.schema import Context
 from zkchat.context.strategies import PLANNERS
 from zkchat.model.choices import CompactionStrategy

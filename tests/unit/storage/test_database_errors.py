@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.odd_files import KINDS, put_in_place
+from tests.support.odd_files import KINDS, replace_with_kind
 from zkchat.errors import StorageDamaged, StorageError, StorageFull
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.database import open_database, storage_errors
@@ -80,7 +80,7 @@ def test_a_file_system_without_locks_is_named_at_once(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cache_begins_anew_in_the_place_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "cache.db"
-    put_in_place(file, kind)
+    replace_with_kind(file, kind)
     cache = CacheDatabase(file, schema=["CREATE TABLE words (word TEXT)"], version=1)
     with cache.writing() as database:
         database.execute("INSERT INTO words VALUES ('first')")

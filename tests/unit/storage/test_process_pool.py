@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.children import (
+from tests.support.child_processes import (
     die_in_a_child,
     pid_after,
     pid_and_a_print,
@@ -106,7 +106,7 @@ def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch:
 def test_no_process_outlives_the_one_that_started_it() -> None:
     script = (
         "import os; from zkchat.storage.process_pool import ProcessPool\n"
-        "from tests.support.children import sleep_in_a_child\n"
+        "from tests.support.child_processes import sleep_in_a_child\n"
         "for _ in ProcessPool(2).map(sleep_in_a_child, [os.getpid()] * 1000): print('begun', flush=True)"
     )
     with subprocess.Popen(

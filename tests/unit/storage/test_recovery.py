@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.odd_files import KINDS, put_in_place
+from tests.support.odd_files import KINDS, replace_with_kind
 from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry, TitleEntry, messages_of
@@ -374,7 +374,7 @@ def test_a_schema_that_is_no_text_is_damage_like_any_other(path: Path, name: byt
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_file_is_moved_aside_and_nobody_waits_for_it(path: Path, kind: str, suffix: str) -> None:
     file = path.with_name(path.name + suffix)
-    put_in_place(file, kind)
+    replace_with_kind(file, kind)
     with open_at(path).store as store:
         store.create("It works")
         assert texts(store).keys() == ({"It works"} if not suffix else {"It works", *ALL})

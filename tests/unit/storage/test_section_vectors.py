@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.memory_files import MemoryFiles
+from tests.support.in_memory_files import MemoryFiles
 from zkchat.storage.note_index import SqliteNoteIndex, SqliteVectors
 from zkchat.vault.library import Library
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.memory_files import MemoryFiles
+from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import NoteNotFound, OutsideVault, StorageDamaged
 from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex

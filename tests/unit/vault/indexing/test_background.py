@@ -9,7 +9,7 @@ from time import sleep
 
 import pytest
 
-from tests.support.memory_files import MemoryFiles
+from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import VaultError
 from zkchat.model.note import FileStamp, NoteWarning
 from zkchat.storage.note_index import SqliteNoteIndex

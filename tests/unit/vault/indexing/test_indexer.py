@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.memory_files import MemoryFiles
+from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import NoteUnreadable
 from zkchat.model.index import IndexBatch
 from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved, Section

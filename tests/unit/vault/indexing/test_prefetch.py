@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.memory_files import MemoryFiles
+from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import VaultError
 from zkchat.model.note import FileStamp, NoteWarning
 from zkchat.storage.note_index import SqliteNoteIndex

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.memory_files import MemoryFiles
+from tests.support.in_memory_files import MemoryFiles
 from zkchat.model.index import NoteFilter
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
