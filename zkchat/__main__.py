@@ -12,10 +12,10 @@ def main() -> None:
     if sys.argv[1:] == ["--version"] and _version_is_printed():
         return
     from zkchat.cli.main import run
-    from zkchat.cli.termination import ending_in_order
+    from zkchat.cli.termination import graceful_termination
     from zkchat.environment import Environment
 
-    with ending_in_order():
+    with graceful_termination():
         code = run(sys.argv[1:], Environment.of_this_process())
     sys.exit(code)
 

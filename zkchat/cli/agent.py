@@ -19,7 +19,7 @@ app = typer.Typer(help="List, show, make and change agents: who answers you.", n
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.", show_default=False)]
 
-_NEW = """\
+_TEMPLATE = """\
 ---
 description: What this agent is for, in one line.
 # model: ollama:qwen3:8b
@@ -60,7 +60,7 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
         io.json(agent)
         return
     io.out(f"{agent.name}  {profiles.describe(agent)}")
-    for line in _lines(agent):
+    for line in _detail_lines(agent):
         io.out(line)
     io.out(f"\n{agent.text}")
     profiles.print_unused(io, found, "agent")
@@ -84,7 +84,7 @@ def new(
     store = profiles.profile_store(io, vault)
     known = store.load().agents.get(name.casefold())
     texts = {file.path: file.text for file in (*built_in(), *store.files())}
-    text = texts[known.path] if known else _NEW
+    text = texts[known.path] if known else _TEMPLATE
     made = profiles.create(io, store, scope, "agent", name, text)
     if json_output:
         io.json({"name": made.name, "origin": made.origin, "path": made.path})
@@ -138,7 +138,7 @@ def config(
         io.out(f"Set {key} in {file.path}.")
 
 
-def _lines(agent: "Agent") -> "Iterator[str]":
+def _detail_lines(agent: "Agent") -> "Iterator[str]":
     if agent.path and agent.origin != "built-in":
         yield f"file: {agent.path}"
     if agent.model:

@@ -40,24 +40,24 @@ class CommandIO:
     environment: Environment
 
     def out(self, text: str) -> None:
-        """A line for the user on standard output."""
+        """Print a line of the result to standard output."""
         self._write_line(self.environment.stdout, text)
 
     def note(self, text: str) -> None:
-        """A line beside the result, on standard error."""
+        """Print a line beside the result, to standard error."""
         self._write_line(self.environment.stderr, text)
 
     def json(self, value: object) -> None:
-        """The result of a command for scripts. In ASCII, so that no text of a note acts on a terminal."""
+        """Print the result for scripts. In ASCII, so that no text of a note acts on a terminal."""
         self.environment.stdout.write(json.dumps(value, default=_plain, indent=2) + "\n")
 
     def json_line(self, value: object) -> None:
-        """One of many results, on a line of its own, for somebody who waits for it."""
+        """Print one of many results on a line of its own, at once."""
         self.environment.stdout.write(json.dumps(value, default=_plain) + "\n")
         self.environment.stdout.flush()
 
     def confirm(self, question: str) -> bool:
-        """Whether the user says yes; without a terminal the answer is no."""
+        """Ask a yes-or-no question; without a terminal the answer is no."""
         if not self.environment.stdin_is_tty:
             return False
         self.environment.stderr.write(f"{question} [y/N] ")
@@ -78,7 +78,7 @@ class CommandIO:
 
 
 def known_keys(environment: Environment, *others: str) -> tuple[str, ...]:
-    """What is in this user's variables that are named as keys are, and in the `others`: none of it is to be kept."""
+    """The values of variables named like keys, and of the `others`; no export and no history may hold them."""
     endings = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
     variables = environment.variables.items()
     return tuple(value for name, value in variables if value and (name.upper().endswith(endings) or name in others))

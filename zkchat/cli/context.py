@@ -47,7 +47,7 @@ def show(
     io = current_io()
     with open_history(io, vault, session) as (found, history):
         if message is not None or request:
-            answer = _answer(history, message)
+            answer = _find_answer(history, message)
             _show_answer(io, history, answer, whole=request, as_json=json_output)
             _print_changes(io, vault, answer)
         elif json_output:
@@ -61,11 +61,11 @@ def show(
             )
         else:
             io.out(f"{found.title or '(untitled)'}  {found.id}")
-            for line in _lines(history, archived=archived):
+            for line in _thread_lines(history, archived=archived):
                 io.out(line)
 
 
-def _lines(history: "History", *, archived: bool) -> Iterator[str]:
+def _thread_lines(history: "History", *, archived: bool) -> Iterator[str]:
     from zkchat.model.session import compaction_of
     from zkchat.render import phrases
 
@@ -101,7 +101,7 @@ def _show_answer(io: CommandIO, history: "History", answer: "ChatMessage", *, wh
             "There is no context data for this message.", hint="Only answers that zkchat itself got have it."
         )
     if whole:
-        rebuilt = _rebuilt(history, answer)
+        rebuilt = _rebuild_request(history, answer)
         if as_json:
             io.json(rebuilt)
             return
@@ -123,7 +123,7 @@ def _show_answer(io: CommandIO, history: "History", answer: "ChatMessage", *, wh
             io.out(context_line(context.usage))
 
 
-def _answer(history: "History", number: int | None) -> "ChatMessage":
+def _find_answer(history: "History", number: int | None) -> "ChatMessage":
     """The message of that number, or the last answer."""
     thread = history.thread
     if number is None:
@@ -136,7 +136,7 @@ def _answer(history: "History", number: int | None) -> "ChatMessage":
     return thread[number - 1]
 
 
-def _rebuilt(history: "History", answer: "ChatMessage") -> "ModelRequest":
+def _rebuild_request(history: "History", answer: "ChatMessage") -> "ModelRequest":
     from zkchat.context.assembly import request_from
 
     assert answer.request_context is not None
@@ -182,7 +182,7 @@ def memory(session: OptionalSessionArgument = None, vault: VaultOption = None, j
     """Show what the last answer was reminded of: memories, the summary, archived messages that came back."""
     io = current_io()
     with open_history(io, vault, session) as (_, history):
-        context = _answer(history, None).request_context
+        context = _find_answer(history, None).request_context
         items = [item for item in context.items if item.type in {"memory", "summary", "recall"}] if context else []
         if json_output:
             io.json([{"item": item, "text": history.contents.get(item.digest, "")} for item in items])

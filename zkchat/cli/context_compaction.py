@@ -32,18 +32,18 @@ def stats(
 
     io = current_io()
     with open_session_conversation(io, vault, session, model) as opened:
-        talk = opened.conversation
-        measured = asyncio.run(talk.measure())
-        calibration = talk.calibration
-        answers = [each.request_context.usage for each in talk.messages if each.request_context]
+        conversation = opened.conversation
+        measured = asyncio.run(conversation.measure())
+        calibration = conversation.calibration
+        answers = [each.request_context.usage for each in conversation.messages if each.request_context]
         left = turns_left([usage for usage in answers if usage])
-        compactions = [part for each in talk.messages if (part := compaction_of(each))]
-        live, archived = talk.window.live, talk.history.archived
+        compactions = [part for each in conversation.messages if (part := compaction_of(each))]
+        live, archived = conversation.window.live, conversation.history.archived
         if json_output:
             io.json(
                 {
-                    "session": talk.session_id,
-                    "model": talk.model.name,
+                    "session": conversation.session_id,
+                    "model": conversation.model.name,
                     "usage": measured.usage,
                     "messages": [
                         {"id": each.id, "role": each.role, "tokens": measured.sizes.get(each.id, 0)} for each in live
@@ -62,7 +62,7 @@ def stats(
         for each in sorted(live, key=lambda each: -measured.sizes.get(each.id, 0))[:5]:
             io.out(f"  {measured.sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}")
         if calibration.samples:
-            io.out(f"{talk.model.name} counts {calibration.ratio:.2f} tokens for each of ours.")
+            io.out(f"{conversation.model.name} counts {calibration.ratio:.2f} tokens for each of ours.")
         io.out("No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns.")
 
 
@@ -92,12 +92,12 @@ def compact(
     io = current_io()
     with open_session_conversation(io, vault, session, model) as opened:
         if dry_run:
-            return asyncio.run(_preview(io, opened, focus, keep, strategy, as_json=json_output))
+            return asyncio.run(_print_preview(io, opened, focus, keep, strategy, as_json=json_output))
         events = opened.conversation.compact(focus, keep=keep, strategy=strategy)
-        return asyncio.run(_compacted(io, events, as_json=json_output))
+        return asyncio.run(_print_compaction(io, events, as_json=json_output))
 
 
-async def _preview(
+async def _print_preview(
     io: CommandIO,
     opened: "OpenConversation",
     focus: str,
@@ -106,14 +106,14 @@ async def _preview(
     *,
     as_json: bool,
 ) -> int:
-    talk = opened.conversation
-    found = await talk.preview(focus, keep=keep, strategy=strategy)
+    conversation = opened.conversation
+    found = await conversation.preview(focus, keep=keep, strategy=strategy)
     if found is None:
         if as_json:
             io.json(None)
         io.note("There is nothing to summarise: the last messages stay as they are.")
         return ExitCode.OK
-    part, numbers = found.part, {message.id: n for n, message in enumerate(talk.messages, start=1)}
+    part, numbers = found.part, {message.id: n for n, message in enumerate(conversation.messages, start=1)}
     if as_json:
         io.json({"plan": asdict(found.plan), "compaction": part, "trouble": found.trouble})
         return ExitCode.OK
@@ -128,7 +128,7 @@ async def _preview(
     return ExitCode.OK
 
 
-async def _compacted(io: CommandIO, events: "AsyncGenerator[Event, None]", *, as_json: bool) -> int:
+async def _print_compaction(io: CommandIO, events: "AsyncGenerator[Event, None]", *, as_json: bool) -> int:
     from zkchat.model.events import Compacted, Compacting, Warned
     from zkchat.render import phrases
 

@@ -90,7 +90,7 @@ def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption
     io = current_io()
     environment = io.environment
     try:
-        imported = read_session(_text_of(io, file), now=environment.now(), new_id=environment.new_id)
+        imported = read_session(_read_input(io, file), now=environment.now(), new_id=environment.new_id)
     except SessionError as error:
         raise SessionError(f"{file}: {error.message}", hint=error.hint) from error
     with stores.open_sessions(environment, vault, io) as store:
@@ -125,7 +125,7 @@ def _write(io: CommandIO, file: Path, text: str, *, yes: bool) -> None:
     write_atomically(file, text, mode=0o600)
 
 
-def _text_of(io: CommandIO, file: str) -> str:
+def _read_input(io: CommandIO, file: str) -> str:
     if file == "-":
         return io.environment.stdin.read()
     try:

@@ -23,7 +23,7 @@ MARKS = {"ok": "✓", "absent": "·", "warning": "!", "problem": "✗"}
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     subject: str
     state: Literal["ok", "absent", "warning", "problem"]
@@ -57,14 +57,14 @@ def _examine(environment: Environment, vault: Path | None, model: str | None) ->
     yield _packages()
     yield _sqlite()
     yield _terminal(environment)
-    yield from _guarded("settings", lambda: _settings(environment, vault))
-    yield from _guarded("trust", lambda: _trust(environment, vault))
-    yield from _guarded("vault", lambda: _vault(environment, vault))
-    yield from _guarded("sessions", lambda: _sessions(environment, vault))
-    yield from _guarded("model", lambda: _models(environment, vault, model))
+    yield from _errors_as_findings("settings", lambda: _settings(environment, vault))
+    yield from _errors_as_findings("trust", lambda: _trust(environment, vault))
+    yield from _errors_as_findings("vault", lambda: _vault(environment, vault))
+    yield from _errors_as_findings("sessions", lambda: _sessions(environment, vault))
+    yield from _errors_as_findings("model", lambda: _models(environment, vault, model))
 
 
-def _guarded(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+def _errors_as_findings(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     try:
         yield from look()
     except ZkchatError as error:
@@ -173,6 +173,6 @@ def _models(environment: Environment, vault: Path | None, model: str | None) -> 
     from zkchat.compose.workspace import load_workspace
 
     workspace = load_workspace(environment, vault, model=model)
-    yield from _guarded("model", lambda: _model(workspace))
+    yield from _errors_as_findings("model", lambda: _model(workspace))
     for status in provider_statuses(workspace):
         yield Finding(status.subject, "ok" if status.is_available else "absent", status.text)

@@ -60,7 +60,7 @@ class PromptIO(CommandIO):
 
 @dataclass(kw_only=True)
 class _ActiveConversation:
-    """A conversation that is open, with what belongs to it alone."""
+    """An open conversation with its background work and its resources."""
 
     opened: conversation.OpenConversation
     background: Background
@@ -69,9 +69,9 @@ class _ActiveConversation:
     session: "Session | None" = None
     """As it was after the last turn."""
     is_begun: bool = False
-    """Whether the work in the background was asked for."""
+    """Whether the background work was started."""
     odd_notes: list["NoteWarning"] = field(default_factory=list)
-    """What is wrong with notes, and was not told yet."""
+    """Warnings about notes that were not printed yet."""
 
     def refresh(self) -> None:
         self.odd_notes += self.opened.refresher.refresh().warnings
@@ -86,7 +86,7 @@ class _ActiveConversation:
 
 
 class _ChatInterface(TerminalInterface):
-    """Shows how far the indexing is in the bar as well."""
+    """Shows the progress of the indexing in the status bar as well."""
 
     def __init__(self, chat: "InteractiveChat") -> None:
         super().__init__(chat.io)
@@ -122,7 +122,7 @@ class InteractiveChat:
             self._close(self._active)
 
     def _close(self, active: _ActiveConversation) -> None:
-        """End a conversation. What a full disk refused is stored now, or the user hears that it is lost."""
+        """End a conversation; a warning says where entries that a full disk refused are lost."""
         if warning := active.opened.conversation.save_rest():
             self.io.note(f"{warning.text} {warning.hint}".strip())
         active.resources.close()
@@ -151,7 +151,7 @@ class InteractiveChat:
         raise AssertionError("nothing above swallows an exception")
 
     def _switch(self, to: Switch) -> None:
-        """Into the other conversation, or, where it cannot be opened, on in this one."""
+        """Open another conversation and close this one; where it cannot be opened, stay in this one."""
         agent = None if to.session else self._options.agent  # a session has its own
         options = replace(self._options, session=to.session, continue_last=False, agent=agent)
         try:
@@ -188,9 +188,9 @@ class InteractiveChat:
         self._print_state(active)
 
     def _count_notes(self) -> int:
-        """A vault that was read before is looked at while the user types; a new one has nothing to offer until then.
+        """The number of notes. A vault that was indexed before is refreshed later, while the user types.
 
-        Where that goes wrong, there is still a model to talk to.
+        A vault that cannot be indexed does not end the chat.
         """
         opened = self._active.opened
         try:
@@ -202,7 +202,7 @@ class InteractiveChat:
             return 0
 
     def _print_state(self, active: _ActiveConversation, *, is_new: bool = True) -> None:
-        """What the user should know on arriving: warnings, and what was said last, unless it is on the screen."""
+        """Print warnings, and the last exchange unless it is on the screen."""
         for warning in active.opened.warnings:
             self.io.note(f"{warning.text} {warning.hint}".strip())
         if active.opened.conversation.is_private:
@@ -224,7 +224,7 @@ class InteractiveChat:
             store=opened.store,
             notes=opened.new_notes,
             surface=self._surface(opened),
-            links=opened.addresses,
+            links=opened.document_links,
             items=SessionItems(opened.conversation),
             page_editor=VaultPageEditor(self.io, opened.paths),
             models=("quote", *opened.settings.models),
@@ -248,7 +248,7 @@ class InteractiveChat:
         if self._plain or not self._environment.stdout_is_tty:
             return PlainSurface(self._environment.stdout, self, desktop)
         console, _ = consoles(self._environment, opened.settings.ui.color)
-        return DrawnSurface(console, self, desktop, opened.addresses)
+        return DrawnSurface(console, self, desktop, opened.document_links)
 
     def _make_prompt(self) -> "Prompt":
         from zkchat.render.terminal import uses_color
@@ -304,7 +304,7 @@ class InteractiveChat:
         return self._read_line(question) if self._prompt is None else await self._prompt.ask(question)
 
     def _read_line(self, prompt: str) -> str:
-        """A line as it is. Who types it on a terminal sees that it is waited for."""
+        """Read a line without editing; a terminal shows the prompt."""
         environment = self._environment
         if environment.stdin_is_tty:
             environment.stderr.write(sanitize_text(prompt))
@@ -375,7 +375,7 @@ class InteractiveChat:
 
     @contextmanager
     def indexing_progress(self) -> "Iterator[Progress]":
-        """In the bar while the user types, on a line of its own while the user waits."""
+        """Show progress in the bar while the user types, on a line of its own while the user waits."""
         with (
             self._active.background.progress("indexing") as in_bar,
             progress(self._environment, "Indexing notes") as on_line,
@@ -438,12 +438,12 @@ def last_session(store: "SessionStore") -> "Session | None":
 
 
 def keys_of(environment: "Environment", opened: conversation.OpenConversation) -> tuple[str, ...]:
-    """The keys of this user, also the one in a variable of the user's own choice."""
+    """The API keys of this user, also those in variables that the settings name."""
     return known_keys(environment, *key_variables(opened.settings))
 
 
 def preload_libraries(provider: str) -> None:
-    """What the first turn would otherwise load while the user waits for it."""
+    """Import what the first turn needs, before the user waits for it."""
     names = (
         "zkchat.repl.commands.table",
         "zkchat.render.presenters.screen",

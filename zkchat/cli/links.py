@@ -49,7 +49,7 @@ def links(
     listing.line(title if title == without_suffix(path) else f"{title} ({path})")
     listing.title(f"\nLinks ({len(outgoing):,})")
     for each in outgoing:
-        listing.line(f"line {each.link.line}: {described(each)}", indent=2)
+        listing.line(f"line {each.link.line}: {describe_link(each)}", indent=2)
     listing.title(f"\nBacklinks ({len(incoming):,})")
     _list_backlinks(listing, incoming, indent=2)
 
@@ -96,7 +96,7 @@ def resolve(
         io.json({**link_record(followed), "why": why})
         return
     listing = Listing(io, paths)
-    listing.line(described(followed))
+    listing.line(describe_link(followed))
     listing.aside(why, indent=0)
 
 
@@ -107,7 +107,7 @@ def _print_all(io: CommandIO, library: "Library", *, json_output: bool) -> None:
         if json_output:
             io.json_line(link_record(each))
         else:
-            io.out(f"{each.source}:{each.link.line}: {described(each)}")
+            io.out(f"{each.source}:{each.link.line}: {describe_link(each)}")
 
 
 def _list_backlinks(listing: Listing, found: list["Followed"], *, indent: int) -> None:
@@ -123,7 +123,7 @@ def link_record(followed: "Followed") -> dict[str, object]:
         "source": followed.source,
         "text": link.text,
         "target": link.target,
-        **_end(followed),
+        **_destination_record(followed),
         "anchor": link.anchor,
         "embed": link.embed,
         "line": link.line,
@@ -137,7 +137,7 @@ def _backlink_record(followed: "Followed") -> dict[str, object]:
     return {**link_record(followed), "context": followed.context}
 
 
-def _end(followed: "Followed") -> dict[str, object]:
+def _destination_record(followed: "Followed") -> dict[str, object]:
     """Where a link leads."""
     from zkchat.model.note import Ambiguous, External, Missing, Resolved, is_note
     from zkchat.vault.links.resolver import is_attachment
@@ -162,7 +162,7 @@ def _end(followed: "Followed") -> dict[str, object]:
     assert_never(found)
 
 
-def described(followed: "Followed") -> str:
+def describe_link(followed: "Followed") -> str:
     """A link and where it leads, in one line."""
     return f"{' '.join(followed.link.text.split())} → {_destination(followed.found)}"
 

@@ -83,7 +83,7 @@ app.command()(doctor.doctor)
 
 
 def run(arguments: Sequence[str], environment: Environment) -> int:
-    """One call of zkchat; returns its exit code. No exception leaves it."""
+    """Run one command and return its exit code. No exception leaves it."""
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:
         try:
             code = app(list(arguments), prog_name="zkchat", standalone_mode=False)
@@ -94,26 +94,26 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
             io.note(f"zkchat: Ended by {end.signal.name}. What came of an answer is kept.")
             return 128 + end.signal
         except (BrokenPipeError, SystemExit):  # Typer makes the second of the first
-            return _reader_went_away(environment)
-        except Exception as error:  # noqa: BLE001 - the last door: whatever it is becomes a sentence
-            return _explained(io, error)
-        return _delivered(io, code if isinstance(code, int) else ExitCode.OK)
+            return _discard_output(environment)
+        except Exception as error:  # noqa: BLE001 - the error boundary
+            return _report_error(io, error)
+        return _check_output(io, code if isinstance(code, int) else ExitCode.OK)
 
 
-def _explained(io: CommandIO, error: Exception) -> int:
-    """The exit code of an error that the user was told of; the trace of a bug is kept in a file."""
+def _report_error(io: CommandIO, error: Exception) -> int:
+    """Print an error and return its exit code; the trace of a bug is written to a file."""
     if isinstance(error, ZkchatError):
         io.fail(error)
         return error.exit_code
     if isinstance(error, typer.TyperException):
-        io.note(f"zkchat: {_sentence(error)}")
+        io.note(f"zkchat: {_usage_message(error)}")
         io.note(f"        See: zkchat {_command_path(error)}--help")
         return ExitCode.USAGE
     return _report_bug(io, error)
 
 
-def _delivered(io: CommandIO, code: int) -> int:
-    """The code, unless all went well but for what was printed."""
+def _check_output(io: CommandIO, code: int) -> int:
+    """The exit code, or the one for lost output where the command itself succeeded."""
     failure = io.environment.output_failure
     if failure is None or code != ExitCode.OK:
         return code
@@ -123,7 +123,7 @@ def _delivered(io: CommandIO, code: int) -> int:
     return ExitCode.OUTPUT
 
 
-def _sentence(error: typer.TyperException) -> str:
+def _usage_message(error: typer.TyperException) -> str:
     return error.format_message().rstrip(".") + "."
 
 
@@ -133,7 +133,7 @@ def _command_path(error: typer.TyperException) -> str:
     return "".join(f"{word} " for word in words)
 
 
-def _reader_went_away(environment: Environment) -> int:
+def _discard_output(environment: Environment) -> int:
     """`zkchat … | head` is not an error; what is left in the buffer has nowhere to go."""
     import os
 
@@ -156,11 +156,11 @@ def _report_bug(io: CommandIO, error: Exception) -> int:
     # Frames and the message, never local variables: those may hold a key or a note.
     lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
     io.note(f"zkchat: That is a bug: {type(error).__name__}: {error}")
-    io.note(f"        {_kept(report, ''.join(lines))}")
+    io.note(f"        {_write_crash_report(report, ''.join(lines))}")
     return ExitCode.BUG
 
 
-def _kept(report: Path, text: str) -> str:
+def _write_crash_report(report: Path, text: str) -> str:
     try:
         report.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         report.touch(mode=0o600)

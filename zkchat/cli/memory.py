@@ -24,8 +24,8 @@ app = typer.Typer(help="See and change what is kept across conversations.", no_a
 FactArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The fact's id, or the beginning of it.", show_default=False)
 ]
-_MESSAGES_COMPARED = 3
-_NOTES_SHOWN = 5
+MAX_MESSAGES_COMPARED = 3
+MAX_NOTES_SHOWN = 5
 
 
 @app.command()
@@ -89,7 +89,7 @@ def search(
     io = current_io()
     with _open_memory(io, vault) as (_, memory):
         found = memory.search(query)
-    _show_scored(io, found, json_output=json_output)
+    _print_scored(io, found, json_output=json_output)
 
 
 @app.command()
@@ -116,12 +116,12 @@ def relevance(
         for use in document_uses(store):
             tally.add(use)
     with _open_memory(io, vault) as (_, memory):
-        ranked = memory.ranked("\n".join(asked[-_MESSAGES_COMPARED:]))
-    notes = tally.top(_NOTES_SHOWN)
+        ranked = memory.ranked("\n".join(asked[-MAX_MESSAGES_COMPARED:]))
+    notes = tally.top(MAX_NOTES_SHOWN)
     if json_output:
-        io.json({"session": chosen, "facts": _scored(ranked), "notes": notes})
+        io.json({"session": chosen, "facts": _scored_records(ranked), "notes": notes})
         return
-    _show_scored(io, ranked, json_output=False)
+    _print_scored(io, ranked, json_output=False)
     for note in notes:
         io.out(f"{note.path}: used {note.turns} times in {note.sessions} conversations")
 
@@ -171,7 +171,7 @@ def import_(
     from zkchat.memory.facts import OwnUse, list_items
 
     io = current_io()
-    text, privacy = _text_of(io, vault, path)
+    text, privacy = _read_import(io, vault, path)
     if privacy == "never":
         raise UsageError(f"{path} is never to be read.", hint="Its property zkchat says so: docs/privacy.md")
     items = list_items(text)
@@ -203,8 +203,8 @@ def _open_memory(io: CommandIO, vault: "Path | None") -> "Iterator[tuple[FactSto
         yield store, memory
 
 
-def _text_of(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":
-    """What the file says, and its class, by its place in the vault too where it lies there."""
+def _read_import(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":
+    """The text of the file and its privacy class, which in the vault depends on its folder too."""
     from zkchat.compose.library import local_globs, vault_files
     from zkchat.compose.workspace import load_workspace
     from zkchat.vault.privacy.guard import CurrentClasses
@@ -224,13 +224,13 @@ def _text_of(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, Priv
     return text, classes.of_text(text, inside)
 
 
-def _scored(found: "list[tuple[Fact, float]]") -> list[dict[str, object]]:
+def _scored_records(found: "list[tuple[Fact, float]]") -> list[dict[str, object]]:
     return [{"score": round(score, 4), **fact.model_dump(mode="json")} for fact, score in found]
 
 
-def _show_scored(io: CommandIO, found: "list[tuple[Fact, float]]", *, json_output: bool) -> None:
+def _print_scored(io: CommandIO, found: "list[tuple[Fact, float]]", *, json_output: bool) -> None:
     if json_output:
-        io.json(_scored(found))
+        io.json(_scored_records(found))
         return
     if not found:
         io.note("Nothing that is remembered is about that.")

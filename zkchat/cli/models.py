@@ -39,7 +39,7 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
                     {"name": one.name, "model": one.model, "window": one.window, "tools": one.calls_tools}
                     for one in named
                 ],
-                "places": [_described(listing) for listing in listings.values()],
+                "places": [_listing_record(listing) for listing in listings.values()],
             }
         )
         return
@@ -68,7 +68,7 @@ def pull(
     io.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
 
 
-def _described(listing: "ModelListing") -> dict[str, object]:
+def _listing_record(listing: "ModelListing") -> dict[str, object]:
     return {
         "place": listing.source,
         "trouble": listing.problem,

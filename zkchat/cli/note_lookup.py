@@ -1,4 +1,4 @@
-"""What the commands over notes share: the vault, brought up to date, and the note that an argument means."""
+"""What the commands over notes share: a library that is up to date, and the note that an argument names."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NoteArgument = Annotated[
     str, typer.Argument(metavar="NOTE", help="Its path, its title, or a [[wikilink]].", show_default=False)
 ]
-_WARNINGS_SHOWN = 3
+MAX_WARNINGS_SHOWN = 3
 
 
 @contextmanager
@@ -29,21 +29,21 @@ def open_refreshed_library(
 ) -> Iterator[tuple["Paths", "Library"]]:
     """The notes as they are now; where the index cannot be written, as they were, and a sentence says so.
 
-    With `warn`, what is wrong with notes that changed is told.
+    With `warn`, warnings about notes are printed where anything changed.
     """
     from zkchat.compose.library import open_library
 
     with open_library(io.environment, vault, io) as (paths, library):
         news = _refresh(io, library)
         if warn:
-            print_warnings(io, news, most=_WARNINGS_SHOWN)
+            print_warnings(io, news, most=MAX_WARNINGS_SHOWN)
         if not library.note_count():
             io.note(f"There are no Markdown notes in {paths.vault}. Name another folder with --vault.")
         yield paths, library
 
 
 def _refresh(io: CommandIO, library: "Library") -> Sequence["NoteWarning"]:
-    """What is wrong, if anything changed: who calls often wants to read it once."""
+    """Refresh the index, and return the warnings where anything changed: repeated calls print them once."""
     try:
         with progress(io.environment, "Indexing notes") as step:
             refreshed = library.refresh(step)
@@ -56,7 +56,7 @@ def _refresh(io: CommandIO, library: "Library") -> Sequence["NoteWarning"]:
 
 
 def print_warnings(io: CommandIO, warnings: Sequence["NoteWarning"], *, most: int) -> None:
-    """What is wrong with some files, in as many lines as that, beside the result."""
+    """Print at most that many warnings beside the result."""
     for warning in warnings[:most]:
         io.note(f"warning: {describe_warning(warning)}")
     if len(warnings) > most:
@@ -64,16 +64,16 @@ def print_warnings(io: CommandIO, warnings: Sequence["NoteWarning"], *, most: in
 
 
 def describe_warning(warning: "NoteWarning") -> str:
-    """What is wrong with which file. Some warnings name it themselves."""
+    """A warning with the path of its file, unless the text begins with it."""
     return warning.text if warning.text.startswith(warning.path) else f"{warning.path}: {warning.text}"
 
 
 def find_note(io: CommandIO, paths: "Paths", library: "Library", name: str) -> str:
-    """The path of the file that the user means. Raises `NoteNotFound` with the closest names as a hint."""
+    """Find the path of the note that the user names. Raises `NoteNotFound` with the closest names as a hint."""
     from zkchat.compose.library import parse_link
     from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 
-    for path in _paths_of(io, paths, name):
+    for path in _candidate_paths(io, paths, name):
         at_path = library.resolve(Link(text=path, target=f"/{path}"))
         if isinstance(at_path, Resolved):
             return at_path.path
@@ -90,7 +90,7 @@ def find_note(io: CommandIO, paths: "Paths", library: "Library", name: str) -> s
     raise NoteNotFound(f"There is no note {name!r} in the vault.", hint="Look for it: zkchat search WORDS")
 
 
-def _paths_of(io: CommandIO, paths: "Paths", name: str) -> Iterator[str]:
+def _candidate_paths(io: CommandIO, paths: "Paths", name: str) -> Iterator[str]:
     """A name as a path in the vault: from where the user is, and from the vault's root."""
     beside = Path(os.path.normpath(io.environment.cwd.resolve() / name))
     if beside.is_relative_to(paths.vault):

@@ -35,11 +35,13 @@ def create_presenter(
     from zkchat.render.presenters.screen import ScreenPresenter
 
     out, err = consoles(environment, ui.color)
-    return ScreenPresenter(out, err, thinking=ui.thinking, references_shown=ui.references_shown, links=opened.addresses)
+    return ScreenPresenter(
+        out, err, thinking=ui.thinking, references_shown=ui.references_shown, links=opened.document_links
+    )
 
 
 def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:
-    """Standard output and standard error, to draw on."""
+    """Consoles for standard output and standard error."""
     from zkchat.render.console import console_for
 
     variables = environment.variables
@@ -58,7 +60,7 @@ def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
 
 
 def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":
-    """What to draw on; None paths standard output is no terminal."""
+    """A console for standard output; None where that is no terminal."""
     environment = io.environment
     if not environment.stdout_is_tty:
         return None
@@ -83,7 +85,7 @@ class Listing:
         self._line(text, indent=indent, style="")
 
     def aside(self, text: str, *, indent: int) -> None:
-        """What is there to be read after the line above it."""
+        """A dimmed line that belongs to the one above it."""
         self._line(text, indent=indent, style="dim")
 
     def _line(self, text: str, *, indent: int, style: str) -> None:

@@ -27,7 +27,7 @@ def profile_store(io: CommandIO, vault: "Path | None") -> "ProfileStore":
 def create(
     io: CommandIO, store: "ProfileStore", scope: Scope, kind: "ProfileKind", name: str, text: str
 ) -> "ProfileFile":
-    """Write a file that is not there yet; a notice says where one of the user's hides it."""
+    """Write a file that is not there yet; a notice says where it is shadowed."""
     created = store.create(scope.value, kind, name, text)
     if any(file.path == created.path for file in store.load().shadowed):
         io.note(_shadowed(created))

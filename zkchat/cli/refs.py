@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zkchat.model.memory import DocumentUse
     from zkchat.ports import SessionStore
 
-_TOP = 10
+DEFAULT_TOP = 10
 
 
 def refs(
@@ -48,7 +48,7 @@ def refs(
     if top:
         _show_top(io, vault, note, json_output=json_output)
     elif graph is not None:
-        _draw(io, vault, graph, yes=yes, json_output=json_output)
+        _write_graph(io, vault, graph, yes=yes, json_output=json_output)
     elif note is not None:
         _show_uses(io, vault, note, json_output=json_output)
 
@@ -82,7 +82,7 @@ def _show_uses(io: CommandIO, vault: Path | None, note: str, *, json_output: boo
 def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_output: bool) -> None:
     if most is not None and not (most.isdecimal() and len(most) < 10 and int(most)):
         raise UsageError(f"{most!r} is no number of notes.", hint="For example: zkchat refs --top 20")
-    notes = _tally(io, vault).top(int(most or _TOP))
+    notes = _tally(io, vault).top(int(most or DEFAULT_TOP))
     if json_output:
         io.json(notes)
         return
@@ -92,7 +92,7 @@ def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_outpu
         io.out(f"{note.turns:>5} times in {note.sessions:>3} conversations  {note.path}")
 
 
-def _draw(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
+def _write_graph(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
     from zkchat.compose.paths import find_paths
     from zkchat.files import write_atomically
     from zkchat.render.graph_page import graph_page
@@ -108,7 +108,7 @@ def _draw(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_outp
 
 
 def _check_target(target: Path, *, yes: bool) -> None:
-    """Only a page of ours is overwritten without a yes, and never a note."""
+    """Refuse to overwrite anything but a page that zkchat wrote, unless `yes`, and any file that is no page."""
     from zkchat.render.graph_page import MARK
 
     if target.suffix.lower() not in {".html", ".htm"}:

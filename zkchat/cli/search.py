@@ -47,23 +47,23 @@ def search(
         if from_stdin:
             for line in io.environment.stdin:
                 asked = line.rstrip("\r\n")
-                hits = _found(library, asked, limit, notes=notes)
-                io.json_line({"query": asked, "hits": [_hit(passage) for passage in hits]})
+                hits = _search(library, asked, limit, notes=notes)
+                io.json_line({"query": asked, "hits": [_hit_record(passage) for passage in hits]})
             return
-        hits = _found(library, text, limit, notes=notes)
+        hits = _search(library, text, limit, notes=notes)
         if json_output:
-            io.json([_hit(passage) for passage in hits])
+            io.json([_hit_record(passage) for passage in hits])
             return
         if not hits and library.note_count() and io.environment.stderr_is_tty:
             io.note("Nothing matches. Try fewer or other words.")
     _print(io, paths, text, hits)
 
 
-def _found(library: "Library", query: str, limit: int, *, notes: bool) -> list["Passage"]:
+def _search(library: "Library", query: str, limit: int, *, notes: bool) -> list["Passage"]:
     return library.documents(query, limit=limit) if notes else library.search(query, limit=limit)
 
 
-def _hit(passage: "Passage") -> dict[str, object]:
+def _hit_record(passage: "Passage") -> dict[str, object]:
     return {
         "path": passage.path,
         "title": passage.title,

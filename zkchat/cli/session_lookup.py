@@ -26,7 +26,7 @@ MAX_LINE_LENGTH = 100
 
 
 def first_line(message: "ChatMessage") -> str:
-    """A message on one line."""
+    """A message on one line, shortened."""
     words = " ".join(message.text.split()) or f"({', '.join(part.kind for part in message.parts) or 'nothing'})"
     return shorten(words, MAX_LINE_LENGTH)
 

@@ -38,7 +38,7 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     if not sessions:
         io.note("There are no sessions in this vault yet. Start one: zkchat chat")
     for session in sessions:
-        used, title = _local(session.updated_at), session.title or "(untitled)"
+        used, title = _local_time(session.updated_at), session.title or "(untitled)"
         io.out(f"{session.id}  {used}  {session.message_count:>5} messages  {title}")
 
 
@@ -66,8 +66,8 @@ def show(
     wanted = EntryFilter(
         last=last,
         role=role,
-        since=_time("--since", since, time.min),
-        until=_time("--until", until, time.max),
+        since=_parse_time("--since", since, time.min),
+        until=_parse_time("--until", until, time.max),
     )
     with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)
@@ -78,7 +78,7 @@ def show(
     io.out(f"{found.title or '(untitled)'}  {found.id}")
     for message in messages:
         io.out("")
-        for line in _lines(message):
+        for line in _message_lines(message):
             io.out(line)
 
 
@@ -125,7 +125,7 @@ def search(
     if not hits and io.environment.stderr_is_tty:
         io.note("Nothing that was said matches. Try fewer or other words.")
     for number, hit in enumerate(hits, start=1):
-        io.out(f"{number}. [{hit.name or hit.role}]  {_local(hit.time)}  {titles[hit.session]}  {hit.session}")
+        io.out(f"{number}. [{hit.name or hit.role}]  {_local_time(hit.time)}  {titles[hit.session]}  {hit.session}")
         io.out(f"   {hit.snippet}")
 
 
@@ -196,7 +196,7 @@ def _open_search(io: CommandIO, vault: Path | None) -> Iterator[tuple["SessionSt
         yield store, conversations
 
 
-def _time(option: str, text: str | None, time_of_day: time) -> datetime | None:
+def _parse_time(option: str, text: str | None, time_of_day: time) -> datetime | None:
     """A point in time as the user writes it, in local time unless it says otherwise; a day begins or ends as asked."""
     from zkchat.errors import UsageError
 
@@ -212,20 +212,20 @@ def _time(option: str, text: str | None, time_of_day: time) -> datetime | None:
         ) from error
 
 
-def _local(at: datetime) -> str:
+def _local_time(at: datetime) -> str:
     return f"{at.astimezone():%Y-%m-%d %H:%M}"
 
 
-def _lines(message: "ChatMessage") -> Iterator[str]:
+def _message_lines(message: "ChatMessage") -> Iterator[str]:
     state = "" if message.status == "complete" else f"  ({message.status})"
-    yield f"[{message.role}]  {_local(message.created_at)}  {message.id}{state}"
-    yield from (line for part in message.parts if (line := _shown(part)))
+    yield f"[{message.role}]  {_local_time(message.created_at)}  {message.id}{state}"
+    yield from (line for part in message.parts if (line := _format_part(part)))
     if message.error:
         yield message.error
 
 
-def _shown(part: "Part") -> str:
-    """A part in plain words. What the model thought and was handed is left to `--json`."""
+def _format_part(part: "Part") -> str:
+    """A part as text; thinking and evidence are left to `--json`."""
     from zkchat.model import message as parts
 
     match part:

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP: the program ends as when the user leaves, with the terminal restored and the part kept."""
+"""SIGTERM and SIGHUP end the program gracefully: the terminal is restored, a partial answer is stored."""
 
 import signal
 import sys
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final, NoReturn
 
-_BLOCKED: Final = 0.5
-"""Seconds after which an event loop that has not ended is taken to wait for something that will not come."""
+_UNWIND_AFTER: Final = 0.5
+"""Seconds after which an event loop that has not ended is taken to be blocked."""
 
 
 class Terminated(SystemExit):
@@ -20,7 +20,7 @@ class Terminated(SystemExit):
 
 
 @contextmanager
-def ending_in_order() -> Iterator[None]:
+def graceful_termination() -> Iterator[None]:
     """Handle the signals, unless whoever started zkchat wants them to be ignored, as `nohup` does."""
     if sys.platform == "win32":
         yield
@@ -37,7 +37,7 @@ def ending_in_order() -> Iterator[None]:
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    """Let an event loop cancel its tasks, so that each puts away what it has; without one, unwind from here."""
+    """Let an event loop cancel its tasks, so that each stores what it has; without one, unwind from here."""
     signal.signal(number, signal.SIG_DFL)  # the second one ends at once
     asyncio = sys.modules.get("asyncio")  # not worth its import where nothing has needed it
     loop = asyncio and asyncio._get_running_loop()
@@ -50,4 +50,4 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
     loop.call_soon_threadsafe(unwind)
     signal.signal(signal.SIGALRM, unwind)
-    signal.setitimer(signal.ITIMER_REAL, _BLOCKED)
+    signal.setitimer(signal.ITIMER_REAL, _UNWIND_AFTER)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     States = Sequence[tuple[VaultItem, TrustState]]
 
 MAX_ITEMS_ASKED = 30
-"""Things that one question names; more would scroll away before they are read."""
-_WORDS = {"approved": "approved", "declined": "declined", "changed": "changed since you decided", "new": "new"}
+"""In one question; more would scroll away before they are read."""
+_STATE_WORDS = {"approved": "approved", "declined": "declined", "changed": "changed since you decided", "new": "new"}
 
 
 def trust(
@@ -68,7 +68,7 @@ def ask_to_approve(io: CommandIO, vault: "Path | None", *, may_ask: bool) -> Non
     can_ask = may_ask and io.environment.stdin_is_tty and io.environment.stderr_is_tty
     if pending and can_ask and len(pending) <= MAX_ITEMS_ASKED:
         io.note("This vault brings what you have not approved; somebody else may have written it:")
-        for line in _lines(pending):
+        for line in _item_lines(pending):
             io.note(line)
         _decide(io, vault_trust, pending)
     elif left_out:
@@ -87,7 +87,7 @@ def _show(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
         io.out(f"Nothing comes with {vault_trust.paths.vault} that would need your approval.")
         return
     io.out(f"What comes with {vault_trust.paths.vault}:")
-    for line in _lines(states):
+    for line in _item_lines(states):
         io.out(line)
     if all(state == "approved" for _, state in states):
         io.out("All of it is approved. What changes is asked about again. To take it back: zkchat trust --revoke")
@@ -113,11 +113,11 @@ def _decide(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
         io.note(f"Your decision could not be kept, so nothing of it is used. {error.message}")
 
 
-def _lines(states: "States") -> "Iterator[str]":
+def _item_lines(states: "States") -> "Iterator[str]":
     from zkchat.compose.trust import describe_item
 
     for item, state in states:
-        yield f"  {item.kind} {item.name}  ({_WORDS[state]})"
+        yield f"  {item.kind} {item.name}  ({_STATE_WORDS[state]})"
         yield from (f"      {line}" for line in describe_item(item))
 
 

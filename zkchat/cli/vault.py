@@ -1,4 +1,4 @@
-"""`zkchat index` and `zkchat vault`: what zkchat knows of the notes, and what in them wants mending."""
+"""`zkchat index` and `zkchat vault`: what zkchat knows of the notes, and what in them needs repair."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from zkchat.cli.common import JsonOption, VaultOption, current_io
-from zkchat.cli.links import described, link_record
+from zkchat.cli.links import describe_link, link_record
 from zkchat.cli.note_lookup import NoteArgument, describe_warning, find_note, open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
 from zkchat.cli.progress import progress
@@ -22,8 +22,8 @@ app = typer.Typer(help="What is in the vault, and what wants mending.", no_args_
 
 Row = TypeVar("Row")
 
-_SHOWN = 10
-"""Lines of each list that a terminal gets to see."""
+MAX_ROWS_SHOWN = 10
+"""Of each list; `--json` gives all."""
 
 
 def index(
@@ -58,9 +58,9 @@ def index(
             }
         )
         return
-    io.out(_counted(counts))
+    io.out(_format_counts(counts))
     io.out(f"{refreshed.changed:,} new or changed, {refreshed.removed:,} removed, in {seconds:.1f} s")
-    print_warnings(io, warnings, most=_SHOWN)
+    print_warnings(io, warnings, most=MAX_ROWS_SHOWN)
 
 
 @app.command()
@@ -130,14 +130,14 @@ def _counts_record(counts: "IndexCounts") -> dict[str, object]:
     }
 
 
-def _counted(counts: "IndexCounts") -> str:
+def _format_counts(counts: "IndexCounts") -> str:
     numbers = {
         "note": counts.notes, "other file": counts.attachments, "link": counts.links, "section": counts.sections
     }  # fmt: skip
     return ", ".join(f"{number:,} {name}{'s' * (number != 1)}" for name, number in numbers.items())
 
 
-def _about_index(counts: "IndexCounts") -> str:
+def _format_index(counts: "IndexCounts") -> str:
     changed = f", last changed {counts.changed_at.astimezone():%Y-%m-%d %H:%M}" if counts.changed_at else ""
     return f"index of {counts.bytes / 1e6:,.1f} MB{changed}"
 
@@ -162,18 +162,18 @@ def _list_status(listing: Listing, paths: "Paths", library: "Library") -> None:
     from zkchat.vault import graph
 
     def with_closest(broken: "Followed") -> str:
-        return _placed(graph.with_suggestions(library, broken))
+        return _format_link(graph.with_suggestions(library, broken))
 
     doubts = graph.doubts(library)
     counts = library.counts()
-    listing.line(f"{paths.vault}\n{_counted(counts)}\n{_about_index(counts)}")
+    listing.line(f"{paths.vault}\n{_format_counts(counts)}\n{_format_index(counts)}")
     found = [
         _list_some(listing, "Broken links", doubts.broken, with_closest),
-        _list_some(listing, "Ambiguous links", doubts.ambiguous, _placed),
-        _list_some(listing, "Links to a heading or block that is not there", doubts.astray, _placed),
+        _list_some(listing, "Ambiguous links", doubts.ambiguous, _format_link),
+        _list_some(listing, "Links to a heading or block that is not there", doubts.astray, _format_link),
         _list_some(listing, "Notes without a link to or from another note", graph.orphans(library), str),
-        _list_some(listing, "Notes of the same name", graph.namesakes(library), _together),
-        _list_some(listing, "Notes with the same text", graph.copies(library), _together),
+        _list_some(listing, "Notes of the same name", graph.namesakes(library), _format_paths),
+        _list_some(listing, "Notes with the same text", graph.copies(library), _format_paths),
         _list_some(listing, "Files with a problem", library.warnings(), describe_warning),
     ]
     if not any(found):
@@ -181,20 +181,20 @@ def _list_status(listing: Listing, paths: "Paths", library: "Library") -> None:
 
 
 def _list_some(listing: Listing, title: str, rows: Sequence[Row], line_of: Callable[[Row], str]) -> bool:
-    """The beginning of a list. Whether there was anything in it."""
+    """Print the first rows of a list. Whether there are any."""
     if rows:
         listing.title(f"\n{title} ({len(rows):,})")
-    for row in rows[:_SHOWN]:
+    for row in rows[:MAX_ROWS_SHOWN]:
         listing.line(line_of(row), indent=2)
-    if len(rows) > _SHOWN:
-        listing.aside(f"… and {len(rows) - _SHOWN:,} more, which --json lists", indent=2)
+    if len(rows) > MAX_ROWS_SHOWN:
+        listing.aside(f"… and {len(rows) - MAX_ROWS_SHOWN:,} more, which --json lists", indent=2)
     return bool(rows)
 
 
-def _placed(followed: "Followed") -> str:
-    return f"{followed.source}:{followed.link.line}: {described(followed)}"
+def _format_link(followed: "Followed") -> str:
+    return f"{followed.source}:{followed.link.line}: {describe_link(followed)}"
 
 
-def _together(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
-    return ", ".join(paths[:_SHOWN]) + more
+def _format_paths(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - MAX_ROWS_SHOWN:,} more" if len(paths) > MAX_ROWS_SHOWN else ""
+    return ", ".join(paths[:MAX_ROWS_SHOWN]) + more

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zkchat.agents.profiles import Profiles
     from zkchat.chat.conversation import Conversation
     from zkchat.chat.journal import Asked, Journal
-    from zkchat.compose.document_links import Addresses
+    from zkchat.compose.document_links import VaultDocumentLinks
     from zkchat.config.schema import Settings
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent, ProfileProblem
@@ -97,11 +97,11 @@ class OpenConversation:
         )
 
     @property
-    def addresses(self) -> "Addresses":
-        """Where the documents of an answer open."""
-        from zkchat.compose.document_links import Addresses
+    def document_links(self) -> "VaultDocumentLinks":
+        """Links to the documents of an answer."""
+        from zkchat.compose.document_links import VaultDocumentLinks
 
-        return Addresses(self.paths.vault)
+        return VaultDocumentLinks(self.paths.vault)
 
 
 class NoteIndexRefresher:
@@ -144,7 +144,7 @@ class NoteIndexRefresher:
 
 @contextmanager
 def open_conversation(environment: Environment, options: ConversationOptions) -> Iterator[OpenConversation]:
-    """Everything a conversation needs, closed again at the end."""
+    """Open a conversation and all that it needs; everything is closed at the end."""
     from zkchat.chat.conversation import Conversation
     from zkchat.compose.turn import OpenedParts, TurnSettings, build_background_summaries, open_turn
     from zkchat.model.events import Warned
@@ -193,7 +193,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
 
 
 def _first_problems(problems: "Sequence[ProfileProblem]") -> list[str]:
-    """As many as a user reads; a vault may bring any number of files with mistakes."""
+    """The first few problems; a vault may bring any number of files with mistakes."""
     shown = [str(problem) for problem in problems[:MAX_PROBLEMS_SHOWN]]
     more = len(problems) - len(shown)
     return [*shown, f"… and {more} more: zkchat agent list and zkchat rules list name them."] if more else shown
@@ -207,7 +207,7 @@ def _find_agent(profiles: "Profiles", options: ConversationOptions, journal: "Jo
 
 
 def _unapproved_agent(profiles: "Profiles", journal: "Journal") -> tuple["Warned", ...]:
-    """That the session's agent does not answer, because it came with the vault and is not approved."""
+    """A warning where the session's agent came with the vault and is not approved, so that another one answers."""
     from zkchat.agents.profiles import came_with_vault
     from zkchat.model.events import Warned
     from zkchat.model.trust import HOW_TO_APPROVE
@@ -234,7 +234,7 @@ def _apply_agent(
 def _new_choices(
     journal: "Journal", options: ConversationOptions, agent: "Agent | None"
 ) -> list["AgentEntry | ItemsEntry"]:
-    """What is new to the session of all that the user said when opening it."""
+    """The entries for what the user chose when opening the session and it did not hold yet."""
     from zkchat.model.session import AgentEntry, ItemsEntry
 
     choices: list[AgentEntry | ItemsEntry] = []

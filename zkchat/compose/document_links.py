@@ -1,4 +1,4 @@
-"""Where a document of an answer opens, and which of them may be opened by a mere click."""
+"""Links to the documents of an answer: where each opens, and whether a click may open it."""
 
 import stat
 from dataclasses import dataclass
@@ -19,8 +19,11 @@ scripts (HTML, SVG, PDF), documents with macros, shortcuts, and whatever is not 
 
 
 @dataclass(frozen=True, slots=True)
-class Addresses:
-    """The documents of one vault. A model may have written their names, so their names are not believed."""
+class VaultDocumentLinks:
+    """Implements `repl.command_context.DocumentLinks` and `render.references.ClickableLinks`.
+
+    A model may have written the names of the documents, so each is checked against the vault.
+    """
 
     vault: Path
 

@@ -1,4 +1,4 @@
-"""Where things are: the vault, and zkchat's own files for it."""
+"""The paths of a vault and of zkchat's own files for it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,14 +7,14 @@ from zkchat.environment import Environment
 from zkchat.errors import VaultError
 
 MARKERS = (".zkchat", ".obsidian")
-"""Folders that say: this is a vault."""
+"""Folders that mark a vault."""
 _FILE_SYSTEM_ROOT = Path("/")
 """Never a vault. On Windows no resolved path equals it: a whole drive there may well be one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paths:
-    """Where things are for one vault. Nothing of it needs to exist but the vault."""
+    """The paths for one vault. Only the vault itself needs to exist."""
 
     vault: Path
     user_config: Path
@@ -30,7 +30,7 @@ class Paths:
 
     @property
     def vault_key(self) -> str:
-        """What an approval is remembered under: a vault that moves asks again."""
+        """The key of approvals: after a vault has moved, its items are new."""
         return str(self.vault)
 
 
