@@ -8,9 +8,9 @@ from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext
 from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note
 from zkchat.vault.library import Library
-from zkchat.vault.links.names import name_key
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import parse_note
+from zkchat.vault.notes.wikilink import name_key
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS
 
 VIA_WITHHELD: Final = "withheld"

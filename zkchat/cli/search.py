@@ -77,7 +77,7 @@ def _hit_record(passage: "Passage") -> dict[str, object]:
 
 def _print(io: CommandIO, paths: "Paths", query: str, hits: list["Passage"]) -> None:
     from zkchat.render.passages import draw_passage, passage_lines
-    from zkchat.vault.search.snippet import matches
+    from zkchat.vault.search.passages import matches
 
     console = stdout_console(io, paths)
     for number, hit in enumerate(hits, start=1):

@@ -7,7 +7,7 @@ methods it has; a new method of a Protocol has to be written here before it can 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Final
+from typing import Final, Protocol
 
 from zkchat.errors import NoteNotFound
 from zkchat.model.index import (
@@ -31,8 +31,7 @@ from zkchat.model.note import (
     Resolved,
 )
 from zkchat.ports import LinkIndex, NoteCatalog, NoteFiles, TextIndex
-from zkchat.vault.indexing.details import NoteDetails
-from zkchat.vault.links.catalog import LinkResolver
+from zkchat.vault.links.resolver import LinkResolver
 from zkchat.vault.notes.parse import file_title
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import PassageSearch, Search
@@ -40,6 +39,28 @@ from zkchat.vault.search.vectors import VectorSearch
 
 MAX_CHECKED: Final = 200
 """Notes of a list that are looked into; whoever names more of them has the rest confirmed."""
+
+
+class NoteDetails(Protocol):
+    """What every turn asks of notes again."""
+
+    def note_count(self) -> int: ...
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """What a note is called, each name once: its title, the name of its file, its aliases."""
+        ...
+
+    def digests(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """By path, the digests of the texts that were indexed; nothing for what is no note."""
+        ...
+
+    def link_texts(self, paths: Sequence[str]) -> dict[str, set[str]]:
+        """By path, the links of a note as they are written."""
+        ...
+
+    def warnings(self) -> tuple[NoteWarning, ...]:
+        """All there is to say about files that cannot be used as they are."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The vault as the rest of zkchat knows it: notes to read, links to follow, passages to find."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from zkchat.errors import NoteNotFound
 from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink
@@ -18,11 +19,9 @@ from zkchat.model.note import (
 from zkchat.ports import LocatedModel, NoteFiles, NoteIndex, Workers
 from zkchat.vault.guarded import VaultPorts, guarded
 from zkchat.vault.indexing.background import Answer, IndexMaintenance
-from zkchat.vault.indexing.details import CachedDetails
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
-from zkchat.vault.links.catalog import LiveCatalog
-from zkchat.vault.links.resolver import section_lines
-from zkchat.vault.notes.parse import comments_of, parse_note
+from zkchat.vault.links.resolver import LiveCatalog, section_lines
+from zkchat.vault.notes.parse import comments_of, file_title, parse_note
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import Search
 from zkchat.vault.search.vectors import VectorSearch
@@ -274,6 +273,65 @@ class GuardedLibrary(Library):
     def confirmed(self, paths: Iterable[str]) -> list[str]:
         asked = [*paths]
         return self._answer(lambda: self._guard.confirm(asked))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Cache:
+    """Of what is known at one generation of the index."""
+
+    generation: int | None = None
+    note_count: int | None = None
+    digests: dict[str, bytes] = field(default_factory=dict)
+    link_texts: dict[str, set[str]] = field(default_factory=dict)
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class CachedDetails:
+    """Implements `NoteDetails` for all notes. Answers are kept for one generation of the index."""
+
+    def __init__(self, index: NoteIndex, indexer: Indexer) -> None:
+        self._index = index
+        self._indexer = indexer
+        self._cache = _Cache()
+
+    def note_count(self) -> int:
+        cache = self._current()
+        if cache.note_count is None:
+            cache.note_count = self._index.counts().notes
+        return cache.note_count
+
+    def names(self, path: str) -> tuple[str, ...]:
+        names = self._current().names
+        if path not in names:
+            known = self._index.known(path)
+            named = (known.title, file_title(path), *known.aliases) if known else (file_title(path),)
+            names[path] = tuple(dict.fromkeys(named))
+        return names[path]
+
+    def digests(self, paths: Iterable[str]) -> dict[str, bytes]:
+        digests = self._current().digests
+        asked = [*paths]
+        digests |= {path: note.digest for path in asked if path not in digests and (note := self._index.known(path))}
+        return {path: digests[path] for path in asked if path in digests}
+
+    def link_texts(self, paths: Sequence[str]) -> dict[str, set[str]]:
+        texts = self._current().link_texts
+        if new := [path for path in paths if path not in texts]:
+            links = self._index.links_from(new)
+            texts |= {path: set() for path in new}
+            for stored in links:
+                texts[stored.source].add(stored.link.text)
+        return {path: texts[path] for path in paths}
+
+    def warnings(self) -> tuple[NoteWarning, ...]:
+        warnings = (*self._indexer.unlisted, *self._index.warnings())
+        return tuple(sorted(warnings, key=lambda warning: warning.path))
+
+    def _current(self) -> _Cache:
+        generation = self._index.generation()
+        if self._cache.generation != generation:
+            self._cache = _Cache(generation=generation)
+        return self._cache
 
 
 def _shown(text: str, comments: Iterable[tuple[int, int]]) -> str:

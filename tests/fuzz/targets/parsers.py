@@ -37,7 +37,7 @@ from zkchat.vault.notes.parse import parse_note, prose_of
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.privacy.classes import privacy_of_text
 from zkchat.vault.search import query
-from zkchat.vault.search.snippet import matches, snippet
+from zkchat.vault.search.passages import matches, snippet
 from zkchat.vault.search.terms import pieces, query_terms, spelled, term_spans, terms
 from zkchat.vault.search.vocabulary import Vocabulary
 

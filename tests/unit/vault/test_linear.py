@@ -13,8 +13,8 @@ from zkchat.vault.notes.chunker import sections_of
 from zkchat.vault.notes.markdown import LONGEST_TITLE, MOST
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.passages import snippet
 from zkchat.vault.search.postings import SegmentBuilder
-from zkchat.vault.search.snippet import snippet
 
 SIZE = 30_000
 TIMES = 4

@@ -14,7 +14,7 @@ from zkchat.errors import StorageDamaged
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.session import Entry, EntryFilter, IndexedMessage, IndexedUpTo, MessageEntry, MessageHit, Session
 from zkchat.ports import MessageIndex, SessionStore
-from zkchat.vault.search.snippet import snippet
+from zkchat.vault.search.passages import snippet
 from zkchat.vault.search.terms import query_terms
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from functools import partial
 from zkchat.model.index import IndexBatch
 from zkchat.model.note import FileStamp, NoteWarning, is_note
 from zkchat.ports import NoteFiles, NoteIndex, Workers
-from zkchat.vault.indexing.reader import Listed, PartRead, keys_of_known, nothing_collected, parts_of, read_part
-from zkchat.vault.links.catalog import LiveCatalog, keys_of_file
-from zkchat.vault.links.resolver import CatalogEntry
+from zkchat.vault.indexing.reader import Listed, PartRead, keys_of_known, parts_of, read_part, without_collector
+from zkchat.vault.links.resolver import CatalogEntry, LiveCatalog, keys_of_file
 from zkchat.vault.search.segments import merge_segments
 
 Progress = Callable[[int, int], None]
@@ -160,8 +159,9 @@ class Indexer:
                 self._known.follow(generation, gone=batch.removed)
 
     def _read(self, listed: Sequence[Listed], progress: Progress) -> tuple[int, list[NoteWarning]]:
-        if listed:
-            self._catalog.catch_up()
+        if not listed:
+            return 0, []
+        self._catalog.catch_up()
         parts = [*self._parts_read(listed, progress)]
         for part in sorted(parts, key=lambda part: part.generation):
             self._catalog.follow(part.generation, entries=part.entries, gone=part.gone)
@@ -173,8 +173,7 @@ class Indexer:
         """Part after part, by other processes if there are many."""
         parts = parts_of(listed)
         done = 0
-        if listed:
-            progress(done, len(listed))
+        progress(done, len(listed))
         if self._workers and len(parts) >= _WORTH_SHARING:
             first, *others, last = parts
             shared = [*_cut(first, _FIRST_SHARED), *others, *_cut(last, _LAST_SHARED)]
@@ -192,14 +191,14 @@ class Indexer:
         for part in parts:
             yield read_part(self._files, self._index, part, count)
 
-    @nothing_collected()
     def _resolve_links(self) -> int:
         resolved = 0
         while sources := self._index.notes_to_resolve(_RESOLVED_AT_ONCE):
-            generation = self._catalog.catch_up()
-            found = self._catalog.resolve_all(self._index.links_to_resolve(sources))
-            if self._index.store_resolutions(generation, sources, found):
-                resolved += len(found)
+            with without_collector():
+                generation = self._catalog.catch_up()
+                found = self._catalog.resolve_all(self._index.links_to_resolve(sources))
+                if self._index.store_resolutions(generation, sources, found):
+                    resolved += len(found)
         return resolved
 
 

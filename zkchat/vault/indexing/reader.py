@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.index import IndexBatch, IndexedNote, KnownNote
 from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Section
-from zkchat.vault.links.catalog import keys_of_file, keys_of_links
-from zkchat.vault.links.resolver import CatalogEntry
+from zkchat.vault.links.resolver import CatalogEntry, keys_of_file, keys_of_links
 from zkchat.vault.notes.chunker import sections_of
 from zkchat.vault.notes.parse import file_title, parse_note
-from zkchat.vault.privacy.declarations import written_class
+from zkchat.vault.privacy.classes import written_class
 
 if TYPE_CHECKING:  # what it brings along would take longer to load than a hundred notes to read, in each process
     from zkchat.ports import NoteFiles, NoteIndex
@@ -59,8 +58,8 @@ def parts_of(listed: Sequence[Listed]) -> list[list[Listed]]:
 
 
 @contextmanager
-def nothing_collected() -> Iterator[None]:
-    """Many values and no cycles: to look through them for garbage again and again would find nothing."""
+def without_collector() -> Iterator[None]:
+    """Pause the garbage collector: many values and no cycles, so that it would look through them and find nothing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -70,7 +69,7 @@ def nothing_collected() -> Iterator[None]:
             gc.enable()
 
 
-@nothing_collected()
+@without_collector()
 def read_part(
     files: "NoteFiles", index: "NoteIndex", part: Sequence[Listed], after_each: Callable[[], None] = lambda: None
 ) -> PartRead:

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from zkchat.model.choices import LinkVia
 from zkchat.model.note import Ambiguous, External, Link, Missing, Resolution, Resolved, without_suffix
-from zkchat.vault.links.names import name_key
+from zkchat.vault.notes.wikilink import name_key
 
 _ALONE: dict[LinkVia, str] = {
     "self": "It leads into the note that it stands in.",

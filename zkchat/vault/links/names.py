@@ -1,11 +1,11 @@
-"""Names: when two are the same, and which ones look alike."""
+"""Which names look like another one, to be suggested."""
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from heapq import nlargest, nsmallest
 
-_SPACES = {0xA0: " ", 0x202F: " "}
+from zkchat.vault.notes.wikilink import name_key
+
 _ENOUGH = 4_000
 """Names that share a piece with the one asked for. Those of rare pieces come first, so that the best are among them."""
 _LIKELY = 60
@@ -14,14 +14,6 @@ _SHORTLIST = 12
 _LONGEST = 200
 """Characters of a name that are compared; no file name is longer."""
 _ALIKE = 0.6
-
-
-def name_key(name: str) -> str:
-    """The same for names that differ only in case, in Unicode normal form or in the kind of space."""
-    if name.isascii():
-        return name.lower()
-    composed = unicodedata.normalize("NFC", name.translate(_SPACES))
-    return unicodedata.normalize("NFC", composed.casefold())
 
 
 class SimilarNames:

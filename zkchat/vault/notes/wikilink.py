@@ -1,6 +1,7 @@
-"""Links: the grammar of one, and where they stand in a text."""
+"""Links: the grammar of one, where they stand in a text, and when two targets are the same name."""
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -27,6 +28,7 @@ trouble. (Possessive quantifiers would say so more plainly, but match nothing he
 _COMMENTS = re.compile(r"(?:%%.*?%%)+", re.DOTALL)
 """One after the other without a space between them."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
+_SPACES = {0xA0: " ", 0x202F: " "}
 _SIZE = re.compile(r"\d+(?:x\d+)?")
 
 
@@ -177,3 +179,11 @@ def _apart(spans: Iterable[Span], others: Sequence[Span]) -> Iterator[Span]:
         nearest = bisect_left(others, (end, end)) - 1
         if nearest < 0 or others[nearest][1] <= start:
             yield start, end
+
+
+def name_key(name: str) -> str:
+    """The same for names that differ only in case, in Unicode normal form or in the kind of space."""
+    if name.isascii():
+        return name.lower()
+    composed = unicodedata.normalize("NFC", name.translate(_SPACES))
+    return unicodedata.normalize("NFC", composed.casefold())

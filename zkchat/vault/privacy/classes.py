@@ -1,12 +1,188 @@
-"""How far a note may go: anywhere, not off this machine, or nowhere at all. Pure; in doubt the stricter."""
+"""How far a note may go: anywhere, not off this machine, or nowhere at all. In doubt the stricter.
 
+The class is what a note declares by its property `zkchat`, or by whatever could have been meant as that; in the
+folders of `privacy.local_only` it is at least `local`.
+
+People leave fences open, write TOML, or put a blank line first. What is not read for certain is read strictly: `local`
+where that is plainly written, else `never`. Pure, and linear in the length of the text.
+"""
+
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Final, NamedTuple
 
 from zkchat.model.globs import Glob
 from zkchat.model.note import PrivacyClass
-from zkchat.vault.privacy.declarations import written_class
+from zkchat.vault.notes.frontmatter import LARGEST, Frontmatter, comments_in, cut
+from zkchat.vault.notes.markdown import blank, flatten, with_line_feeds
+
+PROPERTY: Final = "zkchat"
+STRICTNESS: Final[Mapping[PrivacyClass, int]] = {"open": 0, "local": 1, "never": 2}
+
+_TOP_LINES: Final = 20
+_TOP_CHARACTERS: Final = 4_000
+"""Of the text below the frontmatter, or of a note without one: a property that lost its fences stands there."""
+_MOST_WORDS: Final = 3
+"""Of a value in that text; what is longer is a sentence about zkchat."""
+_LONGEST_VALUE: Final = 200
+_BEFORE_KEY: Final = 100
+_MOST_MARKS: Final = 1_000
+"""Of one note; more of them are no description of it."""
+
+_INVISIBLE: Final = r"\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
+_ODD_LETTERS: Final = re.compile(rf"[{_INVISIBLE}\uff00-\uffef\U0001d400-\U0001d7ff]")
+_LINE_ENDS: Final = re.compile(r"[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_SPACE: Final = rf"[\s{_INVISIBLE}]*"
+_DASHES: Final = r"\u2010-\u2015\u2212\u2500"
+_OPENING: Final = re.compile(
+    rf"{_SPACE}(?P<fence>--|[{_DASHES}]|\+\+|;;|==|~~|``|\.\.\.|\{{|<!--|%YAML)", re.IGNORECASE
+)
+_CLOSINGS: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
+    family: tuple(re.compile(rf"^{line}[{_INVISIBLE}\s]*?(?:\n|\Z)", re.MULTILINE) for line in lines)
+    for family, lines in {
+        "-": (rf"[^\S\n]*(?:---+|[{_DASHES}]+-*)", r"[^\S\n]*\.\.\.+"),
+        "+": (r"[^\S\n]*\+\+\++",),
+        ";": (r"[^\S\n]*;;;+",),
+        "{": (r"[^\n]*\}",),
+        "<": (r"[^\n]*-->",),
+    }.items()
+}
+"""By the first sign of the opening, the lines that end a frontmatter; a later one counts where the first is missing."""
+_KEY: Final = re.compile(
+    rf"(?<!\w){PROPERTY}(?:\.[\w-]{{1,50}}){{0,5}}[^\S\n]{{0,20}}[\"'`*]{{0,4}}[^\S\n]{{0,20}}"
+    r"(?P<sign>[:=]{1,3}|(?=[^\w\n]{0,4}(?:local|never)[^\w\n]{0,20}$))",
+    re.MULTILINE,
+)
+_TABLE: Final = re.compile(rf"^[^\S\n]*\[{{1,2}}[^\S\n]*[\"']?{PROPERTY}[\"']?[^\S\n]*[\].]", re.MULTILINE)
+"""Of TOML."""
+_WRAPPING: Final = "\"'`*_,;}])>%-. \t"
+
+
+class Written(NamedTuple):
+    """What a note says of its privacy."""
+
+    privacy: PrivacyClass = "open"
+    is_certain: bool = True
+    """Whether it stands where it belongs: in a frontmatter that could be read."""
+
+
+def written_class(text: str) -> Written:
+    """The strictest class that the beginning of a note may mean."""
+    text = with_line_feeds(text)
+    opening = _OPENING.match(text)
+    region, rest = _fenced(text, opening["fence"], opening.start("fence")) if opening else ("", text)
+    top = _top(rest)
+    if not (_is_mentioned(region) or _is_mentioned(top)):
+        return Written()
+    found = [*(_of_fenced(text, region) if region else ()), *_marks(_plain(top), most_words=_MOST_WORDS)]
+    return max(found, key=lambda each: (STRICTNESS[each.privacy], not each.is_certain), default=Written())
+
+
+def class_of(value: object) -> PrivacyClass:
+    """The class that the value of the property names."""
+    match _plain(value).strip() if isinstance(value, str) else value:
+        case "open" | "" | None:
+            return "open"
+        case "local":
+            return "local"
+        case _:
+            return "never"
+
+
+def _fenced(text: str, fence: str, start: int) -> tuple[str, str]:
+    """What is or could have been meant as frontmatter, and the text after it."""
+    family = fence[0] if fence.isascii() else "-"
+    after = text.find("\n", start) + 1 or len(text)
+    begin = text.rfind("\n", 0, start) + 1 if family in "{<" else after
+    for closing in _CLOSINGS.get(family, ()):
+        if end := closing.search(text, begin):
+            return text[start : end.end()], text[end.end() :]
+    return text[start : start + LARGEST], ""
+
+
+def _top(rest: str) -> str:
+    lines = [line for line in _with_line_feeds(rest[:_TOP_CHARACTERS]).split("\n") if line.strip()]
+    return "\n".join(lines[:_TOP_LINES])
+
+
+def _is_mentioned(part: str) -> bool:
+    # An escape in a quoted name may stand for any letter.
+    return bool(part) and (PROPERTY in _plain(part) or "\\" in part)
+
+
+def _of_fenced(text: str, region: str) -> Iterator[Written]:
+    flat = flatten(text)
+    matter = cut(flat, start=int(text.startswith("\ufeff")))
+    if matter.warning or not matter.span[1]:
+        yield from _marks(_plain(region))
+        if region.startswith("+") and _TABLE.search(_plain(region)):
+            yield Written("never", is_certain=False)
+        return
+    own = [*_values_of(matter.properties)]
+    yield from own
+    lines = [*_marks(_plain(_without_comments(flat, matter)), is_read=True)]
+    if len(lines) > len(own):  # the same name twice, or inside of another value
+        yield from lines
+
+
+def _values_of(properties: object, *, is_top: bool = True) -> Iterator[Written]:
+    """What the property says, at the top level or below another name, where nobody knows what it is meant for."""
+    if isinstance(properties, Mapping):
+        for name, value in properties.items():
+            if _plain(str(name)).strip(" \t:=").partition(".")[0] != PROPERTY:
+                yield from _values_of(value, is_top=False)
+            elif is_top:
+                yield Written(class_of(value))
+            else:
+                yield Written("local" if class_of(value) == "local" else "never", is_certain=False)
+    elif isinstance(properties, list):
+        for item in properties:
+            yield from _values_of(item, is_top=False)
+
+
+def _without_comments(flat: str, matter: Frontmatter) -> str:
+    start, end = matter.span
+    return blank(flat[:end], comments_in(flat, matter.span))[start:]
+
+
+def _marks(part: str, *, most_words: int = _LONGEST_VALUE, is_read: bool = False) -> Iterator[Written]:
+    """For each place where the property seems to be written: `local` if that is its plain value, else `never`.
+
+    `open` is believed only in a frontmatter that could be read.
+    """
+    for count, match in enumerate(_KEY.finditer(part)):
+        if count == _MOST_MARKS:
+            yield Written("never", is_certain=False)
+            return
+        line_end = part.find("\n", match.end())
+        value = part[match.end() : line_end if line_end >= 0 else len(part)][:_LONGEST_VALUE]
+        value = value.partition(" #")[0].partition("<!--")[0]
+        if _begins_something(part, match.start()) and len(value.split()) <= most_words:
+            privacy = class_of(value.strip().lstrip("\"'`*- \t").rstrip(_WRAPPING))
+            yield Written("never" if privacy == "open" and not is_read else privacy, is_certain=False)
+
+
+def _begins_something(part: str, start: int) -> bool:
+    """Whether nothing but signs, YAML's tags and anchors stands before this place in its line or flow mapping."""
+    before = part[max(0, start - _BEFORE_KEY) : start].rpartition("\n")[2]
+    last: Sequence[str] = re.split(r"[{,\[]", before)[-1].split()
+    return all(word[0] in "&!" or not any(map(str.isalnum, word)) for word in last)
+
+
+def _plain(text: str) -> str:
+    """In small letters, without invisible characters, every letter and space in its usual form, lines ended by LF."""
+    if not text.isascii():
+        if _ODD_LETTERS.search(text):
+            text = "".join(each for each in text if unicodedata.category(each) != "Cf")
+            text = unicodedata.normalize("NFKC", text)
+        text = text.replace("\u00a0", " ")
+    return _with_line_feeds(text).lower()
+
+
+def _with_line_feeds(text: str) -> str:
+    return _LINE_ENDS.sub("\n", text)
 
 
 def privacy_of_text(text: str, path: str, local_only: Sequence[str] = ()) -> PrivacyClass:

@@ -7,8 +7,7 @@ from posixpath import normpath
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.note import PrivacyClass, is_note
 from zkchat.ports import LocatedModel, NoteCatalog, NoteFiles
-from zkchat.vault.privacy.classes import is_inside, privacy_of_text
-from zkchat.vault.privacy.declarations import STRICTNESS
+from zkchat.vault.privacy.classes import STRICTNESS, is_inside, privacy_of_text
 
 
 class CurrentClasses:

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from tests.support.frontmatter_forms import FORMS, Form
 from zkchat.model.note import PrivacyClass
-from zkchat.vault.privacy.classes import privacy_of_text
-from zkchat.vault.privacy.declarations import STRICTNESS, class_of, written_class
+from zkchat.vault.privacy.classes import STRICTNESS, class_of, privacy_of_text, written_class
 
 BODY = "\nThe body of the note.\n"
 
