@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.providers.loopback import KEY, WIRES, Connection, Loopback, Request
+from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import World
 from zkchat.compose import conversation, stores
 from zkchat.context.assembly import request_from
@@ -29,11 +29,11 @@ class Recorder(Loopback):
     async def serve(self, request: Request, connection: Connection) -> None:
         if not request.path.endswith("/chat/completions"):
             return await super().serve(request, connection)
-        wire = WIRES["/v1/chat/completions"]
-        await connection.begin(wire.content_type)
-        for piece in wire.answer(self._chunks(request.body["messages"]), request):
+        protocol = PROTOCOLS["/v1/chat/completions"]
+        await connection.begin(protocol.content_type)
+        for piece in protocol.answer(self._chunks(request.body["messages"]), request):
             await connection.piece(piece)
-        return await connection.end(wire.last)
+        return await connection.end(protocol.last)
 
     def _chunks(self, messages: list[dict[str, Any]]) -> list[ModelChunk]:
         last = messages[-1]

@@ -1,4 +1,4 @@
-"""A server on loopback that goes wrong in the way its model's name says, on both wires.
+"""A server on loopback that goes wrong in the way its model's name says, in both protocols.
 
 `stall@5` says five words and then nothing; `503@2` refuses two requests and answers the third; a name without a
 number goes wrong at once, and every time. `ok` does not go wrong.
@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.providers.loopback import WIRES, Connection, Loopback, Request, Wire
+from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request, WireProtocol
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
 
@@ -97,22 +97,22 @@ class FaultServer(Loopback):
     """How often each model was asked."""
 
     async def serve(self, request: Request, connection: Connection) -> None:
-        wire = WIRES.get(request.path)
-        if wire is None:
+        protocol = PROTOCOLS.get(request.path)
+        if protocol is None:
             listed = {"object": "list", "data": []}
             return await connection.reply(200, self.shown() if request.path == "/api/show" else listed)
         model = str(request.body["model"])
         self.counts[model] += 1
         fault, _, number = model.partition("@")
         if fault in IN_THE_MIDDLE:
-            return await self._break_in_the_middle(fault, int(number), _Answer(wire, request, connection))
+            return await self._break_in_the_middle(fault, int(number), _Answer(protocol, request, connection))
         if number and self.counts[model] > int(number):
             fault = "ok"
         if fault in REFUSALS:
-            return await _refuse(fault, wire, request, connection)
+            return await _refuse(fault, protocol, request, connection)
         if fault in BEFORE_THE_ANSWER:
             return await self._break_before_the_answer(fault, connection)
-        return await _Answer(wire, request, connection).of(fault)
+        return await _Answer(protocol, request, connection).of(fault)
 
     async def _break_before_the_answer(self, fault: str, connection: Connection) -> None:
         await connection.write(BEFORE_THE_ANSWER[fault])
@@ -124,7 +124,7 @@ class FaultServer(Loopback):
     async def _break_in_the_middle(self, fault: str, number: int, answer: "_Answer") -> None:
         await answer.begin(WORDS[:number])
         if data := IN_THE_MIDDLE[fault]:
-            await answer.connection.piece(answer.wire.garbled(data))
+            await answer.connection.piece(answer.protocol.garbled(data))
         if fault == "stall":
             await self._until_gone(answer.connection)
         elif fault == "rst":
@@ -139,7 +139,7 @@ class FaultServer(Loopback):
         self.gone.set()
 
 
-async def _refuse(fault: str, wire: Wire, request: Request, connection: Connection) -> None:
+async def _refuse(fault: str, protocol: WireProtocol, request: Request, connection: Connection) -> None:
     status = int(fault) if fault.isdecimal() else 429
     said = f"{REFUSALS[fault]} ({request.headers.get('authorization', 'no key')})"
     headers = {
@@ -147,25 +147,25 @@ async def _refuse(fault: str, wire: Wire, request: Request, connection: Connecti
         "no-wait": {"Retry_After": "0"},
         "307": {"Location": "http://elsewhere.invalid/"},
     }
-    await connection.reply(status, wire.error(said), **headers.get(fault, {}))
+    await connection.reply(status, protocol.error(said), **headers.get(fault, {}))
 
 
 @dataclass
 class _Answer:
-    wire: Wire
+    protocol: WireProtocol
     request: Request
     connection: Connection
 
     async def begin(self, words: tuple[str, ...] = ()) -> None:
-        await self.connection.begin(self.wire.content_type)
-        for data in self.wire.answer([TextChunk(text=word) for word in words], self.request):
+        await self.connection.begin(self.protocol.content_type)
+        for data in self.protocol.answer([TextChunk(text=word) for word in words], self.request):
             await self.connection.piece(data)
 
     async def whole(self, chunks: list[ModelChunk]) -> None:
         await self.begin()
-        for data in self.wire.answer([*chunks, Finish()], self.request):
+        for data in self.protocol.answer([*chunks, Finish()], self.request):
             await self.connection.piece(data)
-        await self.connection.end(self.wire.last)
+        await self.connection.end(self.protocol.last)
 
     async def of(self, fault: str) -> None:
         results = [message for message in self.request.body["messages"] if message["role"] == "tool"]
@@ -181,18 +181,20 @@ class _Answer:
     async def again_and_again(self, chunk: ModelChunk) -> None:
         await self.begin()
         while True:
-            for data in self.wire.answer([chunk] * 100, self.request):
+            for data in self.protocol.answer([chunk] * 100, self.request):
                 await self.connection.piece(data)
 
     async def packed(self) -> None:
         """Much more than the bytes that are sent, and packed although nobody asked for that."""
-        packed = gzip.compress(b"".join(self.wire.answer([TextChunk(text="a" * 50_000_000), Finish()], self.request)))
-        head = f"Content-Type: {self.wire.content_type}\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}"
+        packed = gzip.compress(
+            b"".join(self.protocol.answer([TextChunk(text="a" * 50_000_000), Finish()], self.request))
+        )
+        head = f"Content-Type: {self.protocol.content_type}\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}"
         await self.connection.write(f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n".encode() + packed)
 
     async def byte_by_byte(self, chunks: list[ModelChunk]) -> None:
         """Every character of more than one byte is cut at a chunk's edge."""
-        for data in self.wire.answer(chunks, self.request):
+        for data in self.protocol.answer(chunks, self.request):
             for position in range(len(data)):
                 await self.connection.piece(data[position : position + 1])
                 await asyncio.sleep(0)

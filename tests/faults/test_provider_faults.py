@@ -67,18 +67,18 @@ def forget(server: FaultServer) -> None:
 
 
 @pytest.fixture(params=["ollama", "openai"])
-def wire(request: pytest.FixtureRequest) -> str:
+def protocol(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture
-def ask(wire: str, server: FaultServer) -> Ask:
-    return lambda fault: provider(wire, fault, server.address)
+def ask(protocol: str, server: FaultServer) -> Ask:
+    return lambda fault: provider(protocol, fault, server.address)
 
 
-def provider(wire: str, model: str, address: str, policy: TransportPolicy | None = None) -> ModelProvider:
+def provider(protocol: str, model: str, address: str, policy: TransportPolicy | None = None) -> ModelProvider:
     policy = policy or policy_for(model)
-    if wire == "ollama":
+    if protocol == "ollama":
         return Ollama(model, host=address, api_key=KEY, policy=policy)
     return OpenAI(model, base_url=f"{address}/v1", api_key=KEY, policy=policy)
 
@@ -91,13 +91,13 @@ def policy_for(fault: str) -> TransportPolicy:
 
 
 @cache
-def failed(wire: str, fault: str, address: str) -> tuple[list[ModelChunk], ProviderError]:
-    return failure(provider(wire, fault, address))
+def failed(protocol: str, fault: str, address: str) -> tuple[list[ModelChunk], ProviderError]:
+    return failure(provider(protocol, fault, address))
 
 
 @pytest.mark.parametrize("fault", FAILURES)
-def test_a_fault_is_one_sentence_with_a_way_out(wire: str, server: FaultServer, fault: str) -> None:
-    _, error = failed(wire, fault, server.address)
+def test_a_fault_is_one_sentence_with_a_way_out(protocol: str, server: FaultServer, fault: str) -> None:
+    _, error = failed(protocol, fault, server.address)
     assert FAILURES[fault] in error.message
     assert fault in error.message
     assert server.address in error.message
@@ -108,33 +108,33 @@ def test_a_fault_is_one_sentence_with_a_way_out(wire: str, server: FaultServer, 
 
 @pytest.mark.parametrize("fault", FAILURES)
 def test_what_arrived_before_a_fault_is_kept_and_not_taken_for_whole(
-    wire: str, server: FaultServer, fault: str
+    protocol: str, server: FaultServer, fault: str
 ) -> None:
-    arrived, _ = failed(wire, fault, server.address)
+    arrived, _ = failed(protocol, fault, server.address)
     words = int(fault.partition("@")[2] or 0)
     assert text_of(arrived) == "".join(WORDS[:words])
     assert not any(isinstance(chunk, Finish) for chunk in arrived)
 
 
 @pytest.mark.parametrize("fault", FAILURES)
-def test_no_fault_shows_the_key(wire: str, server: FaultServer, fault: str) -> None:
-    _, error = failed(wire, fault, server.address)
-    model = provider(wire, fault, server.address)
+def test_no_fault_shows_the_key(protocol: str, server: FaultServer, fault: str) -> None:
+    _, error = failed(protocol, fault, server.address)
+    model = provider(protocol, fault, server.address)
     texts = [error.message, error.hint, repr(error), *traceback.format_exception(error), repr(model), repr(vars(model))]
     assert KEY not in "".join(texts)
 
 
-def test_a_refused_connection_is_a_sentence_with_a_way_out(wire: str) -> None:
+def test_a_refused_connection_is_a_sentence_with_a_way_out(protocol: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and never listens
-        arrived, error = failure(provider(wire, "any", f"http://127.0.0.1:{taken.getsockname()[1]}"))
+        arrived, error = failure(provider(protocol, "any", f"http://127.0.0.1:{taken.getsockname()[1]}"))
     assert arrived == []
     assert "cannot be reached" in error.message
-    assert {"ollama": "ollama serve", "openai": "openai.base_url"}[wire] in error.hint
+    assert {"ollama": "ollama serve", "openai": "openai.base_url"}[protocol] in error.hint
 
 
-def test_a_name_that_nobody_knows_is_a_sentence(wire: str) -> None:
-    _, error = failure(provider(wire, "any", "http://nowhere.invalid:1"))
+def test_a_name_that_nobody_knows_is_a_sentence(protocol: str) -> None:
+    _, error = failure(provider(protocol, "any", "http://nowhere.invalid:1"))
     assert "cannot be reached" in error.message
 
 
@@ -161,9 +161,9 @@ def test_what_has_begun_or_taken_too_long_is_not_tried_again(ask: Ask, server: F
     assert server.counts[fault] == 1
 
 
-def test_a_server_says_itself_how_long_to_wait(wire: str, server: FaultServer) -> None:
+def test_a_server_says_itself_how_long_to_wait(protocol: str, server: FaultServer) -> None:
     policy = TransportPolicy(backoff=3600, max_backoff=7200)
-    assert text_of(answer(provider(wire, "no-wait@2", server.address, policy))) == "".join(WORDS)
+    assert text_of(answer(provider(protocol, "no-wait@2", server.address, policy))) == "".join(WORDS)
 
 
 def test_nobody_waits_an_hour(ask: Ask, server: FaultServer) -> None:
@@ -187,7 +187,7 @@ def test_five_megabytes_arrive_whole(ask: Ask) -> None:
     assert text_of(answer(ask("big"))) == "".join(FIVE_MEGABYTES)
 
 
-def test_escape_sequences_are_passed_on_for_the_terminals_door_to_stop(ask: Ask) -> None:
+def test_escape_sequences_are_passed_on_for_sanitizing_to_stop(ask: Ask) -> None:
     assert text_of(answer(ask("osc52"))) == f"Look: {OSC_52}"
 
 
@@ -238,17 +238,17 @@ def test_malformed_arguments_that_the_client_does_not_let_through_are_a_sentence
     assert "sent something that is no answer" in error.message
 
 
-def test_leaving_early_closes_the_connection(wire: str, server: FaultServer) -> None:
-    assert asyncio.run(first_words(provider(wire, "stall@5", server.address, RETRYING))) == WORDS[0]
+def test_leaving_early_closes_the_connection(protocol: str, server: FaultServer) -> None:
+    assert asyncio.run(first_words(provider(protocol, "stall@5", server.address, RETRYING))) == WORDS[0]
     assert server.gone.wait(5)
 
 
-def test_cancelling_closes_the_connection(wire: str, server: FaultServer) -> None:
+def test_cancelling_closes_the_connection(protocol: str, server: FaultServer) -> None:
     async def cancel() -> None:
         arrived = asyncio.Event()
 
         async def listen() -> None:
-            async for _ in provider(wire, "stall@5", server.address, RETRYING).stream(asking()):
+            async for _ in provider(protocol, "stall@5", server.address, RETRYING).stream(asking()):
                 arrived.set()
 
         task = asyncio.create_task(listen())

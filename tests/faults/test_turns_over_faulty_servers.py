@@ -21,7 +21,7 @@ def server() -> Iterator[FaultServer]:
 
 
 @pytest.fixture(params=["ollama", "openai"])
-def wire(request: pytest.FixtureRequest, world: World, server: FaultServer) -> str:
+def protocol(request: pytest.FixtureRequest, world: World, server: FaultServer) -> str:
     world.note("Sleep.md", "Adults need seven hours of sleep.\n")
     world.variables |= {
         "ZKCHAT_OLLAMA__HOST": server.address,
@@ -40,8 +40,8 @@ def messages(world: World) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("fault", FAILING)
-def test_a_failing_server_costs_one_sentence_and_the_session_goes_on(world: World, wire: str, fault: str) -> None:
-    result = world.run("ask", "How long?", "--model", f"{wire}:{fault}")
+def test_a_failing_server_costs_one_sentence_and_the_session_goes_on(world: World, protocol: str, fault: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{protocol}:{fault}")
     assert result.code == ExitCode.MODEL
     assert result.err.startswith("zkchat: ")
     assert len(result.err.splitlines()) <= 3
@@ -51,77 +51,77 @@ def test_a_failing_server_costs_one_sentence_and_the_session_goes_on(world: Worl
     if "@5" in fault:
         assert "word5" in result.out
         assert (kept[-1]["role"], kept[-1]["status"]) == ("assistant", "unfinished")
-    assert world.run("ask", "And now?", "--model", f"{wire}:ok", "--continue").code == 0
+    assert world.run("ask", "And now?", "--model", f"{protocol}:ok", "--continue").code == 0
     assert messages(world)[-1]["status"] == "complete"
     assert CANARY not in result.out + result.err
     assert not any(CANARY.encode() in path.read_bytes() for path in world.home.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize("fault", SURVIVED)
-def test_what_can_be_survived_is_answered(world: World, wire: str, fault: str) -> None:
-    result = world.run("ask", "How long?", "--model", f"{wire}:{fault}")
+def test_what_can_be_survived_is_answered(world: World, protocol: str, fault: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{protocol}:{fault}")
     assert result.code in {ExitCode.OK, ExitCode.NO_ANSWER}
     assert "\x1b" not in result.out
     assert messages(world)[-1]["status"] == "complete"
 
 
-def test_malformed_arguments_of_a_tool_end_in_an_answer_or_a_sentence(world: World, wire: str) -> None:
-    # Ollama's client takes arguments that are no object for a broken answer; over the other wire they reach the tool.
-    result = world.run("ask", "How long?", "--model", f"{wire}:arguments")
-    assert result.code == {"ollama": ExitCode.MODEL, "openai": ExitCode.NO_ANSWER}[wire]
+def test_malformed_arguments_of_a_tool_end_in_an_answer_or_a_sentence(world: World, protocol: str) -> None:
+    # Ollama's client takes arguments that are no object for a broken answer; in the other protocol they reach the tool.
+    result = world.run("ask", "How long?", "--model", f"{protocol}:arguments")
+    assert result.code == {"ollama": ExitCode.MODEL, "openai": ExitCode.NO_ANSWER}[protocol]
     assert "Traceback" not in result.err
 
 
 @pytest.mark.parametrize("fault", ["endless", "endless-line", "endless-thinking", "endless-blank"])
-def test_an_answer_without_end_is_ended_and_what_came_is_kept(world: World, wire: str, fault: str) -> None:
+def test_an_answer_without_end_is_ended_and_what_came_is_kept(world: World, protocol: str, fault: str) -> None:
     world.variables["ZKCHAT_LIMITS__MAX_ANSWER_CHARS"] = "11000"
-    result = world.run("ask", "How long?", "--model", f"{wire}:{fault}")
+    result = world.run("ask", "How long?", "--model", f"{protocol}:{fault}")
     assert result.code == ExitCode.MODEL
     assert "was ended at 11,000 characters" in result.err
     assert messages(world)[-1]["status"] == "unfinished"
 
 
-def test_a_chunk_of_fifty_megabytes_costs_one_sentence(world: World, wire: str) -> None:
-    result = world.run("ask", "How long?", "--model", f"{wire}:huge-chunk")
+def test_a_chunk_of_fifty_megabytes_costs_one_sentence(world: World, protocol: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{protocol}:huge-chunk")
     assert result.code == ExitCode.MODEL
     assert "sent more at once than an answer can hold" in result.err
     assert result.out.strip() == "words"
 
 
 @pytest.mark.parametrize("fault", ["many-calls", "long-arguments", "digits", "nested"])
-def test_calls_without_measure_end_in_an_answer_or_a_sentence(world: World, wire: str, fault: str) -> None:
+def test_calls_without_measure_end_in_an_answer_or_a_sentence(world: World, protocol: str, fault: str) -> None:
     # Ollama's client reads arguments itself, and takes what it cannot read for a broken answer.
-    result = world.run("ask", "How long?", "--model", f"{wire}:{fault}")
+    result = world.run("ask", "How long?", "--model", f"{protocol}:{fault}")
     if result.code == ExitCode.OK:
         assert AFTER_TOOLS in result.out
     else:
-        assert (wire, result.code) == ("ollama", ExitCode.MODEL)
+        assert (protocol, result.code) == ("ollama", ExitCode.MODEL)
         assert "sent " in result.err
     assert "Traceback" not in result.err
-    assert world.run("ask", "And now?", "--model", f"{wire}:ok", "--continue").code == 0
+    assert world.run("ask", "And now?", "--model", f"{protocol}:ok", "--continue").code == 0
 
 
-def test_thinking_without_an_end_is_the_answer(world: World, wire: str) -> None:
-    result = world.run("ask", "How long?", "--model", f"{wire}:unclosed")
+def test_thinking_without_an_end_is_the_answer(world: World, protocol: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{protocol}:unclosed")
     assert (result.code, result.out.strip()) == (ExitCode.OK, "Seven hours.")
     assert "did not say where its thinking ends" in result.err
 
 
-def test_an_empty_answer_is_no_answer_and_is_said_to_be_empty(world: World, wire: str) -> None:
-    result = world.run("ask", "How long?", "--model", f"{wire}:empty")
+def test_an_empty_answer_is_no_answer_and_is_said_to_be_empty(world: World, protocol: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{protocol}:empty")
     assert (result.code, result.out) == (ExitCode.NO_ANSWER, "")
-    assert f"{wire}:empty answered nothing." in result.err
+    assert f"{protocol}:empty answered nothing." in result.err
     assert "choose another model" in result.err
 
 
-def test_an_answer_of_five_megabytes_is_whole_where_it_may_be_so_long(world: World, wire: str) -> None:
+def test_an_answer_of_five_megabytes_is_whole_where_it_may_be_so_long(world: World, protocol: str) -> None:
     world.variables["ZKCHAT_LIMITS__MAX_ANSWER_CHARS"] = "6000000"
-    assert world.run("ask", "How long?", "--model", f"{wire}:big").code == ExitCode.OK
+    assert world.run("ask", "How long?", "--model", f"{protocol}:big").code == ExitCode.OK
     assert messages(world)[-1]["status"] == "complete"
 
 
-def test_an_answer_of_five_megabytes_is_ended_where_it_is_too_long(world: World, wire: str) -> None:
-    result = world.run("ask", "How long?", "--model", f"{wire}:big")
+def test_an_answer_of_five_megabytes_is_ended_where_it_is_too_long(world: World, protocol: str) -> None:
+    result = world.run("ask", "How long?", "--model", f"{protocol}:big")
     assert result.code == ExitCode.MODEL
     assert "was ended at 1,000,000 characters" in result.err
     assert len(result.out) >= 1_000_000

@@ -1,4 +1,4 @@
-"""An HTTP server on loopback that speaks both wires as Ollama and as OpenAI-compatible servers do.
+"""An HTTP server on loopback that speaks both protocols as Ollama and as OpenAI-compatible servers do.
 
 Which answer it gives is chosen by the model's name. It runs on a thread of its own, so that what is tested may run
 an event loop, or several, or none.
@@ -76,7 +76,7 @@ class Connection:
         transport.abort()
 
 
-class OllamaWire:
+class OllamaProtocol:
     """Ollama's own interface: a line of JSON for each piece."""
 
     content_type = "application/x-ndjson"
@@ -114,7 +114,7 @@ class OllamaWire:
         return {"error": text}
 
 
-class OpenAIWire:
+class OpenAIProtocol:
     """OpenAI's chat completions: an event of JSON for each piece."""
 
     content_type = "text/event-stream"
@@ -163,8 +163,8 @@ class OpenAIWire:
         return {"error": {"message": text, "type": "some_error", "code": None, "param": None}}
 
 
-Wire = OllamaWire | OpenAIWire
-WIRES: dict[str, Wire] = {wire.path: wire for wire in (OllamaWire(), OpenAIWire())}
+WireProtocol = OllamaProtocol | OpenAIProtocol
+PROTOCOLS: dict[str, WireProtocol] = {protocol.path: protocol for protocol in (OllamaProtocol(), OpenAIProtocol())}
 
 
 def _object_or_text(arguments: str) -> object:
@@ -244,18 +244,18 @@ class Loopback:
         if request.path == "/v1/models":
             entries = [{"id": name, "object": "model", "max_model_len": 8192} for name in self.plays]
             return await connection.reply(200, {"object": "list", "data": entries})
-        wire = WIRES.get(request.path)
+        protocol = PROTOCOLS.get(request.path)
         model = (request.body or {}).get("model", "")
         if model not in self.plays:
-            return await connection.reply(404, (wire or WIRES["/api/chat"]).error(f"model '{model}' not found"))
-        if wire is None:
+            return await connection.reply(404, (protocol or PROTOCOLS["/api/chat"]).error(f"model '{model}' not found"))
+        if protocol is None:
             return await connection.reply(200, self.shown())
-        if isinstance(wire, OpenAIWire) and request.headers.get("authorization") != f"Bearer {KEY}":
-            return await connection.reply(401, wire.error("Invalid API Key"))
-        await connection.begin(wire.content_type)
-        for piece in wire.answer(self.plays[model], request):
+        if isinstance(protocol, OpenAIProtocol) and request.headers.get("authorization") != f"Bearer {KEY}":
+            return await connection.reply(401, protocol.error("Invalid API Key"))
+        await connection.begin(protocol.content_type)
+        for piece in protocol.answer(self.plays[model], request):
             await connection.piece(piece)
-        return await connection.end(wire.last)
+        return await connection.end(protocol.last)
 
     def shown(self) -> object:
         """What `/api/show` says of every model."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.providers.loopback import WIRES, Connection, Loopback, Request
+from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import World
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation, stores
@@ -90,19 +90,19 @@ class Recorder(Loopback):
     says: str = "Fine."
 
     async def serve(self, request: Request, connection: Connection) -> None:
-        wire = WIRES.get(request.path)
+        protocol = PROTOCOLS.get(request.path)
         if request.path == "/v1/models":
             return await connection.reply(200, {"object": "list", "data": []})
         if request.body is None:
             return await connection.reply(404, {"error": "not found"})
-        if wire is None:
+        if protocol is None:
             tools = [] if request.body["model"].startswith("plain") else ["tools"]
             remote = {"remote_host": "https://ollama.com:443"} if request.body["model"] == "alias" else {}
             return await connection.reply(200, {**self._known(), **remote, "capabilities": ["completion", *tools]})
-        await connection.begin(wire.content_type)
-        for piece in wire.answer(self._chunks(request.body["messages"]), request):
+        await connection.begin(protocol.content_type)
+        for piece in protocol.answer(self._chunks(request.body["messages"]), request):
             await connection.piece(piece)
-        return await connection.end(wire.last)
+        return await connection.end(protocol.last)
 
     def _known(self) -> dict[str, object]:
         shown = self.shown()
@@ -118,7 +118,7 @@ class Recorder(Loopback):
 
     def received(self) -> str:
         """All that was asked since the last time, in small letters."""
-        bodies = [request.body for request in self.requests if request.path in WIRES]
+        bodies = [request.body for request in self.requests if request.path in PROTOCOLS]
         self.requests.clear()
         return json.dumps(bodies, ensure_ascii=False).lower()
 

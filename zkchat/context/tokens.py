@@ -92,7 +92,7 @@ class CachedTokenizer:
 
 
 def tokenizer_for(encoding: str, *, otherwise: str = "") -> Tokenizer:
-    """The tokenizer of that encoding; where a model names none, another that comes near, or the estimate."""
+    """The tokenizer of an encoding; where none is given, `otherwise` as an approximation, or the estimate."""
     if encoding:
         return Encoding(encoding)
     return Encoding(otherwise, exact=False) if otherwise else Estimate()

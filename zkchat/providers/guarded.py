@@ -1,7 +1,6 @@
 """A provider that is used only if it runs on this machine, because it is unknown which notes may leave it."""
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 
 from zkchat.errors import ConfigError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
@@ -22,12 +21,10 @@ class GuardedProvider:
     async def connect(self) -> None:
         await self._provider.connect()
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         if not self.info.on_this_machine:
             raise ConfigError(
                 f"{self._reason} It may say which notes stay on this machine, so nothing is sent to {self.info.name}.",
                 hint="Mend the file or move it away, or choose a model on this machine, such as --model quote.",
             )
-        async with aclosing(self._provider.stream(request)) as chunks:
-            async for chunk in chunks:
-                yield chunk
+        return self._provider.stream(request)

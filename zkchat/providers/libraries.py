@@ -1,4 +1,4 @@
-"""Client libraries, imported whatever the variables say: some make a client of their own while they are imported."""
+"""Imports client libraries without the variables that they read: some create a client while they are imported."""
 
 import os
 from importlib import import_module
@@ -10,7 +10,7 @@ _IMPORTING = Lock()
 def load(name: str) -> None:
     """Import a library with the variables hidden that name servers, proxies and certificates.
 
-    Each client of ours is told what of these to use when it is made, and errors are explained there.
+    Our clients are given what of these to use when they are created, where errors are mapped.
     """
     with _IMPORTING:
         hidden = {name: value for name, value in os.environ.items() if _is_hidden(name)}  # noqa: TID251 - not read

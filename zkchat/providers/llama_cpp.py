@@ -38,7 +38,7 @@ class LlamaCpp:
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         threads: int | None = None,
     ) -> None:
-        """`declared.options` go into every request: `top_p`, `repeat_penalty`, what llama.cpp's server knows.
+        """`settings.options` go into every request: `top_p`, `repeat_penalty`, what llama.cpp's server knows.
 
         Raises `ConfigError` where the package or the file is missing. The model is loaded when it is first needed.
         """
@@ -88,7 +88,7 @@ class LlamaCpp:
         def work() -> None:
             try:
                 self._engine.server.handle_chat_completions(body, take)
-            except Exception as error:  # noqa: BLE001  # of a foreign library: told to whoever asked
+            except Exception as error:  # noqa: BLE001  # of a foreign library: raised where the answer is read
                 take(error)
             take(None)
 

@@ -31,7 +31,7 @@ def is_cloud_name(model: str) -> bool:
 
 
 def may_run_here(address: str, model: str, *, remote: bool) -> bool:
-    """Whether the model may run on this machine, as far as can be told without asking its server."""
+    """Whether the model may run on this machine, as far as is known without asking its server."""
     return not remote and is_loopback(address) and not is_cloud_name(model)
 
 

@@ -52,7 +52,7 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
-        """`declared.options` are those of a model file: `top_p`, `num_gpu`, what the server knows."""
+        """`settings.options` are those of a model file: `top_p`, `num_gpu`, what the server knows."""
         self._model = model
         self._host = host
         endpoint = Endpoint(

@@ -66,7 +66,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
-        """`declared.options` go into the body of every request: `top_p`, `reasoning_effort`, what the server knows."""
+        """`settings.options` go into the body of every request: `top_p`, `reasoning_effort`, what the server knows."""
         self._model = model
         self._address = base_url or OPENAI
         self._is_openai = (urlsplit(self._address).hostname or "").endswith("api.openai.com")
@@ -209,7 +209,7 @@ def _facts(model: str, models: Sequence["Model"]) -> Mapping[str, object]:
 def with_listed_facts(
     info: ModelInfo, facts: Mapping[str, object], settings: ModelSettings = DEFAULT_MODEL_SETTINGS
 ) -> ModelInfo:
-    """A model as far as its server's list tells of it. Each kind of server has a name of its own for the window."""
+    """Add what a server's list says of a model. Each kind of server has its own name for the window."""
     meta = facts.get("meta")
     of_llama_cpp = meta if isinstance(meta, Mapping) else {}
     sizes = (

@@ -25,14 +25,14 @@ _DIMENSIONS = 256
 
 _FIRST_WORD = 259
 """Tokens before it are controls and bytes; those from it on are in the order of how common they are."""
-_COMMON = 1e-3
-"""A token that makes up this share of all text counts half, a rare one wholly."""
+_SIF_A = 1e-3
+"""The parameter `a` of SIF: a token that makes up this share of all text counts half, a rare one wholly."""
 
 _SIGNS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Scripts in which a single sign means something: kana, ideographs, Hangul."""
 _WORD = re.compile(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
 _SIGN = re.compile(f"[{_SIGNS}]")
-_WORDS_REMEMBERED = 1 << 16
+_WORD_CACHE_SIZE = 1 << 16
 
 
 class StaticVectors:
@@ -46,7 +46,7 @@ class StaticVectors:
     dimensions = _DIMENSIONS
 
     def __init__(self, folder: Path) -> None:
-        """Promises to read the files in this folder when the first text comes."""
+        """The files in this folder are read when the first text is embedded."""
         self._folder = folder
         if not all((folder / file).is_file() for file in (_VECTORS, _TOKENIZER)):
             raise _unusable(f"There are no word vectors in {folder}.")
@@ -69,7 +69,7 @@ class StaticVectors:
 
 @cache
 def installed(package: str = "wordllama") -> StaticVectors:
-    """The vectors of that package, wherever it is installed. Raises `ProviderError` if it is not."""
+    """The vectors of an installed package. Raises `ProviderError` if it is not installed."""
     found = find_spec(package)
     if found is None or not found.submodule_search_locations:
         raise _unusable(f"The package '{package}', which carries the word vectors, is not installed.")
@@ -85,7 +85,7 @@ class _Words:
         self._tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
         self._vectors = _mapped(folder / _VECTORS)
         self._weights = _weights(len(self._vectors))
-        self._tokens_of = lru_cache(_WORDS_REMEMBERED)(self._tokenized)
+        self._tokens_of = lru_cache(_WORD_CACHE_SIZE)(self._tokenized)
 
     def tokens(self, text: str) -> "NDArray[np.uint16]":
         import numpy as np
@@ -140,7 +140,7 @@ def _weights(tokens: int) -> "NDArray[np.float32]":
 
     weights = np.ones(tokens, dtype=np.float32)
     share = 1 / (10 * np.arange(1, tokens - _FIRST_WORD + 1))
-    weights[_FIRST_WORD:] = _COMMON / (_COMMON + share)
+    weights[_FIRST_WORD:] = _SIF_A / (_SIF_A + share)
     return weights
 
 

@@ -1,4 +1,4 @@
-"""Both wires: whatever a server sends, the turn ends as documented, and the question is in its session."""
+"""Both protocols: whatever a server sends, the turn ends as documented, and the question is in its session."""
 
 import json
 from collections import Counter
@@ -9,7 +9,7 @@ from random import Random
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.fuzz.worlds import FuzzWorld, Worlds
-from tests.providers.loopback import WIRES, Connection, Loopback, Request, Wire
+from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request, WireProtocol
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
 
@@ -46,7 +46,7 @@ def chunks(rng: Random) -> Iterator[ModelChunk]:
     yield Finish(reason=rng.choice(("stop", "stop", "length")))
 
 
-def garbled(rng: Random, wire: Wire, piece: bytes) -> bytes:
+def garbled(rng: Random, protocol: WireProtocol, piece: bytes) -> bytes:
     """One piece of an answer, changed in its JSON or in its bytes."""
     if rng.random() < 0.3:
         return mutation.mutated_bytes(rng, piece)
@@ -55,18 +55,18 @@ def garbled(rng: Random, wire: Wire, piece: bytes) -> bytes:
     except ValueError:
         return mutation.mutated_bytes(rng, piece)
     written = mutation.json_text(rng, mutation.mutated_json(rng, value, 0.12))
-    return wire.garbled(written.encode(errors="replace"))
+    return protocol.garbled(written.encode(errors="replace"))
 
 
-def answer(rng: Random, wire: Wire, request: Request) -> list[bytes]:
+def answer(rng: Random, protocol: WireProtocol, request: Request) -> list[bytes]:
     encodable = [chunk for chunk in chunks(rng) if _can_be_sent(chunk)]
-    pieces = [*wire.answer(encodable, request), wire.last]
+    pieces = [*protocol.answer(encodable, request), protocol.last]
     done: list[bytes] = []
     kinds = rng.choice((12, 30, 90))
     for piece in pieces:
         match rng.randrange(kinds):
             case 0 | 1:
-                done.append(garbled(rng, wire, piece))
+                done.append(garbled(rng, protocol, piece))
             case 2:
                 done += [piece, piece]
             case 3:
@@ -103,24 +103,24 @@ class MutatingServer(Loopback):
         count = self.counts[request.path]
         self.counts[request.path] += 1
         rng = Random(f"{self.case}/{request.path}/{count}")
-        wire = WIRES.get(request.path)
-        if wire is None:
+        protocol = PROTOCOLS.get(request.path)
+        if protocol is None:
             about = self.shown() if request.path == "/api/show" else {"object": "list", "data": [], "models": []}
             status, share = (200, 0.0) if rng.random() < 0.6 else (rng.choice((200, 200, 404, 500)), 0.05)
             return await connection.reply(status, mutation.mutated_json(rng, about, share))
         if count >= MUTATED_ANSWERS:
-            await connection.begin(wire.content_type)
-            for piece in wire.answer([TextChunk(text="Seven hours."), Finish()], request):
+            await connection.begin(protocol.content_type)
+            for piece in protocol.answer([TextChunk(text="Seven hours."), Finish()], request):
                 await connection.piece(piece)
-            return await connection.end(wire.last)
-        return await self._mutated(rng, wire, request, connection)
+            return await connection.end(protocol.last)
+        return await self._mutated(rng, protocol, request, connection)
 
-    async def _mutated(self, rng: Random, wire: Wire, request: Request, connection: Connection) -> None:
-        pieces = answer(rng, wire, request)
+    async def _mutated(self, rng: Random, protocol: WireProtocol, request: Request, connection: Connection) -> None:
+        pieces = answer(rng, protocol, request)
         if rng.random() < 0.05:
             await connection.write(rng.choice(HEADS))
             return await connection.write(b"".join(pieces))
-        await connection.begin(wire.content_type)
+        await connection.begin(protocol.content_type)
         for piece in pieces:
             if piece and rng.random() < 0.02:
                 await connection.write(mutation.mutated_bytes(rng, f"{len(piece):x}\r\n".encode() + piece))

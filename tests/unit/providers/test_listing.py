@@ -25,7 +25,7 @@ def openai_names(server: Listing) -> list[tuple[str, int | None]]:
     return [(info.name, info.context_limit) for info in infos]
 
 
-def openai_trouble(server: Listing) -> ProviderError:
+def openai_error(server: Listing) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
         openai_names(server)
     return caught.value
@@ -77,12 +77,12 @@ def test_the_key_is_sent_along(server: Listing) -> None:
 
 def test_the_key_is_not_taken_elsewhere(server: Listing) -> None:
     server.lists["/v1/models"] = 302, {}
-    assert "another address" in openai_trouble(server).message
+    assert "another address" in openai_error(server).message
 
 
 def test_a_key_that_is_refused_is_a_sentence_without_the_key(server: Listing) -> None:
     server.lists["/v1/models"] = 401, {"error": {"message": f"Bad key {KEY}"}}
-    error = openai_trouble(server)
+    error = openai_error(server)
     assert "refused the key" in error.message
     assert "MY_KEY" in error.hint
     assert KEY not in error.message + error.hint
@@ -90,7 +90,7 @@ def test_a_key_that_is_refused_is_a_sentence_without_the_key(server: Listing) ->
 
 def test_a_server_without_a_list_is_a_sentence(server: Listing) -> None:
     server.lists["/v1/models"] = 404, {}
-    error = openai_trouble(server)
+    error = openai_error(server)
     assert "has no list of models" in error.message
     assert "/v1" in error.hint
 
@@ -98,7 +98,7 @@ def test_a_server_without_a_list_is_a_sentence(server: Listing) -> None:
 @pytest.mark.parametrize("body", ["a page", [1], {"data": "x"}])
 def test_a_list_that_is_none_is_a_sentence(server: Listing, body: object) -> None:
     server.lists["/v1/models"] = 200, body
-    assert "is no answer" in openai_trouble(server).message
+    assert "is no answer" in openai_error(server).message
 
 
 def test_a_server_that_is_not_there_is_a_sentence_with_a_way_out() -> None:

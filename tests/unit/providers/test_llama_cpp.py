@@ -165,7 +165,7 @@ def test_a_small_model_takes_the_likeliest_words_and_not_too_many(library: Libra
     assert (second["temperature"], second["max_tokens"]) == (0.7, 1000)
 
 
-def test_a_declared_temperature_counts_where_the_request_asks_for_none(library: Library, tmp_path: Path) -> None:
+def test_a_temperature_of_the_settings_counts_where_the_request_asks_for_none(library: Library, tmp_path: Path) -> None:
     model = LlamaCpp(write_gguf(tmp_path / "small.gguf"), settings=ModelSettings(temperature=0.3))
     answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
     assert library.requests[0]["temperature"] == 0.3
@@ -179,7 +179,7 @@ def test_a_model_that_is_said_to_use_tools_decides_for_itself(library: Library, 
     assert not model.info.needs_evidence
 
 
-def test_a_small_model_whose_template_knows_tools_is_kept_sober_all_the_same(library: Library, tmp_path: Path) -> None:
+def test_a_small_model_whose_template_knows_tools_is_sampled_conservatively(library: Library, tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "small.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
     model = LlamaCpp(path)
     answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))

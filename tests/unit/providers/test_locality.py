@@ -1,4 +1,4 @@
-"""A model is on this machine only if it runs here: one rule for both wires."""
+"""A model is on this machine only if it runs here: one rule for both protocols."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -59,8 +59,8 @@ def openai(server: Server, name: str = "m", **more: Any) -> ModelProvider:
     return OpenAI(name, base_url=f"{server.address}/v1", api_key=KEY, policy=QUICK, **more)
 
 
-Wire = Callable[..., ModelProvider]
-both_wires = pytest.mark.parametrize("wire", [ollama, openai])
+Connect = Callable[..., ModelProvider]
+both_protocols = pytest.mark.parametrize("protocol", [ollama, openai])
 
 
 def connected(provider: ModelProvider) -> tuple[bool, bool]:
@@ -69,27 +69,27 @@ def connected(provider: ModelProvider) -> tuple[bool, bool]:
     return provider.info.on_this_machine, provider.info.is_located
 
 
-@both_wires
-def test_until_its_server_was_asked_a_model_is_not_on_this_machine(wire: Wire, server: Server) -> None:
-    provider = wire(server)
+@both_protocols
+def test_until_its_server_was_asked_a_model_is_not_on_this_machine(protocol: Connect, server: Server) -> None:
+    provider = protocol(server)
     assert (provider.info.on_this_machine, provider.info.is_located) == (False, False)
     assert connected(provider) == (True, True)
 
 
-@both_wires
+@both_protocols
 @pytest.mark.parametrize("field", ["remote_host", "remote_model"])
-def test_an_alias_of_a_forwarded_model_is_elsewhere(wire: Wire, server: Server, field: str) -> None:
+def test_an_alias_of_a_forwarded_model_is_elsewhere(protocol: Connect, server: Server, field: str) -> None:
     server.says = {field: "https://ollama.com:443"}
-    assert connected(wire(server, "alias")) == (False, True)
+    assert connected(protocol(server, "alias")) == (False, True)
 
 
-@both_wires
+@both_protocols
 @pytest.mark.parametrize(
     "name",
     ["gpt-oss:120b-cloud", "gpt-oss:120b-CLOUD", "kimi-k2:cloud", "x-Cloud", "X:Cloud", "x-cloud:latest", "me/x_cloud"],
 )
-def test_a_model_with_the_name_of_a_cloud_model_is_elsewhere(wire: Wire, server: Server, name: str) -> None:
-    info = wire(server, name).info
+def test_a_model_with_the_name_of_a_cloud_model_is_elsewhere(protocol: Connect, server: Server, name: str) -> None:
+    info = protocol(server, name).info
     assert (info.on_this_machine, info.is_located) == (False, True)
 
 
@@ -98,9 +98,11 @@ def test_other_names_say_nothing(name: str) -> None:
     assert not is_cloud_name(name)
 
 
-@both_wires
-def test_a_model_that_the_user_calls_remote_is_elsewhere_whatever_its_address(wire: Wire, server: Server) -> None:
-    assert connected(wire(server, settings=ModelSettings(remote=True))) == (False, True)
+@both_protocols
+def test_a_model_that_the_user_calls_remote_is_elsewhere_whatever_its_address(
+    protocol: Connect, server: Server
+) -> None:
+    assert connected(protocol(server, settings=ModelSettings(remote=True))) == (False, True)
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 405, 501])

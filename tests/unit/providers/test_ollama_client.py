@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
-from tests.providers.loopback import KEY, WIRES, Connection, Loopback, OllamaWire, Request, prompt_tokens
+from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, OllamaProtocol, Request, prompt_tokens
 from zkchat.errors import ProviderError
 from zkchat.model.message import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk, ToolSpec
@@ -40,13 +40,13 @@ class Server(Loopback):
         fits = request.path != "/api/chat" or prompt_tokens(request) <= self.window
         if fits:
             return await super().serve(request, connection)
-        wire = WIRES["/api/chat"]
-        assert isinstance(wire, OllamaWire)
+        protocol = PROTOCOLS["/api/chat"]
+        assert isinstance(protocol, OllamaProtocol)
         if self.knows_flags and request.body["truncate"] is False:
-            return await connection.reply(400, wire.error("the input length exceeds the context length"))
-        await connection.begin(wire.content_type)
-        await connection.piece(wire.line(message={"role": "assistant", "content": "Yes."}))
-        await connection.piece(wire.finish("stop", self.window // 2))
+            return await connection.reply(400, protocol.error("the input length exceeds the context length"))
+        await connection.begin(protocol.content_type)
+        await connection.piece(protocol.line(message={"role": "assistant", "content": "Yes."}))
+        await connection.piece(protocol.finish("stop", self.window // 2))
         return await connection.end()
 
 
@@ -72,13 +72,13 @@ def test_the_window_is_always_sent_and_nothing_may_be_cut(server: Server) -> Non
     assert body["stream"] is True
 
 
-def test_temperature_length_and_declared_options_are_sent_but_the_window_is_ours(server: Server) -> None:
+def test_temperature_length_and_options_of_the_settings_are_sent_but_the_window_is_ours(server: Server) -> None:
     settings = ModelSettings(options={"top_p": 0.5, "num_ctx": 1, "temperature": 1.0})
     body = sent(server, asking(), settings=settings)
     assert body["options"] == {"top_p": 0.5, "temperature": 0.0, "num_predict": 8, "num_ctx": 2048}
 
 
-def test_a_declared_temperature_is_sent_where_the_request_asks_for_none(server: Server) -> None:
+def test_a_temperature_of_the_settings_is_sent_where_the_request_asks_for_none(server: Server) -> None:
     request = ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=100)
     assert sent(server, request, settings=ModelSettings(temperature=0.0))["options"] == {
         "temperature": 0.0,

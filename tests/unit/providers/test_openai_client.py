@@ -83,7 +83,7 @@ def test_a_request_holds_what_was_asked_for_and_nothing_else(server: Server) -> 
     }
 
 
-def test_temperature_length_tools_and_declared_options_are_sent(server: Server) -> None:
+def test_temperature_length_tools_and_options_of_the_settings_are_sent(server: Server) -> None:
     body = sent(server, asking(tools=(FIND,)), settings=ModelSettings(options={"top_k": 5}))
     assert (body["temperature"], body["max_tokens"], body["top_k"]) == (0.0, 8, 5)
     assert "max_completion_tokens" not in body
@@ -91,7 +91,7 @@ def test_temperature_length_tools_and_declared_options_are_sent(server: Server) 
     assert body["tools"] == [{"type": "function", "function": function}]
 
 
-def test_a_declared_temperature_is_sent_where_the_request_asks_for_none(server: Server) -> None:
+def test_a_temperature_of_the_settings_is_sent_where_the_request_asks_for_none(server: Server) -> None:
     request = ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=100)
     assert sent(server, request, settings=ModelSettings(temperature=0.3))["temperature"] == 0.3
     assert sent(server, asking(), settings=ModelSettings(temperature=0.3))["temperature"] == 0.0

@@ -1,4 +1,4 @@
-"""Small models are asked soberly, whoever runs them: seen at the wire."""
+"""Small models are asked with conservative sampling, whoever runs them: seen in the requests."""
 
 import asyncio
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ TINY, LARGE = 134_515_008, 8_190_735_360
 
 @dataclass
 class Server(Loopback):
-    """Both wires, with a model of some size."""
+    """Both protocols, with a model of some size."""
 
     size: object = LARGE
     can: list[str] = field(default_factory=lambda: ["completion", "tools"])
@@ -47,78 +47,78 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def asked(server: Server, wire: str, settings: ModelSettings, request: ModelRequest = QUESTION) -> dict[str, Any]:
+def asked(server: Server, protocol: str, settings: ModelSettings, request: ModelRequest = QUESTION) -> dict[str, Any]:
     """Temperature and length that reach the server, by the names they have there."""
-    model = connected(server, wire, settings)
+    model = connected(server, protocol, settings)
     answer(model, request)
     body = server.requests[-1].body
-    wanted = body["options"] if wire == "ollama" else body
+    wanted = body["options"] if protocol == "ollama" else body
     names = {"temperature", "num_predict", "max_tokens", "max_completion_tokens"}
     return {name: value for name, value in wanted.items() if name in names}
 
 
-def connected(server: Server, wire: str, settings: ModelSettings) -> ServerModel[Any]:
+def connected(server: Server, protocol: str, settings: ModelSettings) -> ServerModel[Any]:
     model: ServerModel[Any] = (
         Ollama("tells", host=server.address, settings=settings, policy=QUICK)
-        if wire == "ollama"
+        if protocol == "ollama"
         else OpenAI("tells", base_url=f"{server.address}/v1", api_key=KEY, settings=settings, policy=QUICK)
     )
     asyncio.run(model.connect())
     return model
 
 
-WIRES = pytest.mark.parametrize(("wire", "limit"), [("ollama", "num_predict"), ("openai", "max_tokens")])
+PROTOCOLS = pytest.mark.parametrize(("protocol", "limit"), [("ollama", "num_predict"), ("openai", "max_tokens")])
 
 
-@WIRES
-def test_a_tiny_model_takes_the_likeliest_words_and_not_too_many(server: Server, wire: str, limit: str) -> None:
+@PROTOCOLS
+def test_a_tiny_model_takes_the_likeliest_words_and_not_too_many(server: Server, protocol: str, limit: str) -> None:
     server.size = TINY
-    assert asked(server, wire, ModelSettings()) == {"temperature": 0.0, limit: MAX_ANSWER_TOKENS}
+    assert asked(server, protocol, ModelSettings()) == {"temperature": 0.0, limit: MAX_ANSWER_TOKENS}
 
 
-@WIRES
-def test_a_large_model_without_tools_says_as_much_as_it_likes(server: Server, wire: str, limit: str) -> None:
-    assert asked(server, wire, ModelSettings(calls_tools=False)) == {}
+@PROTOCOLS
+def test_a_large_model_without_tools_says_as_much_as_it_likes(server: Server, protocol: str, limit: str) -> None:
+    assert asked(server, protocol, ModelSettings(calls_tools=False)) == {}
 
 
-@WIRES
+@PROTOCOLS
 def test_a_tiny_model_is_handed_evidence_whatever_its_server_says_of_tools(
-    server: Server, wire: str, limit: str
+    server: Server, protocol: str, limit: str
 ) -> None:
     server.size = TINY
-    info = connected(server, wire, ModelSettings()).info
+    info = connected(server, protocol, ModelSettings()).info
     assert (info.calls_tools, info.needs_evidence) == (False, True)
 
 
-@WIRES
-def test_what_a_request_asks_for_counts_for_more(server: Server, wire: str, limit: str) -> None:
+@PROTOCOLS
+def test_what_a_request_asks_for_counts_for_more(server: Server, protocol: str, limit: str) -> None:
     server.size = TINY
     request = QUESTION.model_copy(update={"temperature": 0.7, "max_answer_tokens": 1000})
-    assert asked(server, wire, ModelSettings(), request) == {"temperature": 0.7, limit: 1000}
+    assert asked(server, protocol, ModelSettings(), request) == {"temperature": 0.7, limit: 1000}
 
 
-@WIRES
-def test_what_the_settings_say_counts_for_more(server: Server, wire: str, limit: str) -> None:
+@PROTOCOLS
+def test_what_the_settings_say_counts_for_more(server: Server, protocol: str, limit: str) -> None:
     server.size = TINY
     warm = ModelSettings(temperature=0.4, options={limit: 2000})
-    assert asked(server, wire, warm) == {"temperature": 0.4, limit: 2000}
+    assert asked(server, protocol, warm) == {"temperature": 0.4, limit: 2000}
     optional = ModelSettings(options={"temperature": 1.0})
-    assert asked(server, wire, optional) == {"temperature": 1.0, limit: MAX_ANSWER_TOKENS}
+    assert asked(server, protocol, optional) == {"temperature": 1.0, limit: MAX_ANSWER_TOKENS}
 
 
-@WIRES
-def test_a_tiny_model_that_is_said_to_use_tools_decides_for_itself(server: Server, wire: str, limit: str) -> None:
+@PROTOCOLS
+def test_a_tiny_model_that_is_said_to_use_tools_decides_for_itself(server: Server, protocol: str, limit: str) -> None:
     server.size = TINY
-    assert asked(server, wire, ModelSettings(calls_tools=True)) == {}
-    assert not connected(server, wire, ModelSettings(calls_tools=True)).info.needs_evidence
+    assert asked(server, protocol, ModelSettings(calls_tools=True)) == {}
+    assert not connected(server, protocol, ModelSettings(calls_tools=True)).info.needs_evidence
 
 
-@WIRES
+@PROTOCOLS
 @pytest.mark.parametrize("size", [LARGE, None, "135M", 0])
-def test_other_models_decide_for_themselves(server: Server, wire: str, limit: str, size: object) -> None:
+def test_other_models_decide_for_themselves(server: Server, protocol: str, limit: str, size: object) -> None:
     server.size = size
-    assert asked(server, wire, ModelSettings()) == {}
-    assert not connected(server, wire, ModelSettings()).info.needs_evidence
+    assert asked(server, protocol, ModelSettings()) == {}
+    assert not connected(server, protocol, ModelSettings()).info.needs_evidence
 
 
 def test_a_model_that_thinks_is_left_the_room_for_it(server: Server) -> None:
