@@ -50,7 +50,7 @@ def histories(draw: st.DrawFn) -> list[LiveMessage]:
 
 
 @st.composite
-def rooms(draw: st.DrawFn) -> TokenLimits:
+def limits(draw: st.DrawFn) -> TokenLimits:
     window = draw(st.sampled_from([512, 2_048, 4_096, 8_192, 32_768, 200_000]))
     cap = int(window * draw(st.floats(0.3, 0.9)))
     trigger = int(cap * draw(st.floats(0.7, 1.0)))
@@ -69,14 +69,14 @@ KEEPS = st.builds(lambda least, more: Retention(recent=least + more, least=least
 
 
 def planned(
-    strategy: CompactionStrategy, messages: list[LiveMessage], room: TokenLimits, keep: Retention
+    strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
 ) -> CompactionPlan | None:
     try:
-        return plan_compaction(strategy, messages, room, keep)
+        return plan_compaction(strategy, messages, limits, keep)
     except TooFull:
         last = [m for place, m in enumerate(messages) if all(not later.opens_turn for later in messages[place + 1 :])]
         least = sum(min(message.tokens, MIN_MESSAGE_TOKENS) for message in last)
-        assert least + room.cap // 8 + 64 >= room.cap, "it would have fitted"
+        assert least + limits.cap // 8 + 64 >= limits.cap, "it would have fitted"
         assume(False)
         raise
 
@@ -90,29 +90,29 @@ def after(messages: list[LiveMessage], found: CompactionPlan) -> list[LiveMessag
 
 
 @settings(max_examples=700, deadline=None)
-@given(STRATEGIES, histories(), rooms(), KEEPS)
+@given(STRATEGIES, histories(), limits(), KEEPS)
 def test_the_cap_always_holds_and_planning_twice_changes_nothing(
-    strategy: CompactionStrategy, messages: list[LiveMessage], room: TokenLimits, keep: Retention
+    strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
 ) -> None:
-    found = planned(strategy, messages, room, keep)
-    total = room.summary + sum(message.tokens for message in messages)
+    found = planned(strategy, messages, limits, keep)
+    total = limits.summary + sum(message.tokens for message in messages)
     if found is None:
-        assert total <= room.cap
+        assert total <= limits.cap
         return
     event(f"{strategy}, condensed: {bool(found.condensed)}")
-    assert total > room.trigger
+    assert total > limits.trigger
     left = after(messages, found)
-    assert sum(message.tokens for message in left) + found.summary_budget <= room.cap
-    assert found.summary_budget <= room.summary_cap
-    assert plan_compaction(strategy, left, replace(room, summary=found.summary_budget), keep) is None
+    assert sum(message.tokens for message in left) + found.summary_budget <= limits.cap
+    assert found.summary_budget <= limits.summary_cap
+    assert plan_compaction(strategy, left, replace(limits, summary=found.summary_budget), keep) is None
 
 
 @settings(max_examples=250, deadline=None)
-@given(STRATEGIES, histories(), rooms(), KEEPS)
+@given(STRATEGIES, histories(), limits(), KEEPS)
 def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
-    strategy: CompactionStrategy, messages: list[LiveMessage], room: TokenLimits, keep: Retention
+    strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
 ) -> None:
-    found = planned(strategy, messages, room, keep)
+    found = planned(strategy, messages, limits, keep)
     if found is None:
         return
     assert sorted((*found.kept, *found.archived)) == sorted(message.id for message in messages)
@@ -122,11 +122,11 @@ def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
 
 
 @settings(max_examples=250, deadline=None)
-@given(STRATEGIES, histories(), rooms(), KEEPS)
+@given(STRATEGIES, histories(), limits(), KEEPS)
 def test_a_tool_call_is_never_parted_from_its_result(
-    strategy: CompactionStrategy, messages: list[LiveMessage], room: TokenLimits, keep: Retention
+    strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
 ) -> None:
-    found = planned(strategy, messages, room, keep)
+    found = planned(strategy, messages, limits, keep)
     if found is None:
         return
     for call, result in pairwise(messages):
@@ -135,11 +135,11 @@ def test_a_tool_call_is_never_parted_from_its_result(
 
 
 @settings(max_examples=250, deadline=None)
-@given(histories(), rooms(), KEEPS)
+@given(histories(), limits(), KEEPS)
 def test_what_is_summarised_is_one_run_but_for_what_the_user_wants_kept(
-    messages: list[LiveMessage], room: TokenLimits, keep: Retention
+    messages: list[LiveMessage], limits: TokenLimits, keep: Retention
 ) -> None:
-    found = planned("summarize", messages, room, keep)
+    found = planned("summarize", messages, limits, keep)
     if found is None or not found.archived:
         return
     end = max(place for place, message in enumerate(messages) if message.id in found.archived)
@@ -152,5 +152,5 @@ def test_what_is_summarised_is_one_run_but_for_what_the_user_wants_kept(
 @given(histories(), KEEPS)
 def test_under_the_trigger_nothing_happens(messages: list[LiveMessage], keep: Retention) -> None:
     total = sum(message.tokens for message in messages)
-    room = TokenLimits(cap=2 * total, goal=total, trigger=total, summary_cap=total)
-    assert plan_compaction("summarize", messages, room, keep) is None
+    limits = TokenLimits(cap=2 * total, goal=total, trigger=total, summary_cap=total)
+    assert plan_compaction("summarize", messages, limits, keep) is None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _SECTIONS = ("context", "rules", "references", "tools", "servers")
 
 
-def with_value(file: ProfileFile, key: str, value: str) -> str:
+def set_value(file: ProfileFile, key: str, value: str) -> str:
     """The text of the file with `key`, such as `model` or `rules.Tone`, set to `value`.
 
     Raises `UsageError` for a key that there is not, `ConfigError` if the file would not be read any more.

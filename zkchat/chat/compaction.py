@@ -14,7 +14,7 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.references import ReferenceList
-from zkchat.context.assembly import Assembled
+from zkchat.context.assembly import AssembledRequest
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import SUMMARY
@@ -75,7 +75,9 @@ class Compactor:
     """Messages that it hides from the model are archived without a word of them in the summary."""
     reviewer: Reviewer | None = None
 
-    async def draft(self, assembled: Assembled, plan: CompactionPlan, focus: str = "") -> tuple[CompactionPart, str]:
+    async def draft(
+        self, assembled: AssembledRequest, plan: CompactionPlan, focus: str = ""
+    ) -> tuple[CompactionPart, str]:
         """The compaction that a plan asks for, not yet in force, and why the model's summary was not used, if so."""
         history = self.journal.history
         window = history.window
@@ -108,7 +110,7 @@ class Compactor:
         message = self.journal.next_message("system", part, context_type="summary", token_count=tokens)
         return message, self.journal.append(MessageEntry(message=message))
 
-    async def run(self, assembled: Assembled, plan: CompactionPlan, emit: Emit, focus: str = "") -> None:
+    async def run(self, assembled: AssembledRequest, plan: CompactionPlan, emit: Emit, focus: str = "") -> None:
         """Draft, have it reviewed if that is wanted, apply."""
         part, trouble = await self.draft(assembled, plan, focus)
         if trouble:
@@ -127,7 +129,12 @@ class Compactor:
         await emit(Compacted(message=message))
 
     async def _summary(
-        self, folded: Sequence[ChatMessage], earlier: CompactionPart | None, room: int, assembled: Assembled, focus: str
+        self,
+        folded: Sequence[ChatMessage],
+        earlier: CompactionPart | None,
+        room: int,
+        assembled: AssembledRequest,
+        focus: str,
     ) -> tuple[str, str, str]:
         """The summary, who wrote it, and why the model did not."""
         info = self.provider.info
@@ -148,7 +155,7 @@ class Compactor:
         return summarise(folded, room, self.tokenizer.count, focus=focus, earlier=before), "", trouble
 
     async def _written(
-        self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: Assembled, focus: str
+        self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: AssembledRequest, focus: str
     ) -> str:
         """What the model writes, asked once more if the first is not usable."""
         transcript = self._transcript(folded, earlier, limit, assembled)
@@ -181,7 +188,7 @@ class Compactor:
             raise Unusable("it is in another language than the conversation")
         return summary
 
-    async def _ask(self, asked: str, limit: int, assembled: Assembled) -> str:
+    async def _ask(self, asked: str, limit: int, assembled: AssembledRequest) -> str:
         request = ModelRequest(
             messages=(PromptMessage(role="system", text=SUMMARY), PromptMessage(role="user", text=asked)),
             window=assembled.request.window,
@@ -202,7 +209,7 @@ class Compactor:
                 await asyncio.sleep(0)  # here the time may be up, whatever the provider does
         return "".join(said)
 
-    def _transcript(self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: Assembled) -> str:
+    def _transcript(self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: AssembledRequest) -> str:
         """The folded messages as a text, each shortened where all of them would not fit into one request."""
         usage = assembled.usage
         scale = max(1.0, usage.total / max(1, usage.counted))
@@ -250,7 +257,9 @@ class Compactor:
                     text = condense(part.text, max(4, level), self.tokenizer.count)
                     yield Condensed(message_id=message.id, call_id=part.call_id, text=text)
 
-    def _tokens_after(self, part: CompactionPart, plan: CompactionPlan, assembled: Assembled, scale: float) -> int:
+    def _tokens_after(
+        self, part: CompactionPart, plan: CompactionPlan, assembled: AssembledRequest, scale: float
+    ) -> int:
         sizes = assembled.sizes
         archived = sum(sizes.get(id_, 0) for id_ in plan.archived)
         shortened = sum(max(0, sizes.get(id_, 0) - level) for id_, level in plan.condensed.items())

@@ -16,7 +16,7 @@ from zkchat.chat.privacy import stays_here
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
-from zkchat.context.assembly import Assembled
+from zkchat.context.assembly import AssembledRequest
 from zkchat.context.calibration import Calibration
 from zkchat.context.selection import added_items
 from zkchat.context.strategies import CompactionPlan, Retention
@@ -210,7 +210,7 @@ class Conversation:
         """Whether what is made of these messages is to stay on this machine."""
         return stays_here(messages, self._turn.library)
 
-    async def measure(self) -> Assembled:
+    async def measure(self) -> AssembledRequest:
         """The request as it would be now, without a new question."""
         with suppress(ProviderError):  # the window is then the one that is set, or the usual
             await self._turn.provider.connect()
@@ -244,7 +244,7 @@ class Conversation:
         await self.requests.compactor.run(assembled, plan, emit, focus)
 
     def _plan(
-        self, assembled: Assembled, keep: int | None, strategy: CompactionStrategy | None
+        self, assembled: AssembledRequest, keep: int | None, strategy: CompactionStrategy | None
     ) -> CompactionPlan | None:
         return self.requests.plan_compaction(
             assembled,

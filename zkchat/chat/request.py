@@ -13,7 +13,7 @@ from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.references import VIA_WITHHELD, link_named, text_of
 from zkchat.chat.staleness import Staleness, StaleNote
-from zkchat.context.assembly import Assembled, Assembler, PromptItem, RequestPlan, prompt_item
+from zkchat.context.assembly import AssembledRequest, Assembler, PromptItem, RequestPlan, prompt_item
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
 from zkchat.context.calibration import Calibration, calibrate
 from zkchat.context.instructions import SMALL_AGENT
@@ -171,7 +171,7 @@ class RequestBuilder:
         )
         return planned.only_from_evidence() if self.strict else planned
 
-    def assemble(self, plan: RequestPlan) -> Assembled:
+    def assemble(self, plan: RequestPlan) -> AssembledRequest:
         """The request as it is now, however large."""
         shown = self.privacy.shown()
         window = _last_turn(shown.window) if plan.last_turn_only else shown.window
@@ -182,7 +182,7 @@ class RequestBuilder:
     def _assembler(self) -> Assembler:
         return Assembler(self.tokenizer)
 
-    async def build(self, plan: RequestPlan, emit: Emit) -> Assembled:
+    async def build(self, plan: RequestPlan, emit: Emit) -> AssembledRequest:
         """The request once it fits, compacting where it does not. Raises `UsageError` where it cannot be made to."""
         assembled = self.assemble(plan)
         budget = assembled.budget
@@ -203,7 +203,7 @@ class RequestBuilder:
 
     def plan_compaction(
         self,
-        assembled: Assembled,
+        assembled: AssembledRequest,
         *,
         squeeze: float = 1.0,
         strategy: CompactionStrategy | None = None,
@@ -221,7 +221,7 @@ class RequestBuilder:
         except TooFull as error:
             raise _too_full(assembled.usage.total, assembled.budget) from error
 
-    async def _is_allowed(self, found: CompactionPlan, assembled: Assembled) -> bool:
+    async def _is_allowed(self, found: CompactionPlan, assembled: AssembledRequest) -> bool:
         policy, reviewer = self.compactor.policy, self.compactor.reviewer
         if not policy.auto:
             return False
@@ -323,7 +323,7 @@ def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:
     return prompt_item("system", agent.name, SMALL_AGENT if is_small else instructions(agent))
 
 
-def room_for(assembled: Assembled) -> TokenLimits:
+def room_for(assembled: AssembledRequest) -> TokenLimits:
     """What the fixed parts of a request leave for the summary and the messages."""
     usage, budget = assembled.usage, assembled.budget
     scale = usage.total / usage.counted
@@ -342,7 +342,7 @@ def room_for(assembled: Assembled) -> TokenLimits:
     )
 
 
-def _sized(message: ChatMessage, assembled: Assembled, window: Window) -> LiveMessage:
+def _sized(message: ChatMessage, assembled: AssembledRequest, window: Window) -> LiveMessage:
     return LiveMessage(
         id=message.id,
         tokens=assembled.sizes.get(message.id, 0),

@@ -12,7 +12,7 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Draft, Journal
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with
 from zkchat.chat.request import RequestBuilder
-from zkchat.context.assembly import Assembled, RequestPlan
+from zkchat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.events import (
     PromptReady,
@@ -66,7 +66,7 @@ class Exchange:
     """What is asked in one turn, and everything that grows while it is answered."""
 
     plan: RequestPlan
-    assembled: Assembled
+    assembled: AssembledRequest
     """The request of the current step, and its record."""
     result_budget: int
     """Tokens that tool results may still take."""
@@ -82,7 +82,7 @@ class Exchange:
     """Name and arguments of every call so far."""
     failed_rounds: int = 0
 
-    def use(self, assembled: Assembled) -> None:
+    def use(self, assembled: AssembledRequest) -> None:
         """Go on with this request; what it leaves free is there for the results of tools."""
         self.assembled = assembled
         self.result_budget = assembled.usage.available

@@ -16,7 +16,7 @@ from zkchat.chat.references import ReferenceList, embedded, resolve_links
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import MAX_FOR_A_MODEL, SecondLook, as_reference, find_evidence
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
-from zkchat.context.assembly import Assembled, RequestPlan
+from zkchat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.context.formatting import augmented_text
 from zkchat.context.selection import include_documents, wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
@@ -214,7 +214,9 @@ class Turn:
         exchange = await self._begin_exchange(user, plan, assembled, emit)
         return await self._exchange(exchange, question, user, emit)
 
-    async def _begin_exchange(self, user: ChatMessage, plan: RequestPlan, assembled: Assembled, emit: Emit) -> Exchange:
+    async def _begin_exchange(
+        self, user: ChatMessage, plan: RequestPlan, assembled: AssembledRequest, emit: Emit
+    ) -> Exchange:
         evidence = assembled.request.evidence
         exchange = Exchange(
             plan=plan,

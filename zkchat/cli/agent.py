@@ -122,7 +122,7 @@ def config(
 
     zkchat agent config research rules.Tone manual
     """
-    from zkchat.agents.editing import with_value
+    from zkchat.agents.editing import set_value
     from zkchat.compose.settings import check_setting
 
     io = current_io()
@@ -131,7 +131,7 @@ def config(
     if key.startswith("context."):
         check_setting(key, value)
     file = profiles.editable_file(io, store, agent)
-    store.write(file, with_value(file, key, value), file)
+    store.write(file, set_value(file, key, value), file)
     if json_output:
         io.json(store.load().agent(name))
     else:

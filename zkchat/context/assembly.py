@@ -11,7 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from zkchat.context.budget import Budget, Counts, usage_of
+from zkchat.context.budget import Budget, TokenCounts, usage_of
 from zkchat.context.calibration import Calibration, RequestSize, TokenFeatures, features_of, sum_features
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import STRICT
@@ -104,7 +104,7 @@ class RequestPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assembled:
+class AssembledRequest:
     request: ModelRequest
     context: RequestContext
     usage: ContextUsage
@@ -139,7 +139,7 @@ class Assembler:
         self._features: Mapping[str, TokenFeatures] = {}
         """By text, of the last request."""
 
-    def assemble(self, plan: RequestPlan, window: Window, budget: Budget, calibration: Calibration) -> Assembled:
+    def assemble(self, plan: RequestPlan, window: Window, budget: Budget, calibration: Calibration) -> AssembledRequest:
         """The request for what the window holds, however large: whether it fits is for the caller to see in `usage`."""
         contents: dict[str, str] = {}
         self._formatted = self._format_window(window, plan.can_read)
@@ -158,7 +158,7 @@ class Assembler:
         usage = usage_of(budget, counts, expected=expected, exact=self._tokenizer.exact)
         usage = usage.model_copy(update={"token_features": features})
         scale = expected / counts.total
-        return Assembled(
+        return AssembledRequest(
             request=request.model_copy(update={"window": budget.window}),
             context=record.model_copy(update={"usage": usage}),
             usage=usage,
@@ -184,7 +184,7 @@ class Assembler:
 
 def assemble(
     plan: RequestPlan, window: Window, budget: Budget, tokenizer: Tokenizer, calibration: Calibration | None = None
-) -> Assembled:
+) -> AssembledRequest:
     """A single request."""
     return Assembler(tokenizer).assemble(plan, window, budget, calibration or Calibration())
 
@@ -313,12 +313,12 @@ def _attached_item(
     )
 
 
-def _counts(items: Sequence[RequestItem]) -> Counts:
+def _counts(items: Sequence[RequestItem]) -> TokenCounts:
     def total(*types: ItemType, attached: bool = False) -> int:
         return sum(item.tokens for item in items if item.type in types and bool(item.part_of) == attached)
 
     attached = total("reference", "evidence", attached=True)
-    return Counts(
+    return TokenCounts(
         system=total("system", "rule") + MESSAGE_OVERHEAD,
         tools=total("tool"),
         memory=total("memory", "summary", "recall"),

@@ -31,7 +31,7 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class TokenCounts:
     """Tokens of a request by category, as we count them."""
 
     system: int = 0
@@ -110,7 +110,7 @@ def budget_for(info: ModelInfo, shares: Shares) -> Budget:
     )
 
 
-def usage_of(budget: Budget, counts: Counts, *, expected: int, exact: bool) -> ContextUsage:
+def usage_of(budget: Budget, counts: TokenCounts, *, expected: int, exact: bool) -> ContextUsage:
     """Our counts of one request, scaled to what the model's server is expected to count."""
     scale = expected / counts.total if counts.total else 1.0
     system, tools, memory, references = (

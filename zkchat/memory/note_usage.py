@@ -85,7 +85,7 @@ class NoteUsage:
     def graph(self, most: int = MAX_NODES) -> UsageGraph:
         """The usage graph, with at most so many nodes: half of them notes, if there are so many."""
         notes = self.top(len(self._turns))
-        talks = self._talks()
+        talks = self._conversations()
         room_for_notes = max(most // 2, most - len(talks))
         kept_notes, kept_talks = notes[:room_for_notes], talks[: most - min(room_for_notes, len(notes))]
         paths, ids = {note.path for note in kept_notes}, {talk.session_id for talk in kept_talks}
@@ -97,7 +97,7 @@ class NoteUsage:
         left_out = len(notes) + len(talks) - len(kept_notes) - len(kept_talks)
         return UsageGraph(notes=tuple(kept_notes), talks=tuple(kept_talks), lines=tuple(lines), left_out=left_out)
 
-    def _talks(self) -> list[UsageConversation]:
+    def _conversations(self) -> list[UsageConversation]:
         """The conversations that used notes, the latest first."""
         notes: dict[str, int] = defaultdict(int)
         for _, session_id in self._turns:

@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.agents.editing import with_value
+from zkchat.agents.editing import set_value
 from zkchat.agents.parsing import parse_agent
 from zkchat.errors import ConfigError, UsageError
 from zkchat.model.profile import Agent, ProfileFile
@@ -36,7 +36,7 @@ You are a poet.
     ],
 )
 def test_one_value_changes_and_everything_else_stays(key: str, value: str, old: str, new: str) -> None:
-    assert with_value(file(TEXT), key, value) == TEXT.replace(old, new)
+    assert set_value(file(TEXT), key, value) == TEXT.replace(old, new)
 
 
 @pytest.mark.parametrize(
@@ -51,18 +51,18 @@ def test_one_value_changes_and_everything_else_stays(key: str, value: str, old: 
     ],
 )
 def test_a_mode_can_be_set_however_the_others_are_written(before: str, after: str) -> None:
-    assert with_value(file(before), "rules.Tone", "agent") == after
+    assert set_value(file(before), "rules.Tone", "agent") == after
 
 
 def test_a_value_that_was_left_empty_is_filled_in() -> None:
-    changed = with_value(file("---\nmodel:\ndescription: x\n---\n"), "model", "quote")
+    changed = set_value(file("---\nmodel:\ndescription: x\n---\n"), "model", "quote")
     read = parse_agent(file(changed))
     assert isinstance(read, Agent)
     assert (read.model, read.description) == ("quote", "x")
 
 
 def test_a_reference_is_found_with_and_without_its_brackets() -> None:
-    assert with_value(file('---\nreferences:\n  "[[A]]": agent\n---\n'), "references.A", "always") == (
+    assert set_value(file('---\nreferences:\n  "[[A]]": agent\n---\n'), "references.A", "always") == (
         '---\nreferences:\n  "[[A]]": always\n---\n'
     )
 
@@ -70,15 +70,15 @@ def test_a_reference_is_found_with_and_without_its_brackets() -> None:
 @pytest.mark.parametrize("key", ["colour", "rules", "model.name", "rules."])
 def test_a_key_that_there_is_not_is_refused(key: str) -> None:
     with pytest.raises(UsageError, match="There is no"):
-        with_value(file(TEXT), key, "x")
+        set_value(file(TEXT), key, "x")
 
 
 def test_nothing_is_changed_into_something_that_cannot_be_read() -> None:
     with pytest.raises(ConfigError, match=r"Nothing was changed\. 'rules\.Tone' must be") as caught:
-        with_value(file(TEXT), "rules.Tone", "sometimes")
+        set_value(file(TEXT), "rules.Tone", "sometimes")
     assert caught.value.hint == "Look at poet.md, line 5."
 
 
 def test_a_file_that_is_broken_already_is_left_alone() -> None:
     with pytest.raises(ConfigError):
-        with_value(file("---\na: [\n---\n"), "model", "x")
+        set_value(file("---\na: [\n---\n"), "model", "x")

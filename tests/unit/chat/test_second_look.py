@@ -170,7 +170,7 @@ def test_asked_again_the_model_may_use_its_tools(library: Library) -> None:
         ("Who was the first man on the moon?", "Neil Armstrong."),
         ("How long does [[Rye bread]] take?", "Two days."),
     ],
-    ids=["smalltalk", "nothing in the notes", "a note that was given"],
+    ids=["small talk", "nothing in the notes", "a note that was given"],
 )
 def test_other_answers_are_left_as_they_are(library: Library, question: str, answer: str) -> None:
     model = Careless(answer, FOUNDED)
@@ -391,7 +391,7 @@ def test_of_the_garden_questions_are_looked_up_and_everyday_talk_is_not(tmp_path
     ["thanks!", "Thanks a lot, that helps", "hi", "who are you?", "make it shorter please", "ok", "谢谢！", "👍", "",
      "merci beaucoup", "Kannst du es nochmal kürzer erklären?", "go on", "Спасибо!", "¡muchas gracias!"],
 )  # fmt: skip
-def test_smalltalk_asks_for_nothing_in_the_notes(text: str) -> None:
+def test_small_talk_asks_for_nothing_in_the_notes(text: str) -> None:
     assert not topic_terms(text)
 
 

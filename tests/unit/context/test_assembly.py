@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from zkchat.context.assembly import (
     MESSAGE_OVERHEAD,
-    Assembled,
+    AssembledRequest,
     Assembler,
     PromptItem,
     RequestPlan,
@@ -62,7 +62,7 @@ def assembled(
     tools: tuple[ToolSpec, ...] = (),
     items: tuple[PromptItem, ...] = (),
     compaction: CompactionPart | None = None,
-) -> Assembled:
+) -> AssembledRequest:
     budget = budget_for(ModelInfo(provider="scripted", id="x", context_limit=window), Shares(reserve=100))
     markers = (message("marker", "system", compaction),) if compaction else ()
     plan = RequestPlan(items=(SYSTEM, *map(tool_item, tools), *items), can_read=bool(tools))

@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.context.budget import DEFAULT_WINDOW, MAX_DEFAULT_WINDOW, Counts, Shares, budget_for, is_full, usage_of
+from zkchat.context.budget import DEFAULT_WINDOW, MAX_DEFAULT_WINDOW, Shares, TokenCounts, budget_for, is_full, usage_of
 from zkchat.errors import ConfigError
 from zkchat.model.prompt import ModelInfo
 
@@ -48,7 +48,7 @@ def test_a_window_too_small_for_the_fixed_parts_is_an_error_with_the_numbers() -
     assert "context.max_tokens" in caught.value.hint
 
 
-COUNTS = Counts(system=100, tools=200, messages=2600, memory=400, references=700)
+COUNTS = TokenCounts(system=100, tools=200, messages=2600, memory=400, references=700)
 
 
 def test_usage_adds_up() -> None:
@@ -70,15 +70,15 @@ def test_the_parts_are_shown_as_the_models_server_counts_them_and_still_add_up()
 @pytest.mark.parametrize(("expected", "full"), [(8900, False), (8936, True), (10_000, True)])
 def test_a_window_is_full_above_the_threshold(expected: int, full: bool) -> None:
     budget = budget_for(info(10_512), Shares(reserve=512, system=0.01, tools=0.01, messages=0.98))
-    counts = Counts(system=10, messages=990)
+    counts = TokenCounts(system=10, messages=990)
     assert is_full(usage_of(budget, counts, expected=expected, exact=True), budget) is full
 
 
 def test_a_window_is_full_when_messages_take_more_than_their_share() -> None:
     budget = budget_for(info(10_512), Shares(reserve=512))
-    used_up = Counts(system=1000, tools=3000, messages=6001)
+    used_up = TokenCounts(system=1000, tools=3000, messages=6001)
     assert is_full(usage_of(budget, used_up, expected=10_001, exact=True), budget)
     roomy = budget_for(info(100_512), Shares(reserve=512, threshold=1.0))
     for messages, full in ((59_000, False), (60_001, True)):
-        counts = Counts(system=10_000, tools=30_000, messages=messages)
+        counts = TokenCounts(system=10_000, tools=30_000, messages=messages)
         assert is_full(usage_of(roomy, counts, expected=counts.total, exact=True), roomy) is full

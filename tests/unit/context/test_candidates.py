@@ -15,7 +15,7 @@ def spec(name: str, server: str = "") -> ToolSpec:
     return ToolSpec(name=name, description=f"It is {name}.", parameters={}, server=server)
 
 
-def test_everything_at_hand_has_the_mode_that_the_agent_gives_it() -> None:
+def test_every_candidate_has_the_mode_that_the_agent_gives_it() -> None:
     found = build_candidates(
         AGENT,
         rules=[Rule(name="Tone", text="Be warm."), Rule(name="Dates", include="agent", text="Write 2026-03-01.")],

@@ -33,7 +33,7 @@ class Broken(Counting):
         raise ProviderError("There are no word vectors.")
 
 
-class Shelf:
+class InMemoryVectors:
     """Implements `ports.VectorCache` in memory."""
 
     def __init__(self) -> None:
@@ -88,9 +88,9 @@ def test_an_embedder_that_fails_leaves_the_words() -> None:
 
 
 def test_an_embedder_that_fails_leaves_the_words_even_where_vectors_of_the_texts_were_kept() -> None:
-    shelf = Shelf()
-    Relevance(Counting(), shelf).scores("oven", TEXTS)
-    assert Relevance(Broken(), shelf).scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
+    cache = InMemoryVectors()
+    Relevance(Counting(), cache).scores("oven", TEXTS)
+    assert Relevance(Broken(), cache).scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
 
 
 def test_a_text_and_itself_are_as_near_as_can_be() -> None:
@@ -111,23 +111,23 @@ def test_vectors_are_made_once_for_each_text() -> None:
 
 
 def test_vectors_are_kept_from_one_run_to_the_next_and_the_scores_are_the_same() -> None:
-    shelf, first, second = Shelf(), Counting(), Counting()
-    before = Relevance(first, shelf).scores("oven", TEXTS)
-    assert Relevance(second, shelf).scores("oven", TEXTS) == before
+    cache, first, second = InMemoryVectors(), Counting(), Counting()
+    before = Relevance(first, cache).scores("oven", TEXTS)
+    assert Relevance(second, cache).scores("oven", TEXTS) == before
     assert second.made == 1
 
 
 def test_kept_vectors_of_another_size_are_made_again() -> None:
-    shelf = Shelf()
-    before = Relevance(Counting(), shelf).scores("oven", TEXTS)
-    shelf.rows = dict.fromkeys(shelf.rows, b"\x01")
-    assert Relevance(Counting(), shelf).scores("oven", TEXTS) == before
+    cache = InMemoryVectors()
+    before = Relevance(Counting(), cache).scores("oven", TEXTS)
+    cache.rows = dict.fromkeys(cache.rows, b"\x01")
+    assert Relevance(Counting(), cache).scores("oven", TEXTS) == before
 
 
 def test_a_full_disk_costs_time_and_nothing_else() -> None:
-    shelf = Shelf()
-    shelf.full = True
-    assert Relevance(Counting(), shelf).scores("oven", TEXTS) == by_both().scores("oven", TEXTS)
+    cache = InMemoryVectors()
+    cache.full = True
+    assert Relevance(Counting(), cache).scores("oven", TEXTS) == by_both().scores("oven", TEXTS)
 
 
 def test_an_embedder_can_be_made_ready_before_it_is_needed() -> None:

@@ -189,7 +189,7 @@ def test_the_most_relevant_item_comes_first(selector: Selector) -> None:
     assert names(selected) == ["near", "far"]
 
 
-def test_nothing_at_hand_gives_nothing(selector: Selector) -> None:
+def test_without_candidates_nothing_is_selected(selector: Selector) -> None:
     assert selector.select("Hello!", []) == Selection()
 
 

@@ -16,7 +16,7 @@ MIN_SHARE_OF_BEST = 0.35
 """The share of the best score that the others must reach."""
 BEST_SHARE = 0.5
 """Of the budget, for the messages that score best; the rest is for the most informative ones."""
-LARGEST_SHARE = 0.4
+MAX_MESSAGE_SHARE = 0.4
 """Of the budget, for one recalled message; a longer one is condensed."""
 MAX_CANDIDATES = 200
 MAX_CHARS = 100_000
@@ -79,7 +79,7 @@ def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> I
     for each in found:
         if left <= (1 - BEST_SHARE) * budget:
             return
-        room = min(int(LARGEST_SHARE * budget), left)
+        room = min(int(MAX_MESSAGE_SHARE * budget), left)
         text = condense(each.text, room, _count_quoted(each.message, count), focus=query)
         if text:
             shorter = replace(each, text=text)
