@@ -9,7 +9,6 @@ it; and what it raises is raised in the consumer.
 
 import types
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
-from dataclasses import dataclass
 from typing import Any
 
 from zkchat.model.events import Event
@@ -18,42 +17,42 @@ Emit = Callable[[Event], Awaitable[None]]
 """Hands an event over, and returns when the next one is asked for. To be awaited in the task of the stage itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Emitted:
-    """What a coroutine yields to `_resume`, where others yield the futures that they wait for."""
-
-    event: Event
-
-
-@types.coroutine
-def _emit(event: Event) -> Generator[_Emitted, None, None]:
-    yield _Emitted(event)
-
-
 async def event_stream(run: Callable[[Emit], Coroutine[Any, Any, object]]) -> AsyncGenerator[Event, None]:
     """The events that `run` emits, as it runs."""
-    running = run(_emit)
+    slot = _Slot()
+    running = run(slot.emit)
     raised: BaseException | None = None
-    while emitted := await _resume(running, raised):
+    while await slot.fill(running, raised):
         raised = None
         try:
-            yield emitted.event
+            yield slot.event
         except BaseException as error:  # noqa: BLE001 - closed, or thrown into
             raised = error
 
 
-@types.coroutine
-def _resume(running: Coroutine[Any, Any, object], raised: BaseException | None) -> Generator[Any, Any, _Emitted | None]:
-    """Run on until the next event; None at the end. What is waited for meanwhile is left to the event loop."""
-    try:
-        waiting = running.send(None) if raised is None else running.throw(raised)
-        while not isinstance(waiting, _Emitted):
-            try:
-                result = yield waiting
-            except BaseException as error:  # noqa: BLE001 - cancelled while it waits
-                waiting = running.throw(error)
-            else:
-                waiting = running.send(result)
-    except StopIteration:
-        return None
-    return waiting
+class _Slot:
+    """Where a coroutine leaves its event when it is suspended by `emit`."""
+
+    __slots__ = ("event",)
+    event: Event
+
+    @types.coroutine
+    def emit(self, event: Event) -> "Generator[_Slot, None, None]":
+        self.event = event
+        yield self  # where others yield the future that they wait for
+
+    @types.coroutine
+    def fill(self, running: Coroutine[Any, Any, object], raised: BaseException | None) -> Generator[Any, Any, bool]:
+        """Run on until the next event, and leave to the event loop what is waited for meanwhile; False at the end."""
+        try:
+            waiting = running.send(None) if raised is None else running.throw(raised)
+            while waiting is not self:
+                try:
+                    result = yield waiting
+                except BaseException as error:  # noqa: BLE001 - cancelled while it waits
+                    waiting = running.throw(error)
+                else:
+                    waiting = running.send(result)
+        except StopIteration:
+            return False
+        return True

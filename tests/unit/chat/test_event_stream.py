@@ -188,3 +188,18 @@ def test_streams_may_be_nested() -> None:
         return [event async for event in event_stream(outer)]
 
     assert asyncio.run(consume()) == [ONE, TWO]
+
+
+def test_an_outer_emit_works_inside_an_inner_stream() -> None:
+    async def outer(emit: Emit) -> None:
+        async def inner(_: Emit) -> None:
+            await emit(TWO)
+
+        await emit(ONE)
+        async for _ in event_stream(inner):
+            pass
+
+    async def consume() -> list[Event]:
+        return [event async for event in event_stream(outer)]
+
+    assert asyncio.run(consume()) == [ONE, TWO]
