@@ -63,12 +63,12 @@ Globs = Annotated[
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     # Strict: "4096" is a text and not a number. Variables and flags are read as the right type before they come here.
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, protected_namespaces=())
 
 
-class Vault(Section):
+class Vault(SettingsSection):
     exclude: Annotated[Globs, Harmless()] = Field(
         default=(),
         strict=False,
@@ -79,7 +79,7 @@ class Vault(Section):
     )
 
 
-class Limits(Section):
+class Limits(SettingsSection):
     max_input_bytes: int = Field(
         default=8_000_000, ge=1, description="What `zkchat ask` reads from a pipe at most; more is refused."
     )
@@ -93,14 +93,14 @@ class Limits(Section):
     )
 
 
-class Storage(Section):
+class Storage(SettingsSection):
     location: Literal["user", "vault"] = Field(
         default="user",
         description="Where the databases live: in your data and cache folders, or in `.zkchat/` inside the vault.",
     )
 
 
-class Context(Section):
+class Context(SettingsSection):
     max_tokens: int | None = Field(
         default=None,
         ge=256,
@@ -155,7 +155,7 @@ class Context(Section):
         return self
 
 
-class Memory(Section):
+class Memory(SettingsSection):
     learn: Literal["ask", "off"] = Field(
         default="ask",
         description="Whether a chat at a terminal proposes, when it ends or is compacted, to remember what you said of "
@@ -163,7 +163,7 @@ class Memory(Section):
     )
 
 
-class Privacy(Section):
+class Privacy(SettingsSection):
     local_only: Annotated[Globs, Accumulates(), Harmless()] = Field(
         default=(),
         strict=False,
@@ -172,7 +172,7 @@ class Privacy(Section):
     )
 
 
-class References(Section):
+class References(SettingsSection):
     model_summaries: Literal["local", "always", "never"] = Field(
         default="local",
         description="Whose model describes long documents of the panel in a sentence, while you type: one on this "
@@ -185,7 +185,7 @@ class References(Section):
     )
 
 
-class Ollama(Section):
+class Ollama(SettingsSection):
     host: HttpAddress = Field(default="http://127.0.0.1:11434", description="Address of the Ollama server.")
     remote: bool = Field(
         default=False,
@@ -194,7 +194,7 @@ class Ollama(Section):
     )
 
 
-class OpenAI(Section):
+class OpenAI(SettingsSection):
     base_url: OptionalHttpAddress = Field(
         default="", description="Address of a server that speaks OpenAI's protocol. Empty: OpenAI itself."
     )
@@ -209,7 +209,7 @@ class OpenAI(Section):
     )
 
 
-class UserInterface(Section):
+class UserInterface(SettingsSection):
     color: Annotated[Literal["auto", "always", "never"], Harmless()] = Field(
         default="auto", description="When to use colour. `auto`: on a terminal, unless `NO_COLOR` is set."
     )
@@ -225,7 +225,7 @@ class UserInterface(Section):
     )
 
 
-class Model(Section):
+class Model(SettingsSection):
     provider: ProviderName = Field(description="Who runs it.")
     id: Annotated[str, Field(min_length=1), Expects("the name that the provider knows it by")] = Field(
         description="The model's name there, such as `qwen3:8b`; for `local` a name or a file."
@@ -254,7 +254,7 @@ class Model(Section):
     )
 
 
-class Settings(Section):
+class Settings(SettingsSection):
     model: str = Field(
         default="",
         description="The model to talk to: `ollama:qwen3:8b`, `quote`, the NAME of a `[models.NAME]` table. "
