@@ -12,14 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from zkchat.errors import NoteNotFound, OutsideVault, StorageError, StorageFull, VaultError, ZkchatError
-from zkchat.storage.vault_files import VaultFiles
+from zkchat.storage.vault_files import FOLDER_FLAGS, LINK_ERRORS, VaultFiles
 
-_FOLDER_FLAGS: Final = (
-    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-)
 _NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
-_LINK_MET: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
 _TEMPORARY: Final = re.compile(r"\.zkchat-[0-9a-f]{12}\.tmp")
@@ -77,12 +73,12 @@ class NoteWriter(VaultFiles):
             whole.mkdir(parents=True, exist_ok=True)
             yield whole, None
             return
-        descriptor = os.open(self._root, _FOLDER_FLAGS)
+        descriptor = os.open(self._root, FOLDER_FLAGS)
         try:
             for folder in folders:
                 with suppress(FileExistsError):
                     os.mkdir(folder, dir_fd=descriptor)
-                inner = _entered(folder, descriptor, path)
+                inner = _open_subfolder(folder, descriptor, path)
                 os.close(descriptor)
                 descriptor = inner
             yield Path(), descriptor
@@ -90,11 +86,11 @@ class NoteWriter(VaultFiles):
             os.close(descriptor)
 
 
-def _entered(folder: str, descriptor: int, path: str) -> int:
+def _open_subfolder(folder: str, descriptor: int, path: str) -> int:
     try:
-        return os.open(folder, _FOLDER_FLAGS, dir_fd=descriptor)
+        return os.open(folder, FOLDER_FLAGS, dir_fd=descriptor)
     except OSError as error:
-        if error.errno not in _LINK_MET:
+        if error.errno not in LINK_ERRORS:
             raise
         raise VaultError(
             f"{path} cannot be written: {folder} is a link or a file, not a folder.", hint="Choose another folder."
@@ -109,7 +105,7 @@ def _add(folder: Path, descriptor: int | None, name: str, content: bytes) -> Non
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        _name(temporary, final, descriptor)
+        _link_or_rename(temporary, final, descriptor)
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=descriptor)
@@ -128,7 +124,7 @@ def _sweep(folder: Path, descriptor: int | None) -> None:
                 os.unlink(file, dir_fd=descriptor)
 
 
-def _name(temporary: Path, final: Path, descriptor: int | None) -> None:
+def _link_or_rename(temporary: Path, final: Path, descriptor: int | None) -> None:
     try:
         is_windows = descriptor is None  # which cannot be asked not to follow links
         os.link(temporary, final, src_dir_fd=descriptor, dst_dir_fd=descriptor, follow_symlinks=is_windows)

@@ -1,4 +1,4 @@
-"""The files of a vault on disk: listed without following a way out of it, read so that no swapped link can escape."""
+"""The files of a vault: listed and read without following a link out of it, also one that is swapped in meanwhile."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
 from zkchat.model.globs import NameGlobs
 from zkchat.model.note import FileStamp, NoteWarning, is_note
 
-_LEFT_OUT = frozenset({"node_modules"})
+_EXCLUDED_FOLDERS = frozenset({"node_modules"})
 """Folders that hold no notes. Hidden ones, such as `.git` and `.trash`, are known by their first letter."""
 
 _RACY_NS = 2_000_000_000
@@ -22,10 +22,10 @@ _RACY_NS = 2_000_000_000
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FILE_FLAGS = _OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Opening a pipe must not wait for somebody to write into it."""
-_FOLDER_FLAGS = _OPEN_FLAGS | getattr(os, "O_DIRECTORY", 0)
+FOLDER_FLAGS = _OPEN_FLAGS | getattr(os, "O_DIRECTORY", 0)
 
-_LINK_MET = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
-"""What opening with O_NOFOLLOW says of a symbolic link, by system."""
+LINK_ERRORS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+"""Error numbers for opening a symbolic link with O_NOFOLLOW, by system."""
 
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -49,20 +49,22 @@ class VaultFiles:
                 with os.scandir(folder) as entries:
                     for entry in entries:
                         path = prefix + entry.name
-                        if self._is_left_out(entry.name, path):
+                        if self._is_excluded(entry.name, path):
                             continue
-                        found = self._found(entry, path, linked, now)
+                        found = self._classify(entry, path, linked, now)
                         if isinstance(found, str):
                             folders.append((found, entry.path, linked or entry.is_symlink()))
                         elif found is not None:
                             yield found
             except OSError as error:
-                yield NoteWarning(path=prefix.rstrip("/") or ".", text=f"The folder cannot be listed: {_why(error)}.")
+                yield NoteWarning(
+                    path=prefix.rstrip("/") or ".", text=f"The folder cannot be listed: {_reason(error)}."
+                )
 
-    def _found(
+    def _classify(
         self, entry: os.DirEntry[str], path: str, linked: bool, now: int
     ) -> FileStamp | NoteWarning | str | None:
-        """A file, a folder to walk (the beginning of its paths), something to report, or nothing to us."""
+        """A file, the prefix of a folder to walk, a warning, or None for what is ignored."""
         try:
             if entry.is_file(follow_symlinks=False) and path.isascii():
                 problem = ""
@@ -76,9 +78,9 @@ class VaultFiles:
                 settled = size <= self._max_note_bytes and not -_RACY_NS <= now - modified <= _RACY_NS
                 return FileStamp(path, size, modified, settled)
         except OSError as error:
-            problem = f"It cannot be looked at: {_why(error)}."
+            problem = f"It cannot be looked at: {_reason(error)}."
         may_hold_notes = is_note(path) or Path(entry.path).is_dir()
-        return NoteWarning(path=_shown(path), text=problem) if may_hold_notes else None
+        return NoteWarning(path=_printable(path), text=problem) if may_hold_notes else None
 
     def _problem(self, entry: os.DirEntry[str], linked: bool) -> str:
         """Why an entry cannot be used; empty when it can."""
@@ -86,7 +88,7 @@ class VaultFiles:
             return "The name is not UTF-8; rename it to use it."
         if entry.is_symlink():
             target = Path(os.path.realpath(entry.path))
-            if not self._holds(target):
+            if not self._contains(target):
                 return "It is a link that leads out of the vault."
             if not target.exists():
                 return "It is a link to nothing."
@@ -94,15 +96,15 @@ class VaultFiles:
                 return "It is a link that leads round in a circle, or from one linked folder to another."
         return "" if entry.is_dir() or entry.is_file() else "It is not a regular file."
 
-    def _holds(self, target: Path) -> bool:
+    def _contains(self, target: Path) -> bool:
         """Whether a path without links lies in the vault, and not in a part that is left out."""
-        return target.is_relative_to(self._root) and self._counts(target.relative_to(self._root).parts)
+        return target.is_relative_to(self._root) and self._is_included(target.relative_to(self._root).parts)
 
-    def _counts(self, parts: Sequence[str]) -> bool:
-        return not any(self._is_left_out(part, "/".join(parts[: depth + 1])) for depth, part in enumerate(parts))
+    def _is_included(self, parts: Sequence[str]) -> bool:
+        return not any(self._is_excluded(part, "/".join(parts[: depth + 1])) for depth, part in enumerate(parts))
 
-    def _is_left_out(self, name: str, path: str) -> bool:
-        return name[0] == "." or name in _LEFT_OUT or self._exclude.match(path)
+    def _is_excluded(self, name: str, path: str) -> bool:
+        return name[0] == "." or name in _EXCLUDED_FOLDERS or self._exclude.match(path)
 
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         by_folder: dict[str, list[str]] = {}
@@ -117,15 +119,15 @@ class VaultFiles:
         }
 
     def _linked_in(self, folder: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-        place = self._root / folder
-        real = Path(os.path.realpath(place))
+        path = self._root / folder
+        real = Path(os.path.realpath(path))
         try:
             with os.scandir(real) as entries:
                 links = {entry.name for entry in entries if entry.is_symlink()}
         except OSError:
             links = set(names)  # each of them is looked at by itself
-        for name in names if real != place else links.intersection(names):
-            target = Path(os.path.realpath(place / name))
+        for name in names if real != path else links.intersection(names):
+            target = Path(os.path.realpath(path / name))
             if target.is_relative_to(self._root):
                 yield f"{folder}/{name}".lstrip("/"), target.relative_to(self._root).as_posix()
 
@@ -143,76 +145,76 @@ class VaultFiles:
         return self.read_whole(path)[0]
 
     def read_whole(self, path: str) -> tuple[str, bool]:
-        return _decoded(self._bytes(path), path)
+        return _decode(self._bytes(path), path)
 
     def _bytes(self, path: str) -> bytes:
         parts = self._parts(path)
         try:
-            file = self._opened(parts, path)
+            file = self._open(parts, path)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise NoteNotFound(f"There is no file {path} in the vault.") from error
         except OSError as error:
-            raise NoteUnreadable(f"{path} cannot be read: {_why(error)}.", hint="Check its permissions.") from error
+            raise NoteUnreadable(f"{path} cannot be read: {_reason(error)}.", hint="Check its permissions.") from error
         try:
-            return self._content(file, path)
+            return self._read_content(file, path)
         except OSError as error:
-            raise NoteUnreadable(f"{path} cannot be read: {_why(error)}.") from error
+            raise NoteUnreadable(f"{path} cannot be read: {_reason(error)}.") from error
         finally:
             os.close(file)
 
     def _parts(self, path: str) -> list[str]:
-        """The components of a path that can only lead inside; a hidden or excluded file does not exist for us."""
+        """The components of a path that can only lead inside; hidden and excluded files count as missing."""
         parts = path.split("/")
         if "\0" in path or path.startswith(("/", "\\")) or (".." in path and ".." in re.split(r"[/\\]", path)):
             raise _outside(path)
         if re.match(r"[A-Za-z]:([/\\]|$)", path) or (parts[0].startswith("~") and (len(parts) > 1 or path == "~")):
             raise _outside(path)
-        if not all(parts) or not _is_text(path) or not self._counts(parts):
+        if not all(parts) or not _is_text(path) or not self._is_included(parts):
             raise NoteNotFound(
-                f"There is no file {_shown(path)!r} in the vault.",
+                f"There is no file {_printable(path)!r} in the vault.",
                 hint="Hidden files and those of vault.exclude do not count.",
             )
         return parts
 
-    def _opened(self, parts: list[str], path: str) -> int:
+    def _open(self, parts: list[str], path: str) -> int:
         """A descriptor of the file. Links are followed only by name, once, and what they lead to holds none."""
         try:
-            return self._walked(parts)
+            return self._open_without_links(parts)
         except OSError as error:
-            if error.errno not in _LINK_MET:
+            if error.errno not in LINK_ERRORS:
                 raise
         target = Path(os.path.realpath(self._root.joinpath(*parts)))
-        if not self._holds(target):
+        if not self._contains(target):
             raise _outside(path)
-        return self._walked(list(target.relative_to(self._root).parts))
+        return self._open_without_links(list(target.relative_to(self._root).parts))
 
-    def _walked(self, parts: list[str]) -> int:
+    def _open_without_links(self, parts: list[str]) -> int:
         """Open component by component, following no link, so that nothing can be swapped between check and use."""
         if os.open not in os.supports_dir_fd:
-            return self._checked(parts)
-        folder = os.open(self._root, _FOLDER_FLAGS)
+            return self._open_resolved(parts)
+        folder = os.open(self._root, FOLDER_FLAGS)
         try:
             for part in parts[:-1]:
-                inner = os.open(part, _FOLDER_FLAGS, dir_fd=folder)
+                inner = os.open(part, FOLDER_FLAGS, dir_fd=folder)
                 os.close(folder)
                 folder = inner
             return os.open(parts[-1], _FILE_FLAGS, dir_fd=folder)
         finally:
             os.close(folder)
 
-    def _checked(self, parts: list[str]) -> int:
+    def _open_resolved(self, parts: list[str]) -> int:
         """The same where folders cannot be held open (Windows): whoever may make links there is an administrator."""
         path = self._root.joinpath(*parts)
         if not path.resolve().is_relative_to(self._root):
             raise _outside("/".join(parts))
         return os.open(path, _FILE_FLAGS)
 
-    def _content(self, file: int, path: str) -> bytes:
+    def _read_content(self, file: int, path: str) -> bytes:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise NoteUnreadable(f"{path} is not a regular file.")
         if status.st_size <= self._max_note_bytes:
-            content = _all_of(file, status.st_size, self._max_note_bytes)
+            content = _read_all(file, status.st_size, self._max_note_bytes)
             if len(content) <= self._max_note_bytes:  # it may have grown
                 return content
         raise NoteUnreadable(
@@ -221,7 +223,7 @@ class VaultFiles:
         )
 
 
-def _all_of(file: int, expected: int, most: int) -> bytes:
+def _read_all(file: int, expected: int, most: int) -> bytes:
     """The bytes of an open file; one more than `most` where there are more."""
     content = os.read(file, expected + 1)
     while len(content) > expected and len(content) <= most and (more := os.read(file, most + 1 - len(content))):
@@ -229,7 +231,7 @@ def _all_of(file: int, expected: int, most: int) -> bytes:
     return content
 
 
-def _decoded(content: bytes, path: str) -> tuple[str, bool]:
+def _decode(content: bytes, path: str) -> tuple[str, bool]:
     """The text, without a byte-order mark, and whether it is what the file holds to the last byte."""
     encoding = "utf-16" if content.startswith(_UTF16_MARKS) else "utf-8"
     if encoding != "utf-16" and b"\0" in content:
@@ -246,13 +248,13 @@ def _is_text(name: str) -> bool:
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
 
 
-def _shown(path: str) -> str:
+def _printable(path: str) -> str:
     return path.encode("utf-8", errors="replace").decode("utf-8")
 
 
-def _why(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
 def _outside(path: str) -> OutsideVault:
-    return OutsideVault(f"{_shown(path)!r} leads out of the vault.", hint="Give a path inside the vault.")
+    return OutsideVault(f"{_printable(path)!r} leads out of the vault.", hint="Give a path inside the vault.")

@@ -14,7 +14,7 @@ from zkchat.errors import ConfigError
 from zkchat.model.trust import VaultItem
 
 
-class Place:
+class SettingsFiles:
     """A user's and a vault's settings file in a folder of their own."""
 
     def __init__(self, folder: Path) -> None:
@@ -33,24 +33,24 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def files(tmp_path: Path) -> SettingsFiles:
+    return SettingsFiles(tmp_path)
 
 
-def test_without_files_everything_is_the_default(place: Place) -> None:
-    loaded = place.load()
+def test_without_files_everything_is_the_default(files: SettingsFiles) -> None:
+    loaded = files.load()
     assert loaded.settings == Settings()
     assert set(loaded.origins.values()) == {Origin("default")}
     assert loaded.origins.keys() == FIELDS.keys()
     assert loaded.warnings == ()
 
 
-def test_without_a_vault_the_users_file_counts(place: Place) -> None:
-    place.user.write_text('model = "quote"')
-    assert load(place.user, None, {}, {}, lambda _: False).settings.model == "quote"
+def test_without_a_vault_the_users_file_counts(files: SettingsFiles) -> None:
+    files.user.write_text('model = "quote"')
+    assert load(files.user, None, {}, {}, lambda _: False).settings.model == "quote"
 
 
-def test_each_layer_wins_over_the_ones_before_it(place: Place) -> None:
+def test_each_layer_wins_over_the_ones_before_it(files: SettingsFiles) -> None:
     layers: list[tuple[str, dict[str, str], dict[str, FlagValue]]] = [
         ("", {}, {}),
         ("user", {}, {}),
@@ -60,21 +60,21 @@ def test_each_layer_wins_over_the_ones_before_it(place: Place) -> None:
     ]
     for model, variables, flags in layers:
         if model == "user":
-            place.user.write_text('model = "user"')
+            files.user.write_text('model = "user"')
         if model == "vault":
-            place.vault.write_text('model = "vault"')
-        loaded = place.load(variables, flags, trusted=lambda _: True)
+            files.vault.write_text('model = "vault"')
+        loaded = files.load(variables, flags, trusted=lambda _: True)
         assert loaded.settings.model == model
         assert loaded.origins["model"].layer == (model or "default")
 
 
-def test_a_layer_changes_only_what_it_names(place: Place) -> None:
-    place.user.write_text("[context]\nmax_tokens = 4096\nthreshold = 0.5")
-    place.vault.write_text("[context]\nthreshold = 0.7")
-    loaded = place.load(trusted=lambda _: True)
+def test_a_layer_changes_only_what_it_names(files: SettingsFiles) -> None:
+    files.user.write_text("[context]\nmax_tokens = 4096\nthreshold = 0.5")
+    files.vault.write_text("[context]\nthreshold = 0.7")
+    loaded = files.load(trusted=lambda _: True)
     assert (loaded.settings.context.max_tokens, loaded.settings.context.threshold) == (4096, 0.7)
-    assert loaded.origins["context.max_tokens"] == Origin("user", str(place.user))
-    assert loaded.origins["context.threshold"] == Origin("vault", str(place.vault))
+    assert loaded.origins["context.max_tokens"] == Origin("user", str(files.user))
+    assert loaded.origins["context.threshold"] == Origin("vault", str(files.vault))
     assert loaded.origins["context.reserve_tokens"] == Origin("default")
 
 
@@ -90,63 +90,63 @@ def test_a_layer_changes_only_what_it_names(place: Place) -> None:
     ],
 )
 def test_a_variable_is_read_as_what_the_setting_takes(
-    place: Place, name: str, text: str, key: str, value: object
+    files: SettingsFiles, name: str, text: str, key: str, value: object
 ) -> None:
-    loaded = place.load({name: text, "HOME": "/home/me"})
+    loaded = files.load({name: text, "HOME": "/home/me"})
     assert parse_value(key, text) == value
     assert loaded.origins[key] == Origin("variable", name)
 
 
-def test_flags_take_texts_and_typed_values_and_none_for_not_given(place: Place) -> None:
-    loaded = place.load(flags={"context.max_tokens": "4096", "ui.references_shown": 3, "model": None})
+def test_flags_take_texts_and_typed_values_and_none_for_not_given(files: SettingsFiles) -> None:
+    loaded = files.load(flags={"context.max_tokens": "4096", "ui.references_shown": 3, "model": None})
     assert loaded.settings.context.max_tokens == 4096
     assert loaded.settings.ui.references_shown == 3
     assert loaded.origins["model"] == Origin("default")
     assert loaded.origins["ui.references_shown"].layer == "flag"
 
 
-def test_an_empty_variable_counts_as_not_set(place: Place) -> None:
-    assert place.load({"ZKCHAT_CONTEXT__MAX_TOKENS": ""}).settings.context.max_tokens is None
+def test_an_empty_variable_counts_as_not_set(files: SettingsFiles) -> None:
+    assert files.load({"ZKCHAT_CONTEXT__MAX_TOKENS": ""}).settings.context.max_tokens is None
 
 
-def test_the_variable_that_names_the_vault_is_no_setting(place: Place) -> None:
-    loaded = place.load({"ZKCHAT_VAULT": "/notes", "ZKCHAT_CONTEXT": "x", "ZKCHAT_SOMETHING_ELSE": "1"})
+def test_the_variable_that_names_the_vault_is_no_setting(files: SettingsFiles) -> None:
+    loaded = files.load({"ZKCHAT_VAULT": "/notes", "ZKCHAT_CONTEXT": "x", "ZKCHAT_SOMETHING_ELSE": "1"})
     assert loaded.settings == Settings()
     assert loaded.warnings == ()
 
 
-def test_a_variable_that_is_nearly_a_setting_gets_a_warning(place: Place) -> None:
-    assert place.load({"ZKCHAT_MODLE": "quote"}).warnings == (
+def test_a_variable_that_is_nearly_a_setting_gets_a_warning(files: SettingsFiles) -> None:
+    assert files.load({"ZKCHAT_MODLE": "quote"}).warnings == (
         "The variable ZKCHAT_MODLE is no setting. Did you mean ZKCHAT_MODEL?",
     )
 
 
-def test_an_unknown_setting_is_named_with_its_file_and_the_nearest_valid_one(place: Place) -> None:
-    place.user.write_text("[context]\nmax_token = 5")
+def test_an_unknown_setting_is_named_with_its_file_and_the_nearest_valid_one(files: SettingsFiles) -> None:
+    files.user.write_text("[context]\nmax_token = 5")
     with pytest.raises(ConfigError) as caught:
-        place.load()
-    assert caught.value.message == f"Unknown setting 'context.max_token' in {place.user}."
+        files.load()
+    assert caught.value.message == f"Unknown setting 'context.max_token' in {files.user}."
     assert caught.value.hint == "Did you mean 'context.max_tokens'?"
 
 
-def test_a_setting_outside_its_section_is_led_to_it(place: Place) -> None:
-    place.user.write_text("max_tokens = 4096")
+def test_a_setting_outside_its_section_is_led_to_it(files: SettingsFiles) -> None:
+    files.user.write_text("max_tokens = 4096")
     with pytest.raises(ConfigError) as caught:
-        place.load()
+        files.load()
     assert caught.value.hint == "Did you mean 'context.max_tokens'?"
 
 
-def test_an_unknown_setting_in_a_variable_names_the_variable(place: Place) -> None:
+def test_an_unknown_setting_in_a_variable_names_the_variable(files: SettingsFiles) -> None:
     with pytest.raises(ConfigError) as caught:
-        place.load({"ZKCHAT_CONTEXT__MAX_TOKEN": "5"})
+        files.load({"ZKCHAT_CONTEXT__MAX_TOKEN": "5"})
     assert "in the variable ZKCHAT_CONTEXT__MAX_TOKEN." in caught.value.message
     assert caught.value.hint == "Did you mean 'context.max_tokens'?"
 
 
-def test_a_setting_like_no_other_is_led_to_the_list(place: Place) -> None:
-    place.user.write_text("qqq = 1")
+def test_a_setting_like_no_other_is_led_to_the_list(files: SettingsFiles) -> None:
+    files.user.write_text("qqq = 1")
     with pytest.raises(ConfigError) as caught:
-        place.load()
+        files.load()
     assert caught.value.hint == "All settings: zkchat config show"
 
 
@@ -170,129 +170,131 @@ def test_a_setting_like_no_other_is_led_to_the_list(place: Place) -> None:
         ),
     ],
 )
-def test_a_wrong_value_is_told_with_what_is_expected_and_what_was_found(place: Place, line: str, says: str) -> None:
-    place.user.write_text(line)
+def test_a_wrong_value_is_told_with_what_is_expected_and_what_was_found(
+    files: SettingsFiles, line: str, says: str
+) -> None:
+    files.user.write_text(line)
     with pytest.raises(ConfigError) as caught:
-        place.load()
+        files.load()
     key = line.partition(" ")[0]
-    assert caught.value.message.startswith(f"'{key}' in {place.user} ")
+    assert caught.value.message.startswith(f"'{key}' in {files.user} ")
     assert says in caught.value.message
     assert caught.value.hint == f"Change it, or go back to the default: zkchat config unset {key} --scope user"
 
 
-def test_a_wrong_variable_is_named_with_its_way_out(place: Place) -> None:
+def test_a_wrong_variable_is_named_with_its_way_out(files: SettingsFiles) -> None:
     with pytest.raises(ConfigError) as caught:
-        place.load({"ZKCHAT_CONTEXT__MAX_TOKENS": "many"})
+        files.load({"ZKCHAT_CONTEXT__MAX_TOKENS": "many"})
     assert "in the variable ZKCHAT_CONTEXT__MAX_TOKENS must be a whole number" in caught.value.message
     assert caught.value.hint == "Change the variable, or remove it: unset ZKCHAT_CONTEXT__MAX_TOKENS"
 
 
-def test_a_list_in_a_variable_that_is_no_list_is_refused(place: Place) -> None:
+def test_a_list_in_a_variable_that_is_no_list_is_refused(files: SettingsFiles) -> None:
     with pytest.raises(ConfigError, match="must be a list of texts"):
-        place.load({"ZKCHAT_VAULT__EXCLUDE": "[oops"})
+        files.load({"ZKCHAT_VAULT__EXCLUDE": "[oops"})
 
 
-def test_a_wrong_flag_is_told_as_such(place: Place) -> None:
+def test_a_wrong_flag_is_told_as_such(files: SettingsFiles) -> None:
     with pytest.raises(ConfigError, match=r"'ui\.color' on the command line must be"):
-        place.load(flags={"ui.color": "red"})
+        files.load(flags={"ui.color": "red"})
 
 
-def test_a_key_put_where_its_name_belongs_is_never_repeated(place: Place) -> None:
-    place.user.write_text('[openai]\napi_key_env = "sk-secret"')
+def test_a_key_put_where_its_name_belongs_is_never_repeated(files: SettingsFiles) -> None:
+    files.user.write_text('[openai]\napi_key_env = "sk-secret"')
     with pytest.raises(ConfigError) as caught:
-        place.load()
+        files.load()
     assert "never the key itself" in caught.value.message
     assert "sk-secret" not in f"{caught.value.message} {caught.value.hint} {caught.value.__cause__}"
 
 
-def test_a_wrong_value_that_a_later_layer_replaces_does_no_harm(place: Place) -> None:
-    place.user.write_text("model = 5")
-    assert place.load({"ZKCHAT_MODEL": "quote"}).settings.model == "quote"
+def test_a_wrong_value_that_a_later_layer_replaces_does_no_harm(files: SettingsFiles) -> None:
+    files.user.write_text("model = 5")
+    assert files.load({"ZKCHAT_MODEL": "quote"}).settings.model == "quote"
 
 
-def test_shares_above_the_whole_window_are_refused_together(place: Place) -> None:
-    place.user.write_text("[context]\nmessages_share = 0.8")
+def test_shares_above_the_whole_window_are_refused_together(files: SettingsFiles) -> None:
+    files.user.write_text("[context]\nmessages_share = 0.8")
     with pytest.raises(ConfigError, match=r"add up to 1\.2, which is more than the whole window") as caught:
-        place.load()
+        files.load()
     assert "zkchat config show" in caught.value.hint
 
 
-def test_a_reserve_as_large_as_the_window_is_refused(place: Place) -> None:
-    place.user.write_text("[context]\nmax_tokens = 512")
+def test_a_reserve_as_large_as_the_window_is_refused(files: SettingsFiles) -> None:
+    files.user.write_text("[context]\nmax_tokens = 512")
     with pytest.raises(ConfigError, match=r"'context\.reserve_tokens' \(512\) leaves nothing"):
-        place.load()
+        files.load()
 
 
-def test_a_broken_file_is_named_with_its_line(place: Place) -> None:
-    place.user.write_text('model = "quote"\n[context\nmax_tokens = 5')
+def test_a_broken_file_is_named_with_its_line(files: SettingsFiles) -> None:
+    files.user.write_text('model = "quote"\n[context\nmax_tokens = 5')
     with pytest.raises(ConfigError) as caught:
-        place.load()
-    assert caught.value.message.startswith(f"{place.user} is broken at line 2: ")
+        files.load()
+    assert caught.value.message.startswith(f"{files.user} is broken at line 2: ")
     assert "move the file away" in caught.value.hint
 
 
-def test_a_file_that_breaks_off_is_named_too(place: Place) -> None:
-    place.user.write_text("model =")
+def test_a_file_that_breaks_off_is_named_too(files: SettingsFiles) -> None:
+    files.user.write_text("model =")
     with pytest.raises(ConfigError, match="is broken at its end: Invalid value"):
-        place.load()
+        files.load()
 
 
-def test_a_file_nested_beyond_all_reason_is_broken_and_no_crash(place: Place) -> None:
-    place.user.write_text("model = " + "[" * 50_000)
+def test_a_file_nested_beyond_all_reason_is_broken_and_no_crash(files: SettingsFiles) -> None:
+    files.user.write_text("model = " + "[" * 50_000)
     with pytest.raises(ConfigError, match="is broken at some place"):
-        place.load()
+        files.load()
 
 
 @pytest.mark.parametrize(
     "content", ["[privacy\nlocal_only = ['Diary']", b"\xff\xfe", "x = 1\n" * 200_000], ids=range(3)
 )
 def test_of_a_vaults_file_that_cannot_be_read_it_is_not_known_what_it_keeps_back(
-    place: Place, content: str | bytes
+    files: SettingsFiles, content: str | bytes
 ) -> None:
-    assert place.load().privacy_unknown == ""
-    place.vault.write_bytes(content.encode() if isinstance(content, str) else content)
-    loaded = place.load()
+    assert files.load().privacy_unknown == ""
+    files.vault.write_bytes(content.encode() if isinstance(content, str) else content)
+    loaded = files.load()
     assert loaded.settings == Settings()
-    assert str(place.vault) in loaded.privacy_unknown
+    assert str(files.vault) in loaded.privacy_unknown
     assert loaded.warnings == (f"{loaded.privacy_unknown} Its settings are left out.",)
 
 
-def test_a_file_that_is_no_utf_8_is_refused(place: Place) -> None:
-    place.user.write_bytes(b'model = "caf\xe9"')
+def test_a_file_that_is_no_utf_8_is_refused(files: SettingsFiles) -> None:
+    files.user.write_bytes(b'model = "caf\xe9"')
     with pytest.raises(ConfigError, match="is not a UTF-8 text"):
-        place.load()
+        files.load()
 
 
-def test_a_byte_order_mark_does_no_harm(place: Place) -> None:
-    place.user.write_text('model = "quote"', encoding="utf-8-sig")
-    assert place.load().settings.model == "quote"
+def test_a_byte_order_mark_does_no_harm(files: SettingsFiles) -> None:
+    files.user.write_text('model = "quote"', encoding="utf-8-sig")
+    assert files.load().settings.model == "quote"
 
 
-def test_a_value_where_a_section_belongs_is_told(place: Place) -> None:
-    place.user.write_text("context = 5")
+def test_a_value_where_a_section_belongs_is_told(files: SettingsFiles) -> None:
+    files.user.write_text("context = 5")
     with pytest.raises(ConfigError, match=r"'context' in .* is a section") as caught:
-        place.load()
+        files.load()
     assert caught.value.hint == "Write [context] and its settings below."
 
 
-def test_the_users_own_file_is_not_passed_over_when_it_cannot_be_read(place: Place) -> None:
-    place.user.mkdir()
+def test_the_users_own_file_is_not_passed_over_when_it_cannot_be_read(files: SettingsFiles) -> None:
+    files.user.mkdir()
     with pytest.raises(ConfigError) as caught:
-        place.load()
-    assert caught.value.message == f"{place.user} cannot be read: it is not a regular file."
+        files.load()
+    assert caught.value.message == f"{files.user} cannot be read: it is not a regular file."
     assert caught.value.hint == "Put a readable file there, or move it away."
 
 
-def test_an_unreadable_file_of_a_vault_is_left_out_with_a_warning(place: Place) -> None:
-    place.vault.mkdir()
-    loaded = place.load()
+def test_an_unreadable_file_of_a_vault_is_left_out_with_a_warning(files: SettingsFiles) -> None:
+    files.vault.mkdir()
+    loaded = files.load()
     assert loaded.settings == Settings()
-    assert loaded.warnings == (f"{place.vault} cannot be read: it is not a regular file. Its settings are left out.",)
+    assert loaded.warnings == (f"{files.vault} cannot be read: it is not a regular file. Its settings are left out.",)
 
 
-def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(place: Place) -> None:
-    place.vault.write_text('model = "openai:x"\n[ui]\ncolor = "never"\n[ollama]\nhost = "http://evil.example"')
-    loaded = place.load()
+def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(files: SettingsFiles) -> None:
+    files.vault.write_text('model = "openai:x"\n[ui]\ncolor = "never"\n[ollama]\nhost = "http://evil.example"')
+    loaded = files.load()
     assert loaded.settings.ollama.host == "http://127.0.0.1:11434"
     assert loaded.origins["ollama.host"] == Origin("default")
     assert loaded.settings.model == ""
@@ -303,26 +305,26 @@ def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(place:
     )
 
 
-def test_a_vault_cannot_take_away_the_users_own_endpoint(place: Place) -> None:
-    place.user.write_text('[ollama]\nhost = "http://mine:1"')
-    place.vault.write_text('[ollama]\nhost = "http://evil.example"')
-    assert place.load().settings.ollama.host == "http://mine:1"
+def test_a_vault_cannot_take_away_the_users_own_endpoint(files: SettingsFiles) -> None:
+    files.user.write_text('[ollama]\nhost = "http://mine:1"')
+    files.vault.write_text('[ollama]\nhost = "http://evil.example"')
+    assert files.load().settings.ollama.host == "http://mine:1"
 
 
-def test_a_quoted_key_does_not_get_around_trust(place: Place) -> None:
-    place.vault.write_text('"ollama.host" = "http://evil.example"')
-    assert place.load().settings.ollama.host == "http://127.0.0.1:11434"
+def test_a_quoted_key_does_not_get_around_trust(files: SettingsFiles) -> None:
+    files.vault.write_text('"ollama.host" = "http://evil.example"')
+    assert files.load().settings.ollama.host == "http://127.0.0.1:11434"
 
 
-def test_approved_endpoints_of_a_vault_count(place: Place) -> None:
-    place.vault.write_text('[ollama]\nhost = "http://ours:1"')
-    loaded = place.load(trusted=lambda _: True)
+def test_approved_endpoints_of_a_vault_count(files: SettingsFiles) -> None:
+    files.vault.write_text('[ollama]\nhost = "http://ours:1"')
+    loaded = files.load(trusted=lambda _: True)
     assert loaded.settings.ollama.host == "http://ours:1"
     assert loaded.origins["ollama.host"].layer == "vault"
     assert loaded.warnings == ()
 
 
-def test_approval_is_asked_about_the_values_and_not_about_the_rest_of_the_file(place: Place) -> None:
+def test_approval_is_asked_about_the_values_and_not_about_the_rest_of_the_file(files: SettingsFiles) -> None:
     asked: list[str] = []
 
     def remember(item: VaultItem) -> bool:
@@ -335,35 +337,35 @@ def test_approval_is_asked_about_the_values_and_not_about_the_rest_of_the_file(p
         '[ollama]\nhost = "http://b:1"',
         '[ui]\ncolor = "never"',
     ):
-        place.vault.write_text(text)
-        place.load(trusted=remember)
+        files.vault.write_text(text)
+        files.load(trusted=remember)
     first, same, other = asked
     assert first == same != other
 
 
-def test_a_vaults_file_that_links_out_of_the_vault_is_not_followed(place: Place) -> None:
-    outside = place.user.parent / "outside.toml"
+def test_a_vaults_file_that_links_out_of_the_vault_is_not_followed(files: SettingsFiles) -> None:
+    outside = files.user.parent / "outside.toml"
     outside.write_text('model = "outside"')
-    place.vault.symlink_to(outside)
-    loaded = place.load()
+    files.vault.symlink_to(outside)
+    loaded = files.load()
     assert loaded.settings.model == ""
-    assert loaded.warnings == (f"{place.vault} cannot be read: it is a symbolic link. Its settings are left out.",)
+    assert loaded.warnings == (f"{files.vault} cannot be read: it is a symbolic link. Its settings are left out.",)
 
 
 @pytest.mark.parametrize("key", ["storage.location", "context.max_tokens", "memory.learn", "vault.max_note_bytes"])
-def test_every_setting_that_is_not_harmless_waits_for_approval(place: Place, key: str) -> None:
+def test_every_setting_that_is_not_harmless_waits_for_approval(files: SettingsFiles, key: str) -> None:
     section, name = key.split(".")
-    place.vault.write_text(f'[{section}]\n{name} = "of the wrong kind"')
-    loaded = place.load()
+    files.vault.write_text(f'[{section}]\n{name} = "of the wrong kind"')
+    loaded = files.load()
     assert loaded.settings == Settings()
     assert loaded.unapproved == (key,)
 
 
-def test_a_setting_of_the_future_waits_for_approval_and_is_then_left_out_with_a_warning(place: Place) -> None:
-    place.vault.write_text('[mcp.servers.x]\ncommand = "rm"\n[ui]\ncolor = "never"\nsound = true')
-    loaded = place.load()
+def test_a_setting_of_the_future_waits_for_approval_and_is_then_left_out_with_a_warning(files: SettingsFiles) -> None:
+    files.vault.write_text('[mcp.servers.x]\ncommand = "rm"\n[ui]\ncolor = "never"\nsound = true')
+    loaded = files.load()
     assert (loaded.settings.ui.color, loaded.unapproved, loaded.warnings) == ("never", ("mcp", "ui.sound"), ())
-    warnings = place.load(trusted=lambda _: True).warnings
+    warnings = files.load(trusted=lambda _: True).warnings
     assert [warning.partition(" in ")[0] for warning in warnings] == [
         "Unknown setting 'mcp'",
         "Unknown setting 'ui.sound'",
@@ -380,32 +382,32 @@ def test_a_setting_of_the_future_waits_for_approval_and_is_then_left_out_with_a_
         '[vault]\nlocal_only = ["a"]',
     ],
 )
-def test_a_misspelt_wish_for_privacy_is_never_passed_over(place: Place, text: str) -> None:
-    place.vault.write_text(text)
+def test_a_misspelt_wish_for_privacy_is_never_passed_over(files: SettingsFiles, text: str) -> None:
+    files.vault.write_text(text)
     with pytest.raises(ConfigError, match="Unknown setting"):
-        place.load()
+        files.load()
 
 
-def test_a_vault_adds_to_what_the_user_leaves_out_and_takes_nothing_away(place: Place) -> None:
-    place.user.write_text('[vault]\nexclude = ["Diary/**"]')
-    place.vault.write_text('[vault]\nexclude = ["Archive/**"]')
-    assert place.load().settings.vault.exclude == ("Diary/**", "Archive/**")
+def test_a_vault_adds_to_what_the_user_leaves_out_and_takes_nothing_away(files: SettingsFiles) -> None:
+    files.user.write_text('[vault]\nexclude = ["Diary/**"]')
+    files.vault.write_text('[vault]\nexclude = ["Archive/**"]')
+    assert files.load().settings.vault.exclude == ("Diary/**", "Archive/**")
 
 
-def test_a_link_within_the_vault_is_not_followed_either(place: Place) -> None:
-    (place.vault.parents[1] / "note.md").write_text('[ui]\ncolor = "never"')
-    place.vault.symlink_to("../note.md")
-    assert place.load().settings == Settings()
+def test_a_link_within_the_vault_is_not_followed_either(files: SettingsFiles) -> None:
+    (files.vault.parents[1] / "note.md").write_text('[ui]\ncolor = "never"')
+    files.vault.symlink_to("../note.md")
+    assert files.load().settings == Settings()
 
 
-def test_a_number_beyond_all_reason_is_a_mistake_in_the_file(place: Place) -> None:
-    place.user.write_text(f"[context]\nmax_tokens = {'9' * 6_000}")
+def test_a_number_beyond_all_reason_is_a_mistake_in_the_file(files: SettingsFiles) -> None:
+    files.user.write_text(f"[context]\nmax_tokens = {'9' * 6_000}")
     with pytest.raises(ConfigError, match="is broken at"):
-        place.load()
+        files.load()
 
 
 @pytest.mark.parametrize(
-    ("origin", "place"),
+    ("origin", "phrase"),
     [
         (Origin("default"), "by default"),
         (Origin("user", "/u.toml"), "in /u.toml"),
@@ -413,8 +415,8 @@ def test_a_number_beyond_all_reason_is_a_mistake_in_the_file(place: Place) -> No
         (Origin("flag"), "on the command line"),
     ],
 )
-def test_an_origin_reads_as_a_place(origin: Origin, place: str) -> None:
-    assert origin.phrase == place
+def test_an_origin_reads_as_a_phrase(origin: Origin, phrase: str) -> None:
+    assert origin.phrase == phrase
 
 
 @given(st.dictionaries(st.sampled_from(sorted(FIELDS)), st.integers() | st.text()))
