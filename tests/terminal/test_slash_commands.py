@@ -176,4 +176,5 @@ def test_another_agent_answers_and_things_are_remembered(chat: Chat) -> None:
 
 @pytest.mark.parametrize("name", [command.name for command in COMMANDS])
 def test_no_command_is_left_out_here(name: str) -> None:
-    assert f'"/{name}' in Path(__file__).read_text(encoding="utf-8")
+    tested = Path(__file__).read_text(encoding="utf-8")
+    assert f'"/{name}' in tested, f"Type /{name} in a test of tests/terminal/test_slash_commands.py."

@@ -109,5 +109,6 @@ def test_names_and_other_names_are_used_once(harness: CommandHarness) -> None:
 
 def test_the_page_of_commands_lists_each_with_what_help_says() -> None:
     page = (Path(__file__).parents[4] / "docs" / "commands.md").read_text()
-    for command in COMMANDS:
-        assert f"| `{command.usage}` | {command.help} |" in page
+    rows = [f"| `{command.usage}` | {command.help} |" for command in COMMANDS]
+    missing = [row for row in rows if row not in page]
+    assert not missing, "Add to the table in docs/commands.md:\n" + "\n".join(missing)
