@@ -1,12 +1,13 @@
 import io
 import json
 import stat
-import time
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from tests.support.waiting import eventually
 from tests.support.world import GARDEN, World
 from zkchat.cli import ask
 from zkchat.cli.main import run
@@ -74,15 +75,16 @@ def test_the_question_may_come_from_the_pipe_alone(slept: World) -> None:
 def test_who_waits_for_a_silent_pipe_is_told(slept: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ask, "STDIN_NOTICE_SECONDS", 0.05)
     environment = slept.environment(stdin="")
+    stderr = cast(io.StringIO, environment.stderr)
 
-    class Slow(io.StringIO):
+    class Silent(io.StringIO):
+        """Sends nothing until the user was told."""
+
         def read(self, size: int | None = -1) -> str:
-            time.sleep(0.5)
+            eventually(lambda: "Reading standard input" in stderr.getvalue())
             return "How many hours of sleep do adults need?"
 
-    assert run(["ask"], replace(environment, stdin=Slow())) == 0
-    assert isinstance(environment.stderr, io.StringIO)
-    assert "Reading standard input" in environment.stderr.getvalue()
+    assert run(["ask"], replace(environment, stdin=Silent())) == 0
 
 
 def test_without_a_question_the_way_to_ask_is_shown(slept: World) -> None:

@@ -3,7 +3,6 @@
 import io
 import os
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.interactive_chat import preload_libraries
 from zkchat.cli.main import run
@@ -156,9 +156,7 @@ def test_an_address_is_handed_to_the_desktop_if_there_is_one(world: World, tmp_p
     assert not SystemDesktop(world.environment()).open("obsidian://open?path=x")
     world.variables["DISPLAY"] = ":0"
     assert SystemDesktop(world.environment()).open("obsidian://open?path=x")
-    deadline = time.monotonic() + 10
-    while not opened.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    eventually(opened.exists)
     assert opened.read_text() == "obsidian://open?path=x\n"
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import eventually_async, other_tasks
 from tests.support.world import GARDEN, World
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation
 from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage
+from zkchat.providers import script_player
+from zkchat.providers.script_player import Script, Scripted
 
 QUESTION = "Why does a slip box never need to be sorted again?"
 UNFOUNDED = [{"text": "Because boxes are deep."}]
@@ -70,7 +73,7 @@ def second_answer(world: World, **scripted: object) -> ChatMessage:
         async for _ in opened.conversation.say(QUESTION):
             pass
         opened.conversation.describe_soon()
-        await asyncio.sleep(0.02)
+        await eventually_async(lambda: not other_tasks())
         opened.conversation.describe_soon()  # there is nothing left to say
         async for _ in opened.conversation.say(QUESTION):
             pass
@@ -89,8 +92,16 @@ def test_a_long_document_gets_a_sentence_of_the_model_that_later_sessions_show(w
 
 @pytest.mark.parametrize("goes_on", [lambda talk: talk.say(QUESTION), lambda talk: talk.compact()])
 def test_what_the_user_does_next_waits_for_no_sentence(
-    world: World, goes_on: Callable[[Conversation], AsyncGenerator[Event, None]]
+    world: World, goes_on: Callable[[Conversation], AsyncGenerator[Event, None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    players: list[Scripted] = []
+
+    class Recorded(Scripted):
+        def __init__(self, script: Script) -> None:
+            super().__init__(script)
+            players.append(self)
+
+    monkeypatch.setattr(script_player, "Scripted", Recorded)
     world.variables["ZKCHAT_REFERENCES__MODEL_SUMMARIES"] = "always"
     options = conversation.ConversationOptions(
         vault=world.vault, model=world.script(READS, FOUNDED, [{"delay": 60}, {"text": SENTENCE}], READS, FOUNDED)
@@ -100,12 +111,11 @@ def test_what_the_user_does_next_waits_for_no_sentence(
         async for _ in conversation.say(QUESTION):
             pass
         conversation.describe_soon()
-        await asyncio.sleep(0.02)
-        assert len(asyncio.all_tasks()) == 2
+        await eventually_async(lambda: len(players[0].requests) == 3)
+        assert other_tasks() == 1
         async for _ in goes_on(conversation):
             pass
-        await asyncio.sleep(0)
-        assert len(asyncio.all_tasks()) == 1
+        await eventually_async(lambda: not other_tasks())
 
     with conversation.open_conversation(world.environment(), options) as opened:
         asyncio.run(chat(opened.conversation))

@@ -197,4 +197,4 @@ class _Answer:
         for data in self.protocol.answer(chunks, self.request):
             for position in range(len(data)):
                 await self.connection.piece(data[position : position + 1])
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # so that each byte is sent by itself

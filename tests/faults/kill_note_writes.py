@@ -44,7 +44,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
         child = os.fork()
         if not child:
             write_until_killed(vault, kill * 1000)
-        time.sleep(rng.uniform(0.0, 0.03))
+        time.sleep(rng.uniform(0.0, 0.03))  # the kill comes at any moment: that is the test
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         for note in vault.rglob("n*.md"):

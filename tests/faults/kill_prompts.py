@@ -126,7 +126,7 @@ def kill_after_enter(scene: Scene, question: str, moment: float, number: int) ->
         read_until(terminal, lambda seen: question.rsplit(maxsplit=1)[-1].encode() in seen)
         scene.before_enter(number)
         press_enter(child, terminal)
-        time.sleep(moment)
+        time.sleep(moment)  # the kill comes at any moment: that is the test
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -71,7 +71,7 @@ def one_child(folder: Path, moment: float) -> list[str]:
         talk(folder, 50, write)
         os._exit(0)
     os.close(write)
-    time.sleep(moment)
+    time.sleep(moment)  # the kill comes at any moment: that is the test
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with os.fdopen(read) as lines:

@@ -59,7 +59,7 @@ for _ in range(40):
                 entries = store.append(session.id, [message("x" * rng.randrange(9000)) for _ in range(3)])
                 os.write(write, "".join(f"{entry.body.message.id}\\n" for entry in entries).encode())
     os.close(write)
-    time.sleep(rng.uniform(0.0, 0.08))
+    time.sleep(rng.uniform(0.0, 0.08))  # the kill comes at any moment: that is the test
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with os.fdopen(read) as acknowledged:

@@ -20,6 +20,7 @@ from tests.support.libraries import library_of
 from tests.support.prompts import RecordingHost
 from tests.support.screens import a_usage, what_acts_on_a_terminal
 from tests.support.terminal_payloads import PAYLOADS
+from tests.support.waiting import eventually_async
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session
 from zkchat.render.sanitize import sanitize_in_place, sanitize_text
@@ -132,8 +133,7 @@ def written_while_typing(folder: Path, payload: str) -> str:
                 )
                 reading = asyncio.ensure_future(prompt.read(""))
                 pipe.send_text("[[")
-                while prompt.buffer.complete_state is None:
-                    await asyncio.sleep(0.002)
+                await eventually_async(lambda: prompt.buffer.complete_state is not None)
                 pipe.send_text("\t\r\r")
                 await reading
 

@@ -69,7 +69,8 @@ class Connection:
         await self._reader.read()
 
     async def reset(self) -> None:
-        await asyncio.sleep(0.05)  # what was sent before shall have arrived
+        # Nothing tells a server when the other side has read what was sent, which a reset would discard.
+        await asyncio.sleep(0.05)
         transport = self._writer.transport
         bare: socket.socket = transport.get_extra_info("socket")
         bare.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

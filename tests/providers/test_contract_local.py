@@ -65,7 +65,7 @@ def test_who_leaves_while_the_prompt_is_read_can_ask_again(model: LlamaCpp) -> N
     async def leave() -> None:
         async with aclosing(model.stream(asking("word " * 600))) as stream:
             waiting = asyncio.ensure_future(anext(stream))
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # much less than the model needs to read so many words
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting

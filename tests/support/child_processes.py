@@ -13,6 +13,7 @@ def die_in_a_child(task: tuple[int, int]) -> int:
 
 
 def pid_after(seconds: float) -> int:
+    """Work that takes a while."""
     time.sleep(seconds)
     return os.getpid()
 

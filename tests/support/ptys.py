@@ -12,6 +12,7 @@ from typing import Any
 import pexpect
 import pyte
 
+from tests.support.waiting import eventually
 from tests.support.world import World
 
 _ASKS_FOR_CURSOR = "\x1b[6n"
@@ -115,10 +116,7 @@ class Terminal:
         """Close the terminal under the program, and wait until that has ended."""
         process: Any = self._child  # whose types do not know what it closes
         process.ptyproc.fileobj.close()
-        end = time.monotonic() + seconds
-        while self._child.isalive():
-            assert time.monotonic() < end, "The program goes on without a terminal."
-            time.sleep(0.02)
+        eventually(lambda: not self._child.isalive(), seconds=seconds)
 
     def close(self) -> None:
         self._child.close(force=True)

@@ -5,12 +5,11 @@ import signal
 import subprocess
 import sys
 import termios
-import time
-from collections.abc import Callable
 
 import pytest
 
 from tests.support.ptys import Terminal
+from tests.support.waiting import eventually
 from tests.support.world import World
 
 CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -128,10 +127,10 @@ def test_while_notes_are_indexed_by_several_processes(world: World) -> None:
         start_new_session=True,
     ) as child:
         index = world.home / ".cache" / "zkchat"
-        wait_until(lambda: any(index.rglob("index.db")))
+        eventually(lambda: any(index.rglob("index.db")))
         child.terminate()
         assert child.wait(20) == 143
-    wait_until(lambda: not is_alive(child.pid))
+    eventually(lambda: not is_alive(child.pid))
     assert world.run("search", "beans").code == 0
 
 
@@ -147,13 +146,6 @@ def test_who_ignores_a_hang_up_goes_on(world: World, model: str) -> None:
         child.send_signal(signal.SIGHUP)
         child.stdin.close()
         assert child.wait(20) == 0
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def is_alive(group: int) -> bool:

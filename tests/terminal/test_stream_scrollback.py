@@ -2,13 +2,13 @@
 
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.screens import Clock, Screen, in_chunks, on_screen, streamed, terminal, written
+from tests.support.waiting import eventually
 from zkchat.render.markdown.stream import MarkdownStream
 
 COUNT = 300
@@ -96,7 +96,7 @@ answer = Path(sys.argv[1]).read_text()
 stream = MarkdownStream(console_for(sys.stdout, is_tty=True, variables={"TERM": "screen-256color"}))
 for start in range(0, len(answer), 60):
     stream.feed(answer[start : start + 60])
-    time.sleep(0.025)
+    time.sleep(0.025)  # as a model writes
 stream.finish()
 sys.stdout.write("THE END\\n")
 """
@@ -112,12 +112,13 @@ def test_on_a_real_terminal_that_folds_its_rows_a_resize_loses_and_doubles_nothi
     tmux("new-session", "-d", "-x", "80", "-y", "24", "sh")
     tmux("set-option", "-g", "history-limit", "5000")
     tmux("respawn-pane", "-k", f"{sys.executable} {tmp_path / 'program.py'} {answer}; sleep 60")
-    shown = ""
-    sizes = iter([(50, 24), (110, 30), (37, 20), (80, 12), (60, 24)])
-    deadline = time.monotonic() + 30
-    while "THE END" not in shown and time.monotonic() < deadline:
-        time.sleep(0.3)
-        shown = tmux("capture-pane", "-p", "-J", "-S", "-")
-        if (size := next(sizes, None)) and MARK.search(shown):
-            tmux("resize-window", "-x", str(size[0]), "-y", str(size[1]))
-    assert MARK.findall(shown) == list(marks())
+
+    def shown() -> str:
+        return tmux("capture-pane", "-p", "-J", "-S", "-")
+
+    for step, (width, height) in enumerate([(50, 24), (110, 30), (37, 20), (80, 12), (60, 24)], start=1):
+        awaited = f"line-{step * COUNT // 6:04}"
+        eventually(lambda awaited=awaited: awaited in shown())  # type: ignore[misc]
+        tmux("resize-window", "-x", str(width), "-y", str(height))
+    eventually(lambda: "THE END" in shown())
+    assert MARK.findall(shown()) == list(marks())

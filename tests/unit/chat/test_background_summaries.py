@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.libraries import Located, library_of
 from tests.support.sessions import NOON
+from tests.support.waiting import eventually_async, other_tasks
 from zkchat.chat.document_summaries import MAX_PER_TURN, BackgroundSummaries, Summaries, accept_sentence
 from zkchat.context.assembly import prompt_item, tool_item
 from zkchat.context.budget import Shares
@@ -96,6 +97,7 @@ def reference(name: str, *, cited: bool = False) -> DocumentReference:
 class Scene:
     def __init__(self, library: Library, model: Describer, *, window: int = 32_768, wanted: bool = True) -> None:
         self.library = library
+        self.model = model
         self.summaries = Summaries(library)
         self.describing = BackgroundSummaries(
             summaries=self.summaries,
@@ -125,7 +127,7 @@ class Scene:
 
         async def turn() -> None:
             self.soon(*references, used=used)
-            await asyncio.sleep(0.01)
+            await eventually_async(lambda: not other_tasks() or (self.model.hangs and self.model.requests))
             then()
 
         asyncio.run(turn())
@@ -191,10 +193,9 @@ def test_it_stops_at_once_when_the_next_turn_begins(library: Library) -> None:
 
     async def turns() -> None:
         scene.soon(reference("Bread 1"), reference("Bread 2"))
-        await asyncio.sleep(0.01)
+        await eventually_async(lambda: model.requests)
         scene.describing.stop()
-        await asyncio.sleep(0)
-        assert model.was_left
+        await eventually_async(lambda: model.was_left)
         scene.describing.stop()
 
     asyncio.run(turns())

@@ -9,6 +9,7 @@ import pytest
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
+from tests.support.waiting import eventually_async
 from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
 from zkchat.context.instructions import SUMMARY
@@ -195,8 +196,7 @@ def test_a_compaction_that_is_stopped_loses_nothing_and_the_next_one_works(
                     pass
 
             task = asyncio.create_task(say())
-            while not task.done() and not slow.summaries:
-                await asyncio.sleep(0.001)
+            await eventually_async(lambda task=task: task.done() or slow.summaries)  # type: ignore[misc]
             if slow.summaries:
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):

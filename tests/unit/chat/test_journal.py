@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Sequence
 
 from tests.support.sessions import NOON, SessionsInMemory
+from tests.support.waiting import eventually_async
 from zkchat.chat.journal import FLUSH_AFTER, Asked, Draft, Journal
 from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from zkchat.model.session import DraftEntry, EntryBody, ItemsEntry, MessageEntry, TitleEntry
@@ -62,7 +63,7 @@ def test_a_piece_of_an_arriving_answer_is_on_disk_soon_after() -> None:
         draft = Draft(kept, answer(provider="p", model="m"))
         draft.add(text="Seven ")
         draft.add(text="hours", thinking="hm")
-        await asyncio.sleep(FLUSH_AFTER * 1.5)
+        await eventually_async(lambda: store.rows[kept.session_id])
         draft.add(text=", they say")
 
     asyncio.run(arrive())
@@ -80,7 +81,7 @@ def test_a_finished_draft_has_everything_and_writes_nothing_more() -> None:
         draft.add(thinking="hm")
         draft.add(text="yes")
         finished = draft.finished()
-        await asyncio.sleep(FLUSH_AFTER * 1.5)
+        await asyncio.sleep(FLUSH_AFTER * 1.5)  # by then a draft that was not finished would have been written
         return finished
 
     assert asyncio.run(arrive()).parts == (ThinkingPart(text="hm"), TextPart(text="yes"))

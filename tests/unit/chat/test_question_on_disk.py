@@ -10,6 +10,7 @@ import pytest
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
+from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
 from zkchat.errors import StorageError
 from zkchat.model.events import TurnFailed, TurnFinished
@@ -85,14 +86,22 @@ def test_it_is_stored_before_the_notes_are_looked_at(
 @pytest.mark.parametrize("moment", ["connecting", "answering"])
 def test_what_is_stopped_keeps_the_question(library: Library, store: SessionsInMemory, moment: str) -> None:
     class Hanging(Reciting):
+        hangs = False
+
+        async def hang(self) -> None:
+            self.hangs = True
+            await asyncio.sleep(60)
+
         async def connect(self) -> None:
             if moment == "connecting":
-                await asyncio.sleep(60)
+                await self.hang()
 
         async def stream(self, _request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
             yield TextChunk(text="Seven")
-            await asyncio.sleep(60)
+            await self.hang()
             yield Finish()
+
+    model = Hanging()
 
     async def stop(talk: Conversation) -> None:
         async def listen() -> None:
@@ -101,11 +110,11 @@ def test_what_is_stopped_keeps_the_question(library: Library, store: SessionsInM
                     pass
 
         task = asyncio.ensure_future(listen())
-        await asyncio.sleep(0.05)
+        await eventually_async(lambda: model.hangs)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    asyncio.run(stop(conversation_over(library, store, Hanging())))
+    asyncio.run(stop(conversation_over(library, store, model)))
     assert texts(store) == ([QUESTION] if moment == "connecting" else [QUESTION, "Seven"])
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
+from tests.support.waiting import eventually_async
 from tests.support.world import GARDEN
 from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
@@ -344,8 +345,7 @@ def test_who_stops_the_second_request_keeps_the_first_answer(library: Library) -
                 pass
 
         task = asyncio.create_task(listen())
-        while len(model.requests) < 2:
-            await asyncio.sleep(0.001)
+        await eventually_async(lambda: len(model.requests) == 2)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

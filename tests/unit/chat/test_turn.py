@@ -9,6 +9,7 @@ import pytest
 from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
+from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS, NOTHING_FOUND, REPEATED
 from zkchat.context.tokens import Estimate
@@ -243,8 +244,7 @@ def test_a_stopped_answer_is_kept_as_unfinished(library: Library, store: Session
     async def stop() -> None:
         heard: list[Event] = []
         task = asyncio.create_task(listen(heard.append))
-        while not task.done() and TextDelta(text="two") not in heard:
-            await asyncio.sleep(0.01)
+        await eventually_async(lambda: task.done() or TextDelta(text="two") in heard)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 

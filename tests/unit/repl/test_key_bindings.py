@@ -13,6 +13,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from tests.support.prompts import RecordingHost
+from tests.support.waiting import eventually_async
 from zkchat.repl.key_bindings import is_open
 from zkchat.repl.prompt import Prompt
 
@@ -51,8 +52,7 @@ def at_prompt(
                 if isinstance(step, str):
                     pipe.send_text(step)
                 else:
-                    while not step(prompt.buffer):
-                        await asyncio.sleep(0.005)
+                    await eventually_async(lambda step=step: step(prompt.buffer))  # type: ignore[misc]
             return await reading
 
     return asyncio.run(asyncio.wait_for(read(), 20))

@@ -73,7 +73,7 @@ class ScriptedChat:
             yield TextDelta(text=f"heard {text}")
             if text == "endless":
                 os.kill(os.getpid(), signal.SIGINT)
-                await asyncio.sleep(5)
+                await asyncio.sleep(5)  # longer than it takes to stop it
                 yield TextDelta(text="not stopped")
         finally:
             self.shown.append("closed")
@@ -81,7 +81,7 @@ class ScriptedChat:
     async def wait_until_ready(self) -> None:
         if self.is_busy:
             os.kill(os.getpid(), signal.SIGINT)
-            await asyncio.sleep(5)
+            await asyncio.sleep(5)  # longer than it takes to stop it
 
     def new_presenter(self) -> Presenter:
         return self

@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.support.child_processes import (
     sleep_in_a_child,
     unpicklable_in_a_child,
 )
+from tests.support.waiting import eventually
 from zkchat.errors import NoteNotFound
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.process_pool import ProcessPool
@@ -119,10 +119,12 @@ def test_no_process_outlives_the_one_that_started_it() -> None:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"begun\n"
         parent.send_signal(signal.SIGKILL)
-    for _ in range(200):
+
+    def is_gone() -> bool:
         try:
             os.killpg(parent.pid, 0)
         except ProcessLookupError:
-            return
-        time.sleep(0.05)
-    pytest.fail("A process is still there.")
+            return True
+        return False
+
+    eventually(is_gone)

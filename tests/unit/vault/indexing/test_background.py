@@ -154,7 +154,7 @@ def test_closing_stops_what_goes_on_between_two_notes() -> None:
     def refresh(progress: Progress) -> Refreshed:
         for note in range(5_000):
             progress(note, 5_000)
-            sleep(0.001)
+            sleep(0.001)  # as reading a note takes a while
         finished.set()
         return Refreshed()
 

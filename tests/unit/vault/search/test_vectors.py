@@ -2,12 +2,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from threading import enumerate as enumerate_threads
-from time import sleep
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.support.waiting import eventually
 from zkchat.errors import StorageFull
 from zkchat.model.index import StoredSection
 from zkchat.providers.static_vectors import installed
@@ -117,10 +117,7 @@ def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(
     made = library(vault, index)
     made.embed_in_background()
     made.embed_in_background()
-    for _ in range(500):
-        if not index.vectors.missing(1):
-            break
-        sleep(0.01)
+    eventually(lambda: not index.vectors.missing(1))
     made.close()
     assert found(made, "cat") == [("Pets.md", "meaning")]
     assert "zkchat-vectors" not in {thread.name for thread in enumerate_threads()}
@@ -141,8 +138,7 @@ def test_in_the_background_nothing_is_looked_at_again_until_a_note_changes(
 
     def soon() -> None:
         made.embed_in_background()
-        while "zkchat-vectors" in {thread.name for thread in enumerate_threads()}:
-            sleep(0.001)
+        eventually(lambda: "zkchat-vectors" not in {thread.name for thread in enumerate_threads()})
 
     soon()
     before = len(looks)

@@ -1,0 +1,29 @@
+"""Waiting for a condition, with a deadline. Tests wait for what they need, and never for a fixed time."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+DEADLINE = 20.0
+"""Seconds after which a condition has failed. Generous, since it is waited for only where a test fails."""
+_INTERVAL = 0.005
+
+
+def eventually(condition: Callable[[], object], *, seconds: float = DEADLINE) -> None:
+    """Wait until the condition holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"It did not come true within {seconds} seconds."
+        time.sleep(_INTERVAL)
+
+
+async def eventually_async(condition: Callable[[], object], *, seconds: float = DEADLINE) -> None:
+    """Wait until the condition holds, and let other tasks run."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(_INTERVAL)
+
+
+def other_tasks() -> int:
+    """How many tasks of this event loop run beside the current one."""
+    return len(asyncio.all_tasks()) - 1
