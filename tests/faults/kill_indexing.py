@@ -21,7 +21,7 @@ from zkchat.vault.indexing import reader
 from zkchat.vault.library import Library
 
 NOTES = 12
-reader.PART_NOTES = 4
+reader.MAX_PART_NOTES = 4
 
 
 class Doomed(SqliteNoteIndex):

@@ -54,7 +54,7 @@ class Stopped(BaseException):
 
 
 def test_a_refresh_that_is_stopped_anywhere_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "PART_NOTES", 3)
+    monkeypatch.setattr(reader, "MAX_PART_NOTES", 3)
     files = garden(10)
     wanted = fresh(files, tmp_path / "fresh.db")
     for last in range(1, 11):

@@ -89,8 +89,8 @@ def test_changes_and_refreshes_in_any_order_end_in_the_index_of_a_rebuild(
     changes: list[tuple[str, str, str]], batch: int
 ) -> None:
     files = MemoryFiles()
-    usual = reader.PART_NOTES
-    reader.PART_NOTES = batch
+    usual = reader.MAX_PART_NOTES
+    reader.MAX_PART_NOTES = batch
     try:
         with TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "lived.db")) as lived:
             library = Library.over(files, lived)
@@ -105,4 +105,4 @@ def test_changes_and_refreshes_in_any_order_end_in_the_index_of_a_rebuild(
                 rebuilt.refresh()
                 assert contents(library, lived) == contents(rebuilt, fresh)
     finally:
-        reader.PART_NOTES = usual
+        reader.MAX_PART_NOTES = usual

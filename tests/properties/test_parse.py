@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from zkchat.vault.links.resolver import section_lines
-from zkchat.vault.notes.chunker import LARGEST, sections_of
+from zkchat.vault.notes.chunker import MAX_TOKENS, sections_of
 from zkchat.vault.notes.frontmatter import read_plain, read_yaml
 from zkchat.vault.notes.markdown import flatten, outline, plain
 from zkchat.vault.notes.parse import parse_note
@@ -225,7 +225,7 @@ def test_every_visible_character_of_the_body_is_in_exactly_one_section(text: str
 def test_no_section_is_larger_than_it_may_be(text: str) -> None:
     for section in sections_of(parse_note("n.md", text), text):
         wide = section.text.count("词")
-        assert wide + (len(section.text) - wide) / 4 <= LARGEST
+        assert wide + (len(section.text) - wide) / 4 <= MAX_TOKENS
 
 
 @settings(max_examples=1_000, deadline=None)

@@ -1,4 +1,4 @@
-"""How notes hang together: what leads where, what leads nowhere, what stands alone, and what is there twice."""
+"""The link graph: links, backlinks, mentions, neighbours, orphans, broken links and duplicates."""
 
 import re
 import unicodedata
@@ -18,13 +18,13 @@ from zkchat.vault.search.passages import snippet
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, terms
 
 _LINE_END = re.compile(r"\n")
-LONG_LINE = 2_000
-_AROUND = 80
+MAX_LINE_CHARACTERS = 2_000
+_CONTEXT_CHARACTERS = 80
 """Characters of a long line that are shown before and after a link."""
-_NOTES_AT_ONCE = 500
-MOST_LINES = 100
+_BATCH_NOTES = 500
+MAX_MENTION_LINES = 100
 """Lines of one note that mention another."""
-_MOST_CANDIDATES = 500
+_MAX_CANDIDATES = 500
 """Notes that are read, at most, to see where one name is mentioned."""
 
 
@@ -77,8 +77,8 @@ def with_suggestions(library: Library, followed: Followed) -> Followed:
 def all_links(library: Library) -> Iterator[Followed]:
     """Every link of the vault, note by note."""
     paths = [note.path for note in library.notes()]
-    for start in range(0, len(paths), _NOTES_AT_ONCE):
-        for stored in library.links_from(*paths[start : start + _NOTES_AT_ONCE]):
+    for start in range(0, len(paths), _BATCH_NOTES):
+        for stored in library.links_from(*paths[start : start + _BATCH_NOTES]):
             yield _followed(library, stored)
 
 
@@ -99,7 +99,7 @@ def mentions(library: Library, path: str) -> list[Mention]:
     names = library.names(path)
     pattern = re.compile("|".join(_spellings(names)), re.IGNORECASE)
     asked = [f'"{name.replace(chr(34), " ")}"' for name in names]
-    candidates = {hit.path for phrase in asked for hit in library.documents(phrase, limit=_MOST_CANDIDATES)}
+    candidates = {hit.path for phrase in asked for hit in library.documents(phrase, limit=_MAX_CANDIDATES)}
     return [mention for source in sorted(candidates - {path}) for mention in _mentions_in(library, source, pattern)]
 
 
@@ -165,9 +165,9 @@ def _line_of(text: str, starts: list[int], link: Link) -> str:
 def _context(text: str, line: Span, place: Span, asked: Sequence[str]) -> str:
     """What stands on a line; of a long one only what is around the place, so that many of them take no longer."""
     start, end = line
-    if end - start <= LONG_LINE:
+    if end - start <= MAX_LINE_CHARACTERS:
         return snippet(text[start:end], asked)
-    first, last = max(start, place[0] - _AROUND), min(end, place[1] + _AROUND)
+    first, last = max(start, place[0] - _CONTEXT_CHARACTERS), min(end, place[1] + _CONTEXT_CHARACTERS)
     return f"{'… ' * (first > start)}{' '.join(text[first:last].split())}{' …' * (last < end)}"
 
 
@@ -210,7 +210,7 @@ def _mentions_in(library: Library, path: str, pattern: re.Pattern[str]) -> Itera
     text = _text_of(library, path)
     prose = _ADDRESS.sub(lambda match: "\0" * len(match[0]), prose_of(text))
     counted, end = Lines(text), 0
-    for _ in range(MOST_LINES):
+    for _ in range(MAX_MENTION_LINES):
         match = pattern.search(prose, end)
         if not match:
             return

@@ -38,7 +38,7 @@ from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.privacy.classes import privacy_of_text
 from zkchat.vault.search import query
 from zkchat.vault.search.passages import matches, snippet
-from zkchat.vault.search.terms import pieces, query_terms, spelled, term_spans, terms
+from zkchat.vault.search.terms import phrase_text, pieces, query_terms, term_spans, terms
 from zkchat.vault.search.vocabulary import Vocabulary
 
 Parser = Callable[[str, Random], None]
@@ -110,7 +110,7 @@ def words(text: str, rng: Random) -> None:
     vocabulary = Vocabulary()
     vocabulary.lists(vocabulary.read([text, ""]))
     pieces([text])
-    spelled(text)
+    phrase_text(text)
     topic_terms(text)
     snippet(text[:20_000], set(rng.sample(found, min(3, len(found)))))
 

@@ -80,7 +80,7 @@ def test_who_wants_no_more_results_waits_for_nobody() -> None:
 
 
 def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "PART_NOTES", 5)
+    monkeypatch.setattr(reader, "MAX_PART_NOTES", 5)
     vault = tmp_path / "vault"
     vault.mkdir()
     for number in range(23):

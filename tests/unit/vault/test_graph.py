@@ -56,7 +56,7 @@ def test_all_links_of_the_vault_come_note_by_note(library: Library, monkeypatch:
     assert [source for source, _ in everything] == ["Alone.md"] * 3 + ["Far.md"] + ["Hub.md"] * 6 + [
         "Leaf.md", "Leaf.md", "b/Twin.md"
     ]  # fmt: skip
-    monkeypatch.setattr(graph, "_NOTES_AT_ONCE", 2)
+    monkeypatch.setattr(graph, "_BATCH_NOTES", 2)
     assert [(each.source, each.link.text) for each in graph.all_links(library)] == everything
 
 

@@ -10,7 +10,7 @@ from tests.support.libraries import library_of
 from tests.support.odd_notes import ODD_NOTES, plain
 from zkchat.vault import graph
 from zkchat.vault.notes.chunker import sections_of
-from zkchat.vault.notes.markdown import LONGEST_TITLE, MOST
+from zkchat.vault.notes.markdown import MAX_ITEMS, MAX_TITLE_CHARACTERS
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.passages import snippet
@@ -77,25 +77,25 @@ def test_links_to_headings_look_up_the_headings_once(tmp_path: Path) -> None:
 
 def test_a_heading_is_cut_where_it_is_no_heading_any_more() -> None:
     note = parse_note("Odd.md", "# " + "long " * 100_000)
-    assert [len(heading.text) for heading in note.headings] == [LONGEST_TITLE]
-    assert len(note.title) <= LONGEST_TITLE
+    assert [len(heading.text) for heading in note.headings] == [MAX_TITLE_CHARACTERS]
+    assert len(note.title) <= MAX_TITLE_CHARACTERS
 
 
 @pytest.mark.parametrize(
     ("text", "kind", "known"),
     [
-        ("# h\n" * (MOST + 1), "headings", lambda note: note.headings),
-        ("a\n=\n" * (MOST + 1), "headings", lambda note: note.headings),
-        ("[[Target]] " * (MOST + 1), "links", lambda note: note.links),
-        ("[a](Target.md) " * (MOST + 1), "links", lambda note: note.links),
-        ("a ^id\n\n" * (MOST + 1), "block ids", lambda note: note.blocks),
+        ("# h\n" * (MAX_ITEMS + 1), "headings", lambda note: note.headings),
+        ("a\n=\n" * (MAX_ITEMS + 1), "headings", lambda note: note.headings),
+        ("[[Target]] " * (MAX_ITEMS + 1), "links", lambda note: note.links),
+        ("[a](Target.md) " * (MAX_ITEMS + 1), "links", lambda note: note.links),
+        ("a ^id\n\n" * (MAX_ITEMS + 1), "block ids", lambda note: note.blocks),
     ],
 )
 def test_more_than_is_looked_at_is_text_and_the_note_says_so(
     text: str, kind: str, known: Callable[[object], tuple[object, ...]]
 ) -> None:
     note = parse_note("Odd.md", text)
-    assert len(known(note)) == MOST
+    assert len(known(note)) == MAX_ITEMS
     assert note.warnings == (f"It has more {kind} than are looked at; the others count as text.",)
     assert "".join(section.text for section in sections_of(note, text)).count("h") == text.count("h")
 

@@ -18,12 +18,12 @@ from zkchat.vault.search.segments import merge_segments
 Progress = Callable[[int, int], None]
 """Told how many of how many changed notes are done."""
 
-_RESOLVED_AT_ONCE = 2_000
-_WORTH_SHARING = 3
+_RESOLVE_BATCH = 2_000
+_MIN_SHARED_PARTS = 3
 """Parts from which on other processes are asked to help: to start them costs about as much as to read one."""
-_FIRST_SHARED = 250
+_FIRST_PART_NOTES = 250
 """Notes of a part while the first are shared: other processes tell nothing of a part until it is done."""
-_LAST_SHARED = 350
+_LAST_PART_NOTES = 350
 """Notes of a part while the last are shared, so that no process waits long for another to be done."""
 
 
@@ -174,9 +174,9 @@ class Indexer:
         parts = parts_of(listed)
         done = 0
         progress(done, len(listed))
-        if self._workers and len(parts) >= _WORTH_SHARING:
+        if self._workers and len(parts) >= _MIN_SHARED_PARTS:
             first, *others, last = parts
-            shared = [*_cut(first, _FIRST_SHARED), *others, *_cut(last, _LAST_SHARED)]
+            shared = [*_cut(first, _FIRST_PART_NOTES), *others, *_cut(last, _LAST_PART_NOTES)]
             for read in self._workers.map(partial(read_part, self._files, self._index), shared):
                 done += read.notes
                 progress(done, len(listed))
@@ -193,7 +193,7 @@ class Indexer:
 
     def _resolve_links(self) -> int:
         resolved = 0
-        while sources := self._index.notes_to_resolve(_RESOLVED_AT_ONCE):
+        while sources := self._index.notes_to_resolve(_RESOLVE_BATCH):
             with without_collector():
                 generation = self._catalog.catch_up()
                 found = self._catalog.resolve_all(self._index.links_to_resolve(sources))

@@ -22,10 +22,10 @@ Listed = tuple[FileStamp, bool]
 """A note that is to be read, and whether the index knows it."""
 
 
-PART_NOTES = 1_000
-PART_BYTES = 2_000_000
-"""What is read before it is written: it has to find room in memory."""
-_AT_ONCE = 100
+MAX_PART_NOTES = 1_000
+MAX_PART_BYTES = 2_000_000
+"""What is read before it is written: it has to find bytes_left in memory."""
+_PARSE_BATCH = 100
 """Notes that are read before they are parsed."""
 
 
@@ -47,13 +47,13 @@ class PartRead:
 def parts_of(listed: Sequence[Listed]) -> list[list[Listed]]:
     """Notes in parts that are read, and written, together."""
     parts: list[list[Listed]] = []
-    room = 0
+    bytes_left = 0
     for stamp, is_known in listed:
-        if not parts or room < stamp.size or len(parts[-1]) >= PART_NOTES:
+        if not parts or bytes_left < stamp.size or len(parts[-1]) >= MAX_PART_NOTES:
             parts.append([])
-            room = PART_BYTES
+            bytes_left = MAX_PART_BYTES
         parts[-1].append((stamp, is_known))
-        room -= stamp.size
+        bytes_left -= stamp.size
     return parts
 
 
@@ -75,8 +75,8 @@ def read_part(
 ) -> PartRead:
     """Read some notes and store what is new of them, in one transaction."""
     batch = _Batch(files, index)
-    for at in range(0, len(part), _AT_ONCE):
-        listed = part[at : at + _AT_ONCE]
+    for at in range(0, len(part), _PARSE_BATCH):
+        listed = part[at : at + _PARSE_BATCH]
         batch.add(listed)
         for _ in listed:
             after_each()

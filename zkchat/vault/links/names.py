@@ -6,14 +6,14 @@ from heapq import nlargest, nsmallest
 
 from zkchat.vault.notes.wikilink import name_key
 
-_ENOUGH = 4_000
+_MAX_SHARING = 4_000
 """Names that share a piece with the one asked for. Those of rare pieces come first, so that the best are among them."""
-_LIKELY = 60
-_SHORTLIST = 12
+_MAX_LIKELY = 60
+_MAX_COMPARED = 12
 """Names that are compared letter by letter, which takes a tenth of a millisecond for each."""
-_LONGEST = 200
+_MAX_NAME_CHARACTERS = 200
 """Characters of a name that are compared; no file name is longer."""
-_ALIKE = 0.6
+_MIN_SIMILARITY = 0.6
 
 
 class SimilarNames:
@@ -53,7 +53,7 @@ class SimilarNames:
             likeness[candidate] = matcher.ratio() + (0.3 if key in _beginning(candidate) else 0.0)
         alike: dict[str, str] = {}
         for candidate in sorted(likeness, key=lambda candidate: (-likeness[candidate], candidate)):
-            if likeness[candidate] >= _ALIKE:
+            if likeness[candidate] >= _MIN_SIMILARITY:
                 alike.setdefault(name_key(candidate), candidate)
         return tuple(alike.values())[:limit]
 
@@ -66,17 +66,17 @@ class SimilarNames:
             return -len(asked & pieces) / len(asked | pieces)
 
         shared = self._sharing(asked)
-        least = min(nlargest(_LIKELY, shared.values()), default=0)
+        least = min(nlargest(_MAX_LIKELY, shared.values()), default=0)
         likely = [name for name, pieces in shared.items() if pieces >= least]
-        likely = nsmallest(_LIKELY, likely, key=lambda name: (-shared[name], abs(len(name) - len(key)), name))
-        return nsmallest(_SHORTLIST, likely, key=lambda name: (unlikeness(name), name))
+        likely = nsmallest(_MAX_LIKELY, likely, key=lambda name: (-shared[name], abs(len(name) - len(key)), name))
+        return nsmallest(_MAX_COMPARED, likely, key=lambda name: (unlikeness(name), name))
 
     def _sharing(self, asked: set[str]) -> Counter[str]:
         """How many of the pieces other names have, as far as the rarest pieces tell."""
         shared: Counter[str] = Counter()
         looked_at = 0
         for count, piece in sorted((len(self._by_piece.get(piece, ())), piece) for piece in asked):
-            if looked_at and looked_at + count > _ENOUGH:
+            if looked_at and looked_at + count > _MAX_SHARING:
                 break
             shared.update(self._by_piece.get(piece, ()))
             looked_at += count
@@ -84,7 +84,7 @@ class SimilarNames:
 
 
 def _beginning(name: str) -> str:
-    return name_key(name[:_LONGEST])
+    return name_key(name[:_MAX_NAME_CHARACTERS])
 
 
 def _pieces(key: str, step: int = 1) -> set[str]:

@@ -9,22 +9,22 @@ from collections.abc import Iterator
 from zkchat.model.note import Note, Section
 from zkchat.vault.notes.markdown import Lines, Span, with_line_feeds
 
-LARGEST = 400
+MAX_TOKENS = 400
 """Tokens of a section, by estimate: a CJK character is one, of other text four characters are."""
 
-_HEAVY = 4
+_CJK_WEIGHT = 4
 """How many other characters a CJK one counts as."""
-_ROOM = _HEAVY * LARGEST
+_BUDGET = _CJK_WEIGHT * MAX_TOKENS
 _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
 _WORD = re.compile(r"\s")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
-_LONGEST_NAME = 200
+_MAX_HEADING_CHARACTERS = 200
 """Characters of a heading that its sections are found by: a longer one would outweigh the text of each."""
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
-_LONGEST_CHARACTER = 32
+_MAX_CODE_POINTS = 32
 """Code points that are kept together as one; more of them are no character but an attack."""
 
 
@@ -51,7 +51,7 @@ def _regions(note: Note, length: int) -> Iterator[tuple[tuple[str, ...], Span]]:
             yield path, (start, heading_start)
         while levels and levels[-1] >= level:
             levels.pop()
-        path = (*path[: len(levels)], text[:_LONGEST_NAME])
+        path = (*path[: len(levels)], text[:_MAX_HEADING_CHARACTERS])
         levels.append(level)
         start = heading_start
     yield path, (start, length)
@@ -59,7 +59,7 @@ def _regions(note: Note, length: int) -> Iterator[tuple[tuple[str, ...], Span]]:
 
 def _pieces(flat: str, start: int, end: int) -> list[Span]:
     pieces = []
-    while end - start > LARGEST:
+    while end - start > MAX_TOKENS:
         stop = _reach(flat, start, end)
         if stop < end:
             stop = _best_cut(flat, start, stop)
@@ -72,18 +72,18 @@ def _pieces(flat: str, start: int, end: int) -> list[Span]:
 
 def _reach(flat: str, start: int, end: int) -> int:
     """How far a section that begins at `start` may go."""
-    window = flat[start : min(end, start + _ROOM)]
+    window = flat[start : min(end, start + _BUDGET)]
     extra_bytes = len(window.encode(errors="surrogatepass")) - len(window)
     heavy_at_most = extra_bytes // 2  # a CJK character takes three bytes or four
-    if len(window) + (_HEAVY - 1) * heavy_at_most <= _ROOM:
+    if len(window) + (_CJK_WEIGHT - 1) * heavy_at_most <= _BUDGET:
         return start + len(window)
-    reach, room = 0, _ROOM
-    while room and reach < len(window):
-        step = window[reach : reach + max(1, room // _HEAVY)]
-        weight = len(step) + (_HEAVY - 1) * len(_CJK.findall(step))
-        if weight > room:  # one character, and a heavy one
+    reach, budget = 0, _BUDGET
+    while budget and reach < len(window):
+        step = window[reach : reach + max(1, budget // _CJK_WEIGHT)]
+        weight = len(step) + (_CJK_WEIGHT - 1) * len(_CJK.findall(step))
+        if weight > budget:  # one character, and a heavy one
             break
-        reach, room = reach + len(step), room - weight
+        reach, budget = reach + len(step), budget - weight
     return start + reach
 
 
@@ -94,7 +94,7 @@ def _best_cut(flat: str, start: int, stop: int) -> int:
         last = deque(pattern.finditer(flat, half, stop), maxlen=1)
         if last:
             return last[0].end()
-    for cut in range(stop, max(half, stop - _LONGEST_CHARACTER), -1):
+    for cut in range(stop, max(half, stop - _MAX_CODE_POINTS), -1):
         if not _joined(flat[cut - 1], flat[cut]):
             return cut
     return stop

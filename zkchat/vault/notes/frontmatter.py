@@ -23,14 +23,14 @@ class Node(Protocol):
     def value(self) -> Any: ...
 
 
-LARGEST = 50_000
+MAX_CHARACTERS = 50_000
 """Characters; more is no description of a note, and the time it takes to read is the reader's."""
-DEEPEST = 30
+MAX_DEPTH = 30
 """Levels of nesting. The C loader recurses without a limit of its own."""
 _INNOCENT = 100
 """So few brackets, dashes and colons cannot nest deep enough to harm."""
 
-_LONGEST_NUMBER = 1024
+_MAX_NUMBER_CHARACTERS = 1024
 """Bits."""
 _TEXT = "tag:yaml.org,2002:str"
 _NOTHING = "tag:yaml.org,2002:null"
@@ -118,8 +118,8 @@ class _Refused(Exception):
 
 
 def _read(source: str) -> Properties | None:
-    if len(source) > LARGEST:
-        raise _Refused(f"is longer than {LARGEST:,} characters")
+    if len(source) > MAX_CHARACTERS:
+        raise _Refused(f"is longer than {MAX_CHARACTERS:,} characters")
     return read_plain(source) or read_yaml(source)
 
 
@@ -181,8 +181,8 @@ def _inspect(events: "Iterable[yaml.Event]") -> None:
             depth -= 1
         elif isinstance(event, yaml.AliasEvent):
             raise _Refused("uses YAML aliases")
-        if depth > DEEPEST:
-            raise _Refused(f"is nested more than {DEEPEST} levels deep")
+        if depth > MAX_DEPTH:
+            raise _Refused(f"is nested more than {MAX_DEPTH} levels deep")
 
 
 def _value(node: Node, reader: "yaml.SafeLoader") -> Any:
@@ -194,7 +194,7 @@ def _value(node: Node, reader: "yaml.SafeLoader") -> Any:
     if node.tag == _TEXT:
         return node.value
     value = reader.construct_object(node)
-    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+    if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_CHARACTERS:
         raise _Refused("holds a number that is too long")
     return value
 

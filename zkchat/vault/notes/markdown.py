@@ -37,13 +37,13 @@ _HYPERLINK = re.compile(r"\][(:]")
 _ODD_LINE = re.compile(r"\n(?=[ =-])(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
 """Where a text has none of these, it holds no code, formula, hyperlink or block with an id, and its only headings are
 lines that begin with `#`: the parser need not be asked, which is slow because it tells more."""
-MOST = 10_000
+MAX_ITEMS = 10_000
 """Headings, links and blocks of a note that are known, of each: so many take as long as the text of a large note."""
-MOST_SPANS = 50_000
+MAX_SPANS = 50_000
 """Pieces of code, formulas, HTML, links and blocks of a note that are told from its text, all together."""
 LONGEST_LINK = 10_000
 """Characters of a link; more is data, such as a picture inside of a text."""
-LONGEST_TITLE = 1_000
+MAX_TITLE_CHARACTERS = 1_000
 """Characters of a heading that are kept: what is longer is no heading but a text with a mark before it."""
 _PLAIN_TITLE = re.compile(r"\n(#{1,6})(?![^ \n])(.*)")
 
@@ -145,7 +145,7 @@ def outline(flat: str, start: int = 0) -> Outline:
     """
     lines = f"\n{flat[start:]}"
     if not (any(mark in lines for mark in _MARKS) or _HYPERLINK.search(lines) or _ODD_LINE.search(lines)):
-        titles = islice(_plain_titles(lines, first_line=flat.count("\n", 0, start) + 1, start=start), MOST + 1)
+        titles = islice(_plain_titles(lines, first_line=flat.count("\n", 0, start) + 1, start=start), MAX_ITEMS + 1)
         return Outline(titles=[*titles])
     found = _Reader(flat).read(_parser(), at_most=3 * len(flat) + _STRIDE)
     return found or _Reader(flat).read(_parser(tables=False)) or Outline()
@@ -171,7 +171,7 @@ class _Reader:
         self._wanted = _WANTED | _BLOCKS if self._has_ids else _WANTED
         self._nested_until = 0
         self._lines = Lines(flat)
-        self._room = MOST_SPANS
+        self._room = MAX_SPANS
 
     def read(self, parser: "pyromark.Markdown", at_most: float = inf) -> Outline | None:
         """None if there is more than so much to be read."""
@@ -224,7 +224,7 @@ class _Reader:
 
     def _title(self, level: int, span: Span) -> None:
         start, end = span
-        if start >= self._nested_until and len(self._found.titles) <= MOST:
+        if start >= self._nested_until and len(self._found.titles) <= MAX_ITEMS:
             self._found.titles.append(Heading(_title_of(self._flat[start:end]), level, self._lines.at(start), start))
 
     def _hyperlink(self, link: "LinkData", span: Span, *, image: bool) -> None:
@@ -240,7 +240,7 @@ class _Reader:
             label_end = end - 1
         if inline:
             self._found.code.append((label_end + 1, end))
-        if not is_long and len(self._found.hyperlinks) <= MOST:
+        if not is_long and len(self._found.hyperlinks) <= MAX_ITEMS:
             label = self._flat[start + 1 + image : label_end]
             self._found.hyperlinks.append(Hyperlink(label, link["dest_url"], image, start, end))
 
@@ -253,16 +253,20 @@ def _without_piped_links(flat: str) -> str:
 def _title_of(source: str) -> str:
     lines = source.rstrip().split("\n")
     underlined = len(lines) > 1
-    return " ".join("\n".join(lines[:-1]).split())[:LONGEST_TITLE] if underlined else _title_text(source.lstrip("#"))
+    return (
+        " ".join("\n".join(lines[:-1]).split())[:MAX_TITLE_CHARACTERS]
+        if underlined
+        else _title_text(source.lstrip("#"))
+    )
 
 
 def _title_text(line: str) -> str:
     """What a heading says: the line after its `#`, without those that may close it."""
     text = line.strip()
     if not text.endswith("#"):
-        return text[:LONGEST_TITLE]
+        return text[:MAX_TITLE_CHARACTERS]
     without_closing = text.rstrip("#")
-    return (without_closing.rstrip() if without_closing[-1:] in {"", " ", "\t"} else text)[:LONGEST_TITLE]
+    return (without_closing.rstrip() if without_closing[-1:] in {"", " ", "\t"} else text)[:MAX_TITLE_CHARACTERS]
 
 
 def _character_offsets(data: bytes) -> Callable[[int], int]:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from zkchat.model.note import Block, Heading, Link, Note, without_suffix
 from zkchat.vault.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
-from zkchat.vault.notes.markdown import MOST, Lines, Span, blank, flatten, outline, plain
+from zkchat.vault.notes.markdown import MAX_ITEMS, Lines, Span, blank, flatten, outline, plain
 from zkchat.vault.notes.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
 
 _TAG = re.compile(
@@ -18,7 +18,7 @@ _TAG = re.compile(
 """Obsidian's, and CJK punctuation ends a tag too."""
 _WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")
 """In these Markdown sees nothing but text."""
-MOST_TAGS = 5_000
+MAX_TAGS = 5_000
 _BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
@@ -27,14 +27,17 @@ def parse_note(path: str, text: str) -> Note:
     flat, matter, body = _cut(text)
     found = outline(body, matter.end)
     prose = read_prose(text, body, found)
-    headings = tuple(_shown(found.titles, prose.comments)[:MOST])
-    tags, blocks = [*islice(_tags(prose.rest), MOST_TAGS + 1)], [*islice(_blocks(body, prose.rest, found.blocks), MOST)]
+    headings = tuple(_shown(found.titles, prose.comments)[:MAX_ITEMS])
+    tags, blocks = (
+        [*islice(_tags(prose.rest), MAX_TAGS + 1)],
+        [*islice(_blocks(body, prose.rest, found.blocks), MAX_ITEMS)],
+    )
     has_more = {
         "marks": found.is_cut,
-        "headings": len(found.titles) > MOST,
+        "headings": len(found.titles) > MAX_ITEMS,
         "links": prose.has_more_links,
-        "block ids": len(blocks) == MOST,
-        "tags": len(tags) > MOST_TAGS,
+        "block ids": len(blocks) == MAX_ITEMS,
+        "tags": len(tags) > MAX_TAGS,
     }
     return Note(
         path=path,

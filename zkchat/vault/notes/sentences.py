@@ -1,4 +1,4 @@
-"""Cutting a passage into what can be quoted by itself: sentences, list items, table rows, short listings. Pure."""
+"""Sentence segmentation: a passage in units that can be quoted alone (sentences, list items, table rows, listings)."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _ABBREVIATION = re.compile(
 )
 _NO_SPACE = re.compile(r"\S")
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
-_LONGEST_LISTING = 12
+_MAX_LISTING_LINES = 12
 
 
 def sentences(text: str) -> list[str]:
@@ -32,7 +32,7 @@ def _units(text: str) -> Iterator[str]:
         if fence:
             unit.append(line)
             if opened and opened[1].startswith(fence) and not line.strip().strip(fence[0]):
-                yield from _taken(unit) if len(unit) <= _LONGEST_LISTING else ()
+                yield from _taken(unit) if len(unit) <= _MAX_LISTING_LINES else ()
                 unit, fence = [], ""
             continue
         is_prose = not _is_frame(line)

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 from zkchat.model.note import Link
 from zkchat.vault.notes.markdown import (
-    MOST,
-    MOST_SPANS,
+    MAX_ITEMS,
+    MAX_SPANS,
     Hyperlink,
     Lines,
     Outline,
@@ -40,7 +40,7 @@ class Prose(NamedTuple):
     rest: str
     """The text with code, formulas and links blanked out."""
     has_more_links: bool = False
-    """Whether links after the first `MOST` were left out."""
+    """Whether links after the first `MAX_ITEMS` were left out."""
 
 
 def scan(text: str) -> list[Link]:
@@ -76,19 +76,19 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
     comments = [match.span() for match in _COMMENTS.finditer(rest)] if "%" in rest else []
     lines = Lines(flat)
     links = []
-    known = places[:MOST]
+    known = places[:MAX_ITEMS]
     for span, in_comment in zip(known, inside(known, comments), strict=True):
         line = lines.at(span[0])
         if span in hyperlinks:
             links.append(_from_hyperlink(hyperlinks[span], text, line, in_comment=in_comment))
         else:
             links.append(wikilink(text, span, line, in_comment=in_comment))
-    return Prose([link for link in links if link], comments, rest, len(places) > MOST)
+    return Prose([link for link in links if link], comments, rest, len(places) > MAX_ITEMS)
 
 
 def wikilink_spans(visible: str, start: int = 0, end: int | None = None) -> list[Span]:
     """Where `[[…]]` and `![[…]]` stand in a text whose code is blanked out."""
-    matches = islice(_WIKILINK.finditer(visible, start, len(visible) if end is None else end), MOST_SPANS)
+    matches = islice(_WIKILINK.finditer(visible, start, len(visible) if end is None else end), MAX_SPANS)
     spans = [match.span() for match in matches]
     return [(opening - (visible[opening - 1 : opening] == "!"), closing) for opening, closing in spans]
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from zkchat.model.globs import Glob
 from zkchat.model.note import PrivacyClass
-from zkchat.vault.notes.frontmatter import LARGEST, Frontmatter, comments_in, cut
+from zkchat.vault.notes.frontmatter import MAX_CHARACTERS, Frontmatter, comments_in, cut
 from zkchat.vault.notes.markdown import blank, flatten, with_line_feeds
 
 PROPERTY: Final = "zkchat"
@@ -24,11 +24,11 @@ STRICTNESS: Final[Mapping[PrivacyClass, int]] = {"open": 0, "local": 1, "never":
 _TOP_LINES: Final = 20
 _TOP_CHARACTERS: Final = 4_000
 """Of the text below the frontmatter, or of a note without one: a property that lost its fences stands there."""
-_MOST_WORDS: Final = 3
+_MAX_VALUE_WORDS: Final = 3
 """Of a value in that text; what is longer is a sentence about zkchat."""
-_LONGEST_VALUE: Final = 200
+_MAX_VALUE_CHARACTERS: Final = 200
 _BEFORE_KEY: Final = 100
-_MOST_MARKS: Final = 1_000
+_MAX_MARKS: Final = 1_000
 """Of one note; more of them are no description of it."""
 
 _INVISIBLE: Final = r"\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
@@ -76,7 +76,7 @@ def written_class(text: str) -> Written:
     top = _top(rest)
     if not (_is_mentioned(region) or _is_mentioned(top)):
         return Written()
-    found = [*(_of_fenced(text, region) if region else ()), *_marks(_plain(top), most_words=_MOST_WORDS)]
+    found = [*(_of_fenced(text, region) if region else ()), *_marks(_plain(top), most_words=_MAX_VALUE_WORDS)]
     return max(found, key=lambda each: (STRICTNESS[each.privacy], not each.is_certain), default=Written())
 
 
@@ -99,7 +99,7 @@ def _fenced(text: str, fence: str, start: int) -> tuple[str, str]:
     for closing in _CLOSINGS.get(family, ()):
         if end := closing.search(text, begin):
             return text[start : end.end()], text[end.end() :]
-    return text[start : start + LARGEST], ""
+    return text[start : start + MAX_CHARACTERS], ""
 
 
 def _top(rest: str) -> str:
@@ -147,17 +147,17 @@ def _without_comments(flat: str, matter: Frontmatter) -> str:
     return blank(flat[:end], comments_in(flat, matter.span))[start:]
 
 
-def _marks(part: str, *, most_words: int = _LONGEST_VALUE, is_read: bool = False) -> Iterator[Written]:
+def _marks(part: str, *, most_words: int = _MAX_VALUE_CHARACTERS, is_read: bool = False) -> Iterator[Written]:
     """For each place where the property seems to be written: `local` if that is its plain value, else `never`.
 
     `open` is believed only in a frontmatter that could be read.
     """
     for count, match in enumerate(_KEY.finditer(part)):
-        if count == _MOST_MARKS:
+        if count == _MAX_MARKS:
             yield Written("never", is_certain=False)
             return
         line_end = part.find("\n", match.end())
-        value = part[match.end() : line_end if line_end >= 0 else len(part)][:_LONGEST_VALUE]
+        value = part[match.end() : line_end if line_end >= 0 else len(part)][:_MAX_VALUE_CHARACTERS]
         value = value.partition(" #")[0].partition("<!--")[0]
         if _begins_something(part, match.start()) and len(value.split()) <= most_words:
             privacy = class_of(value.strip().lstrip("\"'`*- \t").rstrip(_WRAPPING))

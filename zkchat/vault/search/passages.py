@@ -16,7 +16,7 @@ from zkchat.ports import TextIndex
 from zkchat.vault.notes.parse import file_title
 from zkchat.vault.search import query as grammar
 from zkchat.vault.search.query import Query, parse
-from zkchat.vault.search.terms import query_terms, spelled, term_spans, terms
+from zkchat.vault.search.terms import phrase_text, query_terms, term_spans, terms
 from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
@@ -157,21 +157,21 @@ def _filter(query: Query, within: Collection[str] | None) -> NoteFilter:
 
 
 @lru_cache(maxsize=64)
-def _names_spelled(names: tuple[str, ...]) -> str:
+def _names_text(names: tuple[str, ...]) -> str:
     """Of a note that is met again with each of its sections."""
-    return "\n".join(map(spelled, names))
+    return "\n".join(map(phrase_text, names))
 
 
 def _text_filter(query: Query) -> Callable[[StoredSection], bool]:
     """Whether the phrases stand in a section, word for word, and the unwanted ones do not."""
-    wanted = [spelled(phrase) for phrase in query.phrases]
-    unwanted = [spelled(phrase) for phrase in query.without if len(terms(phrase)) != 1]
+    wanted = [phrase_text(phrase) for phrase in query.phrases]
+    unwanted = [phrase_text(phrase) for phrase in query.without if len(terms(phrase)) != 1]
     if not wanted and not unwanted:
         return lambda _section: True
 
     def fits(section: StoredSection) -> bool:
         texts = (*section.heading_path, section.text)
-        said = "\n".join([_names_spelled((section.title, *section.aliases)), *map(spelled, texts)])
+        said = "\n".join([_names_text((section.title, *section.aliases)), *map(phrase_text, texts)])
         return all(phrase in said for phrase in wanted) and not any(phrase in said for phrase in unwanted)
 
     return fits

@@ -1,4 +1,4 @@
-"""How near sections are in meaning to a question, by their vectors.
+"""Cosine similarity of sections and a query, by quantized vectors and sketches of their signs.
 
 Needs NumPy: import this module where it is used.
 """
@@ -14,21 +14,21 @@ Signs = NDArray[np.uint64]
 Places = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_LARGEST = 127
-_ENOUGH = 16
+_INT8_MAX = 127
+_MIN_SAMPLE = 16
 """Of fewer sections one cannot tell what all texts share from what these say."""
 _ROUNDING = 1e-5
 """A smaller part of a vector's square is rounding error."""
-_IN_CACHE = 1 << 16
+_BLOCK_SECTIONS = 1 << 16
 """Sections whose signs are compared at a time, so that what comes of it need not go through the memory."""
-_LOOKED_OVER = 4
+_OVERSAMPLING = 4
 """So many times as many sections, found by counting signs that differ, are compared by what each sign stands for."""
 
 
 def packed(vectors: Vectors) -> bytes:
     """One byte for each number: measured, four rank no better. Directions are kept, lengths are not."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
-    return np.rint(vectors * (_LARGEST / np.where(largest > 0, largest, 1))).astype(np.int8).tobytes()
+    return np.rint(vectors * (_INT8_MAX / np.where(largest > 0, largest, 1))).astype(np.int8).tobytes()
 
 
 def unpacked(data: bytes, dimensions: int) -> Vectors:
@@ -46,7 +46,7 @@ def signs(vectors: NDArray[np.int8] | Vectors) -> Signs:
 def common_direction(vectors: Vectors) -> Vector:
     """What texts share whatever they say: the first principal component of a sample. Zero if there are few."""
     sample = vectors[vectors.any(axis=1)]
-    if len(sample) < _ENOUGH:
+    if len(sample) < _MIN_SAMPLE:
         return np.zeros(vectors.shape[1], dtype=np.float32)
     sample /= np.linalg.norm(sample, axis=1, keepdims=True)
     strengths, directions = np.linalg.eigh(sample.T @ sample)
@@ -65,15 +65,15 @@ class Sketches:
         eligible = self._known & among
         if not (asked.any() and eligible.any()):
             return np.zeros(0, dtype=np.int64)
-        places = self._least_differing(asked, eligible, _LOOKED_OVER * count)
+        places = self._least_differing(asked, eligible, _OVERSAMPLING * count)
         bits = np.unpackbits(np.ascontiguousarray(self._columns[:, places].T).view(np.uint8), axis=1, count=len(asked))
         return places[nearest(np.vecdot(bits.astype(np.float32), asked), count)]
 
     def _least_differing(self, asked: Vector, eligible: Mask, count: int) -> Places:
         """Those whose signs differ least from the question's own: `count`, and all that equal the last."""
         differing = np.zeros(len(eligible), dtype=np.uint16)
-        for start in range(0, len(eligible), _IN_CACHE):
-            some = slice(start, start + _IN_CACHE)
+        for start in range(0, len(eligible), _BLOCK_SECTIONS):
+            some = slice(start, start + _BLOCK_SECTIONS)
             for column, sign in zip(self._columns, signs(asked[None])[0], strict=True):
                 differing[some] += np.bitwise_count(column[some] ^ sign)
         differing[~eligible] = np.iinfo(np.uint16).max

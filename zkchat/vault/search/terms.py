@@ -1,4 +1,4 @@
-"""Words as the text index knows them: lower-cased, without Latin accents, stemmed by script.
+"""The tokenizer of search: words in lower case, without Latin accents, stemmed by script.
 
 Where no spaces are written they are letters and pairs of letters.
 
@@ -37,7 +37,7 @@ _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 
 MAX_QUERY_CHARACTERS = 20_000
 """Characters of a question whose words are looked for."""
-_LONGEST = 64
+_MAX_WORD_LETTERS = 64
 """Letters of a word that are looked at; what is longer is data, not language."""
 
 _SCRIPTS = (
@@ -87,7 +87,7 @@ def pieces(texts: Sequence[str]) -> bytes:
 @lru_cache(maxsize=1 << 17)
 def stem(word: str) -> str:
     """The term that a word counts as."""
-    word = word[:_LONGEST]
+    word = word[:_MAX_WORD_LETTERS]
     if len(word) < 4 or _NO_LANGUAGE.search(word):
         return word
     language = "english" if word.isascii() else next((name for last, name in _SCRIPTS if word[0] <= last), "")
@@ -97,7 +97,7 @@ def stem(word: str) -> str:
 
 def stems(listed: Sequence[str]) -> list[str]:
     """The terms that words count as. Many at once are stemmed in less time than one by one."""
-    english = [word for word in listed if 3 < len(word) <= _LONGEST and word.isascii() and word.isalpha()]
+    english = [word for word in listed if 3 < len(word) <= _MAX_WORD_LETTERS and word.isascii() and word.isalpha()]
     with _STEMMING:
         known = dict(zip(english, _stemmer("english").stemWords(english), strict=True))
     return [known.get(word) or stem(word) for word in listed]
@@ -152,7 +152,7 @@ def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
                 yield from ((*run.span(), term) for term in terms(word))
 
 
-def spelled(text: str) -> str:
+def phrase_text(text: str) -> str:
     """The words of a text as written, between single spaces: a phrase stands in it if its spelling is part of this."""
     return " ".join(["", *_WORD.findall(_UNSPACED.sub(r" \g<0> ", _lowered(text))), ""])
 

@@ -1,4 +1,4 @@
-"""Texts as lists of numbered terms. What is the same in many texts is split into words, and stemmed, only once.
+"""Term ids: texts as lists of numbered terms. What many texts share is tokenized and stemmed only once.
 
 Needs NumPy: import this module where it is used.
 """
@@ -16,9 +16,9 @@ from zkchat.vault.search.terms import END, are_all_queried, pieces, stems, words
 
 Numbers = NDArray[np.int64]
 
-_MOST_PIECES = 1 << 17
+_MAX_PIECES = 1 << 17
 
-_TOGETHER = 512
+_BATCH_TEXTS = 512
 """Texts that are read together: few enough to be worked on without leaving the processor's cache."""
 
 _HALF = 8
@@ -98,7 +98,7 @@ class Vocabulary(dict[bytes, int]):
 
     def read(self, texts: Sequence[str]) -> Numbers:
         """The pieces of texts, each text closed by one more."""
-        read = [self._read(texts[at : at + _TOGETHER]) for at in range(0, len(texts), _TOGETHER)]
+        read = [self._read(texts[at : at + _BATCH_TEXTS]) for at in range(0, len(texts), _BATCH_TEXTS)]
         return np.concatenate((*read, np.empty(0, dtype=np.int64)))
 
     def _read(self, texts: Sequence[str]) -> Numbers:
@@ -157,6 +157,6 @@ _OF_THREAD = local()
 def vocabulary() -> Vocabulary:
     """The one of this thread, or a new one in its place if it has grown large."""
     known: Vocabulary | None = getattr(_OF_THREAD, "vocabulary", None)
-    if known is None or len(known) > _MOST_PIECES:
+    if known is None or len(known) > _MAX_PIECES:
         known = _OF_THREAD.vocabulary = Vocabulary()
     return known

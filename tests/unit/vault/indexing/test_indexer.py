@@ -302,7 +302,7 @@ def test_a_note_that_vanishes_between_listing_and_reading_is_gone(index: NoteInd
 
 
 def test_batches_together_hold_every_note(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "PART_NOTES", 3)
+    monkeypatch.setattr(reader, "MAX_PART_NOTES", 3)
     vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
     assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
     assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
@@ -312,7 +312,7 @@ def test_batches_together_hold_every_note(index: NoteIndex, monkeypatch: pytest.
 def test_a_part_holds_every_note_however_many_are_read_at_once(
     index: NoteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "_AT_ONCE", 3)
+    monkeypatch.setattr(reader, "_PARSE_BATCH", 3)
     vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
     assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
     assert vault.progress == [(number, 10) for number in range(11)]
@@ -339,7 +339,7 @@ class Neighbours:
 
 
 def test_many_parts_are_shared_and_few_are_not(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "PART_NOTES", 3)
+    monkeypatch.setattr(reader, "MAX_PART_NOTES", 3)
     vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
     shared = Indexer(vault.files, index, LiveCatalog(index), Neighbours())
     heard: list[tuple[int, int]] = []
@@ -357,8 +357,8 @@ def test_many_parts_are_shared_and_few_are_not(index: NoteIndex, monkeypatch: py
 def test_the_first_notes_are_shared_in_small_parts_so_that_something_is_soon_told(
     index: NoteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "PART_NOTES", 4)
-    monkeypatch.setattr(indexer, "_FIRST_SHARED", 2)
+    monkeypatch.setattr(reader, "MAX_PART_NOTES", 4)
+    monkeypatch.setattr(indexer, "_FIRST_PART_NOTES", 2)
     vault = Vault(index, **{f"n{number}": "x" for number in range(10)})
     heard: list[tuple[int, int]] = []
     Indexer(vault.files, index, LiveCatalog(index), Neighbours()).refresh(lambda *done: heard.append(done))
@@ -368,8 +368,8 @@ def test_the_first_notes_are_shared_in_small_parts_so_that_something_is_soon_tol
 def test_the_last_notes_are_shared_in_small_parts_so_that_all_are_done_at_about_one_time(
     index: NoteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "PART_NOTES", 4)
-    monkeypatch.setattr(indexer, "_LAST_SHARED", 3)
+    monkeypatch.setattr(reader, "MAX_PART_NOTES", 4)
+    monkeypatch.setattr(indexer, "_LAST_PART_NOTES", 3)
     vault = Vault(index, **{f"n{number}": "x" for number in range(12)})
     heard: list[tuple[int, int]] = []
     Indexer(vault.files, index, LiveCatalog(index), Neighbours()).refresh(lambda *done: heard.append(done))
@@ -385,7 +385,7 @@ def test_where_nothing_changed_there_is_no_progress_to_tell(index: NoteIndex) ->
 
 
 def test_large_notes_are_parts_of_their_own(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "PART_BYTES", 100)
+    monkeypatch.setattr(reader, "MAX_PART_BYTES", 100)
     Vault(index, a="x" * 60, b="x" * 60, c="x" * 500, d="x").refresh()
     assert len(index.segment_sizes()) == 4
 

@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 
 from zkchat.model.note import Section
-from zkchat.vault.notes.chunker import LARGEST, sections_of
+from zkchat.vault.notes.chunker import MAX_TOKENS, sections_of
 from zkchat.vault.notes.parse import parse_note
 
 
@@ -51,18 +51,18 @@ def test_a_comment_longer_than_a_section_is_left_out_whole() -> None:
 
 
 def test_a_section_of_the_largest_size_is_not_cut() -> None:
-    assert len(sections("x" * 4 * LARGEST)) == 1
-    assert len(sections("笔" * LARGEST)) == 1
-    assert len(sections("é" * 4 * LARGEST)) == 1
-    assert [len(part.text) for part in sections("x" * (4 * LARGEST + 1))] == [4 * LARGEST, 1]
-    assert [len(part.text) for part in sections("笔" * (LARGEST + 1))] == [LARGEST, 1]
+    assert len(sections("x" * 4 * MAX_TOKENS)) == 1
+    assert len(sections("笔" * MAX_TOKENS)) == 1
+    assert len(sections("é" * 4 * MAX_TOKENS)) == 1
+    assert [len(part.text) for part in sections("x" * (4 * MAX_TOKENS + 1))] == [4 * MAX_TOKENS, 1]
+    assert [len(part.text) for part in sections("笔" * (MAX_TOKENS + 1))] == [MAX_TOKENS, 1]
 
 
 def test_text_in_two_scripts_counts_each_its_own_way() -> None:
-    first, second = sections("笔" * (LARGEST // 2) + "x" * 4 * LARGEST)
+    first, second = sections("笔" * (MAX_TOKENS // 2) + "x" * 4 * MAX_TOKENS)
 
-    assert len(first.text) == LARGEST // 2 + 2 * LARGEST
-    assert len(second.text) == 2 * LARGEST
+    assert len(first.text) == MAX_TOKENS // 2 + 2 * MAX_TOKENS
+    assert len(second.text) == 2 * MAX_TOKENS
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_long_section_is_cut_at_paragraphs_else_lines_else_sentences_else_word
     assert len(parts) > 2
     assert all(part.text.startswith(piece) for part in parts)
     assert all(part.text.rstrip(".。").endswith(piece) for part in parts)
-    assert all(len(part.text) > 4 * LARGEST // 8 for part in parts[:-1])
+    assert all(len(part.text) > 4 * MAX_TOKENS // 8 for part in parts[:-1])
 
 
 @pytest.mark.parametrize("character", ["e\u0301", "\U0001f469\u200d\U0001f467", "\U0001f44d\U0001f3fd", "\u2764\ufe0f"])

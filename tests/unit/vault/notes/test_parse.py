@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from zkchat.model.note import Block, Heading
-from zkchat.vault.notes.frontmatter import DEEPEST, LARGEST, read_plain, read_yaml
+from zkchat.vault.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH, read_plain, read_yaml
 from zkchat.vault.notes.markdown import plain
 from zkchat.vault.notes.parse import file_title, parse_note
 
@@ -267,12 +267,12 @@ def test_a_byte_order_mark_hides_no_heading() -> None:
         ("a: 0x" + "f" * 1_000, "holds a number that is too long"),
         ("a: &x [1]\nb: *x", "uses YAML aliases"),
         ("a: &x [*x]", "uses YAML aliases"),
-        ("a: " + "[" * 200 + "]" * 200, f"is nested more than {DEEPEST} levels deep"),
-        ("a: " + "[" * 40_000, f"is nested more than {DEEPEST} levels deep"),
-        ("- " * 20_000, f"is nested more than {DEEPEST} levels deep"),
-        ("? " * 20_000, f"is nested more than {DEEPEST} levels deep"),
-        ("\n".join(" " * level + "a:" for level in range(200)), f"is nested more than {DEEPEST} levels deep"),
-        ("a: " + "x" * LARGEST, f"is longer than {LARGEST:,} characters"),
+        ("a: " + "[" * 200 + "]" * 200, f"is nested more than {MAX_DEPTH} levels deep"),
+        ("a: " + "[" * 40_000, f"is nested more than {MAX_DEPTH} levels deep"),
+        ("- " * 20_000, f"is nested more than {MAX_DEPTH} levels deep"),
+        ("? " * 20_000, f"is nested more than {MAX_DEPTH} levels deep"),
+        ("\n".join(" " * level + "a:" for level in range(200)), f"is nested more than {MAX_DEPTH} levels deep"),
+        ("a: " + "x" * MAX_CHARACTERS, f"is longer than {MAX_CHARACTERS:,} characters"),
     ],
 )
 def test_a_frontmatter_that_cannot_be_read_is_a_warning(yaml: str, reason: str) -> None:

@@ -40,7 +40,7 @@ def test_pieces_that_are_the_same_have_one_number_and_others_have_others(read: l
 def test_many_texts_are_read_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Vocabulary()
     together = known.read(TEXTS).tolist()
-    monkeypatch.setattr(vocabularies, "_TOGETHER", 2)
+    monkeypatch.setattr(vocabularies, "_BATCH_TEXTS", 2)
     assert known.read(TEXTS).tolist() == Vocabulary().read(TEXTS).tolist() == together
 
 
@@ -91,5 +91,5 @@ def test_a_vocabulary_is_kept_until_it_is_large(monkeypatch: pytest.MonkeyPatch)
     known = vocabulary()
     known.read(["some words"])
     assert vocabulary() is known
-    monkeypatch.setattr(vocabularies, "_MOST_PIECES", 1)
+    monkeypatch.setattr(vocabularies, "_MAX_PIECES", 1)
     assert vocabulary() is not known
