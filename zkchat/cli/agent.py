@@ -6,7 +6,6 @@ import typer
 
 from zkchat.cli import profiles
 from zkchat.cli.common import JsonOption, VaultOption, current_io
-from zkchat.cli.config import Scope
 from zkchat.cli.profiles import ScopeOption
 from zkchat.cli.programs import edit_file
 
@@ -68,7 +67,7 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
 
 @app.command()
 def new(
-    name: NameArgument, scope: ScopeOption = Scope.USER, vault: VaultOption = None, json_output: JsonOption = False
+    name: NameArgument, scope: ScopeOption = "user", vault: VaultOption = None, json_output: JsonOption = False
 ) -> None:
     """Make an agent to be filled in; with the name of one that is there, a copy of it.
 

@@ -1,12 +1,12 @@
 """`zkchat config`: what is set, where it comes from, and how to change it."""
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.trust import trust
+from zkchat.model.choices import Scope
 from zkchat.model.secrets import without_password
 
 if TYPE_CHECKING:
@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
 
 app = typer.Typer(help="Show and change settings.", no_args_is_help=True)
-
-
-class Scope(StrEnum):
-    USER = "user"
-    VAULT = "vault"
 
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="For example context.max_tokens.")]
@@ -63,7 +58,7 @@ def get(key: KeyArgument, vault: VaultOption = None, json_output: JsonOption = F
 def set_(
     key: KeyArgument,
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value; lists are separated by commas.")],
-    scope: ScopeOption = Scope.USER,
+    scope: ScopeOption = "user",
     vault: VaultOption = None,
 ) -> None:
     """Change a setting. Comments in the file stay."""
@@ -74,7 +69,7 @@ def set_(
 
 
 @app.command()
-def unset(key: KeyArgument, scope: ScopeOption = Scope.USER, vault: VaultOption = None) -> None:
+def unset(key: KeyArgument, scope: ScopeOption = "user", vault: VaultOption = None) -> None:
     """Go back to the default: remove a setting from the file."""
     io = current_io()
     change = _editor(io, vault, scope).unset(key)
@@ -89,7 +84,7 @@ def path(vault: VaultOption = None, json_output: JsonOption = False) -> None:
 
     io = current_io()
     paths = find_paths(io.environment, vault)
-    files = {Scope.USER: paths.user_config, Scope.VAULT: paths.vault_config}
+    files = {"user": paths.user_config, "vault": paths.vault_config}
     if json_output:
         io.json({scope: {"path": str(file), "exists": file.exists()} for scope, file in files.items()})
         return
@@ -110,7 +105,7 @@ def _editor(io: CommandIO, vault: "Path | None", scope: Scope) -> "SettingsEdito
     from zkchat.compose.paths import find_paths
     from zkchat.compose.settings import SettingsEditor
 
-    return SettingsEditor(find_paths(io.environment, vault), scope.value)
+    return SettingsEditor(find_paths(io.environment, vault), scope)
 
 
 def _note_unapproved(io: CommandIO, *, is_approved: bool) -> None:

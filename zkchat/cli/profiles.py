@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import CommandIO
-from zkchat.cli.config import Scope
+from zkchat.model.choices import Scope
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def create(
     io: CommandIO, store: "ProfileStore", scope: Scope, kind: "ProfileKind", name: str, text: str
 ) -> "ProfileFile":
     """Write a file that is not there yet; a notice says where it is shadowed."""
-    created = store.create(scope.value, kind, name, text)
+    created = store.create(scope, kind, name, text)
     if any(file.path == created.path for file in store.load().shadowed):
         io.note(_shadowed(created))
     return created
@@ -40,7 +40,7 @@ def editable_file(io: CommandIO, store: "ProfileStore", agent: "Agent") -> "Prof
 
     if agent.origin == "built-in":
         text = next(file.text for file in built_in() if file.name == agent.name)
-        copy = create(io, store, Scope.USER, "agent", agent.name, text)
+        copy = create(io, store, "user", "agent", agent.name, text)
         io.note(f"Copied the built-in {agent.name} to {copy.path}.")
         return copy
     return next(file for file in store.files() if file.path == agent.path)

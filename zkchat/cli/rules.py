@@ -6,7 +6,6 @@ import typer
 
 from zkchat.cli import profiles
 from zkchat.cli.common import JsonOption, VaultOption, current_io
-from zkchat.cli.config import Scope
 from zkchat.cli.profiles import ScopeOption
 from zkchat.model.choices import IncludeMode
 
@@ -58,7 +57,7 @@ def new(
     description: Annotated[
         str, typer.Option("--description", metavar="TEXT", help="When it applies; read by `--include agent`.")
     ] = "",
-    scope: ScopeOption = Scope.USER,
+    scope: ScopeOption = "user",
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.compose.paths import Paths
-from zkchat.compose.settings import Scope
 from zkchat.compose.trust import VaultTrust, profile_item
 from zkchat.errors import UsageError
+from zkchat.model.choices import Scope
 
 if TYPE_CHECKING:
     from zkchat.agents.profiles import Profiles

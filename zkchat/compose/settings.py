@@ -4,19 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from zkchat.compose.paths import Paths
 from zkchat.compose.trust import VaultTrust
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError
+from zkchat.model.choices import Scope
 
 if TYPE_CHECKING:
     from zkchat.config.load import Loaded
     from zkchat.model.profile import Agent
     from zkchat.model.trust import TrustState, VaultItem
-
-Scope = Literal["user", "vault"]
 
 _LOCK_SECONDS = 30.0
 

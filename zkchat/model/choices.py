@@ -28,5 +28,8 @@ ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "answer"]
 """How a document got into a message, where no tool found it: how a link was resolved, `embed` for what a linked note
 embeds, `withheld` for what the model may not see, `evidence` for a search, `answer` for what only the answer names."""
 
+Scope = Literal["user", "vault"]
+"""Whose files a command changes: the user's own, or the vault's."""
+
 ThinkingView = Literal["folded", "shown", "hidden"]
 """How a terminal shows what a model thinks before it answers."""

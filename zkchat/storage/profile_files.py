@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from zkchat.errors import UsageError
 from zkchat.files import list_names, read_bounded, resolve_link, write_atomically
+from zkchat.model.choices import Scope
 from zkchat.model.profile import ProfileFile, ProfileKind
 
 _FOLDERS: Final[dict[ProfileKind, str]] = {"agent": "agents", "rule": "rules"}
 _MAX_BYTES: Final = 256_000
 """Of one file; more is no instruction."""
-
-Scope = Literal["vault", "user"]
-
 
 _MAX_FILES: Final = 200
 """Of one folder; nobody chooses among more."""
