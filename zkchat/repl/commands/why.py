@@ -1,18 +1,19 @@
 """`/why`: why a note, rule or tool was in the last request or left out of it, and which requests contained it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import UsageError
+from zkchat.model.choices import SessionItemType
 from zkchat.model.message import ChatMessage, DocumentReference, LeftOut, RequestItem
 from zkchat.render.references import describe_reason
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 from zkchat.repl.commands.arguments import is_answer, last_answer, number_of
 from zkchat.repl.commands.session import parse_item
 
-_OF_NOTES: Final = {"reference", "evidence", "memory"}
+_NOTE_ITEM_TYPES: Final = {"reference", "evidence", "memory"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,9 +21,14 @@ class _Subject:
     """The note, rule or tool in question."""
 
     name: str
-    matches: Callable[[RequestItem], bool]
-    path: str | None = None
-    """Of a note, which a tool may also have found."""
+    """Of a note, its path."""
+    kind: SessionItemType
+    session_items: SessionItems
+
+    def matches(self, item: RequestItem) -> bool:
+        if self.kind == "reference":
+            return item.type in _NOTE_ITEM_TYPES and self.session_items.is_place_in(item.name, self.name)
+        return item.type == self.kind and item.name == self.name
 
     def items(self, answer: ChatMessage) -> list[RequestItem]:
         return [*filter(self.matches, answer.request_context.items)] if answer.request_context else []
@@ -33,8 +39,8 @@ class _Subject:
 
     def found(self, answer: ChatMessage) -> list[DocumentReference]:
         """References to the note that a tool or a search found during the answer."""
-        references = answer.references if self.path else ()
-        return [each for each in references if each.relative_path == self.path and each.included]
+        references = answer.references if self.kind == "reference" else ()
+        return [each for each in references if each.relative_path == self.name and each.included]
 
     def is_in(self, answer: ChatMessage) -> bool:
         return bool(self.items(answer) or self.found(answer))
@@ -72,13 +78,8 @@ def _messages(numbers: Sequence[str]) -> str:
 
 def _subject(items: SessionItems, argument: str) -> _Subject:
     kind, name = parse_item("why", argument)
-    if kind != "reference":
-        known = items.find(kind, name).item.name
-        return _Subject(name=known, matches=lambda item: item.type == kind and item.name == known)
-    path, _ = items.place_of(name)
-    return _Subject(
-        name=path, path=path, matches=lambda item: item.type in _OF_NOTES and items.is_place_in(item.name, path)
-    )
+    known = items.place_of(name)[0] if kind == "reference" else items.find(kind, name).item.name
+    return _Subject(name=known, kind=kind, session_items=items)
 
 
 def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) -> Iterator[str]:
