@@ -47,21 +47,11 @@ def open_session_store(
 ) -> Iterator[tuple["SqliteSessions | LazySessions", tuple[str, ...]]]:
     """The sessions, and what happened to their file, if anything. Where nothing is stored yet, nothing is written."""
     from zkchat.storage.sessions import LazySessions
-    from zkchat.storage.sessions import open_sessions as open_store
 
-    databases = DatabasePaths(workspace)
-
-    def opened() -> "Recovered[SqliteSessions]":
-        environment = workspace.environment
-        return open_store(databases.durable("sessions.db"), now=environment.now, new_id=environment.new_id)
-
-    if not databases.exist:
-        with LazySessions(lambda: databases.exist, lambda: opened().store) as unopened:
-            yield unopened, ()
-        return
-    found = opened()
-    with found.store as store:
-        yield store, found.notices
+    file = SessionFile(workspace)
+    store, notices = file.recover() if file.exists else (LazySessions(file), ())
+    with store:
+        yield store, notices
 
 
 @contextmanager
@@ -72,19 +62,12 @@ def open_memory(
     from zkchat.context.relevance import Relevance
     from zkchat.memory.facts import Memory
     from zkchat.providers.static_vectors import installed
-    from zkchat.storage.memories import LazyMemories, open_memories
+    from zkchat.storage.memories import LazyMemories
 
-    databases, environment = DatabasePaths(workspace), workspace.environment
-
-    def opened() -> "Recovered[SqliteMemories]":
-        return open_memories(databases.durable("memories.db"), now=environment.now, new_id=environment.new_id)
-
-    store: FactStore
-    store, notices = (
-        opened() if databases.exist else (LazyMemories(lambda: databases.exist, lambda: opened().store), ())
-    )
+    file = MemoryFile(workspace)
+    store, notices = file.recover() if file.exists else (LazyMemories(file), ())
     with store:
-        yield store, Memory(store, Relevance(installed(), store), environment.now), notices
+        yield store, Memory(store, Relevance(installed(), store), workspace.environment.now), notices
 
 
 @contextmanager
@@ -104,6 +87,48 @@ def open_summary_cache(workspace: Workspace) -> "Iterator[SqliteSummaries]":
 
     with closing(SqliteSummaries(DatabasePaths(workspace).cache("summaries.db"))) as sentences:
         yield sentences
+
+
+@dataclass(frozen=True)
+class SessionFile:
+    """Implements `storage.durable_database.StoreFile`."""
+
+    workspace: Workspace
+
+    @property
+    def exists(self) -> bool:
+        return DatabasePaths(self.workspace).exist
+
+    def open(self) -> "SqliteSessions":
+        return self.recover().store
+
+    def recover(self) -> "Recovered[SqliteSessions]":
+        """Open the store, with a notice where its file was damaged."""
+        from zkchat.storage.sessions import open_sessions
+
+        path, environment = DatabasePaths(self.workspace).durable("sessions.db"), self.workspace.environment
+        return open_sessions(path, now=environment.now, new_id=environment.new_id)
+
+
+@dataclass(frozen=True)
+class MemoryFile:
+    """Implements `storage.durable_database.StoreFile`."""
+
+    workspace: Workspace
+
+    @property
+    def exists(self) -> bool:
+        return DatabasePaths(self.workspace).exist
+
+    def open(self) -> "SqliteMemories":
+        return self.recover().store
+
+    def recover(self) -> "Recovered[SqliteMemories]":
+        """Open the store, with a notice where its file was damaged."""
+        from zkchat.storage.memories import open_memories
+
+        path, environment = DatabasePaths(self.workspace).durable("memories.db"), self.workspace.environment
+        return open_memories(path, now=environment.now, new_id=environment.new_id)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import RLock
-from typing import ClassVar, Final, Generic, Self, TypeVar
+from typing import ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 from zkchat.errors import StorageDamaged, StorageError, StorageFull, ZkchatError
 from zkchat.storage.database import (
@@ -144,15 +144,25 @@ class DurableDatabase(ABC):
 
 
 Store = TypeVar("Store", bound=DurableDatabase)
+Store_co = TypeVar("Store_co", covariant=True)
+
+
+class StoreFile(Protocol[Store_co]):
+    """The file of a store that may not be there yet."""
+
+    @property
+    def exists(self) -> bool:
+        """Whether something is stored by now, perhaps by another process."""
+        ...
+
+    def open(self) -> Store_co: ...
 
 
 class LazyStore(ABC, Generic[Store]):
     """A store of a vault for which nothing is stored yet: read as empty, opened with the first write."""
 
-    def __init__(self, is_there: Callable[[], bool], open_store: Callable[[], Store]) -> None:
-        """`is_there`: whether something is stored by now, by another process."""
-        self._is_there = is_there
-        self._open: Callable[[], Store] = open_store
+    def __init__(self, file: StoreFile[Store]) -> None:
+        self._file = file
         self._store: Store | None = None
         self._lock = RLock()
 
@@ -169,12 +179,12 @@ class LazyStore(ABC, Generic[Store]):
         """The error for a name that is looked up while nothing is stored."""
 
     def _existing(self) -> Store | None:
-        return self._writable() if self._store is not None or self._is_there() else None
+        return self._writable() if self._store is not None or self._file.exists else None
 
     def _writable(self) -> Store:
         with self._lock:
             if self._store is None:
-                self._store = self._open()
+                self._store = self._file.open()
             return self._store
 
     def _holding(self, name: str, /) -> Store:
