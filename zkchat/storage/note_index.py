@@ -88,7 +88,7 @@ class SqliteNoteIndex:
 
     def generation(self) -> int:
         with self._reading() as database:
-            return state(database, "generation")
+            return _state(database, "generation")
 
     def counts(self) -> IndexCounts:
         with self._reading() as database:
@@ -151,21 +151,21 @@ class SqliteNoteIndex:
 
     def apply(self, batch: IndexBatch) -> int:
         with self._writing() as database:
-            remove_notes(database, [*batch.removed, *(each.stamp.path for each in batch.notes)])
-            first_section = state(database, "next_section")
-            next_section = add_notes(database, batch.notes, first_section)
+            _remove_notes(database, [*batch.removed, *(each.stamp.path for each in batch.notes)])
+            first_section = _state(database, "next_section")
+            next_section = _add_notes(database, batch.notes, first_section)
             database.executemany(
                 "UPDATE notes SET size = ?, modified_ns = ?, settled = ? WHERE path = ?",
                 [(each.size, each.modified_ns, each.settled, each.path) for each in batch.restamped],
             )
-            database.executemany("INSERT OR IGNORE INTO attachments VALUES (?)", singles(batch.added_files))
-            database.executemany("DELETE FROM attachments WHERE path = ?", singles(batch.removed_files))
+            database.executemany("INSERT OR IGNORE INTO attachments VALUES (?)", _singles(batch.added_files))
+            database.executemany("DELETE FROM attachments WHERE path = ?", _singles(batch.removed_files))
             database.execute(TOUCH_KEYS, (json.dumps([*batch.touched_keys]),))
             if batch.segment:
-                add_segment(database, numbered(batch.segment, first_section))
-            generation = state(database, "generation") + 1
-            text_generation = state(database, "text_generation") + 1
-            set_state(
+                _add_segment(database, numbered(batch.segment, first_section))
+            generation = _state(database, "generation") + 1
+            text_generation = _state(database, "text_generation") + 1
+            _set_state(
                 database,
                 generation=generation,
                 text_generation=text_generation,
@@ -176,11 +176,11 @@ class SqliteNoteIndex:
 
     def is_complete(self) -> bool:
         with self._reading() as database:
-            return bool(state(database, "complete"))
+            return bool(_state(database, "complete"))
 
     def finish(self) -> None:
         with self._writing() as database:
-            set_state(database, complete=1)
+            _set_state(database, complete=1)
 
     # --- links ---
 
@@ -215,7 +215,7 @@ class SqliteNoteIndex:
         self, generation: int, sources: Sequence[str], resolutions: Iterable[tuple[int, Resolution]]
     ) -> bool:
         with self._writing() as database:
-            if state(database, "generation") != generation:
+            if _state(database, "generation") != generation:
                 return False
             database.executemany(STORE_RESOLUTION, ((*resolution_row(found), number) for number, found in resolutions))
             database.execute(MARK_RESOLVED, (json.dumps(sources),))
@@ -225,7 +225,7 @@ class SqliteNoteIndex:
 
     def look_up(self, terms: Collection[str], known: int | None) -> TextLookup:
         with self._reading() as database:
-            generation = state(database, "text_generation")
+            generation = _state(database, "text_generation")
             segments = _segment_heads(database) if generation != known else None
             dead = _dead_sections(database) if generation != known else []
             rows = database.execute(POSTINGS_OF_TERMS, (json.dumps([*terms]),))
@@ -279,11 +279,11 @@ class SqliteNoteIndex:
             present = {number for (number,) in database.execute("SELECT id FROM segments")}
             if not present.issuperset(old):
                 return
-            database.executemany("DELETE FROM segments WHERE id = ?", singles(old))
-            database.executemany("DELETE FROM postings WHERE segment = ?", singles(old))
-            database.executemany("DELETE FROM dead WHERE section = ?", singles(dropped))
-            add_segment(database, new)
-            set_state(database, text_generation=state(database, "text_generation") + 1)
+            database.executemany("DELETE FROM segments WHERE id = ?", _singles(old))
+            database.executemany("DELETE FROM postings WHERE segment = ?", _singles(old))
+            database.executemany("DELETE FROM dead WHERE section = ?", _singles(dropped))
+            _add_segment(database, new)
+            _set_state(database, text_generation=_state(database, "text_generation") + 1)
 
 
 @cache
@@ -325,28 +325,28 @@ _FORGET_NOTE = (
 )
 
 
-def state(database: sqlite3.Connection, name: str) -> int:
+def _state(database: sqlite3.Connection, name: str) -> int:
     row: tuple[int] | None = database.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
     if row is None or not isinstance(row[0], int):
         raise StorageDamaged("The note index is damaged.", hint="It is only a cache: delete it, and it comes back.")
     return row[0]
 
 
-def set_state(database: sqlite3.Connection, **values: int) -> None:
+def _set_state(database: sqlite3.Connection, **values: int) -> None:
     database.executemany("UPDATE state SET value = ? WHERE name = ?", [(value, name) for name, value in values.items()])
 
 
-def remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
+def _remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
     known = "SELECT notes.id, first_section, sections FROM json_each(?) AS gone JOIN notes ON notes.path = gone.value"
     for note, first, count in database.execute(known, (json.dumps(paths),)).fetchall():
-        database.executemany("INSERT INTO dead VALUES (?)", singles(range(first, first + count)))
+        database.executemany("INSERT INTO dead VALUES (?)", _singles(range(first, first + count)))
         database.execute("DELETE FROM sections WHERE id >= ? AND id < ?", (first, first + count))
         database.execute("DELETE FROM vectors WHERE section >= ? AND section < ?", (first, first + count))
         for statement in _FORGET_NOTE:
             database.execute(statement, (note,))
 
 
-def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_section: int) -> int:
+def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_section: int) -> int:
     """Number their sections from `first_section` on; returned is the number after the last."""
     first = database.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()[0]
     numbered = [*enumerate(notes, start=first)]
@@ -366,7 +366,7 @@ def add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_
         (link_row(number, link) for number, stored in numbered for link in stored.note.links),
     )
     with_links = [number for number, stored in numbered if stored.note.links]
-    database.executemany("INSERT INTO unresolved VALUES (?)", singles(with_links))
+    database.executemany("INSERT INTO unresolved VALUES (?)", _singles(with_links))
     for statement, texts_of in _LISTS_OF_NOTE:
         database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
     return starts[-1]
@@ -379,7 +379,7 @@ _LISTS_OF_NOTE: tuple[tuple[str, Callable[[IndexedNote], Iterable[str]]], ...] =
 )
 
 
-def add_segment(database: sqlite3.Connection, segment: Segment) -> None:
+def _add_segment(database: sqlite3.Connection, segment: Segment) -> None:
     if not segment.slots:
         return
     ((number,),) = database.execute(
@@ -389,7 +389,7 @@ def add_segment(database: sqlite3.Connection, segment: Segment) -> None:
     database.executemany("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", posting_rows(number, segment))
 
 
-def singles(values: Iterable[object]) -> list[tuple[object]]:
+def _singles(values: Iterable[object]) -> list[tuple[object]]:
     return [(value,) for value in values]
 
 
