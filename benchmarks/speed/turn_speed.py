@@ -34,7 +34,7 @@ from zkchat.model.events import TurnFinished
 Milliseconds = tuple[float, float]
 """Of the clock on the wall, and of the processor."""
 SEED = 4
-PATIENCE = 60.0
+MAX_REFRESH_SECONDS = 60.0
 """Seconds; more than a look takes."""
 
 
@@ -72,7 +72,7 @@ def typed(opened: conversation.OpenConversation) -> Milliseconds:
 
     def look() -> None:
         opened.library.prefetch()
-        opened.library.refresh_within(PATIENCE)
+        opened.library.refresh_within(MAX_REFRESH_SECONDS)
 
     return milliseconds(look)
 

@@ -37,7 +37,7 @@ READS_KEYS = b"\x1b[?2004h"
 ASKS_FOR_CURSOR = b"\x1b[6n"
 SPAN = 0.4
 """Seconds after the earliest kill until the latest."""
-PATIENCE = 60.0
+DEADLINE_SECONDS = 60.0
 
 
 @dataclass
@@ -86,7 +86,7 @@ def chat(scene: Scene) -> tuple[int, int]:
 
 def read_until(terminal: int, is_there: Callable[[bytes], bool], seen: bytes = b"") -> bytes:
     """What the terminal shows, until it is what is waited for. The cursor is always at the top, if it is asked for."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + DEADLINE_SECONDS
     while not is_there(seen):
         if not select.select([terminal], [], [], max(0.0, end - time.monotonic()))[0]:
             raise TimeoutError(seen[-2000:])
@@ -106,7 +106,7 @@ def is_at_prompt(seen: bytes) -> bool:
 
 def press_enter(child: int, terminal: int) -> None:
     """Press the key, and wait until the child has read it."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + DEADLINE_SECONDS
     other_side = os.open(f"/proc/{child}/fd/0", os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     try:
         os.write(terminal, b"\r")

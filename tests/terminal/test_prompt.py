@@ -196,7 +196,7 @@ def test_the_greeting_is_folded_between_words(chat: Open, world: World) -> None:
     ]
 
 
-def test_a_line_that_the_user_began_is_told_from_one_that_had_no_room(chat: Open, world: World) -> None:
+def test_a_line_that_the_user_began_is_distinguished_from_one_that_was_wrapped(chat: Open, world: World) -> None:
     world.script([])
     terminal = chat(width=40)
     terminal.wait_for_prompt()

@@ -205,7 +205,7 @@ def test_a_byte_order_mark_does_not_matter() -> None:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_what_cannot_be_understood_is_told_with_its_place(value: Any, sentence: str) -> None:
+def test_what_cannot_be_understood_is_shown_with_its_place(value: Any, sentence: str) -> None:
     with pytest.raises(SessionError) as caught:
         read(value)
     assert sentence in caught.value.message

@@ -6,7 +6,7 @@ from tests.support.screens import a_usage, drawn, terminal, written
 from zkchat.render.context_bar import context_bar, context_line, tokens_used
 
 
-def test_tokens_are_told_with_window_and_share() -> None:
+def test_tokens_are_shown_with_window_and_share() -> None:
     assert tokens_used(a_usage(references=0, window=8192)) == "1,234 / 8,192 tokens (15 %)"
     assert tokens_used(a_usage(references=0, estimated=True)) == "≈ 1,234 / 8,192 tokens (15 %)"
     assert tokens_used(a_usage(references=0, window=0)) == "1,234 tokens"
@@ -47,7 +47,7 @@ def test_a_small_part_is_still_seen() -> None:
 
 
 @pytest.mark.parametrize(("messages", "style"), [(100, "\x1b[0m  3"), (4_500, "\x1b[1;33m7"), (9_000, "\x1b[1;31m11")])
-def test_a_full_window_is_told_by_colour_as_well(messages: int, style: str) -> None:
+def test_a_full_window_is_shown_by_colour_as_well(messages: int, style: str) -> None:
     console = terminal(120)
     console.print(context_bar(a_usage(messages=messages), width=120))
     assert style in written(console)

@@ -21,11 +21,11 @@ from zkchat.render import phrases
         ('{"query": "\\u001b]0;title\\u0007"}', 'find "\\u001b]0;title\\u0007"'),
     ],
 )
-def test_a_tool_call_is_told_whatever_the_model_wrote(arguments: str, expected: str) -> None:
+def test_a_tool_call_is_shown_whatever_the_model_wrote(arguments: str, expected: str) -> None:
     assert phrases.tool_call("find", arguments) == expected
 
 
-def test_a_result_without_words_is_told_too() -> None:
+def test_a_result_without_words_is_shown_too() -> None:
     assert phrases.tool_result("4 passages", failed=False) == "4 passages"
     assert phrases.tool_result("", failed=False) == "done"
     assert phrases.tool_result("", failed=True) == "failed"

@@ -65,7 +65,7 @@ def asked(text: str) -> ChatMessage:
     return ChatMessage(id="u", role="user", parts=(TextPart(text=text),), created_at=NOW)
 
 
-def test_the_last_exchange_is_retold_with_its_panels() -> None:
+def test_the_last_exchange_is_shown_again_with_its_panels() -> None:
     answer = an_answer("Rest.", request_context=RequestContext(usage=a_usage()))
     text, events = last_exchange([asked("First?"), an_answer("One."), asked("And sleep?"), answer])
     assert text == "And sleep?"

@@ -66,7 +66,7 @@ def pasted(text: str) -> str:
     return f"{ESCAPE}[200~{text}{ESCAPE}[201~"
 
 
-def test_what_is_sent_is_told_whole_as_enter_is_pressed(tmp_path: Path) -> None:
+def test_the_whole_message_is_reported_as_enter_is_pressed(tmp_path: Path) -> None:
     host = RecordingHost()
     sent = typed(tmp_path, pasted("line\n" * 20), " and more\r", host=host)
     assert host.accepted == [sent]
@@ -114,7 +114,7 @@ def test_a_folded_paste_comes_back_from_the_history_and_is_sent_whole_again(tmp_
     assert typed(tmp_path, f"{ESCAPE}[A\r") == LONG
 
 
-def test_ctrl_c_empties_the_line_and_at_an_empty_one_is_told(tmp_path: Path) -> None:
+def test_ctrl_c_empties_the_line_and_at_an_empty_one_is_raised(tmp_path: Path) -> None:
     assert typed(tmp_path, "never\x03sent\r") == "sent"
     with pytest.raises(KeyboardInterrupt):
         typed(tmp_path, "\x03")

@@ -23,7 +23,7 @@ def test_one_long_line_is_folded_as_well() -> None:
     assert Pastes().fold("x" * 5000) == "[pasted 5,000 characters]"
 
 
-def test_two_pastes_of_one_size_are_told_from_each_other() -> None:
+def test_two_pastes_of_one_size_are_distinguished_from_each_other() -> None:
     pastes = Pastes()
     first, second = pastes.fold(LONG), pastes.fold(LONG.upper())
     assert (first, second) == ("[pasted 2,000 lines]", "[pasted 2,000 lines, 2]")

@@ -94,7 +94,7 @@ def test_lines_are_broken_between_words_and_an_address_never() -> None:
     assert lines[-1] == "file:///" + "x" * 60
 
 
-def test_nothing_that_is_told_acts_on_the_terminal() -> None:
+def test_nothing_that_is_shown_acts_on_the_terminal() -> None:
     console = terminal()
     surface, stream = plain()
     reference = DocumentReference(wikilink=HOSTILE, relative_path=HOSTILE)

@@ -101,7 +101,7 @@ def test_a_failure_keeps_what_had_arrived_and_says_why() -> None:
     assert whole["error"] == {"text": "The model went away.", "hint": "Try again.", "exit_code": 6}
 
 
-def test_an_unfinished_message_is_told_as_such() -> None:
+def test_an_unfinished_message_is_shown_as_such() -> None:
     message = an_answer("Half", status="unfinished")
     whole = parsed(TurnFailed(text="Stopped.", exit_code=130, message=message))
     assert (whole["answer"], whole["status"], whole["message"]) == ("Half", "unfinished", "m1")

@@ -79,7 +79,7 @@ def test_with_details_calls_references_and_context_are_plain_lines_beside_the_an
     ]
 
 
-def test_the_result_of_a_call_that_nobody_announced_is_told_by_its_name() -> None:
+def test_the_result_of_a_call_that_nobody_announced_is_shown_by_its_name() -> None:
     _, err = shown([ToolFinished(call_id="9", name="find", summary="", failed=True)], details=True)
     assert err == "find: failed\n"
 
@@ -101,7 +101,7 @@ class GoneReader(io.StringIO):
         raise BrokenPipeError
 
 
-def test_a_reader_that_went_away_is_no_error_and_the_rest_is_still_told() -> None:
+def test_a_reader_that_went_away_is_no_error_and_the_rest_is_still_shown() -> None:
     err = io.StringIO()
     presenter = PlainPresenter(GoneReader(), err)
     presenter.show(TextDelta(text="one"))

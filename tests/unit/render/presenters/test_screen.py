@@ -128,7 +128,7 @@ def test_a_failure_keeps_what_came_and_says_why_and_what_to_do() -> None:
     assert rows == ["Half an ans", "zkchat: The model went away.", "        Try /retry."]
 
 
-def test_on_a_dumb_terminal_the_same_is_told_without_moving_the_cursor() -> None:
+def test_on_a_dumb_terminal_the_same_is_shown_without_moving_the_cursor() -> None:
     stream = io.StringIO()
     console = console_for(stream, is_tty=True, variables={"TERM": "dumb", "COLUMNS": "80"})
     presenter = ScreenPresenter(console, console)
@@ -147,7 +147,7 @@ def test_on_a_dumb_terminal_the_same_is_told_without_moving_the_cursor() -> None
     assert text.startswith("… thought for 0 s\n⌕ find → 4 passages\n\nSleep **well**.\n\n")
 
 
-def test_making_room_is_told_and_then_marked() -> None:
+def test_a_compaction_is_announced_and_then_marked() -> None:
     part = CompactionPart(number=2, summary="…", archived=("a", "b", "c"), tokens_before=5000, tokens_after=1200)
     marker = an_answer().model_copy(update={"parts": (part,)})
     assert shown(Compacting(messages=3, tokens=5000), Compacted(message=marker)) == [

@@ -32,11 +32,11 @@ def test_refs_shows_the_documents_of_the_last_answer(harness: CommandHarness) ->
     assert harness.surface.shown_references == (SLEEP, BROKEN)
 
 
-def test_refs_of_a_number_tells_where_why_and_what(harness: CommandHarness) -> None:
+def test_refs_of_a_number_shows_where_why_and_what(harness: CommandHarness) -> None:
     assert typed(harness, "/refs 1") == "[[Sleep]]\nbody/Sleep.md\nlinked by you, cited\nAdults need seven hours."
 
 
-def test_refs_of_a_broken_link_tells_the_closest_names(harness: CommandHarness) -> None:
+def test_refs_of_a_broken_link_shows_the_closest_names(harness: CommandHarness) -> None:
     assert typed(harness, "/refs 2") == "[[Slep]]\nno such note, linked by you\nClosest: Sleep"
 
 
@@ -96,7 +96,7 @@ def test_open_asks_before_it_hands_over_what_may_run(harness: CommandHarness) ->
     assert harness.surface.opened == ["file:///run.sh"]
 
 
-def test_without_a_desktop_the_address_is_told(harness: CommandHarness) -> None:
+def test_without_a_desktop_the_address_is_shown(harness: CommandHarness) -> None:
     harness.notes.create("body/Sleep.md", "")
     harness.surface.has_desktop = False
     assert typed(harness, "/open 1") == "Nothing here can open it. It is at\nfile:///body/Sleep.md"
@@ -158,7 +158,7 @@ def test_an_answer_that_nobody_asked_for_can_be_saved() -> None:
         ("/export ../out.json", "'../out.json' leads out of the vault."),
     ],
 )
-def test_what_cannot_be_written_is_told_and_nothing_changes(harness: CommandHarness, line: str, told: str) -> None:
+def test_what_cannot_be_written_is_shown_and_nothing_changes(harness: CommandHarness, line: str, told: str) -> None:
     harness.notes.create("Taken.md", "mine")
     assert typed(harness, line) == told
     assert harness.notes.files == {"Taken.md": "mine"}

@@ -75,7 +75,7 @@ CONTEXT = RequestContext(
 )
 
 
-def test_context_tells_what_the_last_answer_was_made_of(harness: CommandHarness) -> None:
+def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness) -> None:
     harness.exchange("Why?", "Because.", request_context=CONTEXT)
     assert typed(harness, "/context").splitlines() == [
         "Rules (2), 1,010 tokens: Citation style [always] · Tone␛[31m [manual]",
@@ -88,7 +88,7 @@ def test_context_tells_what_the_last_answer_was_made_of(harness: CommandHarness)
     assert harness.surface.shown_usage == a_usage()
 
 
-def test_context_of_a_number_tells_of_that_answer(harness: CommandHarness) -> None:
+def test_context_of_a_number_shows_that_answer(harness: CommandHarness) -> None:
     harness.exchange("Why?", "Because.", request_context=RequestContext())
     harness.exchange("Why?", "Because.", request_context=CONTEXT)
     assert typed(harness, "/context 4") == "Nothing but messages was sent."
@@ -120,7 +120,7 @@ def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> No
     assert typed(harness, "/uncompact") == "Nothing is compacted in this conversation."
 
 
-def test_model_tells_which_it_is_and_which_there_are(harness: CommandHarness) -> None:
+def test_model_shows_which_it_is_and_which_there_are(harness: CommandHarness) -> None:
     assert typed(harness, "/model").splitlines() == [
         "The model is scripted:play. /model NAME changes it for this conversation.",
         "Others: ollama:qwen3:8b, quote",

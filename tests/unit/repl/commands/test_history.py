@@ -113,7 +113,7 @@ def test_archived_messages_are_behind_their_marker_and_dimmed_on_request(harness
     assert completions(harness.context, "/history --") == ["--archived"]
 
 
-def test_a_compaction_that_was_taken_back_is_told_as_such(harness: CommandHarness) -> None:
+def test_a_compaction_that_was_taken_back_is_shown_as_such(harness: CommandHarness) -> None:
     compact(harness, "m1")
     harness.conversation.uncompact()
     compact(harness, "m1")
@@ -165,7 +165,7 @@ def test_branch_goes_on_after_an_answer_or_in_the_place_of_a_question(
     assert len(said(harness)) == left
 
 
-def test_the_beginning_of_a_conversation_is_told_as_such(harness: CommandHarness) -> None:
+def test_the_beginning_of_a_conversation_is_shown_as_such(harness: CommandHarness) -> None:
     assert "goes on at its beginning" in typed(harness, "/branch 1")
 
 
@@ -192,7 +192,7 @@ def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarn
     assert len(said(harness)) == 7
 
 
-def test_branching_to_nowhere_is_told(harness: CommandHarness) -> None:
+def test_branching_to_nowhere_is_shown(harness: CommandHarness) -> None:
     assert typed(harness, "/branch 4") == "The conversation goes on there already."
     assert "There is no message 'xyz' in this session." in typed(harness, "/branch xyz")
     assert "There is no message 'xyz' in this session." in typed(CommandHarness(), "/branch xyz")

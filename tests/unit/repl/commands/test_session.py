@@ -112,7 +112,7 @@ def costs(told: str) -> tuple[int, int]:
     return before, after
 
 
-def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_told(harness: ConversationHarness) -> None:
+def test_a_rule_that_is_added_is_sent_every_time_and_its_cost_is_shown(harness: ConversationHarness) -> None:
     told = harness.typed("/add rule units")
     assert told.startswith("Units is in every request from now on.")
     before, after = costs(told)
@@ -176,7 +176,7 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
         ("/why [[Bees]]", "There is no answer yet. Ask something first."),
     ],
 )
-def test_wrong_use_is_told_with_the_way_out(harness: ConversationHarness, line: str, told: str) -> None:
+def test_wrong_use_is_shown_with_the_way_out(harness: ConversationHarness, line: str, told: str) -> None:
     assert harness.typed(line).startswith(told)
 
 
@@ -266,7 +266,7 @@ def test_names_are_completed(harness: ConversationHarness) -> None:
     assert "rule Units" in completions(harness.context, "/drop ")
 
 
-def test_why_tells_what_brought_a_note_in_and_for_which_messages(harness: ConversationHarness) -> None:
+def test_why_shows_what_brought_a_note_in_and_for_which_messages(harness: ConversationHarness) -> None:
     events_of(harness.conversation.say("What is in [[Bees]]?"))
     events_of(harness.conversation.say("And the dates?"))
     lines = harness.typed("/why [[bees]]").splitlines()
@@ -280,7 +280,7 @@ def test_why_tells_what_brought_a_note_in_and_for_which_messages(harness: Conver
     ]
 
 
-def test_why_tells_what_kept_a_rule_or_a_tool_out(harness: ConversationHarness) -> None:
+def test_why_shows_what_kept_a_rule_or_a_tool_out(harness: ConversationHarness) -> None:
     harness.typed("/drop rule Brevity")
     harness.typed("/drop tool find_related")
     harness.typed("/add [[Bees]]")
@@ -343,7 +343,7 @@ def test_a_note_that_a_tool_read_for_the_answer_was_there_too(harness: Conversat
     ]
 
 
-def test_what_changed_since_an_answer_is_told_with_both_digests(harness: ConversationHarness, tmp_path: Path) -> None:
+def test_what_changed_since_an_answer_is_shown_with_both_digests(harness: ConversationHarness, tmp_path: Path) -> None:
     events_of(harness.conversation.say("What is in [[Bees]]?"))
     assert "has changed" not in harness.typed("/context")
     (tmp_path / "vault" / "Bees.md").write_text("# Bees\n\nBees buzz.\n")

@@ -49,12 +49,12 @@ def test_help_on_a_narrow_screen_has_one_command_in_a_line(harness: CommandHarne
 
 
 @pytest.mark.parametrize("name", ["save", "/save", "SAVE"])
-def test_help_tells_more_about_one_command(harness: CommandHarness, name: str) -> None:
+def test_help_shows_more_about_one_command(harness: CommandHarness, name: str) -> None:
     typed(harness, f"/help {name}")
     assert harness.surface.text.startswith("/save [NOTE]: answer as a new note. With its question")
 
 
-def test_help_tells_other_names_of_a_command(harness: CommandHarness) -> None:
+def test_help_shows_other_names_of_a_command(harness: CommandHarness) -> None:
     typed(harness, "/help quit")
     assert harness.surface.text == "/quit (also /exit, /q): leave, as Ctrl-D does."
 
