@@ -215,10 +215,10 @@ class Loopback:
         ready.set()
         await self._stop.wait()
         server.close()
-        for _ in range(50):  # whoever has just knocked is let in, and seen out
-            await asyncio.sleep(0.01)
-            if not self._answering:
-                break
+        for _ in range(20):  # passes of the loop in which a connection that was just accepted gets its task
+            await asyncio.sleep(0)
+        if self._answering:
+            await asyncio.wait({*self._answering}, timeout=0.5)
         for task in self._answering:
             task.cancel()
         await asyncio.gather(*self._answering, return_exceptions=True)
