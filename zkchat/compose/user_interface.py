@@ -1,4 +1,4 @@
-"""The person whom a conversation runs for, as the composition sees them."""
+"""What composition asks of a user interface: notices, progress and consent."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager

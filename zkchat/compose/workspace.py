@@ -1,4 +1,4 @@
-"""A vault, the settings in force for it and the process it is used in: what every other part is opened from."""
+"""A vault with the settings in force and the process: stores, notes and conversations are opened from it."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
