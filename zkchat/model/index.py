@@ -57,10 +57,6 @@ class IndexBatch:
     segment: Segment | None = None
     """Of the sections of the notes. The index puts its own numbers, which run through the vault, in their place."""
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.notes or self.restamped or self.removed or self.added_files or self.removed_files)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentHead:

@@ -28,6 +28,11 @@ def without_suffix(path: str) -> str:
     return path.rpartition(".")[0] if is_note(path) else path
 
 
+def file_title(path: str) -> str:
+    """The name of a note's file, without folders and suffix."""
+    return without_suffix(path.rpartition("/")[2])
+
+
 class FileStamp(NamedTuple):
     """A file as a directory listing shows it; when it is unchanged, the file is not read again.
 

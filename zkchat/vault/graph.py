@@ -9,10 +9,10 @@ from operator import attrgetter
 
 from zkchat.errors import VaultError
 from zkchat.model.index import StoredLink
-from zkchat.model.note import Ambiguous, Link, Missing, Resolution, Resolved
+from zkchat.model.note import Ambiguous, Link, Missing, Resolution, Resolved, file_title
 from zkchat.vault.library import Library
 from zkchat.vault.notes.markdown import Lines, Span, flatten
-from zkchat.vault.notes.parse import file_title, prose_of
+from zkchat.vault.notes.parse import prose_of
 from zkchat.vault.notes.wikilink import name_key
 from zkchat.vault.search.passages import snippet
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, terms

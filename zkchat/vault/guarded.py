@@ -29,10 +29,10 @@ from zkchat.model.note import (
     PrivacyClass,
     Resolution,
     Resolved,
+    file_title,
 )
 from zkchat.ports import LinkIndex, NoteCatalog, NoteFiles, TextIndex
 from zkchat.vault.links.resolver import LinkResolver
-from zkchat.vault.notes.parse import file_title
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import PassageSearch, Search
 from zkchat.vault.search.vectors import VectorSearch

@@ -13,6 +13,7 @@ from zkchat.model.note import (
     Passage,
     Resolution,
     Resolved,
+    file_title,
     is_note,
     without_suffix,
 )
@@ -21,7 +22,7 @@ from zkchat.vault.guarded import VaultPorts, guarded
 from zkchat.vault.indexing.background import Answer, IndexMaintenance
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.links.resolver import LiveCatalog, section_lines
-from zkchat.vault.notes.parse import comments_of, file_title, parse_note
+from zkchat.vault.notes.parse import comments_of, parse_note
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import Search
 from zkchat.vault.search.vectors import VectorSearch

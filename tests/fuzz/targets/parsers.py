@@ -36,8 +36,7 @@ from zkchat.vault.notes.markdown import flatten, outline, plain
 from zkchat.vault.notes.parse import parse_note, prose_of
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.privacy.classes import privacy_of_text
-from zkchat.vault.search import query
-from zkchat.vault.search.passages import matches, snippet
+from zkchat.vault.search.passages import matches, parse_query, snippet
 from zkchat.vault.search.terms import phrase_text, pieces, query_terms, term_spans, terms
 from zkchat.vault.search.vocabulary import Vocabulary
 
@@ -98,7 +97,7 @@ def links(text: str, _: Random) -> None:
 
 
 def queries(text: str, _: Random) -> None:
-    asked = query.parse(text)
+    asked = parse_query(text)
     query_terms(asked.ranking)
     matches("Sleep and tea in the garden.", text)
     topics(text)

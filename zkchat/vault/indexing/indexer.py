@@ -138,6 +138,8 @@ class Indexer:
     def _forget(self, difference: _Difference) -> None:
         """Drop what is gone, and take note of attachments, of which there is nothing to read."""
         files = [*difference.added_files, *difference.removed_files]
+        if not (files or difference.removed):
+            return
         touched = {key for path in files for key in keys_of_file(path)}
         for path in difference.removed:
             touched |= keys_of_known(path, self._index.known(path))
@@ -147,16 +149,15 @@ class Indexer:
             removed_files=difference.removed_files,
             touched_keys=frozenset(touched),
         )
-        if not batch.is_empty:
-            self._catalog.catch_up()
-            generation = self._index.apply(batch)
-            self._catalog.follow(
-                generation,
-                entries=[CatalogEntry(path=path) for path in batch.added_files],
-                gone=[*batch.removed, *batch.removed_files],
-            )
-            if not files:
-                self._known.follow(generation, gone=batch.removed)
+        self._catalog.catch_up()
+        generation = self._index.apply(batch)
+        self._catalog.follow(
+            generation,
+            entries=[CatalogEntry(path=path) for path in batch.added_files],
+            gone=[*batch.removed, *batch.removed_files],
+        )
+        if not files:
+            self._known.follow(generation, gone=batch.removed)
 
     def _read(self, listed: Sequence[Listed], progress: Progress) -> tuple[int, list[NoteWarning]]:
         if not listed:

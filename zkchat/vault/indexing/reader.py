@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.index import IndexBatch, IndexedNote, KnownNote
-from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Section
+from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Section, file_title
 from zkchat.vault.links.resolver import CatalogEntry, keys_of_file, keys_of_links
 from zkchat.vault.notes.chunker import sections_of
-from zkchat.vault.notes.parse import file_title, parse_note
+from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class
 
 if TYPE_CHECKING:  # what it brings along would take longer to load than a hundred notes to read, in each process

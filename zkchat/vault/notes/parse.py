@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from zkchat.model.note import Block, Heading, Link, Note, without_suffix
+from zkchat.model.note import Block, Heading, Link, Note, file_title
 from zkchat.vault.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
 from zkchat.vault.notes.markdown import MAX_ITEMS, Lines, Span, blank, flatten, outline, plain
 from zkchat.vault.notes.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
@@ -78,11 +78,6 @@ def comments_of(text: str) -> list[Span]:
 def _prose(text: str) -> Prose:
     _, matter, body = _cut(text)
     return read_prose(text, body, outline(body, matter.end))
-
-
-def file_title(path: str) -> str:
-    """The name of a note's file, without folders and suffix."""
-    return without_suffix(path.rpartition("/")[2])
 
 
 def _cut(text: str) -> tuple[str, Frontmatter, str]:

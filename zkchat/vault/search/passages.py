@@ -1,22 +1,20 @@
-"""Passages and notes that answer a query, best first, with the place of the match."""
+"""Search: the query language, passages and notes that answer a query, best first, and snippets around the match."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, time
+from dataclasses import dataclass
+from datetime import date, datetime, time
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from zkchat.errors import StorageDamaged
 from zkchat.model.index import NoteFilter, StoredSection, TermPostings
-from zkchat.model.note import Passage
+from zkchat.model.note import Passage, file_title
 from zkchat.ports import TextIndex
-from zkchat.vault.notes.parse import file_title
-from zkchat.vault.search import query as grammar
-from zkchat.vault.search.query import Query, parse
-from zkchat.vault.search.terms import phrase_text, query_terms, term_spans, terms
+from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, phrase_text, query_terms, term_spans, terms
 from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
@@ -25,6 +23,80 @@ if TYPE_CHECKING:
 
 _FIRST_CANDIDATES = 50
 """Candidates whose texts are fetched at first; each further look takes four times as many."""
+MAX_SNIPPET_CHARACTERS = 200
+_SNIPPET_LEAD = 40
+"""Characters shown before the first match."""
+_HEADING = re.compile(r"#{1,6}\s")
+_PIECE = re.compile(
+    r"""(?P<minus>-)? (?: (?P<field>tag|path|after): )? (?: "(?P<quoted>[^"]+)" | (?P<plain>[^\s"]+) )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    words: str = ""
+    """What ranks the passages: everything that is no filter."""
+    phrases: tuple[str, ...] = ()
+    """Each must stand in the passage, word for word."""
+    without: tuple[str, ...] = ()
+    """None may stand in it: single words in any form, phrases word for word."""
+    tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    after: date | None = None
+    """Only notes changed on that day or later."""
+
+    @property
+    def ranking(self) -> str:
+        return " ".join((self.words, *self.phrases)).strip()
+
+
+def parse_query(text: str) -> Query:
+    """Understand `tag:x`, `path:x`, `after:2024-05-31`, `"exact phrase"` and `-word`. Never raises."""
+    words: list[str] = []
+    filters: dict[str, list[str]] = {"phrase": [], "without": [], "tag": [], "path": []}
+    after: date | None = None
+    for piece in _PIECE.finditer(text[:MAX_QUERY_CHARACTERS]):
+        value = piece["quoted"] or piece["plain"]
+        kind = _kind(piece, value)
+        if kind == "after":
+            after = _date(value)
+        elif kind == "word":
+            words.append(piece.group())
+        else:
+            filters[kind].append(value)
+    return Query(
+        words=" ".join(words),
+        phrases=tuple(filters["phrase"]),
+        without=tuple(filters["without"]),
+        tags=tuple(tag.lstrip("#").rstrip("/") for tag in filters["tag"]),
+        paths=tuple(filters["path"]),
+        after=after,
+    )
+
+
+def _kind(piece: re.Match[str], value: str) -> str:
+    field = (piece["field"] or "").lower()
+    if piece["minus"]:
+        # `-5` is a number, `--force` an option, `-tag:x` nothing we know.
+        return "without" if not field and (value[0].isalpha() or piece["quoted"]) else "word"
+    if field == "after":
+        return "after" if _date(value) else "word"
+    if field == "tag":
+        return "tag" if value.strip("#/") else "word"
+    return field or ("phrase" if piece["quoted"] else "word")
+
+
+def _date(value: str) -> date | None:
+    """The first day of a year, a month, or the day itself."""
+    match = _DATE.fullmatch(value)
+    if not match:
+        return None
+    try:
+        return date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
+    except ValueError:
+        return None
 
 
 class PassageSearch(Protocol):
@@ -79,7 +151,7 @@ class Search:
         self, text: str, within: Collection[str] | None, *, at_once: int, words_only: bool = False
     ) -> tuple[frozenset[str], Iterator[tuple[StoredSection, float]]]:
         """The terms that were asked for, and sections with their scores, as many as somebody wants to see."""
-        query = grammar.parse(text)
+        query = parse_query(text)
         asked = Counter(query_terms(query.ranking))
         notes = _filter(query, within)
         if asked:
@@ -191,12 +263,6 @@ def _passage(section: StoredSection, score: float, asked: Collection[str]) -> Pa
     )
 
 
-LENGTH = 200
-_LEAD = 40
-"""Characters shown before the first match."""
-_HEADING = re.compile(r"#{1,6}\s")
-
-
 def below_heading(section: str) -> str:
     """The text of a section without the heading that it begins with, unless there is nothing else in it."""
     first, _, rest = section.partition("\n")
@@ -206,16 +272,16 @@ def below_heading(section: str) -> str:
 def snippet(text: str, asked: Collection[str]) -> str:
     """A line or two of the text, where most of the terms asked for stand together."""
     flat = " ".join(text.split())
-    if len(flat) <= LENGTH:
+    if len(flat) <= MAX_SNIPPET_CHARACTERS:
         return flat
     matches = [(start, term) for start, _, term in term_spans(flat) if term in asked]
-    start = max(0, _densest(matches) - _LEAD) if matches else 0
-    return _cut(flat, min(start, len(flat) - LENGTH))
+    start = max(0, _densest(matches) - _SNIPPET_LEAD) if matches else 0
+    return _cut(flat, min(start, len(flat) - MAX_SNIPPET_CHARACTERS))
 
 
 def matches(text: str, query: str) -> list[tuple[int, int]]:
     """Where the words of a search stand in a text, in order and apart from each other."""
-    asked = set(query_terms(parse(query).ranking))
+    asked = set(query_terms(parse_query(query).ranking))
     found: list[tuple[int, int]] = []
     for start, end, term in term_spans(text):
         if term in asked:
@@ -226,7 +292,7 @@ def matches(text: str, query: str) -> list[tuple[int, int]]:
 
 def _densest(matches: list[tuple[int, str]]) -> int:
     """The first place from which most different terms are within reach."""
-    reach = LENGTH - _LEAD
+    reach = MAX_SNIPPET_CHARACTERS - _SNIPPET_LEAD
     best, most = 0, 0
     near: Counter[str] = Counter()
     """How often each term stands within reach."""
@@ -245,12 +311,12 @@ def _densest(matches: list[tuple[int, str]]) -> int:
 
 def _cut(flat: str, start: int) -> str:
     """So many characters from about there, in whole words where there are any."""
-    end = start + LENGTH
+    end = start + MAX_SNIPPET_CHARACTERS
     if start:
-        space = flat.find(" ", start, start + _LEAD)
+        space = flat.find(" ", start, start + _SNIPPET_LEAD)
         start = space + 1 if space >= 0 else start
     if end < len(flat):
-        space = flat.rfind(" ", end - _LEAD, end)
+        space = flat.rfind(" ", end - _SNIPPET_LEAD, end)
         end = space if space >= 0 else end
     return f"{'… ' if start else ''}{flat[start:end]}{' …' if end < len(flat) else ''}"
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zkchat.model.index import Segment, SegmentHead, TermPostings
-from zkchat.model.note import Note, Section
-from zkchat.vault.notes.parse import file_title
+from zkchat.model.note import Note, Section, file_title
 from zkchat.vault.search.terms import query_words, words
 from zkchat.vault.search.vocabulary import Numbers, ranges, vocabulary
 

@@ -2,10 +2,10 @@ from datetime import date
 
 import pytest
 
-from zkchat.model.note import Block, Heading
+from zkchat.model.note import Block, Heading, file_title
 from zkchat.vault.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH, read_plain, read_yaml
 from zkchat.vault.notes.markdown import plain
-from zkchat.vault.notes.parse import file_title, parse_note
+from zkchat.vault.notes.parse import parse_note
 
 
 @pytest.mark.parametrize(

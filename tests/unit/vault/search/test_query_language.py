@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.search.query import Query, parse
+from zkchat.vault.search.passages import Query, parse_query
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from zkchat.vault.search.query import Query, parse
     ],
 )
 def test_filters_are_understood(text: str, query: Query) -> None:
-    assert parse(text) == query
+    assert parse_query(text) == query
 
 
 @pytest.mark.parametrize(
@@ -47,20 +47,20 @@ def test_filters_are_understood(text: str, query: Query) -> None:
     ],
 )
 def test_what_is_no_filter_is_text(text: str) -> None:
-    assert parse(text) == Query(words=text)
+    assert parse_query(text) == Query(words=text)
 
 
 def test_a_quotation_mark_alone_is_nothing() -> None:
-    assert parse('"open end') == Query(words="open end")
-    assert parse('"') == parse('""') == Query()
+    assert parse_query('"open end') == Query(words="open end")
+    assert parse_query('"') == parse_query('""') == Query()
 
 
 def test_phrases_rank_together_with_the_other_words() -> None:
-    assert parse('a "b c"').ranking == "a b c"
+    assert parse_query('a "b c"').ranking == "a b c"
 
 
 @settings(deadline=None, max_examples=300)
 @given(st.text(alphabet=st.characters() | st.sampled_from('"-: #/'), max_size=60))
 def test_nothing_that_is_typed_raises(text: str) -> None:
-    parse(text)
-    parse(f'tag:{text} path:"{text}" after:{text} -{text}')
+    parse_query(text)
+    parse_query(f'tag:{text} path:"{text}" after:{text} -{text}')
