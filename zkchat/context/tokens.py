@@ -17,7 +17,7 @@ DIGESTS = {
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 }
 FALLBACK_ENCODING = "o200k_base"
-"""TokenCounts for a model whose own encoding is unknown."""
+"""Counts for a model whose own encoding is unknown."""
 
 _WORD_TAIL = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _PATTERNS = {
