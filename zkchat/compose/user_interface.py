@@ -1,7 +1,6 @@
 """What composition asks of a user interface: notices, progress and consent."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ class UserInterface(Protocol):
     def may_remember(self, text: str) -> bool:
         """Show the user what a model wants to be kept. Whether they agree."""
 
-    def indexing_progress(self) -> "AbstractContextManager[Progress]":
-        """Show how far the indexing is."""
+    def indexing_progress(self) -> "AbstractContextManager[Progress | None]":
+        """Show how far the indexing is, if there is somebody to see it."""
 
 
 class Unattended:
@@ -40,9 +39,7 @@ class Unattended:
     def may_remember(self, _text: str) -> bool:
         return False
 
-    @contextmanager
-    def indexing_progress(self) -> "Iterator[Progress]":
-        yield lambda _done, _total: None
+    indexing_progress = nullcontext
 
 
 UNATTENDED = Unattended()
