@@ -1,1 +1,1 @@
-"""The vault, pure: grammar, resolver, sections, index merge, search."""
+"""The vault: notes, links, search, privacy, and the index, which alone runs threads."""
