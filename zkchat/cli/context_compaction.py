@@ -13,7 +13,6 @@ from zkchat.model.choices import CompactionStrategy
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
-    from zkchat.model.choices import CompactionStrategy
     from zkchat.model.events import Event
 
 
@@ -102,7 +101,7 @@ async def _print_preview(
     opened: "OpenConversation",
     focus: str,
     keep: int | None,
-    strategy: "CompactionStrategy | None",
+    strategy: CompactionStrategy | None,
     *,
     as_json: bool,
 ) -> int:
