@@ -159,6 +159,7 @@ def test_the_door_lets_nothing_through_that_acts_and_knows_no_chunks(texts: list
         assert sanitize_text(sanitize_text(text)) == sanitize_text(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("payload", PAYLOADS, ids=ascii)
 @pytest.mark.parametrize("sink", SINKS, ids=lambda sink: sink.__name__)
 def test_a_payload_writes_what_its_picture_would_write_and_nothing_else(

@@ -26,9 +26,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _shorten(item: pytest.Item) -> None:
-    """Each test sets its number of examples, which no profile changes: so this changes what `@settings` has set."""
-    function = getattr(item, "function", None)
-    chosen = getattr(function, "_hypothesis_internal_use_settings", None)
-    if isinstance(chosen, settings):
-        examples = max(FEWEST_EXAMPLES, chosen.max_examples // 10)
-        setattr(function, "_hypothesis_internal_use_settings", settings(chosen, max_examples=examples))  # noqa: B010
+    """Each test sets its number of examples, which no profile changes: so this changes what it has set."""
+    for owner, name in (
+        (getattr(item, "function", None), "_hypothesis_internal_use_settings"),
+        (getattr(item, "cls", None), "settings"),  # of a state machine
+    ):
+        chosen = getattr(owner, name, None)
+        if isinstance(chosen, settings):
+            setattr(owner, name, settings(chosen, max_examples=max(FEWEST_EXAMPLES, chosen.max_examples // 10)))
