@@ -214,9 +214,9 @@ class Loopback:
         self.port = server.sockets[0].getsockname()[1]
         ready.set()
         await self._stop.wait()
-        server.close()
-        for _ in range(20):  # passes of the loop in which a connection that was just accepted gets its task
+        for _ in range(20):  # a connection that was just accepted gets its task: a closed server would leave it open
             await asyncio.sleep(0)
+        server.close()
         if self._answering:
             await asyncio.wait({*self._answering}, timeout=0.5)
         for task in self._answering:
