@@ -138,7 +138,7 @@ async def _print_compaction(io: CommandIO, events: "AsyncGenerator[Event, None]"
             else:
                 io.out(phrases.compaction(event.message))
         elif isinstance(event, Compacting):
-            io.note(phrases.compaction_started(event.messages, event.tokens))
+            io.note(phrases.notice(event))
         elif isinstance(event, Warned):
             io.note(phrases.warning(event.text, event.hint))
     return ExitCode.OK

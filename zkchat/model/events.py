@@ -69,7 +69,11 @@ class UsageReported(Value):
     usage: TokenUsage
 
 
-class Compacting(Value):
+class Notice(Value):
+    """An event that presenters show as a line beside the answer; `render.phrases.notice` words it."""
+
+
+class Compacting(Notice):
     """The prompt is too full: so many messages leave it, and a summary of them is being made."""
 
     kind: Literal["compacting"] = "compacting"
@@ -77,7 +81,7 @@ class Compacting(Value):
     tokens: int
 
 
-class Compacted(Value):
+class Compacted(Notice):
     """Older messages left the prompt; `message` marks the place."""
 
     kind: Literal["compacted"] = "compacted"

@@ -1,8 +1,9 @@
-"""Wording of tool calls, warnings and compactions, shared by all presenters and already sanitized."""
+"""Wording of tool calls, warnings and notices, shared by all presenters and already sanitized."""
 
 import json
-from typing import Final
+from typing import Final, assert_never
 
+from zkchat.model.events import Compacted, Compacting
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.text import shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
@@ -35,8 +36,15 @@ def warning(text: str, hint: str) -> str:
     return sanitize_text(f"warning: {text}" + (f"\n         {hint}" if hint else ""))
 
 
-def compaction_started(messages: int, tokens: int) -> str:
-    return f"Summarising {messages} older messages ({tokens:,} tokens in the context) …"
+def notice(event: Compacting | Compacted) -> str:
+    """One line about something that happened besides the answer."""
+    match event:
+        case Compacting():
+            return f"Summarising {event.messages} older messages ({event.tokens:,} tokens in the context) …"
+        case Compacted():
+            return compaction(event.message)
+        case _:
+            assert_never(event)
 
 
 def compaction(message: ChatMessage) -> str:

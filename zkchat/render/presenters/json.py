@@ -6,10 +6,9 @@ import re
 from typing import Final, TextIO, assert_never
 
 from zkchat.model.events import (
-    Compacted,
-    Compacting,
     Event,
     LinksResolved,
+    Notice,
     PromptReady,
     ReferenceFound,
     TextDelta,
@@ -60,7 +59,7 @@ class JsonPresenter:
                 self._message, self._context_usage = event.message, event.usage
             case TurnFailed():
                 self._message, self._failure = event.message, event
-            case ThinkingDelta() | ToolStarted() | ToolFinished() | Compacting() | Compacted():
+            case ThinkingDelta() | ToolStarted() | ToolFinished() | Notice():
                 pass
             case _:
                 assert_never(event)

@@ -3,10 +3,9 @@
 from typing import TextIO, assert_never
 
 from zkchat.model.events import (
-    Compacted,
-    Compacting,
     Event,
     LinksResolved,
+    Notice,
     PromptReady,
     ReferenceFound,
     TextDelta,
@@ -53,10 +52,8 @@ class PlainPresenter:
             case ToolFinished():
                 call = self._calls.pop(event.call_id, phrases.tool_call(event.name, ""))
                 self._print_detail(f"{call}: {phrases.tool_result(event.summary, failed=event.failed)}")
-            case Compacting():
-                self._print_detail(phrases.compaction_started(event.messages, event.tokens))
-            case Compacted():
-                self._print_detail(phrases.compaction(event.message))
+            case Notice():
+                self._print_detail(phrases.notice(event))
             case Warned():
                 self._print(phrases.warning(event.text, event.hint))
             case TurnFinished() | TurnFailed():

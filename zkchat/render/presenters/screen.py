@@ -9,10 +9,9 @@ from rich.text import Text
 
 from zkchat.model.choices import ThinkingView
 from zkchat.model.events import (
-    Compacted,
-    Compacting,
     Event,
     LinksResolved,
+    Notice,
     PromptReady,
     ReferenceFound,
     TextDelta,
@@ -67,8 +66,10 @@ class ScreenPresenter:
                 self._call_section().started(event.call_id, event.name, event.arguments)
             case ToolFinished():
                 self._call_section().finished(event.call_id, event.name, event.summary, failed=event.failed)
-            case Compacting() | Compacted() | Warned():
-                self._print(_notice(event))
+            case Notice():
+                self._print(Text(phrases.notice(event), style="dim"))
+            case Warned():
+                self._print(Text(phrases.warning(event.text, event.hint), style="yellow"))
             case PromptReady():
                 self._begin_section(None)  # text so far was an answer of its own
             case TurnFinished():
@@ -92,7 +93,7 @@ class ScreenPresenter:
     def _update_wait_indicator(self, event: Event) -> None:
         """Start it when the model has to act, and stop it when something comes from the model."""
         match event:
-            case PromptReady() | ToolFinished() | Compacting() | Compacted():
+            case PromptReady() | ToolFinished() | Notice():
                 self._wait_indicator.begin()
             case TextDelta() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
                 self._wait_indicator.end()
@@ -149,16 +150,3 @@ class ScreenPresenter:
             panel = references_panel(event.message.references, shown=self._references_shown, links=self._links)
             self._out.print(panel)
         self._out.print(context_bar(event.usage, width=self._out.width))
-
-
-def _notice(event: Compacting | Compacted | Warned) -> Text:
-    """A line or two about something that happened besides the answer."""
-    match event:
-        case Compacting():
-            return Text(phrases.compaction_started(event.messages, event.tokens), style="dim")
-        case Compacted():
-            return Text(phrases.compaction(event.message), style="dim")
-        case Warned():
-            return Text(phrases.warning(event.text, event.hint), style="yellow")
-        case _:
-            assert_never(event)
