@@ -1,5 +1,6 @@
 """`zkchat chat`, in this process: at an edited prompt, on a plain terminal, and in a pipe."""
 
+import gc
 import io
 import os
 import sys
@@ -14,7 +15,7 @@ from prompt_toolkit.output import DummyOutput
 
 from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
-from zkchat.cli.interactive_chat import preload_libraries
+from zkchat.cli.interactive_chat import preload_libraries, without_delays
 from zkchat.cli.main import run
 from zkchat.cli.programs import SystemDesktop
 
@@ -229,3 +230,13 @@ def test_a_line_with_a_key_from_any_variable_of_the_user_is_not_in_the_history(w
     kept = (world.environment().data_dir / "history").read_text()
     assert "Hello!" in kept
     assert "in-plain-words" not in kept
+
+
+def test_no_garbage_is_collected_while_a_message_is_stored() -> None:
+    assert gc.isenabled()
+    with without_delays():
+        assert not gc.isenabled()
+        with without_delays():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
