@@ -17,7 +17,7 @@ from pathlib import Path
 
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.evidence import MAX_SENTENCES, evidence_for
+from zkchat.vault.evidence import MAX_SENTENCES, find_evidence
 from zkchat.vault.library import Library
 from zkchat.vault.notes.sentences import sentences
 
@@ -27,7 +27,7 @@ Quoter = Callable[[Library, str], list[str]]
 
 
 def quote(library: Library, question: str) -> list[str]:
-    return [evidence.sentence for evidence in evidence_for(library, question, [])]
+    return [evidence.text for evidence in find_evidence(library, question, [], limit=MAX_SENTENCES).evidence]
 
 
 def first_sentences(library: Library, question: str) -> list[str]:

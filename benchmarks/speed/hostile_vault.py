@@ -31,7 +31,7 @@ from zkchat.context.tokens import Estimate
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault import graph
-from zkchat.vault.evidence import evidence_for
+from zkchat.vault.evidence import find_evidence
 from zkchat.vault.library import Library
 
 LARGEST = 10_000_000
@@ -142,8 +142,8 @@ def odd_note_costs(text: str) -> tuple[float, float]:
 
 def use(library: Library) -> None:
     library.search("garden water target", limit=10)
-    evidence_for(library, "What does the garden say of water?", [("Odd.md", "")])
-    evidence_for(library, "Odd?", [])
+    find_evidence(library, "What does the garden say of water?", [("Odd.md", "")])
+    find_evidence(library, "Odd?", [])
     graph.links(library, "Odd.md")
     graph.backlinks(library, "Target.md")
     graph.doubts(library)

@@ -48,7 +48,7 @@ PLAYS: dict[str, list[ModelChunk]] = {
 
 def asking(text: str = "How long should one sleep?", *, tools: tuple[ToolSpec, ...] = ()) -> ModelRequest:
     evidence = Evidence(
-        sentence="Seven to nine hours.",
+        text="Seven to nine hours.",
         relative_path="Sleep.md",
         title="Sleep",
         wikilink="[[Sleep]]",

@@ -190,7 +190,7 @@ def _notes_of(message: ChatMessage) -> Iterator[str]:
         if isinstance(each, FilePart):
             yield each.name.partition("#")[0]
         elif isinstance(each, EvidencePart):
-            yield from (found.relative_path for found in each.evidence)
+            yield from (found.relative_path for found in (*each.evidence, *each.nearest))
     if message.request_context:
         named = (item.name.partition("#")[0] for item in message.request_context.items)
         yield from filter(is_note, named)

@@ -16,29 +16,34 @@ from zkchat.model.events import Warned
 from zkchat.model.message import ChatMessage, DocumentReference, Evidence, RequestItem
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import HeadEntry
-from zkchat.vault.evidence import evidence_for
+from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence
 from zkchat.vault.library import Library
 from zkchat.vault.search.terms import terms
 
-MAX_FOR_A_MODEL = 3
-"""Sentences of evidence that a model is given: it is led astray by more than it needs."""
 REASON = "the first answer was given without a look into the notes"
 
 
-def find_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
-    """What the vault says on it, the best first; nothing where it cannot be asked."""
+def look_up(
+    library: Library,
+    question: Question,
+    references: Iterable[DocumentReference],
+    *,
+    limit: int = DEFAULT_LIMIT,
+    skip: int = 0,
+) -> Findings:
+    """What the vault says on a question; nothing where the vault cannot be searched."""
     linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
     try:
-        return evidence_for(library, question.prose, linked)
+        return find_evidence(library, question.prose, linked, limit=limit, skip=skip)
     except (VaultError, StorageError):
-        return []
+        return Findings()
 
 
 def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
     """What the notes say on a message, if it asks for something that may stand there."""
     topic = topic_terms(question.text)
-    found = find_evidence(library, question, references) if topic else []
-    return [each for each in found if _is_relevant(topic, each)][:MAX_FOR_A_MODEL]
+    found = look_up(library, question, references).evidence if topic else ()
+    return [each for each in found if _is_relevant(topic, each)]
 
 
 def as_reference(evidence: Evidence) -> DocumentReference:
@@ -50,7 +55,7 @@ def as_reference(evidence: Evidence) -> DocumentReference:
         title=evidence.title,
         anchor=evidence.heading,
         lines=evidence.lines,
-        snippet=evidence.sentence,
+        snippet=evidence.text,
         score=evidence.score,
         included=True,
     )
@@ -146,7 +151,7 @@ def _is_relevant(topic: frozenset[str], evidence: Evidence) -> bool:
     A single word is found anywhere, and what was no question about notes shall not be made one.
     """
     named = topic.intersection(terms(evidence.title))
-    return bool(named) or len(topic.intersection(terms(f"{evidence.heading} {evidence.sentence}"))) > 1
+    return bool(named) or len(topic.intersection(terms(f"{evidence.heading} {evidence.text}"))) > 1
 
 
 def _evidence_item(evidence: Evidence) -> PromptItem:

@@ -14,18 +14,19 @@ from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList, embedded, resolve_links
 from zkchat.chat.request import RequestBuilder
-from zkchat.chat.second_look import MAX_FOR_A_MODEL, SecondLook, as_reference, find_evidence
+from zkchat.chat.second_look import SecondLook, as_reference, look_up
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
 from zkchat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.context.formatting import augmented_text
 from zkchat.context.selection import include_documents, wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import Event, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage, DocumentReference, Evidence, EvidencePart, FilePart, Part, TextPart
+from zkchat.model.message import ChatMessage, DocumentReference, EvidencePart, FilePart, Part, TextPart
 from zkchat.model.profile import Agent
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.ports import ModelProvider, Tokenizer
+from zkchat.vault.evidence import Findings
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
 
@@ -172,8 +173,9 @@ class Turn:
             references, self._text_of, self.tokenizer, left, partial(embedded, self.library)
         )
         parts: list[Part] = [TextPart(text=question.text), *files]
-        if evidence := self._evidence(question, references, budget.window):
-            parts.append(EvidencePart(evidence=tuple(evidence)))
+        found = self._evidence(question, references, budget.window)
+        if found.evidence or found.nearest:
+            parts.append(EvidencePart(evidence=found.evidence, nearest=found.nearest))
         user = asked.model_copy(update={"parts": tuple(parts), "references": tuple(marked), "token_count": own})
         augmented = augmented_text(user, can_read=self.provider.info.calls_tools)
         return user.model_copy(update={"augmented_token_count": self.tokenizer.count(augmented)})
@@ -185,13 +187,12 @@ class Turn:
         except VaultError:
             return ""
 
-    def _evidence(self, question: Question, references: Sequence[DocumentReference], window: int) -> list[Evidence]:
+    def _evidence(self, question: Question, references: Sequence[DocumentReference], window: int) -> Findings:
         """What the vault says on it, for a model that cannot look by itself, or hardly would."""
         info = self.provider.info
         if not (self.strict or wants_evidence(info, window)):
-            return self.second_look.expected(info, question, references)
-        found = find_evidence(self.library, question, references)
-        return found if info.needs_notes else found[:MAX_FOR_A_MODEL]  # quote shows all of it
+            return Findings(tuple(self.second_look.expected(info, question, references)))
+        return look_up(self.library, question, references)
 
     async def _answer(
         self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit

@@ -19,7 +19,6 @@ from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import (
     ChatMessage,
     ContextUsage,
-    Evidence,
     EvidencePart,
     FilePart,
     LeftOut,
@@ -206,6 +205,7 @@ def request_from(
     this_turn = tuple(contents[item.digest] for item in texts if item.this_turn_only)
     said = [item for item in sent if item.type == "message"]
     asked = next((item for item in reversed(said) if messages[item.name].role == "user"), None)
+    evidence = _evidence_parts(messages[asked.name]) if asked else []
     prompt = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
     for item in said:
         beside = this_turn if item is asked else ()
@@ -217,7 +217,8 @@ def request_from(
     return ModelRequest(
         messages=tuple(prompt),
         tools=tuple(_tool(contents[item.digest]) for item in sent if item.type == "tool"),
-        evidence=tuple(_evidence(messages[asked.name])) if asked else (),
+        evidence=tuple(found for part in evidence for found in part.evidence),
+        nearest=tuple(found for part in evidence for found in part.nearest),
         window=context.usage.window if context.usage else 0,
     )
 
@@ -227,10 +228,8 @@ def _tool(text: str) -> ToolSpec:
     return ToolSpec.model_validate_json(text)
 
 
-def _evidence(message: ChatMessage) -> Iterator[Evidence]:
-    for part in message.parts:
-        if isinstance(part, EvidencePart):
-            yield from part.evidence
+def _evidence_parts(message: ChatMessage) -> list[EvidencePart]:
+    return [part for part in message.parts if isinstance(part, EvidencePart)]
 
 
 def _items(
@@ -285,7 +284,7 @@ def _attached_items(message: ChatMessage, tokenizer: Tokenizer) -> Iterator[Requ
                     message,
                     "evidence",
                     found.relative_path,
-                    found.sentence,
+                    found.text,
                     "answers the question",
                     tokenizer,
                     found.score,

@@ -52,7 +52,7 @@ def augmented_text(message: ChatMessage, *, can_read: bool) -> str:
         message.text,
         _reference_list(message.references, can_read=can_read),
         *(format_document(part.name, part.text) for part in message.parts if isinstance(part, FilePart)),
-        *(format_evidence(part.evidence) for part in message.parts if isinstance(part, EvidencePart)),
+        *(format_evidence(part.evidence) for part in message.parts if isinstance(part, EvidencePart) and part.evidence),
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -78,7 +78,7 @@ def _reference_line(reference: DocumentReference) -> str:
 
 def format_evidence(evidence: Iterable[Evidence]) -> str:
     """Sentences of notes, marked as data."""
-    lines = [f"- {found.wikilink}: {found.sentence}" for found in evidence]
+    lines = [f"- {found.wikilink}: {found.text}" for found in evidence]
     body = "\n".join(lines).replace("</evidence", "<\u200b/evidence")
     return f"<evidence>\n{body}\n</evidence>"
 

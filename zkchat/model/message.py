@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import (
+    AliasChoices,
     BaseModel,
     ConfigDict,
     Discriminator,
@@ -50,15 +51,18 @@ class LineRange(Value):
 
 
 class Evidence(Value):
-    """A sentence of a note that may answer the question, word for word."""
+    """A passage of a note that may answer the question, word for word."""
 
-    sentence: str
+    text: str = Field(validation_alias=AliasChoices("text", "sentence"))
+    """May have several lines: a paragraph, a list with its lead line, a table's header with the rows that match."""
     relative_path: str
     title: str
     wikilink: str
     heading: str = ""
     lines: LineRange
     score: float
+    linked: bool = False
+    """Whether it is from a note that the question links to or names."""
 
 
 class DocumentReference(Value):
@@ -306,6 +310,8 @@ class EvidencePart(Value):
 
     kind: Literal["evidence"] = "evidence"
     evidence: tuple[Evidence, ...]
+    nearest: tuple[Evidence, ...] = ()
+    """Where no passage answers: what comes nearest."""
 
 
 class UnknownPart(Value):

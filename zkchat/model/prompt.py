@@ -34,6 +34,8 @@ class ModelRequest(Value):
     tools: tuple[ToolSpec, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     """For models that cannot search by themselves: what the vault says, best first."""
+    nearest: tuple[Evidence, ...] = ()
+    """Where the vault says nothing: what comes nearest."""
     window: int
     """Tokens that the server must keep room for."""
     max_answer_tokens: int | None = None

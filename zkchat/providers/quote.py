@@ -39,7 +39,7 @@ class Quote:
 
 
 def _quoted(evidence: Evidence) -> str:
-    lines = "\n".join(f"> {line}".rstrip() for line in evidence.sentence.splitlines())
+    lines = "\n".join(f"> {line}".rstrip() for line in evidence.text.splitlines())
     return f"\n{lines}\n>\n> — {evidence.wikilink}\n"
 
 

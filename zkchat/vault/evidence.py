@@ -22,6 +22,8 @@ from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, query_terms, term_spans, terms
 
 MAX_PASSAGES = 12
+DEFAULT_LIMIT = 3
+"""Passages that are shown unless more are asked for."""
 MAX_SENTENCES = 5
 _MAX_OPENING_CHARACTERS = 20_000
 """Characters of a note in which its first sentences are looked for."""
@@ -62,11 +64,27 @@ class _ScoredSentence:
     score: float
 
 
-def evidence_for(library: Library, question: str, linked: Sequence[tuple[str, str]]) -> list[Evidence]:
-    """At most five sentences for a question without its links; `linked` are the notes (path and heading) they lead to.
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a vault says on a question."""
+
+    evidence: tuple[Evidence, ...] = ()
+    """The passages that answer, best first."""
+    nearest: tuple[Evidence, ...] = ()
+    """Where none answers: what comes nearest."""
+
+
+def find_evidence(
+    library: Library, question: str, linked: Sequence[tuple[str, str]], *, limit: int = DEFAULT_LIMIT, skip: int = 0
+) -> Findings:
+    """Passages for a question without its links; `linked` are the notes (path and heading) they lead to.
 
     They are searched in any case; a question of nothing but links is answered by how their notes begin.
     """
+    return Findings(tuple(_ranked(library, question, linked)[skip : skip + limit]))
+
+
+def _ranked(library: Library, question: str, linked: Sequence[tuple[str, str]]) -> list[Evidence]:
     asked = " ".join(question[:MAX_QUERY_CHARACTERS].split())
     if not query_terms(asked):
         begun = [candidate for path, anchor in linked for candidate in _beginning(library, path, anchor)]
@@ -202,7 +220,7 @@ def _deduplicated(candidates: Sequence[_ScoredSentence]) -> list[_ScoredSentence
 def _evidence(library: Library, candidate: _ScoredSentence) -> Evidence:
     passage = candidate.passage
     return Evidence(
-        sentence=candidate.sentence,
+        text=candidate.sentence,
         relative_path=passage.path,
         title=passage.title,
         wikilink=library.link_to(passage.path),

@@ -71,7 +71,7 @@ def reference(path: str) -> DocumentReference:
 
 
 EVIDENCE = Evidence(
-    sentence="Hush.", relative_path="Secret.md", title="", wikilink="", lines=LineRange(first=1, last=1), score=1.0
+    text="Hush.", relative_path="Secret.md", title="", wikilink="", lines=LineRange(first=1, last=1), score=1.0
 )
 GIVEN = {
     "marked": said("assistant", local=True),

@@ -169,7 +169,7 @@ def test_a_model_without_tools_is_handed_evidence(library: Library, store: Sessi
     events = say(conversation(library, store, provider), "How many hours do adults need?")
     (request,) = provider.requests
     assert request.tools == ()
-    assert request.evidence[0].sentence == "Adults need seven hours."
+    assert request.evidence[0].text == "Adults need seven hours."
     assert any(isinstance(part, EvidencePart) for part in stored(store)[0].parts)
     (reference, *_) = finished(events).message.references
     assert (reference.relative_path, reference.via, reference.cited) == ("Sleep.md", "evidence", True)

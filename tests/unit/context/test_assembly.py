@@ -105,7 +105,7 @@ def test_linked_documents_follow_the_words_of_the_message() -> None:
 
 def evidence(sentence: str) -> Evidence:
     return Evidence(
-        sentence=sentence,
+        text=sentence,
         relative_path="a.md",
         title="A",
         wikilink="[[A]]",

@@ -7,7 +7,7 @@ from zkchat.providers.quote import Quote
 
 def evidence(sentence: str, wikilink: str = "[[Sleep]]") -> Evidence:
     return Evidence(
-        sentence=sentence, relative_path="s.md", title="S", wikilink=wikilink, lines=LineRange(first=1, last=1), score=1
+        text=sentence, relative_path="s.md", title="S", wikilink=wikilink, lines=LineRange(first=1, last=1), score=1
     )
 
 

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -5,9 +6,9 @@ from random import Random
 import pytest
 
 from tests.support.libraries import Located, library_of
-from zkchat.model.message import LineRange
+from zkchat.model.message import Evidence, LineRange
 from zkchat.model.note import Passage
-from zkchat.vault.evidence import MAX_SENTENCES, evidence_for, rank
+from zkchat.vault.evidence import MAX_SENTENCES, find_evidence, rank
 from zkchat.vault.library import Library
 
 NOTES = {
@@ -27,12 +28,12 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 
 def found(library: Library, question: str, *linked: str) -> list[str]:
-    return [each.sentence for each in evidence_for(library, question, [(path, "") for path in linked])]
+    return [each.text for each in find_evidence(library, question, [(path, "") for path in linked], limit=5).evidence]
 
 
 def test_the_sentence_that_answers_comes_first_with_its_place(library: Library) -> None:
-    best = evidence_for(library, "How long does caffeine keep its strength?", [])[0]
-    assert best.sentence == "Caffeine keeps half of its strength for six hours."
+    best = find_evidence(library, "How long does caffeine keep its strength?", []).evidence[0]
+    assert best.text == "Caffeine keeps half of its strength for six hours."
     assert (best.relative_path, best.wikilink, best.lines) == ("Coffee.md", "[[Coffee]]", LineRange(first=6, last=6))
 
 
@@ -133,19 +134,21 @@ def test_words_that_only_ask_count_little(tmp_path: Path) -> None:
 
 
 def test_a_linked_note_is_searched_even_if_others_fit_better(library: Library) -> None:
-    assert "Copy.md" in {each.relative_path for each in evidence_for(library, "caffeine strength", [("Copy.md", "")])}
+    assert "Copy.md" in {
+        each.relative_path for each in find_evidence(library, "caffeine strength", [("Copy.md", "")]).evidence
+    }
 
 
 def test_a_note_that_the_user_names_comes_before_one_that_says_the_same(library: Library) -> None:
     question = "How long does caffeine keep half its strength?"
-    first = evidence_for(library, question, [])[0]
+    first = find_evidence(library, question, []).evidence[0]
     assert first.relative_path == "Coffee.md"
-    assert evidence_for(library, question, [("Copy.md", "")])[0].relative_path == "Copy.md"
+    assert find_evidence(library, question, [("Copy.md", "")]).evidence[0].relative_path == "Copy.md"
 
 
 def test_a_question_that_is_only_links_is_answered_by_how_they_begin(library: Library) -> None:
-    found = evidence_for(library, "  ?", [("Coffee.md", ""), ("Sleep.md", "Naps")])
-    assert [(each.sentence, each.lines.first) for each in found] == [
+    found = find_evidence(library, "  ?", [("Coffee.md", ""), ("Sleep.md", "Naps")]).evidence
+    assert [(each.text, each.lines.first) for each in found] == [
         ("Caffeine keeps half of its strength for six hours.", 6),
         ("A cup at four is still at work at ten.", 7),
         ("Keep them under twenty minutes, or you wake up groggy.", 8),
@@ -173,3 +176,10 @@ def test_the_order_of_passages_does_not_matter() -> None:
         (each.sentence, each.passage.path) for each in rank("When do bees sleep?", shuffled, equal)
     ]
     assert len(first) == MAX_SENTENCES
+
+
+def test_evidence_of_sessions_that_an_older_version_stored_is_read() -> None:
+    stored = '{"sentence":"A.","relative_path":"a.md","title":"a","wikilink":"[[a]]","lines":[1,1],"score":1.0}'
+    whole = Evidence.model_validate({**json.loads(stored), "lines": {"first": 1, "last": 1}})
+    assert whole.text == "A."
+    assert Evidence.model_validate_json(whole.model_dump_json()) == whole
