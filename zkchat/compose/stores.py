@@ -1,10 +1,11 @@
 """The databases of a vault: sessions, memories, and the caches over messages and documents."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.user_interface import UNATTENDED, Notices
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.memory.facts import Memory
     from zkchat.ports import SessionStore
+    from zkchat.storage.durable_database import DurableDatabase
     from zkchat.storage.locations import Locations
     from zkchat.storage.memories import LazyMemories, SqliteMemories
     from zkchat.storage.recovery import Recovered
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from zkchat.storage.summaries import SqliteSummaries
 
     FactStore = SqliteMemories | LazyMemories
+
+Store = TypeVar("Store", bound="DurableDatabase")
 
 
 @contextmanager
@@ -46,10 +50,10 @@ def open_session_store(
     workspace: Workspace,
 ) -> Iterator[tuple["SqliteSessions | LazySessions", tuple[str, ...]]]:
     """The sessions, and what happened to their file, if anything. Where nothing is stored yet, nothing is written."""
-    from zkchat.storage.sessions import LazySessions
+    from zkchat.storage import sessions
 
-    file = SessionFile(workspace)
-    store, notices = file.recover() if file.exists else (LazySessions(file), ())
+    file = DurableFile(workspace, "sessions.db", sessions.open_sessions)
+    store, notices = file.recover() if file.exists else (sessions.LazySessions(file), ())
     with store:
         yield store, notices
 
@@ -62,9 +66,9 @@ def open_memory(
     from zkchat.context.relevance import Relevance
     from zkchat.memory.facts import Memory
     from zkchat.providers.static_vectors import installed
-    from zkchat.storage.memories import LazyMemories
+    from zkchat.storage.memories import LazyMemories, open_memories
 
-    file = MemoryFile(workspace)
+    file = DurableFile(workspace, "memories.db", open_memories)
     store, notices = file.recover() if file.exists else (LazyMemories(file), ())
     with store:
         yield store, Memory(store, Relevance(installed(), store), workspace.environment.now), notices
@@ -89,46 +93,32 @@ def open_summary_cache(workspace: Workspace) -> "Iterator[SqliteSummaries]":
         yield sentences
 
 
+class OpenStore(Protocol[Store]):
+    """Opens a store, after a recovery if its file is damaged or missing."""
+
+    def __call__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> "Recovered[Store]": ...
+
+
 @dataclass(frozen=True)
-class SessionFile:
+class DurableFile(Generic[Store]):
     """Implements `storage.durable_database.StoreFile`."""
 
     workspace: Workspace
+    name: str
+    open_store: OpenStore[Store]
 
     @property
     def exists(self) -> bool:
         return DatabasePaths(self.workspace).exist
 
-    def open(self) -> "SqliteSessions":
+    def open(self) -> Store:
         return self.recover().store
 
-    def recover(self) -> "Recovered[SqliteSessions]":
+    def recover(self) -> "Recovered[Store]":
         """Open the store, with a notice where its file was damaged."""
-        from zkchat.storage.sessions import open_sessions
-
-        path, environment = DatabasePaths(self.workspace).durable("sessions.db"), self.workspace.environment
-        return open_sessions(path, now=environment.now, new_id=environment.new_id)
-
-
-@dataclass(frozen=True)
-class MemoryFile:
-    """Implements `storage.durable_database.StoreFile`."""
-
-    workspace: Workspace
-
-    @property
-    def exists(self) -> bool:
-        return DatabasePaths(self.workspace).exist
-
-    def open(self) -> "SqliteMemories":
-        return self.recover().store
-
-    def recover(self) -> "Recovered[SqliteMemories]":
-        """Open the store, with a notice where its file was damaged."""
-        from zkchat.storage.memories import open_memories
-
-        path, environment = DatabasePaths(self.workspace).durable("memories.db"), self.workspace.environment
-        return open_memories(path, now=environment.now, new_id=environment.new_id)
+        environment = self.workspace.environment
+        path = DatabasePaths(self.workspace).durable(self.name)
+        return self.open_store(path, now=environment.now, new_id=environment.new_id)
 
 
 @dataclass(frozen=True)
