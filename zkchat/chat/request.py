@@ -213,11 +213,11 @@ class RequestBuilder:
         """What a compaction would do now. Raises `UsageError` where nothing helps."""
         policy = self.compactor.policy
         window = self._history.window
-        room = room_for(assembled)
-        room = replace(room, cap=int(squeeze * room.cap), goal=int(squeeze * room.goal))
+        limits = compaction_limits(assembled)
+        limits = replace(limits, cap=int(squeeze * limits.cap), goal=int(squeeze * limits.goal))
         sized = [_sized(message, assembled, window) for message in window.live]
         try:
-            return plan_compaction(strategy or policy.strategy, sized, room, keep or policy.keep, on_demand=now)
+            return plan_compaction(strategy or policy.strategy, sized, limits, keep or policy.keep, on_demand=now)
         except TooFull as error:
             raise _too_full(assembled.usage.total, assembled.budget) from error
 
@@ -323,7 +323,7 @@ def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:
     return prompt_item("system", agent.name, SMALL_AGENT if is_small else instructions(agent))
 
 
-def room_for(assembled: AssembledRequest) -> TokenLimits:
+def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
     """What the fixed parts of a request leave for the summary and the messages."""
     usage, budget = assembled.usage, assembled.budget
     scale = usage.total / usage.counted
