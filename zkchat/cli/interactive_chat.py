@@ -422,7 +422,7 @@ def can_draw_prompt(environment: "Environment") -> bool:
 
 @contextmanager
 def without_delays() -> Iterator[None]:
-    """Run the block without garbage collection, which takes 20 ms, and with short waits for threads that index."""
+    """Run the block without garbage collection, and with a short switch interval, to be hardly delayed by indexing."""
     interval, is_collecting = sys.getswitchinterval(), gc.isenabled()
     sys.setswitchinterval(_SWITCH_INTERVAL)
     gc.disable()
