@@ -1,4 +1,4 @@
-"""What is not any more what it was when it was sent: notes of this conversation, and things in an old record."""
+"""Find what has changed since it was sent: notes of this conversation, and items of an old request."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ NOTE: Final = "text/markdown"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleNote:
-    """A note that says something else now than what the model read earlier in the conversation."""
+    """A note that has changed since the model read it in this conversation."""
 
     name: str
     now: str
@@ -31,7 +31,7 @@ class StaleNote:
     is_sent_again: bool
 
     def prompt_item(self, *, can_read: bool) -> PromptItem:
-        """What the model is told of it, beside the message at hand."""
+        """The prompt item that tells the model of the change."""
         if self.is_sent_again:
             more = "The text that comes with this message is the present one."
         else:
@@ -51,9 +51,9 @@ class StaleNote:
 
 
 class Staleness:
-    """Compares what the model read in a conversation with what the notes say now.
+    """Compares what the model read in a conversation with the notes of now.
 
-    A text is read once, and again when the index has seen it change.
+    A text is read again only when the index reports a change.
     """
 
     def __init__(self, library: Library) -> None:
@@ -62,7 +62,7 @@ class Staleness:
         self._now: dict[str, _Present] = {}
 
     def stale_notes(self, live: Sequence[ChatMessage], user: ChatMessage) -> Iterator[StaleNote]:
-        """Those among the live messages, as a new message of the user is about to be sent."""
+        """The stale notes of the live messages, for a new message of the user."""
         before = _last_readings(self._read(message) for message in live if message.id != user.id)
         sent = self._read(user)
         present = self._digests_now(readings := _last_readings([before, sent]))
@@ -74,7 +74,7 @@ class Staleness:
                 yield StaleNote(name=name, now=now, is_sent_again=True)
 
     def _digests_now(self, names: Iterable[str]) -> dict[str, str]:
-        """By name, the digest of what stands there now; empty where nothing does."""
+        """The current digests by name; empty where the text is gone."""
         remembered = {name: self._now[name] for name in names if name in self._now}
         prints = self._library.fingerprints({each.path for each in remembered.values()})
         return {
@@ -98,7 +98,7 @@ class Staleness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Present:
-    """What a place in a note says, for as long as the note has this fingerprint."""
+    """The digest of a place in a note, valid as long as the note has this fingerprint."""
 
     path: str
     fingerprint: bytes
@@ -106,7 +106,7 @@ class _Present:
 
 
 def _read_in(message: ChatMessage) -> dict[str, str]:
-    """The digests of the notes that came with a message or were read for it, or of places in them."""
+    """The digests of the notes, or parts of notes, that were sent with a message or read for it."""
     files = {part.name: digest(part.text) for part in message.parts if _is_note(part)}
     return files | {
         each.relative_path: each.digest for each in message.references if each.relative_path and each.digest
@@ -114,7 +114,7 @@ def _read_in(message: ChatMessage) -> dict[str, str]:
 
 
 def _last_readings(readings: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """The digests of all notes and places, each as it was the last time."""
+    """The latest digest of each note and part of a note."""
     last: dict[str, str] = {}
     places: set[str] = set()
     for read in readings:
@@ -135,7 +135,7 @@ def _is_note(part: Part) -> TypeGuard[FilePart]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedItem:
-    """A rule, a note or an agent's instructions that a request held, and that are different now."""
+    """A rule, a note or an agent's instructions in a request that have changed since."""
 
     item: RequestItem
     now: str
@@ -149,7 +149,7 @@ class ChangedItem:
 
 
 def changed_items(context: RequestContext, profiles: Profiles, library: Library) -> list[ChangedItem]:
-    """What of a request would be different if it were made from the files of now."""
+    """The items of a request that would differ if it were built from the current files."""
     changed: dict[tuple[str, str, str], ChangedItem] = {}
     for item in context.items:
         texts = _present_texts(item, profiles, library) if item.digest else None
@@ -159,7 +159,7 @@ def changed_items(context: RequestContext, profiles: Profiles, library: Library)
 
 
 def _present_texts(item: RequestItem, profiles: Profiles, library: Library) -> list[str] | None:
-    """What may be sent for it now, and nothing where it is gone; None for what has no file of its own."""
+    """The texts that would be sent now; empty if the file is gone, None for an item without a file."""
     match item.type:
         case "system":
             agent = profiles.agents.get(item.name.casefold())

@@ -30,7 +30,7 @@ _MAX_CANDIDATES = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """A link, the note it stands in, and what it leads to."""
+    """A link, the note that contains it, and its resolution."""
 
     source: str | None
     """None for a link that stands in no note."""
@@ -42,7 +42,7 @@ class Followed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """A line of a note that names another one, without a link."""
+    """A line of a note that names another note without linking to it."""
 
     path: str
     line: int
@@ -53,7 +53,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubts:
-    """The links of a vault that somebody should look at."""
+    """The broken and ambiguous links of a vault."""
 
     broken: list[Followed]
     """They lead nowhere."""
@@ -64,7 +64,7 @@ class Doubts:
 
 
 def links(library: Library, path: str) -> list[Followed]:
-    """The links of a note, in order; with those that lead nowhere, the closest names."""
+    """The links of a note, in order; broken ones with the most similar names."""
     return [with_suggestions(library, _followed(library, stored)) for stored in library.links_from(path)]
 
 
@@ -83,7 +83,7 @@ def all_links(library: Library) -> Iterator[Followed]:
 
 
 def backlinks(library: Library, path: str) -> list[Followed]:
-    """The links of other notes that lead to a file."""
+    """The links of other notes to a file."""
     stored = [each for each in library.links_to(path) if each.source != path]
     return [
         replace(_followed(library, each), context=_line_of(text, starts, each.link))
@@ -95,7 +95,7 @@ def backlinks(library: Library, path: str) -> list[Followed]:
 
 
 def mentions(library: Library, path: str) -> list[Mention]:
-    """Where other notes name this one, by title, file name or alias, and could link to it."""
+    """The places where other notes name this one (by title, file name or alias) without linking to it."""
     names = library.names(path)
     pattern = re.compile("|".join(_spellings(names)), re.IGNORECASE)
     asked = [f'"{name.replace(chr(34), " ")}"' for name in names]
@@ -104,7 +104,7 @@ def mentions(library: Library, path: str) -> list[Mention]:
 
 
 def neighbours(library: Library, path: str, *, steps: int = 1) -> dict[str, int]:
-    """The notes that so many links, in whatever direction, connect with this one, and how many it takes."""
+    """The notes within a number of links of this one, in either direction, with their distance."""
     distances = {path: 0}
     outermost = {path}
     for step in range(1, steps + 1):
@@ -114,7 +114,7 @@ def neighbours(library: Library, path: str, *, steps: int = 1) -> dict[str, int]
 
 
 def orphans(library: Library) -> list[str]:
-    """The notes that lead to no other note, and that no other note leads to."""
+    """The notes without links to or from other notes."""
     connected = {note for edge in library.edges() for note in edge}
     return [note.path for note in library.notes() if note.path not in connected]
 
@@ -131,7 +131,7 @@ def doubts(library: Library) -> Doubts:
 
 
 def namesakes(library: Library) -> list[list[str]]:
-    """Notes that have the same name in several folders, together: a link by name means only one of them."""
+    """Groups of notes with the same name in different folders: a link by name resolves to only one of them."""
     by_name: dict[str, list[str]] = {}
     for note in library.notes():
         by_name.setdefault(name_key(file_title(note.path)), []).append(note.path)
@@ -139,23 +139,23 @@ def namesakes(library: Library) -> list[list[str]]:
 
 
 def copies(library: Library) -> list[list[str]]:
-    """Notes that have the same text, together."""
+    """Groups of notes with the same text."""
     return sorted(library.copies())
 
 
 def _followed(library: Library, stored: StoredLink) -> Followed:
-    """A link whose note is being indexed at this moment may not have been resolved yet."""
+    """A stored link with its resolution; resolved now if the index has none yet, as while its note is indexed."""
     found = stored.resolution or library.resolve(stored.link, stored.source)
     return Followed(source=stored.source, link=stored.link, found=found)
 
 
 def line_starts(flat: str) -> list[int]:
-    """Where each line begins, and where one after the last would."""
+    """The offset of each line, and the offset after the last."""
     return [0, *(match.end() for match in _LINE_END.finditer(flat)), len(flat) + 1]
 
 
 def _line_of(text: str, starts: list[int], link: Link) -> str:
-    """The line that a link stands on; of a long one, only what is around the link is looked at."""
+    """The line of a link; of a long line only the part around the link."""
     if link.line >= len(starts):  # the note is a shorter one by now
         return ""
     line = starts[link.line - 1], starts[link.line] - 1
@@ -163,7 +163,7 @@ def _line_of(text: str, starts: list[int], link: Link) -> str:
 
 
 def _context(text: str, line: Span, place: Span, asked: Sequence[str]) -> str:
-    """What stands on a line; of a long one only what is around the place, so that many of them take no longer."""
+    """The text of a line; of a long line only the part around the position, to bound the cost."""
     start, end = line
     if end - start <= MAX_LINE_CHARACTERS:
         return snippet(text[start:end], asked)
@@ -177,7 +177,7 @@ def _end_of_line(text: str, offset: int) -> int:
 
 
 def _text_of(library: Library, path: str) -> str:
-    """Nothing for a note that cannot be read any more."""
+    """The text of a note; empty if it cannot be read any more."""
     try:
         return flatten(library.read(path))
     except VaultError:
@@ -195,7 +195,7 @@ _ADDRESS = re.compile(r"\w+://\S+")
 
 
 def _spellings(names: Iterable[str]) -> list[str]:
-    """Regular expressions for names in both normal forms, long ones first. What begins with `#` is a tag."""
+    """Regular expressions for names in both normal forms, the longest first. After `#` none matches: it is a tag."""
     written = {unicodedata.normalize(form, " ".join(name.split())) for name in names for form in ("NFC", "NFD")}
     return [
         ("(?<!#)" if _UNSPACED.match(name) else _BEFORE)
@@ -206,7 +206,7 @@ def _spellings(names: Iterable[str]) -> list[str]:
 
 
 def _mentions_in(library: Library, path: str, pattern: re.Pattern[str]) -> Iterator[Mention]:
-    """The lines of a note that hold a match, each once."""
+    """The lines of a note with a match, each once."""
     text = _text_of(library, path)
     prose = _ADDRESS.sub(lambda match: "\0" * len(match[0]), prose_of(text))
     counted, end = Lines(text), 0

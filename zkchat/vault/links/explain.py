@@ -1,4 +1,4 @@
-"""In words: why a link leads where it does. The rules themselves are in `resolver`."""
+"""Explain in words why a link resolves to a note. The rules themselves are in `resolver`."""
 
 from typing import assert_never
 
@@ -23,7 +23,7 @@ _FROM_A_PLACE = ("/", "./", "../")
 
 
 def explain(link: Link, found: Resolution, source: str | None) -> str:
-    """Why a link in the note `source`, or one that the user wrote, means what it means."""
+    """Explain how a link in the note `source`, or in the user's text, was resolved."""
     match found:
         case Resolved():
             at_place = link.target.startswith(_FROM_A_PLACE)
@@ -39,7 +39,7 @@ def explain(link: Link, found: Resolution, source: str | None) -> str:
 
 
 def _advantage(link: Link, found: Ambiguous, source: str | None) -> str:
-    """The first rule by which the winner comes before the next best."""
+    """The first rule that ranks the chosen path before the runner-up."""
     winner, rival = found.path, found.others[0]
     asked = link.target.lstrip("/")
     if without_suffix(winner) == without_suffix(asked) != without_suffix(rival):

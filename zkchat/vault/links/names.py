@@ -1,4 +1,4 @@
-"""Which names look like another one, to be suggested."""
+"""Similar names, to suggest for a link that resolves to nothing."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -17,9 +17,9 @@ _MIN_SIMILARITY = 0.6
 
 
 class SimilarNames:
-    """Names by their pieces of three letters, to find those that look like another one.
+    """An index of names by trigram, to find names similar to a given one.
 
-    Every other piece of a name is enough, since all pieces of the one asked for are looked up.
+    Only every second trigram of a name is stored; a query looks up all of its own.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -42,7 +42,7 @@ class SimilarNames:
                 self._by_piece[piece].remove(name)
 
     def closest(self, name: str, limit: int) -> tuple[str, ...]:
-        """The names most like this one, best first, and none that is not like it."""
+        """The most similar names, best first; empty if none is similar enough."""
         import difflib
 
         key = _beginning(name)
@@ -58,7 +58,7 @@ class SimilarNames:
         return tuple(alike.values())[:limit]
 
     def _shortlist(self, key: str) -> list[str]:
-        """The names that have most pieces in common with this one, and fewest of their own."""
+        """The candidates that share most trigrams with the name, relative to their own number of trigrams."""
         asked = _pieces(key)
 
         def unlikeness(name: str) -> float:
@@ -72,7 +72,7 @@ class SimilarNames:
         return nsmallest(_MAX_COMPARED, likely, key=lambda name: (unlikeness(name), name))
 
     def _sharing(self, asked: set[str]) -> Counter[str]:
-        """How many of the pieces other names have, as far as the rarest pieces tell."""
+        """The number of shared trigrams by name, counted over the rarest trigrams."""
         shared: Counter[str] = Counter()
         looked_at = 0
         for count, piece in sorted((len(self._by_piece.get(piece, ())), piece) for piece in asked):

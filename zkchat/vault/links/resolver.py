@@ -1,4 +1,4 @@
-"""Which note a link means: Obsidian's rules, and after them fallbacks that say what they are."""
+"""Resolve links to notes: by Obsidian's rules, then by fallbacks that are reported as such."""
 
 import re
 import unicodedata
@@ -49,7 +49,7 @@ _NO_LETTERS = re.compile(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
 
 
 class CatalogEntry(NamedTuple):
-    """A file of the vault. An attachment has nothing but a path."""
+    """A file of the vault. For an attachment only the path is set."""
 
     path: str
     title: str = ""
@@ -57,21 +57,21 @@ class CatalogEntry(NamedTuple):
 
 
 class Anchors:
-    """The places in a note that a link can lead to. What is looked up again and again takes no look through all."""
+    """The headings and blocks of a note that a link can point to, indexed by key."""
 
     def __init__(self, headings: Sequence[Heading] = (), blocks: Sequence[Block] = ()) -> None:
         self._headings = headings
         self._blocks = blocks
 
     def find(self, anchor: str) -> Heading | Block | None:
-        """What `Heading`, `Heading#Sub` or `^block` names."""
+        """The heading or block that `Heading`, `Heading#Sub` or `^block` names."""
         last = anchor.rpartition("#")[2].strip()
         return self._block_by_id.get(last[1:].casefold()) if last.startswith("^") else self._heading(anchor)
 
     def _heading(self, anchor: str) -> Heading | None:
-        """The first heading that is named last and stands below those named before it, or whose own text holds a `#`.
+        """The first heading that matches the last part, below headings that match the others; or one that contains `#`.
 
-        Of headings with the same text only the first ones are looked at.
+        Only a limited number of headings with the same text is compared.
         """
         parts = anchor.split("#") if anchor.count("#") < _MAX_HEADING_DEPTH else [anchor]
         *above, name = [key for key in map(heading_key, parts) if key] or [""]
@@ -89,7 +89,7 @@ class Anchors:
 
     @cached_property
     def _headings_by_key(self) -> dict[str, list[tuple[Heading, tuple[str, ...]]]]:
-        """Each with the headings that it stands below."""
+        """The headings by key, each with its parent headings."""
         found: dict[str, list[tuple[Heading, tuple[str, ...]]]] = {}
         trail: list[tuple[int, str]] = []
         for heading in self._headings:
@@ -104,7 +104,7 @@ class Anchors:
 
 
 class Catalog:
-    """Every file of the vault by the names that links use. `anchors` is asked about notes that a link leads into."""
+    """Every file of the vault by the names that links use. `anchors` returns the headings and blocks of a note."""
 
     def __init__(self, entries: Iterable[CatalogEntry], anchors: Callable[[str], Anchors]) -> None:
         self.anchors = anchors
@@ -118,7 +118,7 @@ class Catalog:
             self.replace(entry)
 
     def replace(self, entry: CatalogEntry) -> None:
-        """Add an entry, in the place of the one with the same path."""
+        """Add an entry, replacing the one with the same path."""
         self.remove(entry.path)
         self._entries[entry.path] = entry
         for table, key in self._places(entry):
@@ -138,14 +138,14 @@ class Catalog:
                 self._similar.discard(name)
 
     def ending_with(self, tail: str) -> list[str]:
-        """The paths whose last components have this key."""
+        """The paths whose last components match this key."""
         if tail.count("/") <= 1:
             return self._tails.get(tail)
         paths = self._tails.get("/".join(tail.split("/")[-2:]))
         return [path for path in paths if f"/{name_key(path)}".endswith(f"/{tail}")]
 
     def at(self, key: str) -> list[str]:
-        """The paths with this key; two of them differ in case or normal form only."""
+        """The paths with this key; they differ only in case or normal form."""
         two = "/".join(f"/{key}".split("/")[-2:])
         return [path for path in self._tails.get(two) if name_key(path) == key]
 
@@ -160,7 +160,7 @@ class Catalog:
         return sorted({path for id_ in _ids(stem) for path in self._ids.get(id_)})
 
     def similar_to(self, name: str, limit: int) -> tuple[str, ...]:
-        """The names most like this one, each of which is a link that leads somewhere."""
+        """The most similar names, each of which resolves as a link."""
         if self._similar is None:
             self._similar = SimilarNames(name for entry in self._entries.values() for name in _names(entry))
         return self._similar.closest(name, limit)
@@ -181,7 +181,7 @@ class Catalog:
 
 
 class _PathsByKey:
-    """Paths by key. Nearly every key has one path, which is kept without a list."""
+    """Paths by key. A single path is stored without a list, to save memory."""
 
     def __init__(self) -> None:
         self._held: dict[str, str | list[str]] = {}
@@ -208,9 +208,9 @@ class _PathsByKey:
 
 
 def resolve(catalog: Catalog, link: Link | LinkToResolve, source: str | None, *, suggestions: int = 3) -> Resolution:
-    """Find what a link in the note `source` leads to.
+    """Resolve a link in the note `source`.
 
-    Suggestions take a few milliseconds for each missing note: who resolves a whole vault asks for none.
+    Suggestions are slow to compute: callers that resolve a whole vault ask for none.
     """
     if link.external:
         return External(address=link.target)
@@ -228,17 +228,17 @@ def resolve(catalog: Catalog, link: Link | LinkToResolve, source: str | None, *,
 
 
 def is_attachment(target: str) -> bool:
-    """Whether a link to this target means a file that is no note, be it there or not."""
+    """Whether a link to this target names a file that is not a note, whether or not it exists."""
     return _extension(target) in KNOWN_EXTENSIONS and not is_note(target)
 
 
 def heading_key(text: str) -> str:
-    """The same for headings that differ only in case, punctuation, markup or normal form."""
+    """A key that ignores case, punctuation, markup and Unicode normal form."""
     return _NO_LETTERS.sub(" ", unicodedata.normalize("NFC", text)).strip().casefold()
 
 
 def section_lines(note: Note, anchor: str) -> tuple[int, int] | None:
-    """First and last line of what an anchor (`Heading`, `Heading#Sub` or `^block`) names in a note."""
+    """The first and last line of the section or block that an anchor (`Heading`, `Heading#Sub`, `^block`) names."""
     place = Anchors(note.headings, note.blocks).find(anchor)
     match place:
         case Block():
@@ -252,7 +252,7 @@ def section_lines(note: Note, anchor: str) -> tuple[int, int] | None:
 
 
 def _find(catalog: Catalog, target: str, source: str | None) -> tuple[list[str], LinkVia] | None:
-    """The paths that a target means, the preferred one first, and how they were found."""
+    """The paths that match a target, the preferred one first, and the rule that found them."""
     for suffix in _suffixes(target):
         paths = _by_path(catalog, target + suffix, source)
         if paths:
@@ -270,7 +270,7 @@ def _find(catalog: Catalog, target: str, source: str | None) -> tuple[list[str],
 
 
 def _suffixes(target: str) -> tuple[str, ...]:
-    """What may have been left out at the end of a target, the likeliest first."""
+    """The suffixes that may be missing at the end of a target, the likeliest first."""
     return _AS_WRITTEN_FIRST if _extension(target) in KNOWN_EXTENSIONS else _NOTES_FIRST
 
 
@@ -289,7 +289,7 @@ def _by_path(catalog: Catalog, spelling: str, source: str | None) -> list[str]:
 
 
 def _inside_vault(spelling: str, source: str | None) -> str | None:
-    """The vault path of a relative or rooted spelling; None if it leads out of the vault."""
+    """The vault path of a relative or absolute target; None if it is outside the vault."""
     if spelling.startswith("/"):
         return spelling.lstrip("/")
     components = source.split("/")[:-1] if source else []
@@ -304,7 +304,7 @@ def _inside_vault(spelling: str, source: str | None) -> str | None:
 
 
 def _preferred(paths: list[str], spelling: str, source: str | None) -> list[str]:
-    """Exact vault path first, then the source's own folder, then the shortest, then by the alphabet."""
+    """Sort paths: exact vault path, then the source's own folder, then the shortest path, then alphabetically."""
     if len(paths) < 2:
         return paths
     key = name_key(spelling)
@@ -335,19 +335,19 @@ def _ids(stem: str) -> set[str]:
 
 
 def _names(entry: CatalogEntry) -> set[str]:
-    """What can be written between brackets to get there."""
+    """The names by which a link can refer to the entry."""
     name = entry.path.rpartition("/")[2]
     return {without_suffix(name), entry.title, *entry.aliases} - {""} if is_note(entry.path) else {name}
 
 
 class LinkResolver(Protocol):
     def resolve(self, link: Link, source: str | None, *, suggestions: int = 3) -> Resolution:
-        """What a link leads to, written in the note `source` or by the user."""
+        """Resolve a link of the note `source` or of the user."""
         ...
 
 
 class LiveCatalog:
-    """Resolves links against what the index holds at the moment. Every thread may use it."""
+    """Resolves links against the current content of the index. Thread-safe."""
 
     def __init__(self, index: "NoteCatalog") -> None:
         self._index = index
@@ -370,12 +370,12 @@ class LiveCatalog:
             return found
 
     def resolve_all(self, links: Iterable[LinkToResolve]) -> list[tuple[int, Resolution]]:
-        """What links lead to, by their numbers, without suggestions."""
+        """The resolution of each link by its number, without suggestions."""
         with self._lock:
             return [(link.id, resolve(self._catalog, link, link.source, suggestions=0)) for link in links]
 
     def follow(self, generation: int, *, entries: Iterable[CatalogEntry], gone: Iterable[str]) -> None:
-        """Change as the index just did, unless others changed it too: then it is for `catch_up` to load it anew."""
+        """Apply a change of the index, unless others changed it too: then `catch_up` reloads it."""
         with self._lock:
             if self._generation != generation - 1:
                 return
@@ -387,7 +387,7 @@ class LiveCatalog:
             self._forget()
 
     def catch_up(self) -> int:
-        """Be of the index's generation, which is returned."""
+        """Reload if the index has a newer generation, and return that generation."""
         with self._lock:
             generation = self._index.generation()
             if self._generation != generation:
@@ -407,18 +407,18 @@ class LiveCatalog:
         return self._anchors_of[path]
 
     def _forget(self) -> None:
-        """What was true of another generation."""
+        """Drop what was cached for an older generation."""
         self._missing.clear()
         self._anchors_of.clear()
 
 
 def keys_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> frozenset[str]:
-    """Every key by which some link may look for a file. When the file changes, those links are to be resolved again."""
+    """Every key by which a link may look up a file. When the file changes, links with these keys are resolved again."""
     return frozenset((*_keys(name_key(path)), *[name_key(name) for name in (title, *aliases) if name]))
 
 
 def keys_of_links(links: Iterable[Link]) -> frozenset[str]:
-    """The keys whose files decide what links lead to."""
+    """The keys under which the targets of links are looked up."""
     keys: set[str] = set()
     for target in {link.target for link in links if link.target and not link.external}:
         key = name_key(target)
@@ -430,6 +430,6 @@ def keys_of_links(links: Iterable[Link]) -> frozenset[str]:
 
 
 def _keys(key: str) -> list[str]:
-    """The name of a file whose path has this key, and the ids in it."""
+    """The file name in a path key, and the ids in that name."""
     name = without_suffix(key.rpartition("/")[2])
     return [name, *_ANY_ID.findall(name)]

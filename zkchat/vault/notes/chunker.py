@@ -1,4 +1,4 @@
-"""Cut a note into sections that are small enough to be passages."""
+"""Split a note into sections that are small enough to be passages."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ _MAX_CODE_POINTS = 32
 
 
 def sections_of(note: Note, text: str) -> list[Section]:
-    """The note's body from heading to heading. Every character that is not blank or in a comment is in one section."""
+    """Split the note's body at its headings. Every character that is not blank or in a comment is in one section."""
     flat = with_line_feeds(text)
     lines = Lines(flat)
     sections = []
@@ -71,7 +71,7 @@ def _pieces(flat: str, start: int, end: int) -> list[Span]:
 
 
 def _reach(flat: str, start: int, end: int) -> int:
-    """How far a section that begins at `start` may go."""
+    """The greatest end of a section that begins at `start`."""
     window = flat[start : min(end, start + _BUDGET)]
     extra_bytes = len(window.encode(errors="surrogatepass")) - len(window)
     heavy_at_most = extra_bytes // 2  # a CJK character takes three bytes or four
@@ -88,7 +88,7 @@ def _reach(flat: str, start: int, end: int) -> int:
 
 
 def _best_cut(flat: str, start: int, stop: int) -> int:
-    """The last good place to cut in the second half of the section."""
+    """The last good split position in the second half of the section."""
     half = (start + stop) // 2
     for pattern in (_PARAGRAPH, _LINE, _SENTENCE, _WORD):
         last = deque(pattern.finditer(flat, half, stop), maxlen=1)
@@ -101,7 +101,7 @@ def _best_cut(flat: str, start: int, stop: int) -> int:
 
 
 def _joined(before: str, after: str) -> bool:
-    """Whether two code points are shown as one character."""
+    """Whether two code points belong to one grapheme."""
     return (
         unicodedata.combining(after) > 0
         or after in "\u200d\ufe0e\ufe0f"

@@ -1,4 +1,4 @@
-"""The YAML block at the top of a note: cut off at offset 0, read safely, never trusted."""
+"""The YAML block at the top of a note, parsed as untrusted input."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -71,7 +71,7 @@ class Frontmatter:
 
 
 def cut(flat: str, start: int = 0) -> Frontmatter:
-    """Read the frontmatter that begins at `start`, if one does. What is no mapping is text between two rules."""
+    """Parse the frontmatter that begins at `start`, if any. A block that is no mapping is text between two rules."""
     opening = _OPENING.match(flat, start)
     closing = _CLOSING.search(flat, opening.end()) if opening else None
     if not opening or not closing:
@@ -96,7 +96,7 @@ def cut(flat: str, start: int = 0) -> Frontmatter:
 
 
 def properties_at(flat: str, span: Span) -> list[tuple[int, str]]:
-    """The top-level property names with the offsets where they begin."""
+    """The top-level property names with their offsets."""
     return [(match.start(), match[1].strip("\"' ")) for match in _PROPERTY.finditer(flat, *span)]
 
 
@@ -105,7 +105,7 @@ def comments_in(flat: str, span: Span) -> list[Span]:
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Without empty ones, and without those that differ from an earlier one in case only."""
+    """Drop empty texts and those that differ from an earlier one only in case."""
     kept: dict[str, str] = {}
     for name in names:
         kept.setdefault(name.strip().casefold(), name.strip())
@@ -114,7 +114,7 @@ def distinct(names: Iterable[str]) -> tuple[str, ...]:
 
 
 class _Refused(Exception):
-    """Why a frontmatter is not read, as the end of a sentence."""
+    """Why a frontmatter was rejected, worded as the end of a sentence."""
 
 
 def _read(source: str) -> Properties | None:
@@ -124,9 +124,9 @@ def _read(source: str) -> Properties | None:
 
 
 def read_plain(source: str) -> Properties | None:
-    """What `read_yaml` says, if nothing is written but plain texts, days and lists of texts; else None.
+    """The result of `read_yaml` if the source has only plain texts, dates and lists of texts; else None.
 
-    Most frontmatters are like that, and YAML takes four times as long over them.
+    Most frontmatters are of this kind, and the YAML parser is much slower on them.
     """
     properties: dict[str, Any] = {}
     written: dict[str, Written] = {}
@@ -146,7 +146,7 @@ def read_plain(source: str) -> Properties | None:
 
 
 def read_yaml(source: str) -> Properties | None:
-    """None if the source is no mapping."""
+    """Parse YAML; None if the source is not a mapping."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -170,7 +170,7 @@ def read_yaml(source: str) -> Properties | None:
 
 
 def _inspect(events: "Iterable[yaml.Event]") -> None:
-    """Refuse what would overrun the loader's stack, or grow when it is copied."""
+    """Reject nesting that would overflow the loader's stack, and aliases that expand when copied."""
     import yaml
 
     depth = 0
@@ -186,7 +186,7 @@ def _inspect(events: "Iterable[yaml.Event]") -> None:
 
 
 def _value(node: Node, reader: "yaml.SafeLoader") -> Any:
-    """What a node stands for, with texts for keys, so that it can be written down as JSON."""
+    """The value of a node as JSON types: keys are strings."""
     if node.id == "mapping":
         return {_key(key): _value(value, reader) for key, value in node.value}
     if node.id == "sequence":
@@ -206,14 +206,14 @@ def _key(node: Node) -> str:
 
 
 def _written(node: Node) -> Written:
-    """YAML would make a 7 of the alias `007`, and a truth of `yes`."""
+    """The scalar as written: YAML would turn the alias `007` into 7, and `yes` into a boolean."""
     if node.id == "sequence":
         return [item.value for item in node.value if item.id == "scalar" and item.tag != _NOTHING]
     return node.value if node.id == "scalar" and node.tag != _NOTHING else []
 
 
 def _listed(written: Written | None, separator: str = "") -> list[str]:
-    """The texts of a list, or of one text that may be a list in disguise."""
+    """The texts of a list, or of one text that is split as a list."""
     if isinstance(written, str):
         return re.split(separator, written) if separator else [written]
     return written or []

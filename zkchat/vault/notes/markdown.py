@@ -1,4 +1,4 @@
-"""What Markdown makes of a text: where code, formulas, headings, hyperlinks and blocks stand, in character offsets."""
+"""The Markdown structure of a text: code, formulas, headings, hyperlinks and blocks, in character offsets."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -73,7 +73,7 @@ class Outline:
 
 
 def flatten(text: str) -> str:
-    """The text with `\\n` as its only line end and no byte order mark or lone surrogate; every offset stays true."""
+    """The text with `\\n` as its only line end and no byte order mark or lone surrogate; offsets are preserved."""
     if text.startswith("\ufeff"):
         text = " " + text[1:]
     try:
@@ -84,12 +84,12 @@ def flatten(text: str) -> str:
 
 
 def with_line_feeds(text: str) -> str:
-    """The text with `\\n` as its only line end; every offset stays true."""
+    """The text with `\\n` as its only line end; offsets are preserved."""
     return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
 class Lines:
-    """Line numbers of offsets, counted from 1. Asked in rising order, it reads the text once."""
+    """Line numbers of offsets, counted from 1. Queries in rising order scan the text once."""
 
     def __init__(self, flat: str) -> None:
         self._flat = flat
@@ -119,12 +119,12 @@ def blank(flat: str, spans: Iterable[Span]) -> str:
 
 
 def blank_escapes(flat: str) -> str:
-    """The text with NULs for each character that a backslash robs of its meaning."""
+    """The text with NULs for each character that a backslash escapes."""
     return _ESCAPED.sub("\0\0", flat) if "\\" in flat else flat
 
 
 def plain(markdown: str) -> str:
-    """Markdown as it reads on one line: without emphasis, backticks or addresses."""
+    """Markdown as plain text on one line: without emphasis, backticks or addresses."""
     pieces = []
     for event in _parser().events(flatten(markdown)):
         if isinstance(event, str):
@@ -139,9 +139,9 @@ def plain(markdown: str) -> str:
 
 
 def outline(flat: str, start: int = 0) -> Outline:
-    """Read a flattened text, in time proportional to its length, whatever it holds. Before `start` it is blank.
+    """Parse a flattened text in linear time. Before `start` it is blank.
 
-    Of all Markdown only a table can say more than is written: its short rows are filled up with empty cells.
+    Tables are limited, because the parser fills short rows with empty cells: its output can be larger than its input.
     """
     lines = f"\n{flat[start:]}"
     if not (any(mark in lines for mark in _MARKS) or _HYPERLINK.search(lines) or _ODD_LINE.search(lines)):
@@ -152,7 +152,7 @@ def outline(flat: str, start: int = 0) -> Outline:
 
 
 def _plain_titles(lines: str, *, first_line: int, start: int) -> Iterator[Heading]:
-    """The lines that begin with `#`. Of the text itself the line end before the first one is no part."""
+    """The headings of `lines`, which is the text after an extra line end, that begin with `#`."""
     line, position = first_line - 1, 0
     for match in _PLAIN_TITLE.finditer(lines):
         marks, text = match.groups()
@@ -174,7 +174,7 @@ class _Reader:
         self._room = MAX_SPANS
 
     def read(self, parser: "pyromark.Markdown", at_most: float = inf) -> Outline | None:
-        """None if there is more than so much to be read."""
+        """Parse the text; None if the parser reports more than `at_most` events."""
         found = self._found
         events = parser.events_with_range(_without_piped_links(self._flat), merge_text=True)
         for number, (event, place) in enumerate(events):
@@ -246,7 +246,7 @@ class _Reader:
 
 
 def _without_piped_links(flat: str) -> str:
-    """The pipe of a wikilink ends no table cell, whether it is escaped or not."""
+    """Hide the pipes of wikilinks, escaped or not, which must not end a table cell."""
     return _PIPED.sub(lambda match: match[0].replace("|", "/"), flat) if "|" in flat else flat
 
 
@@ -261,7 +261,7 @@ def _title_of(source: str) -> str:
 
 
 def _title_text(line: str) -> str:
-    """What a heading says: the line after its `#`, without those that may close it."""
+    """The text of a heading, without opening and closing `#`."""
     text = line.strip()
     if not text.endswith("#"):
         return text[:MAX_TITLE_CHARACTERS]
@@ -270,7 +270,7 @@ def _title_text(line: str) -> str:
 
 
 def _character_offsets(data: bytes) -> Callable[[int], int]:
-    """From byte offsets of a UTF-8 text to character offsets."""
+    """Map byte offsets of a UTF-8 text to character offsets."""
     counts = [0]
     for start in range(0, len(data), _STRIDE):
         counts.append(counts[-1] + len(data[start : start + _STRIDE].translate(None, _CONTINUATION_BYTES)))

@@ -1,4 +1,4 @@
-"""From the text of a note to what is known of it."""
+"""Parse the text of a note into a `Note`."""
 
 import re
 from bisect import bisect_right
@@ -23,7 +23,7 @@ _BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
 def parse_note(path: str, text: str) -> Note:
-    """Read a note. No text makes this raise, and none makes it slow."""
+    """Parse a note. Never raises, and takes time proportional to the length of the text."""
     flat, matter, body = _cut(text)
     found = outline(body, matter.end)
     prose = read_prose(text, body, found)
@@ -61,17 +61,17 @@ def _left_out(has_more: Mapping[str, bool]) -> list[str]:
 
 
 def frontmatter_of(text: str) -> Frontmatter:
-    """What stands at the top of a note, without a look at the rest."""
+    """The frontmatter of a note, without parsing the rest."""
     return cut(flatten(text), start=int(text.startswith("\ufeff")))
 
 
 def prose_of(text: str) -> str:
-    """What a note says beside its links: frontmatter, code, formulas and links are blanked out. Every offset stays."""
+    """The text of a note with frontmatter, code, formulas and links blanked out; offsets are preserved."""
     return _prose(text).rest
 
 
 def comments_of(text: str) -> list[Span]:
-    """Where `%% … %%` stands in a note."""
+    """The spans of `%% … %%` comments in a note."""
     return _prose(text).comments if "%%" in text else []
 
 
@@ -81,19 +81,19 @@ def _prose(text: str) -> Prose:
 
 
 def _cut(text: str) -> tuple[str, Frontmatter, str]:
-    """The flattened text, its frontmatter, and the text again with the frontmatter blanked out."""
+    """The flattened text, its frontmatter, and the text with the frontmatter blanked out."""
     flat = flatten(text)
     matter = cut(flat, start=int(text.startswith("\ufeff")))
     return flat, matter, _hidden(flat[: matter.end]) + flat[matter.end :]
 
 
 def _hidden(lines: str) -> str:
-    """Blank lines in place of these, so that offsets and line numbers stay."""
+    """Replace spans by blank lines, so that offsets and line numbers are preserved."""
     return "\n".join(" " * len(line) for line in lines.split("\n"))
 
 
 def _shown(titles: list[Heading], comments: list[Span]) -> list[Heading]:
-    """Those that stand in no comment."""
+    """The items outside comments."""
     if not comments:
         return titles
     commented = inside([(title.start, title.start + 1) for title in titles], comments)
@@ -153,14 +153,14 @@ def _blocks(body: str, rest: str, spans: list[Span]) -> Iterator[Block]:
 
 
 def _end_of_text(body: str, start: int, end: int) -> int:
-    """Where the white space begins that a span ends with."""
+    """The offset of the trailing white space of a span."""
     while end > start and body[end - 1].isspace():
         end -= 1
     return end
 
 
 def _owners(offsets: list[int], spans: list[Span]) -> Iterator[Span]:
-    """For each id the innermost block around it; for one that stands at the beginning of a block, the block before."""
+    """For each id the innermost block around it; for an id at the beginning of a block, the block before."""
     coming = deque(spans)
     around: list[tuple[Span, Span | None]] = []
     for offset in offsets:

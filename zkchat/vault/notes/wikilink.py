@@ -1,4 +1,4 @@
-"""Links: the grammar of one, where they stand in a text, and when two targets are the same name."""
+"""Links: their grammar, where they are in a text, and when two targets are the same name."""
 
 import re
 import unicodedata
@@ -33,7 +33,7 @@ _SIZE = re.compile(r"\d+(?:x\d+)?")
 
 
 class Prose(NamedTuple):
-    """What stands in a text outside code and formulas."""
+    """The links and comments of a text outside code and formulas."""
 
     links: list[Link]
     comments: list[Span]
@@ -44,18 +44,18 @@ class Prose(NamedTuple):
 
 
 def scan(text: str) -> list[Link]:
-    """The links of any text that has no frontmatter, in order."""
+    """The links of a text without frontmatter, in order."""
     flat = flatten(text)
     return read_prose(text, flat, outline(flat)).links
 
 
 def without_links(text: str) -> str:
-    """The text with a space in the place of each link."""
+    """The text with each link replaced by a space."""
     return without(scan(text), text)
 
 
 def without(links: Iterable[Link], text: str) -> str:
-    """The text with a space in the place of each of these links of it."""
+    """The text with each of the given links replaced by a space."""
     pieces: list[str] = []
     position = 0
     for link in links:
@@ -65,7 +65,7 @@ def without(links: Iterable[Link], text: str) -> str:
 
 
 def read_prose(text: str, flat: str, found: Outline) -> Prose:
-    """Find the links and comments of a text, given its outline. Where two links overlap, the wikilink is meant."""
+    """Find the links and comments of a text, given its outline. Where two links overlap, the wikilink wins."""
     visible = blank_escapes(blank(flat, found.code))
     spans = wikilink_spans(visible)
     formulas = _begun_outside(spans, found.formulas)
@@ -87,14 +87,14 @@ def read_prose(text: str, flat: str, found: Outline) -> Prose:
 
 
 def wikilink_spans(visible: str, start: int = 0, end: int | None = None) -> list[Span]:
-    """Where `[[…]]` and `![[…]]` stand in a text whose code is blanked out."""
+    """The spans of `[[…]]` and `![[…]]` in a text whose code is blanked out."""
     matches = islice(_WIKILINK.finditer(visible, start, len(visible) if end is None else end), MAX_SPANS)
     spans = [match.span() for match in matches]
     return [(opening - (visible[opening - 1 : opening] == "!"), closing) for opening, closing in spans]
 
 
 def wikilink(text: str, span: Span, line: int, *, in_comment: bool = False, in_frontmatter: str = "") -> Link | None:
-    """Read the wikilink that stands in this place; None if it names nothing."""
+    """Parse the wikilink in this span; None if its target is empty."""
     start, end = span
     written = text[start:end]
     embed = written.startswith("!")
@@ -144,7 +144,7 @@ def _from_hyperlink(link: Hyperlink, text: str, line: int, *, in_comment: bool) 
 
 
 def _split(path: str) -> tuple[str, str, bool]:
-    """Target, anchor, and whether it is an address outside the vault, which stays whole."""
+    """Target, anchor, and whether it is an address outside the vault, which is not split."""
     if ":" in path and _ADDRESS.match(path):
         return path, "", True
     target, _, anchor = path.partition("#")
@@ -157,7 +157,7 @@ def _without_size(display: str) -> tuple[str, str]:
 
 
 def inside(spans: Sequence[Span], walls: Sequence[Span]) -> list[bool]:
-    """For each span whether one of the walls holds it whole; both are in order."""
+    """For each span whether one of the walls contains it; both are in order."""
     held = [False] * len(spans)
     current = 0
     for number, (start, end) in enumerate(spans if walls else ()):
@@ -168,13 +168,13 @@ def inside(spans: Sequence[Span], walls: Sequence[Span]) -> list[bool]:
 
 
 def _begun_outside(links: Sequence[Span], formulas: Sequence[Span]) -> list[Span]:
-    """The formulas without those whose first `$` is a part of a name, as in `[[A$AP]] and [[Ke$ha]]`."""
+    """The formulas without those whose first `$` is inside a link, as in `[[A$AP]] and [[Ke$ha]]`."""
     signs = [(start, start + 1) for start, _ in formulas]
     return [formula for formula, named in zip(formulas, inside(signs, links), strict=True) if not named]
 
 
 def _apart(spans: Iterable[Span], others: Sequence[Span]) -> Iterator[Span]:
-    """Those spans that share no character with the others, which are in order."""
+    """The spans that do not overlap any of the others, which are in order."""
     for start, end in spans:
         nearest = bisect_left(others, (end, end)) - 1
         if nearest < 0 or others[nearest][1] <= start:
@@ -182,7 +182,7 @@ def _apart(spans: Iterable[Span], others: Sequence[Span]) -> Iterator[Span]:
 
 
 def name_key(name: str) -> str:
-    """The same for names that differ only in case, in Unicode normal form or in the kind of space."""
+    """A key that ignores case, Unicode normal form and the kind of space."""
     if name.isascii():
         return name.lower()
     composed = unicodedata.normalize("NFC", name.translate(_SPACES))
