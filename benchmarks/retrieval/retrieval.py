@@ -73,9 +73,7 @@ class Systems:
         self._index = index
         lookup = index.look_up(set(), None)
         self._text = TextRanking(lookup.segments or (), lookup.dead)
-        numbers = self._text.sections.tolist()
-        stored = {section.id: section for section in index.sections(numbers)}
-        self.sections = [stored[number] for number in numbers]
+        self.sections = sections_of(index, self._text)
         self._embedder = installed()
         self._vectors = VectorSearch(index.vectors, self._embedder)
         vectors = unpacked(packed(self._embedder.embed([described(each) for each in self.sections])), 256)
@@ -123,6 +121,13 @@ class Systems:
     def _asked(self, question: str) -> tuple[Counter[str], Sequence[TermPostings]]:
         asked = Counter(query_terms(question))
         return asked, self._index.look_up(set(asked), None).postings
+
+
+def sections_of(index: SqliteNoteIndex, text: TextRanking) -> list[StoredSection]:
+    """All sections of a vault, in the order in which their scores come."""
+    numbers = text.sections.tolist()
+    stored = {section.id: section for section in index.sections(numbers)}
+    return [stored[number] for number in numbers]
 
 
 def described(section: StoredSection) -> str:

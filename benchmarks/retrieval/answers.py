@@ -1,0 +1,245 @@
+"""How well the evidence answers: the questions of queries/answers over vault-fixtures and two generated vaults.
+
+    python -m benchmarks.retrieval.answers [--half dev|test|both] [--misses] [--json]
+
+Each question goes the way of a question in a chat: its links are resolved, and the evidence is found with the vectors
+of the search. Beside it stand the first passages of the search itself, and of a plain FTS5 table. README.md says more.
+"""
+
+import argparse
+import json
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.retrieval.answer_set import HALVES, KINDS, VAULTS, Asked, Passage, all_questions, write_vault
+from benchmarks.retrieval.retrieval import plain_table, sections_of
+from zkchat.chat.question import Question
+from zkchat.chat.references import resolve_links
+from zkchat.providers.static_vectors import installed
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.evidence import find_evidence
+from zkchat.vault.library import Library
+from zkchat.vault.search.ranking import TextRanking
+from zkchat.vault.search.vectors import VectorSearch
+
+SHOWN = 3
+EVIDENCE, SEARCH, BASELINE = "evidence", "search", "FTS5 bm25"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a system makes of a question: the passages that it shows, and the notes that it calls the nearest."""
+
+    passages: tuple[Passage, ...]
+    nearest: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    asked: Asked
+    shown: Shown
+    linked: frozenset[str]
+    """The notes that the question links to."""
+
+    @property
+    def first(self) -> bool:
+        return any(self.asked.is_answered_by(each) for each in self.shown.passages[:1])
+
+    @property
+    def any(self) -> bool:
+        return self.asked.is_answered_in_full_by(self.shown.passages)
+
+    @property
+    def wrong(self) -> bool:
+        """Something is shown, and nothing of the answer is in it."""
+        return not self.silent and not any(self.asked.is_answered_by(each) for each in self.shown.passages)
+
+    @property
+    def silent(self) -> bool:
+        return not self.shown.passages
+
+    @property
+    def verdict(self) -> str:
+        if not self.asked.answerable:
+            return "right" if self.silent else "answered"
+        return "silent" if self.silent else "wrong" if self.wrong else "right" if self.first and self.any else "later"
+
+    @property
+    def from_linked(self) -> bool:
+        return any(each.path in self.linked for each in self.shown.passages[:1])
+
+
+System = Callable[[Question, Sequence[tuple[str, str]]], Shown]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of a group of questions, how many … ; `answered` counts those that no note answers."""
+
+    answerable: int
+    first: int
+    any: int
+    wrong: int
+    silent: int
+    linked: int
+    from_linked: int
+    unanswerable: int
+    answered: int
+    with_nearest: int
+
+    @classmethod
+    def of(cls, results: Iterable[Result]) -> "Figures":
+        listed = [*results]
+        answerable = [each for each in listed if each.asked.answerable]
+        linked = [each for each in answerable if each.asked.kind == "linked"]
+        unanswerable = [each for each in listed if not each.asked.answerable]
+        return cls(
+            answerable=len(answerable),
+            first=sum(each.first for each in answerable),
+            any=sum(each.any for each in answerable),
+            wrong=sum(each.wrong for each in answerable),
+            silent=sum(each.silent for each in answerable),
+            linked=len(linked),
+            from_linked=sum(each.from_linked for each in linked),
+            unanswerable=len(unanswerable),
+            answered=sum(not each.silent for each in unanswerable),
+            with_nearest=sum(each.silent and bool(each.shown.nearest) for each in unanswerable),
+        )
+
+    def row(self) -> str:
+        shares = [share(each, self.answerable) for each in (self.first, self.any, self.wrong, self.silent)]
+        answered = [share(self.from_linked, self.linked), share(self.answered, self.unanswerable)]
+        return f"{self.answerable:>5}{''.join(shares)}{answered[0]}{self.unanswerable:>7}{answered[1]}"
+
+
+_COLUMNS = ("first", "any", "wrong", "silent", "linked")
+HEADER = f"{'':24}{'asked':>5}{''.join(f'{each:>8}' for each in _COLUMNS)}{'none':>7}{'said':>8}"
+
+
+def share(count: int, of: int) -> str:
+    return f"{f'{100 * count / of:.1f}':>8}" if of else f"{'–':>8}"
+
+
+def systems(library: Library, index: SqliteNoteIndex) -> dict[str, System]:
+    lookup = index.look_up(set(), None)
+    sections = sections_of(index, TextRanking(lookup.segments or (), lookup.dead))
+    table = plain_table(sections)
+
+    def evidence(question: Question, linked: Sequence[tuple[str, str]]) -> Shown:
+        found = find_evidence(library, question.prose, linked, limit=SHOWN)
+        passages = tuple(Passage(each.relative_path, each.text) for each in found.evidence)
+        return Shown(passages, tuple(each.relative_path for each in found.nearest))
+
+    def search(question: Question, _: Sequence[tuple[str, str]]) -> Shown:
+        found = library.search(question.text, limit=SHOWN)
+        return Shown(tuple(Passage(each.path, each.text) for each in found))
+
+    def baseline(question: Question, _: Sequence[tuple[str, str]]) -> Shown:
+        words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question.text))
+        rows = table.execute("SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain) LIMIT ?", (words, SHOWN))
+        return Shown(tuple(Passage(sections[row].path, sections[row].text) for (row,) in rows))
+
+    return {EVIDENCE: evidence, SEARCH: search, BASELINE: baseline}
+
+
+def asked_of(vault: str, questions: Sequence[Asked]) -> dict[str, list[Result]]:
+    """What each system shows on each of the questions, once the vault is read and has its vectors."""
+    with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
+        write_vault(vault, Path(folder) / "vault")
+        files = VaultFiles(Path(folder) / "vault", exclude=(), max_note_bytes=5_000_000)
+        library = Library.over(files, index, VectorSearch(index.vectors, installed()))
+        library.refresh()
+        library.embed()
+        return {
+            name: [result(library, system, asked) for asked in questions]
+            for name, system in systems(library, index).items()
+        }
+
+
+def result(library: Library, system: System, asked: Asked) -> Result:
+    question = Question.parse(asked.text)
+    references = resolve_links(library, question.links)
+    linked = [(each.relative_path, each.anchor) for each in references if each.relative_path]
+    return Result(asked, system(question, linked), frozenset(path for path, _ in linked))
+
+
+def report(results: dict[str, list[Result]], halves: Sequence[str]) -> Iterator[str]:
+    yield HEADER
+    for half in halves:
+        for name, of_all in results.items():
+            yield f"{f'{half}: {name}':24}{Figures.of(each for each in of_all if each.asked.half == half).row()}"
+    of_all = results[EVIDENCE]
+    yield from grouped("kind", of_all, lambda result: result.asked.kind, KINDS)
+    languages = sorted({each.asked.language for each in of_all})
+    yield from grouped("language", of_all, lambda result: result.asked.language, languages)
+    yield from grouped("vault", of_all, lambda result: result.asked.vault, VAULTS)
+
+
+def grouped(
+    title: str, results: Sequence[Result], group_of: Callable[[Result], str], order: Iterable[str]
+) -> Iterator[str]:
+    yield f"\n{'evidence by ' + title:24}{HEADER[24:]}"
+    for group in order:
+        yield f"{group:24}{Figures.of(each for each in results if group_of(each) == group).row()}"
+
+
+def figures(results: dict[str, list[Result]], halves: Sequence[str]) -> dict[str, object]:
+    """All figures, for a program to read."""
+    groups: dict[str, dict[str, dict[str, int]]] = defaultdict(dict)
+    for name, of_all in results.items():
+        for half in halves:
+            of_half = [each for each in of_all if each.asked.half == half]
+            groups[half][name] = asdict(Figures.of(of_half))
+            for kind in ("kind", "language", "vault"):
+                for group in sorted({getattr(each.asked, kind) for each in of_half}):
+                    chosen = [each for each in of_half if getattr(each.asked, kind) == group]
+                    groups[f"{half} {kind} {group}"][name] = asdict(Figures.of(chosen))
+    return {**groups}
+
+
+def misses(results: Iterable[Result]) -> Iterator[str]:
+    """Each question whose first passage is not right, what was shown instead, and what would have been right."""
+    for each in results:
+        asked, shown = each.asked, each.shown
+        if each.first and each.any if asked.answerable else each.silent:
+            continue
+        verdict = (
+            "answered" if not asked.answerable else "SILENT" if each.silent else "WRONG" if each.wrong else "later"
+        )
+        yield f"\n{verdict:9}{asked.id} {asked.language} {asked.kind}: {asked.text}"
+        yield from (f"    right: {place.path}: {place.contains or '(any)'}" for part in asked.parts for place in part)
+        for passage in shown.passages:
+            mark = "+" if asked.is_answered_by(passage) else "-"
+            yield f"    {mark} {passage.path}: {' '.join(passage.text.split())[:160]}"
+        if shown.nearest:
+            yield f"    nearest: {', '.join(shown.nearest)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=(*HALVES, "both"), default="both")
+    parser.add_argument("--misses", action="store_true", help="list what the evidence does not answer first")
+    parser.add_argument("--json", action="store_true", help="print all figures as JSON")
+    wanted = parser.parse_args()
+    halves = HALVES if wanted.half == "both" else (wanted.half,)
+    questions = [each for each in all_questions() if each.half in halves]
+    results: dict[str, list[Result]] = defaultdict(list)
+    for vault in VAULTS:
+        for name, found in asked_of(vault, [each for each in questions if each.vault == vault]).items():
+            results[name] += found
+    if wanted.json:
+        print(json.dumps(figures(results, halves), indent=1))
+    else:
+        print("\n".join(report(results, halves)))
+    if wanted.misses:
+        print("\n".join(misses(results[EVIDENCE])))
+
+
+if __name__ == "__main__":
+    main()

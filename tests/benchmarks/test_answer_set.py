@@ -1,0 +1,116 @@
+"""The questions of the answer benchmark are sound: what is said to answer stands there, and links lead somewhere."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.retrieval.answer_set import (
+    HALVES,
+    KINDS,
+    UNANSWERABLE,
+    VAULTS,
+    Asked,
+    Passage,
+    Place,
+    all_questions,
+    notes_of,
+    write_vault,
+)
+from benchmarks.retrieval.generated_vaults import rows_of, written
+from zkchat.chat.question import Question
+from zkchat.chat.references import resolve_links
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.library import Library
+
+QUESTIONS = all_questions()
+LANGUAGES = {"en", "de", "fr", "es", "ru", "zh", "ja", "hi", "th"}
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Library]]:
+    root = tmp_path_factory.mktemp("vaults")
+    found = {}
+    indexes = []
+    for vault in VAULTS:
+        write_vault(vault, root / vault)
+        indexes.append(index := SqliteNoteIndex(root / f"{vault}.db"))
+        found[vault] = Library.over(VaultFiles(root / vault, exclude=(), max_note_bytes=5_000_000), index)
+        found[vault].refresh()
+    yield found
+    for index in indexes:
+        index.close()
+
+
+def test_there_are_enough_questions_of_each_kind_and_language() -> None:
+    answerable = [each for each in QUESTIONS if each.answerable]
+    unanswerable = [each for each in QUESTIONS if not each.answerable]
+
+    assert len(answerable) >= 150
+    assert len(unanswerable) >= 40
+    assert {each.kind for each in QUESTIONS} == {*KINDS}
+    assert {each.language for each in QUESTIONS} >= LANGUAGES
+
+
+def test_ids_and_questions_are_unique() -> None:
+    assert max(Counter(each.id for each in QUESTIONS).values()) == 1
+    assert max(Counter((each.vault, each.text) for each in QUESTIONS).values()) == 1
+
+
+def test_only_questions_of_the_kind_none_have_no_answer() -> None:
+    assert {each.id for each in QUESTIONS if not each.answerable} == {
+        each.id for each in QUESTIONS if each.kind == UNANSWERABLE
+    }
+
+
+@pytest.mark.parametrize("vault", VAULTS)
+def test_every_answer_stands_in_its_note(vault: str) -> None:
+    notes = dict(notes_of(vault))
+
+    for asked in QUESTIONS:
+        if asked.vault == vault:
+            for place in (place for part in asked.parts for place in part):
+                assert place.holds(place.path, notes[place.path]), (asked.id, place)
+
+
+def test_every_link_of_a_question_leads_to_a_note_that_answers(libraries: dict[str, Library]) -> None:
+    for asked in QUESTIONS:
+        found = resolve_links(libraries[asked.vault], Question.parse(asked.text).links)
+        assert all(each.status == "resolved" and (each.anchor_found or not each.anchor) for each in found), asked
+        if asked.kind == "linked":
+            assert {each.relative_path for each in found} == {part[0].path for part in asked.parts}, asked
+
+
+@pytest.mark.parametrize("group", ["kind", "language", "vault"])
+def test_halves_are_alike(group: str) -> None:
+    counts = Counter((getattr(each, group), each.half) for each in QUESTIONS)
+
+    for name in {name for name, _ in counts}:
+        sizes = [counts[name, half] for half in HALVES]
+        assert abs(sizes[0] - sizes[1]) <= max(2, sum(sizes) // 8), (name, sizes)
+
+
+@pytest.mark.parametrize("vault", VAULTS)
+def test_a_vault_is_the_same_each_time(vault: str) -> None:
+    assert [*notes_of(vault)] == [*notes_of(vault)]
+    assert max(Counter(path.casefold() for path, _ in notes_of(vault)).values()) == 1
+
+
+def test_a_part_of_an_answer_is_right_but_not_the_whole() -> None:
+    asked = Asked("x", "garden", "dev", "en", "linked", "?", ((Place("a.md", "one *two*"),), (Place("b.md", ""),)))
+    first, second = Passage("a.md", "| One | one\n two |"), Passage("b.md", "anything")
+
+    assert asked.is_answered_by(first)
+    assert not asked.is_answered_by(Passage("b.md.md", "one two"))
+    assert not asked.is_answered_in_full_by([first])
+    assert asked.is_answered_in_full_by([second, first])
+
+
+def test_a_note_is_written_from_a_row_and_one_of_its_wordings() -> None:
+    (row,) = rows_of("name | size\nLamp | 3 cm")
+
+    path, text = written({"path": "{name}.md", "text": "{name}: ⟨small¦little⟩, {size}"}, row)
+
+    assert path == "Lamp.md"
+    assert text in {"Lamp: small, 3 cm\n", "Lamp: little, 3 cm\n"}
