@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.retrieval.retrieval import Question, results_of, tables
+from benchmarks.retrieval.retrieval import Question, print_results, results_of
 from zkchat.storage.note_index import SqliteNoteIndex
 
 ACCENTED = ("de", "es", "tr", "ro", "vi")
@@ -58,8 +58,7 @@ def main() -> None:
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
         asked = fill(Path(folder) / "vault", wanted.folder, wanted.every)
-        results = results_of(index, Path(folder) / "vault", asked)
-    print("\n".join(tables(asked, results)))
+        print_results(asked, results_of(index, Path(folder) / "vault", asked))
 
 
 if __name__ == "__main__":

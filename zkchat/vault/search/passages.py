@@ -14,7 +14,7 @@ from zkchat.errors import StorageDamaged
 from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage, file_title
 from zkchat.ports import TextIndex
-from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, phrase_text, query_terms, term_spans, terms
+from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_text, query_terms, term_spans, terms
 from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ _PIECE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
+_MAX_FILTERED_WORDS = 6
+"""Words of a query in which a phrase in quotes and `-word` are filters. In a longer one, a sentence, they are text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,17 +55,23 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Understand `tag:x`, `path:x`, `after:2024-05-31`, `"exact phrase"` and `-word`. Never raises."""
+    """Understand `tag:x`, `path:x`, `after:2024-05-31`, `"exact phrase"` and `-word`. Never raises.
+
+    In a query of more than six words phrases and `-word` are text like the rest: people quote what they talk about.
+    """
     words: list[str] = []
     filters: dict[str, list[str]] = {"phrase": [], "without": [], "tag": [], "path": []}
     after: date | None = None
-    for piece in _PIECE.finditer(text[:MAX_QUERY_CHARACTERS]):
-        value = piece["quoted"] or piece["plain"]
-        kind = _kind(piece, value)
+    pieces = [(_kind(piece), piece) for piece in _PIECE.finditer(text[:MAX_QUERY_CHARACTERS])]
+    is_sentence = sum(_count_words(kind, piece) for kind, piece in pieces) > _MAX_FILTERED_WORDS
+    for kind, piece in pieces:
+        value = _value(piece)
         if kind == "after":
             after = _date(value)
         elif kind == "word":
             words.append(piece.group())
+        elif is_sentence and kind in {"phrase", "without"}:
+            words.append(value)
         else:
             filters[kind].append(value)
     return Query(
@@ -76,8 +84,19 @@ def parse_query(text: str) -> Query:
     )
 
 
-def _kind(piece: re.Match[str], value: str) -> str:
-    field = (piece["field"] or "").lower()
+def _value(piece: re.Match[str]) -> str:
+    return piece["quoted"] or piece["plain"]
+
+
+def _count_words(kind: str, piece: re.Match[str]) -> int:
+    """How many words of a sentence a piece stands for; something in quotes is one."""
+    if kind not in {"word", "phrase", "without"}:
+        return 0
+    return 1 if piece["quoted"] else count_words(piece["plain"])
+
+
+def _kind(piece: re.Match[str]) -> str:
+    field, value = (piece["field"] or "").lower(), _value(piece)
     if piece["minus"]:
         # `-5` is a number, `--force` an option, `-tag:x` nothing we know.
         return "without" if not field and (value[0].isalpha() or piece["quoted"]) else "word"

@@ -135,6 +135,12 @@ def idf(documents: int, containing: int) -> float:
     return log(1 + (documents - containing + 0.5) / (containing + 0.5))
 
 
+def count_words(text: str) -> int:
+    """The words of a text as a reader would count them: where there are no spaces, two letters are about one."""
+    runs = [run for word in _WORD.findall(text) for run in _RUN.findall(word)]
+    return sum((len(run) + 1) // 2 if _UNSPACED.match(run) else 1 for run in runs)
+
+
 def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
     """The terms of a text, each with the place where its word begins and ends."""
     for match in _WORD.finditer(text):

@@ -64,3 +64,42 @@ def test_phrases_rank_together_with_the_other_words() -> None:
 def test_nothing_that_is_typed_raises(text: str) -> None:
     parse_query(text)
     parse_query(f'tag:{text} path:"{text}" after:{text} -{text}')
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ('one two three four five "six seven"', Query(words="one two three four five", phrases=("six seven",))),
+        ("one two three four five -six", Query(words="one two three four five", without=("six",))),
+        ('"a phrase of more than six words"', Query(phrases=("a phrase of more than six words",))),
+        ('what does "rye flour" do to the taste?', Query(words="what does rye flour do to the taste?")),
+        ("what is the difference between this and -that", Query(words="what is the difference between this and that")),
+        ('what did we say of -"rye flour" in the spring', Query(words="what did we say of rye flour in the spring")),
+        ('Notion 和 "黑曜石" 有什么主要的区别呢', Query(words="Notion 和 黑曜石 有什么主要的区别呢")),
+        ('"黑曜石" 有什么区别', Query(words="有什么区别", phrases=("黑曜石",))),
+    ],
+)  # fmt: skip
+def test_in_a_sentence_of_more_than_six_words_quotes_and_minus_are_no_filters(text: str, query: Query) -> None:
+    assert parse_query(text) == query
+
+
+def test_tags_folders_and_dates_filter_a_sentence_too_and_are_none_of_its_words() -> None:
+    text = 'what does "rye flour" do to the taste? tag:bread path:Kitchen after:2024'
+    filtered = Query(
+        words="what does rye flour do to the taste?", tags=("bread",), paths=("Kitchen",), after=date(2024, 1, 1)
+    )
+    assert parse_query(text) == filtered
+    assert parse_query('a "b c" tag:d path:e path:f tag:g after:2024').phrases == ("b c",)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.sampled_from(["rye", "flour", '"rye bread"', "-yeast", '-"old dough"', "tag:x"]), max_size=12))
+def test_every_word_of_a_sentence_ranks(pieces: list[str]) -> None:
+    query = parse_query(" ".join(pieces))
+    words = [each for each in pieces if each != "tag:x"]
+    if len(words) > 6:
+        assert query.words == " ".join(each.lstrip("-").strip('"') for each in words)
+        assert (query.phrases, query.without) == ((), ())
+    else:
+        assert len(query.phrases) == words.count('"rye bread"')
+        assert len(query.without) == words.count("-yeast") + words.count('-"old dough"')

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from zkchat.vault.search.terms import (
     END,
     are_all_queried,
+    count_words,
     phrase_text,
     pieces,
     query_terms,
@@ -173,3 +174,11 @@ def test_accents_that_make_another_letter_elsewhere_stay() -> None:
 
 def test_stop_words_are_known_without_their_accents() -> None:
     assert query_terms("como esta tambien la biblioteca") == query_terms("cómo está también la biblioteca")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("", 0), ("…", 0), ("rye", 1), ("well-known facts", 3), ("黑曜石", 2), ("Notion 和 黑曜石", 4), ("ใบเตย", 3)],
+)
+def test_words_are_counted_as_a_reader_would(text: str, count: int) -> None:
+    assert count_words(text) == count
