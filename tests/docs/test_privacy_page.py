@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from tests.support.doc_examples import DOCS, comparable, examples_of, run
+from tests.support.doc_examples import DOCS
 from tests.support.frontmatter_forms import FORMS, renewed
-from tests.support.world import World
 from zkchat.vault.privacy.classes import privacy_of_text
 
 ROWS = re.findall(
@@ -29,8 +28,3 @@ def test_the_page_of_forms_is_up_to_date() -> None:
     page = (DOCS / "privacy-forms.md").read_text("utf-8")
     assert page == renewed(page), "run: python -m tests.support.frontmatter_forms docs/privacy-forms.md"
     assert page.count("\n| ") - page.count("| form |") == len(FORMS)
-
-
-def test_the_example_of_the_page_prints_what_the_page_says(world: World) -> None:
-    (example,) = examples_of("privacy.md")
-    assert run(world, example) == comparable(example.printed)

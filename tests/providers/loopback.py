@@ -189,6 +189,8 @@ class Loopback:
     gone: threading.Event = field(default_factory=threading.Event)
     """Set once a client has left while it was still being answered."""
     port: int = 0
+    key: str = KEY
+    """What OpenAI's protocol asks for; empty: none is needed."""
     _answering: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
 
     @property
@@ -251,7 +253,8 @@ class Loopback:
             return await connection.reply(404, (protocol or PROTOCOLS["/api/chat"]).error(f"model '{model}' not found"))
         if protocol is None:
             return await connection.reply(200, self.shown())
-        if isinstance(protocol, OpenAIProtocol) and request.headers.get("authorization") != f"Bearer {KEY}":
+        is_refused = self.key and request.headers.get("authorization") != f"Bearer {self.key}"
+        if is_refused and isinstance(protocol, OpenAIProtocol):
             return await connection.reply(401, protocol.error("Invalid API Key"))
         await connection.begin(protocol.content_type)
         for piece in protocol.answer(self.plays[model], request):

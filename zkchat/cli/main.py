@@ -30,8 +30,10 @@ from zkchat.cli.termination import Terminated
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
 
-EPILOG = """Start here:  zkchat ask "What do my notes say about sleep? See [[Sleep]]." --vault ~/notes
-Something is wrong?  zkchat doctor        Exit codes and settings: docs/exit-codes.md, docs/configuration.md"""
+EPILOG = """\b
+Start here:          zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes
+Something is wrong?  zkchat doctor
+Pages:               docs/commands.md, docs/configuration.md, docs/exit-codes.md"""
 
 app = typer.Typer(
     name="zkchat",

@@ -1,0 +1,100 @@
+"""What the pages name in passing is there: commands with their options, slash commands, settings."""
+
+import ast
+import re
+import shlex
+from typing import Any
+
+import pytest
+import typer.main
+
+from tests.support.doc_examples import ROOT, pages
+from zkchat.cli.main import app
+from zkchat.config.schema import FIELDS, model_keys
+from zkchat.repl.commands.table import COMMANDS
+
+CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+SECTIONS = {key.partition(".")[0] for key in FIELDS if "." in key}
+CLI = typer.main.get_command(app)
+SLASH = {f"/{name}" for command in COMMANDS for name in (command.name, *command.aliases)}
+
+ENDPOINTS = {"/tokenize"}
+"""Of servers, and not commands."""
+
+
+def inline_codes(page: str) -> list[str]:
+    text = FENCE.sub("", (ROOT / page).read_text("utf-8")).replace("\\|", "|")
+    return CODE.findall(text)
+
+
+def unknown_in(command: str) -> list[str]:
+    """The subcommands and options of a command line that zkchat does not have.
+
+    A word in capitals is a placeholder, `…` any subcommand.
+    """
+    commands: list[Any] = [CLI]
+    unknown: list[str] = []
+    for word in shlex.split(command.partition(" | ")[0])[1:]:
+        below = {name: command for each in commands for name, command in getattr(each, "commands", {}).items()}
+        if word.startswith("--"):
+            options = {name for each in commands for option in each.params for name in option.opts}
+            unknown += {word} - options - {"--help"}
+        elif below and word == "…":
+            commands = [*below.values()]
+        elif below and word == word.lower():
+            unknown += [name for name in word.split("|") if name not in below]
+            commands = [below[name] for name in word.split("|") if name in below]
+    return unknown
+
+
+@pytest.mark.parametrize(
+    ("command", "unknown"),
+    [
+        ("zkchat config get|set NAME --json", []),
+        ("zkchat config … --json | head", []),
+        ("zkchat config … --jason", ["--jason"]),
+        ("zkchat config got", ["got"]),
+        ("zkchat ask --jason", ["--jason"]),
+        ("zkchat vault statue|status", ["statue"]),
+    ],
+)
+def test_a_command_that_is_not_there_is_found(command: str, unknown: list[str]) -> None:
+    assert unknown_in(command) == unknown
+
+
+@pytest.mark.parametrize("page", pages())
+def test_the_commands_of_a_page_are_there(page: str) -> None:
+    named = [code for code in inline_codes(page) if code.startswith("zkchat ")]
+    assert [(code, unknown_in(code)) for code in named if unknown_in(code)] == []
+
+
+def test_the_commands_that_zkchat_itself_names_are_there() -> None:
+    command = re.compile(rf"zkchat (?:{'|'.join(getattr(CLI, 'commands', {}))})\b[\w \-|]*")
+    texts = [
+        node.value
+        for file in (ROOT / "zkchat").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    named = [found for text in texts for found in command.findall(text)]
+    assert len(named) > 30
+    ends_of_a_sentence = {"lists", "shows", "--"}
+    assert [found for found in named if {*unknown_in(found)} - ends_of_a_sentence] == []
+
+
+@pytest.mark.parametrize("page", pages())
+def test_the_slash_commands_of_a_page_are_there(page: str) -> None:
+    named = {code.split()[0] for code in inline_codes(page) if re.match(r"/[a-z]+(?: |$)", code)}
+    assert named <= SLASH | ENDPOINTS
+
+
+@pytest.mark.parametrize("page", pages())
+def test_the_settings_of_a_page_are_there(page: str) -> None:
+    named = {
+        code.split()[0]
+        for code in inline_codes(page)
+        if re.fullmatch(rf"(?:{'|'.join(SECTIONS)}|models)\.(?!md|db)[\w.]+(?: .*)?", code)
+    }
+    known = {*FIELDS, *model_keys("NAME"), *model_keys("quick")}
+    assert named <= known
