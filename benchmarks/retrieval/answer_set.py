@@ -12,7 +12,7 @@ from benchmarks.retrieval.generated_vaults import generated_notes
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUESTIONS = Path(__file__).parent / "queries" / "answers"
-VAULTS: Final = ("garden", "handbook")
+VAULTS: Final = ("garden", "handbook", "journal")
 HALVES: Final = ("dev", "test")
 UNANSWERABLE: Final = "none"
 KINDS: Final = ("linked", "named", "plain", "time", "list", "table", "faq", UNANSWERABLE)

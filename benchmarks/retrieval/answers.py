@@ -65,6 +65,12 @@ class Result:
         return not self.shown.passages
 
     @property
+    def near(self) -> bool:
+        """Nothing is shown, and a note with the answer is among those that are called the nearest."""
+        right = {place.path for part in self.asked.parts for place in part}
+        return self.silent and not right.isdisjoint(self.shown.nearest)
+
+    @property
     def verdict(self) -> str:
         if not self.asked.answerable:
             return "right" if self.silent else "answered"
@@ -87,6 +93,7 @@ class Figures:
     any: int
     wrong: int
     silent: int
+    near: int
     linked: int
     from_linked: int
     unanswerable: int
@@ -105,6 +112,7 @@ class Figures:
             any=sum(each.any for each in answerable),
             wrong=sum(each.wrong for each in answerable),
             silent=sum(each.silent for each in answerable),
+            near=sum(each.near for each in answerable),
             linked=len(linked),
             from_linked=sum(each.from_linked for each in linked),
             unanswerable=len(unanswerable),
@@ -113,12 +121,12 @@ class Figures:
         )
 
     def row(self) -> str:
-        shares = [share(each, self.answerable) for each in (self.first, self.any, self.wrong, self.silent)]
+        shares = [share(each, self.answerable) for each in (self.first, self.any, self.wrong, self.silent, self.near)]
         answered = [share(self.from_linked, self.linked), share(self.answered, self.unanswerable)]
         return f"{self.answerable:>5}{''.join(shares)}{answered[0]}{self.unanswerable:>7}{answered[1]}"
 
 
-_COLUMNS = ("first", "any", "wrong", "silent", "linked")
+_COLUMNS = ("first", "any", "wrong", "silent", "near", "linked")
 HEADER = f"{'':24}{'asked':>5}{''.join(f'{each:>8}' for each in _COLUMNS)}{'none':>7}{'said':>8}"
 
 
@@ -174,19 +182,23 @@ def report(results: dict[str, list[Result]], halves: Sequence[str]) -> Iterator[
     for half in halves:
         for name, of_all in results.items():
             yield f"{f'{half}: {name}':24}{Figures.of(each for each in of_all if each.asked.half == half).row()}"
-    of_all = results[EVIDENCE]
-    yield from grouped("kind", of_all, lambda result: result.asked.kind, KINDS)
-    languages = sorted({each.asked.language for each in of_all})
-    yield from grouped("language", of_all, lambda result: result.asked.language, languages)
-    yield from grouped("vault", of_all, lambda result: result.asked.vault, VAULTS)
+    languages = sorted({each.asked.language for each in results[EVIDENCE]})
+    yield from grouped("kind", results, KINDS)
+    yield from grouped("language", results, languages)
+    yield from grouped("vault", results, VAULTS)
 
 
-def grouped(
-    title: str, results: Sequence[Result], group_of: Callable[[Result], str], order: Iterable[str]
-) -> Iterator[str]:
-    yield f"\n{'evidence by ' + title:24}{HEADER[24:]}"
+def grouped(title: str, results: dict[str, list[Result]], order: Iterable[str]) -> Iterator[str]:
+    """The figures of the evidence for each group, with the search beside."""
+    yield f"\n{'evidence by ' + title:24}{HEADER[24:]}   search: first     any"
     for group in order:
-        yield f"{group:24}{Figures.of(each for each in results if group_of(each) == group).row()}"
+        of_group = {
+            name: Figures.of(each for each in of_all if getattr(each.asked, title) == group)
+            for name, of_all in results.items()
+        }
+        search = of_group[SEARCH]
+        beside = share(search.first, search.answerable) + share(search.any, search.answerable)
+        yield f"{group:24}{of_group[EVIDENCE].row()}        {beside}"
 
 
 def figures(results: dict[str, list[Result]], halves: Sequence[str]) -> dict[str, object]:
@@ -207,12 +219,9 @@ def misses(results: Iterable[Result]) -> Iterator[str]:
     """Each question whose first passage is not right, what was shown instead, and what would have been right."""
     for each in results:
         asked, shown = each.asked, each.shown
-        if each.first and each.any if asked.answerable else each.silent:
+        if each.verdict == "right":
             continue
-        verdict = (
-            "answered" if not asked.answerable else "SILENT" if each.silent else "WRONG" if each.wrong else "later"
-        )
-        yield f"\n{verdict:9}{asked.id} {asked.language} {asked.kind}: {asked.text}"
+        yield f"\n{each.verdict:9}{asked.id} {asked.language} {asked.kind}: {asked.text}"
         yield from (f"    right: {place.path}: {place.contains or '(any)'}" for part in asked.parts for place in part)
         for passage in shown.passages:
             mark = "+" if asked.is_answered_by(passage) else "-"
