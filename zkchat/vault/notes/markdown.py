@@ -159,7 +159,7 @@ def _plain_titles(lines: str, *, first_line: int, start: int) -> Iterator[Headin
         offset = match.start()
         line += lines.count("\n", position, offset + 1)
         position = offset + 1
-        yield Heading(_title_text(text), len(marks), line, start + offset)
+        yield Heading(title_text(text), len(marks), line, start + offset)
 
 
 class _Reader:
@@ -254,13 +254,11 @@ def _title_of(source: str) -> str:
     lines = source.rstrip().split("\n")
     underlined = len(lines) > 1
     return (
-        " ".join("\n".join(lines[:-1]).split())[:MAX_TITLE_CHARACTERS]
-        if underlined
-        else _title_text(source.lstrip("#"))
+        " ".join("\n".join(lines[:-1]).split())[:MAX_TITLE_CHARACTERS] if underlined else title_text(source.lstrip("#"))
     )
 
 
-def _title_text(line: str) -> str:
+def title_text(line: str) -> str:
     """The text of a heading, without opening and closing `#`."""
     text = line.strip()
     if not text.endswith("#"):

@@ -4,15 +4,28 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from zkchat.vault.notes.markdown import Span
+
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _HEADING_OR_ID = re.compile(r"\s{0,3}#{1,6}\s|\s*\^[\w-]+\s*$")
 _STARTS_A_UNIT = re.compile(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|\|)")
 _MARKER = re.compile(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 """Quote marks, call-outs, list bullets, check boxes: they frame a sentence and are no part of it."""
-_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s)|(?<![。！？｡])[。！？｡]+[」』”’）]*|[।॥](?=\s|$)")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|z\.B|d\.h|u\.a|cf|vs|ca|bzw|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|p|pp|vol|ed)|\b\w)\.$"
+_END = re.compile(
+    r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s)|(?<![。！？｡])[。！？｡]+[」』”’）]*|[।॥؟۔։።]+(?=\s|$)|[។៕။]+"
 )
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|z\.B|d\.h|u\.a|cf|vs|ca|bzw|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|p|pp|vol|ed|bspw|evtl|ggf|inkl|approx|"
+    r"incl|Sra?|стр|рис|ул|им|т\.е|\d\d)|(?<!°)\b\w)\.$"
+)
+_WITHOUT_ENDS = "\u0e01-\u0e45\u0e47-\u0e4e\u0e81-\u0ec5\u0ec7-\u0ecd\u1000-\u103f\u1780-\u17d3"
+"""Letters of Thai, Lao, Burmese and Khmer: a space there ends a clause, and often nothing else ends a sentence."""
+_CLAUSE_END = re.compile(f"(?<=[{_WITHOUT_ENDS}])[ \u00a0\u200b]+(?=[{_WITHOUT_ENDS}])(?!ฯ)")
+_MIN_CLAUSE = 40
+"""Characters of a piece that is cut off at such a space."""
+_MAX_UNCUT = 90
+"""Characters of a text without sentence ends that is left as it is."""
+_WORD_CHARACTER = re.compile(r"[^\W_]")
 _NO_SPACE = re.compile(r"\S")
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 _MAX_LISTING_LINES = 12
@@ -65,14 +78,32 @@ def _split(unit: str) -> Iterator[str]:
         yield unit.strip()
         return
     unit = _BLOCK_ID.sub("", _MARKER.sub("", unit, count=1))
-    cuts = [0, *(end for end in map(re.Match.end, _END.finditer(unit)) if _is_end(unit, end)), len(unit)]
-    for start, end in pairwise(cuts):
-        sentence = unit[start:end].strip()
-        if any(character.isalnum() for character in sentence):
-            yield sentence
+    for start, end in sentence_spans(unit, 0, len(unit)):
+        yield unit[start:end]
 
 
-def _is_end(unit: str, end: int) -> bool:
+def sentence_spans(text: str, start: int, end: int) -> Iterator[Span]:
+    """Where the sentences of `text[start:end]` stand, a paragraph without its markers; without space around them."""
+    ends = (match.end() for match in _END.finditer(text, start, end))
+    cuts = [start, *(place for place in ends if _is_end(text, place, end)), end]
+    for first, last in pairwise(cuts):
+        for span in _clauses(text, first, last) if last - first > _MAX_UNCUT else ((first, last),):
+            sentence = text[span[0] : span[1]]
+            if _WORD_CHARACTER.search(sentence):
+                begin = span[0] + len(sentence) - len(sentence.lstrip())
+                yield begin, begin + len(sentence.strip())
+
+
+def _clauses(text: str, start: int, end: int) -> Iterator[Span]:
+    """The pieces of a long text in a script without sentence ends, cut at its spaces; any other text whole."""
+    for match in _CLAUSE_END.finditer(text, start, end):
+        if match.start() - start >= _MIN_CLAUSE <= end - match.end():
+            yield start, match.start()
+            start = match.end()
+    yield start, end
+
+
+def _is_end(text: str, place: int, end: int) -> bool:
     """A full stop after an abbreviation, or before a small letter, ends nothing."""
-    following = _NO_SPACE.search(unit, end)
-    return not (following and following[0].islower()) and not _ABBREVIATION.search(unit[max(0, end - 12) : end])
+    following = _NO_SPACE.search(text, place, end)
+    return not (following and following[0].islower()) and not _ABBREVIATION.search(text, max(0, place - 12), place)

@@ -1,0 +1,205 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat.vault.notes.blocks import Block, blocks
+
+FRAMES = re.compile(r"\s*|#{1,6}( .*)?|---|\^[a-z]+")
+"""Lines that are in no block: blank ones, headings, rulers, block ids."""
+LINES = st.sampled_from(
+    [
+        *(
+            "",
+            "",
+            "",
+            "# One",
+            "## Two",
+            "---",
+            "^id",
+            "Plain text.",
+            "Two. Sentences here.",
+            "It leads to:",
+            "**Bold**",
+        ),
+        *(
+            "Is it so?",
+            "**Why?**",
+            "Q: Who?",
+            "A: Me.",
+            "- item",
+            "  - nested",
+            "  text of an item",
+            "1. first",
+            "2. second",
+        ),
+        *(
+            "- [ ] task",
+            "- item ^id",
+            "- lead:",
+            "| a | b |",
+            "|---|---|",
+            "| 1 | 2 |",
+            "a | b",
+            "> quoted.",
+            "> [!note] Title",
+        ),
+        *(
+            "> - in a quote",
+            "> ",
+            "```",
+            "```sh",
+            "~~~",
+            "    indented",
+            "\tx",
+            "$$",
+            "$$x$$",
+            "Key:: value",
+            "Term",
+            ": meaning",
+        ),
+        *(
+            "[^1]: Footnote.",
+            "[r]: http://a.b",
+            "See also [[X]].",
+            "- [[X]]",
+            "一句话。第二句！",
+            "问：谁？",
+            "答：我。",
+            "…",
+            "***x",
+            "`",
+        ),
+        *("ประโยค ยาว มาก", "•  dot", "3、三", "|", "||", ":", "?", "^", ">", "-", "\ud800", "a\x0bb\u2028c"),
+    ]
+)
+TEXTS = st.lists(LINES, max_size=30).map("\n".join) | st.text(alphabet="ab .:?\n\r\t#-*>|`~^[]1$：？", max_size=120)
+
+
+def texts(section: str) -> list[str]:
+    return [block.text for block in blocks(section)]
+
+
+def only(section: str) -> Block:
+    (block,) = blocks(section)
+    return block
+
+
+@given(TEXTS)
+def test_every_block_stands_in_the_section_word_for_word_on_the_line_that_it_names(section: str) -> None:
+    for block in blocks(section):
+        starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", section))]
+        line = section[starts[block.first_line] :]
+        assert block.text.strip()
+        assert line.startswith(block.text) or line.lstrip().startswith(block.text)
+
+
+@given(st.lists(LINES, max_size=30))
+def test_every_line_that_is_no_frame_is_in_one_block(lines: list[str]) -> None:
+    lines = ["Begin.", *lines]  # not with a frontmatter
+    section = "\n".join(lines)
+    covered = [
+        number
+        for block in blocks(section)
+        for number in range(block.first_line, block.first_line + block.text.count("\n") + 1)
+    ]
+    assert len(covered) == len({*covered})
+    missing = [lines[number] for number in {*range(len(lines))} - {*covered}]
+    underlined = {lines[number - 1] for number, line in enumerate(lines) if line in {"---", "-"} and number}
+    assert [line for line in missing if not FRAMES.fullmatch(line) and line not in underlined] == []
+
+
+@given(TEXTS)
+def test_the_units_of_a_block_are_in_order_and_lead_to_those_before_them(section: str) -> None:
+    for block in blocks(section):
+        place = 0
+        assert block.sentences
+        for number, unit in enumerate(block.sentences):
+            assert place <= unit.start < unit.end <= len(block.text)
+            assert block.text[unit.start : unit.end] == unit.text
+            assert unit.parent is None or 0 <= unit.parent < number
+            place = unit.end
+
+
+@pytest.mark.parametrize(
+    ("section", "kind", "units"),
+    [
+        ("Before you go:\n\n- shut it\n- water them", "list", ["Before you go:", "- shut it", "- water them"]),
+        ("Tools\n- spade\n- rake", "list", ["Tools", "- spade", "- rake"]),
+        ("Sizes:\n\n| pot | l |\n|---|---|\n| S | 2 |", "table", ["Sizes:", "| pot | l |\n|---|---|", "| S | 2 |"]),
+        ("**Is it safe?**\nYes. Quite.", "faq", ["**Is it safe?**", "Yes.", "Quite."]),
+        ("Is it safe?\n\n- by day\n- by night", "faq", ["Is it safe?", "- by day", "- by night"]),
+        ("1. Is it safe?\n\nYes.", "faq", ["1. Is it safe?", "Yes."]),
+        ("**F:** Wo ist er? **A:** Hier.", "faq", ["**F:** Wo ist er?", "**A:** Hier."]),
+        ("问：几点开门？\n答：九点。", "faq", ["问：几点开门？", "答：九点。"]),
+        ("هل هو مفتوح؟\n\nنعم.", "faq", ["هل هو مفتوح؟", "نعم."]),
+        ("Run it nightly.\n\n```sh\nrsync a b\n```", "code", ["Run it nightly.", "```sh\nrsync a b\n```"]),
+        ("> [!tip] Water\n> At dawn.\n> - one can", "callout", ["> [!tip] Water", "> At dawn.", "> - one can"]),
+        ("> It is late.\n> Go home.", "quote", ["> It is late.", "> Go home."]),
+        ("He said:\n\n> Go home.", "quote", ["He said:", "> Go home."]),
+        ("**Setup**\n\nPlug it in.", "paragraph", ["**Setup**", "Plug it in."]),
+        ("Ask Dr. Who. Then go. ^id", "paragraph", ["Ask Dr. Who.", "Then go."]),
+    ],
+)  # fmt: skip
+def test_what_belongs_together_is_one_block(section: str, kind: str, units: list[str]) -> None:
+    block = only(section)
+    assert (block.kind, [unit.text for unit in block.sentences]) == (kind, units)
+
+
+@pytest.mark.parametrize(
+    ("section", "found"),
+    [
+        ("One.\n\nTwo.", ["One.", "Two."]),
+        ("Q: Who?\nA: Me.\nQ: When?\nA: Now.", ["Q: Who?\nA: Me.", "Q: When?\nA: Now."]),
+        ("Author:: Ann\nYear:: 2017", ["Author:: Ann", "Year:: 2017"]),
+        ("Hoe\n: A tool.\nRake\n: Another.", ["Hoe\n: A tool.", "Rake\n: Another."]),
+        ("[^1]: First.\n[^2]: Second.", ["[^1]: First.", "[^2]: Second."]),
+        ("- a\n- b\nNext steps:\n- c", ["- a\n- b", "Next steps:\n- c"]),
+        ("- a\n  - b\n\n  more of a\n\n- c\n\nEnd.", ["- a\n  - b\n\n  more of a\n\n- c", "End."]),
+        ("Text.\n---\nMore.", ["More."]),
+        ("A long day.\n\n***\n\n- a", ["A long day.", "- a"]),
+        ("in the shed\n```\n\nAfter it.", ["in the shed\n```", "After it."]),
+        ("---\ntitle: X\n---\n# X\nBody.", ["Body."]),
+    ],
+)
+def test_what_does_not_belong_together_is_apart(section: str, found: list[str]) -> None:
+    assert texts(section) == found
+
+
+@pytest.mark.parametrize(
+    ("section", "is_pointer"),
+    [
+        ("Before you go:", True),
+        ("| pot | litres |\n|---|---|", True),
+        ("See also [[Compost]].", True),
+        ("Siehe auch [[Kompost]] und [[Garten]].", True),
+        ("Related:\n\n- [[A]]\n- [[B]]", True),
+        ("Up:: [[Index]]", True),
+        ("![[photo.png]]", True),
+        ("#garden #beans", True),
+        ("参见 [[堆肥]]", True),
+        ("Author:: [[Ann Lee]]", False),
+        ("Team:\n- [[Ann]]\n- [[Bob]]", False),
+        ("Compost is in [[Shed]] behind the house.", False),
+        ("- milk\n- eggs", False),
+        ("Yes.", False),
+    ],
+)
+def test_a_block_that_says_nothing_alone_is_marked(section: str, is_pointer: bool) -> None:
+    assert only(section).is_pointer == is_pointer
+
+
+def test_a_block_knows_the_headings_above_it() -> None:
+    found = blocks("Top.\n# A\n## B\nIn B.\n# C #\nIn C.\n\nSetext\n===\nBelow.")
+    assert [(block.text, block.heading_path) for block in found] == [
+        ("Top.", ()),
+        ("In B.", ("A", "B")),
+        ("In C.", ("C",)),
+        ("Below.", ("Setext",)),
+    ]
+
+
+def test_each_unit_names_the_one_that_it_needs() -> None:
+    block = only("Is it ready?\n\nAlmost. Missing:\n\n- roof\n  - tiles\n- door")
+    assert [unit.parent for unit in block.sentences] == [None, 0, 0, 2, 3, 2]
