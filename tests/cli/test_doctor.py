@@ -16,7 +16,7 @@ def test_a_sound_installation_has_no_problems(world: World) -> None:
     assert result.code == 0
     for subject in ("Python", "packages", "SQLite", "terminal", "settings", "vault", "sessions", "model", "Ollama"):
         assert subject in result.out
-    assert "1 notes" in result.out
+    assert "1 note\n" in result.out
     assert "Everything needed is there." in result.out
 
 

@@ -61,7 +61,7 @@ def test_a_note_that_nobody_used_is_said_to_be_unused(world: World) -> None:
 
 
 def test_the_notes_used_most_come_first(world: World) -> None:
-    assert world.run("refs", "--top").out.splitlines()[0] == "    3 times in   2 conversations  Sleep.md"
+    assert world.run("refs", "--top").out.splitlines()[0] == "    3 times in 2 conversations     Sleep.md"
     top = world.run("refs", "--top", "2", "--json").json
     assert [(note["path"], note["turns"], note["sessions"]) for note in top] == [
         ("Sleep.md", 3, 2),

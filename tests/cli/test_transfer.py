@@ -105,7 +105,7 @@ def test_without_sessions_there_is_nothing_to_export(world: World) -> None:
 
 def test_an_import_tells_the_new_session(world: World) -> None:
     result = imported(world, '[{"role": "user", "content": "Hi", "id": "D1:1"}]')
-    assert result.out == f"{latest(world)}  1 messages  Hi\n"
+    assert result.out == f"{latest(world)}  1 message  Hi\n"
     assert messages(world, latest(world))[0]["external_id"] == "D1:1"
 
 

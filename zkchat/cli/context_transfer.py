@@ -9,6 +9,7 @@ import typer
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io, known_keys
 from zkchat.cli.session_lookup import OptionalSessionArgument, find_session_or_last
 from zkchat.errors import SessionError, UsageError
+from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from zkchat.model.message import ChatMessage
@@ -104,7 +105,7 @@ def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption
     if json_output:
         io.json({"session": session.id, "messages": session.message_count})
     else:
-        io.out(f"{session.id}  {session.message_count} messages  {session.title or '(untitled)'}")
+        io.out(f"{session.id}  {counted(session.message_count, 'message')}  {session.title or '(untitled)'}")
 
 
 def _stays_here(io: CommandIO, vault: Path | None, thread: "list[ChatMessage]") -> bool:

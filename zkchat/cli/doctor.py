@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, ZkchatError
+from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
@@ -143,7 +144,7 @@ def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
         if not count:
             yield Finding("vault", "warning", f"{paths.vault} holds no Markdown notes", "Name another with --vault.")
         else:
-            yield Finding("vault", "ok", f"{paths.vault}, {count:,} notes")
+            yield Finding("vault", "ok", f"{paths.vault}, {counted(count, 'note')}")
             for warning in unmatched(folders, [note.path for note in library.notes()]):
                 yield Finding("privacy", "warning", f"{warning.path}: {warning.text}")
         for warning in odd[:10]:

@@ -9,6 +9,7 @@ import typer
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.cli.refs import document_uses
 from zkchat.errors import UsageError
+from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +124,7 @@ def relevance(
         return
     _print_scored(io, ranked, json_output=False)
     for note in notes:
-        io.out(f"{note.path}: used {note.turns} times in {note.sessions} conversations")
+        io.out(f"{note.path}: used {counted(note.turns, 'time')} in {counted(note.sessions, 'conversation')}")
 
 
 @app.command()

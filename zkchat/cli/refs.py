@@ -9,6 +9,7 @@ from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, cur
 from zkchat.cli.note_lookup import find_note, open_refreshed_library
 from zkchat.cli.output import Listing
 from zkchat.errors import NoteNotFound, UsageError
+from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +90,8 @@ def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_outpu
     if not notes:
         io.note("No conversation has used a note yet.")
     for note in notes:
-        io.out(f"{note.turns:>5} times in {note.sessions:>3} conversations  {note.path}")
+        times, talks = counted(note.turns, "time"), counted(note.sessions, "conversation")
+        io.out(f"{times:>11} in {talks:<18}  {note.path}")
 
 
 def _write_graph(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
@@ -104,7 +106,7 @@ def _write_graph(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, js
     if json_output:
         io.json({"file": target, "notes": len(graph.notes), "conversations": len(graph.talks)})
     else:
-        io.out(f"Drew {len(graph.notes)} notes and {len(graph.talks)} conversations: {target}")
+        io.out(f"Drew {counted(len(graph.notes), 'note')} and {counted(len(graph.talks), 'conversation')}: {target}")
 
 
 def _check_target(target: Path, *, yes: bool) -> None:

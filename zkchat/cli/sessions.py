@@ -10,6 +10,7 @@ import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.model.choices import Role
+from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
@@ -167,7 +168,7 @@ def delete(
     io = current_io()
     with _open_search(io, vault) as (store, conversations):
         found = store.find(session)
-        name = f"{found.id} ({found.title or 'untitled'}, {found.message_count} messages)"
+        name = f"{found.id} ({found.title or 'untitled'}, {counted(found.message_count, 'message')})"
         if not yes and not io.confirm(f"Delete {name} for good?"):
             raise UsageError(
                 f"Nothing was deleted: {name} is still there.", hint="To delete without being asked: --yes"

@@ -8,7 +8,7 @@ from zkchat.model.events import Compacted, Event, TextDelta, TurnFailed, TurnFin
 from zkchat.model.message import ChatMessage, ContextUsage
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session, compaction_of
-from zkchat.model.text import shorten
+from zkchat.model.text import counted, shorten
 from zkchat.render.sanitize import sanitize_line
 
 _HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."
@@ -23,10 +23,11 @@ def greeting(
 ) -> list[str]:
     """At most four lines. `session` is the one that is resumed, `last` one that could be."""
     chosen = f"{model.name} (no model: your notes are quoted)" if model.needs_notes else model.name
-    counted = f"{notes:,} note" if notes == 1 else f"{notes:,} notes"
-    lines = [sanitize_line(f"zkchat · {vault} · {counted} · {chosen}")]
+    lines = [sanitize_line(f"zkchat · {vault} · {counted(notes, 'note')} · {chosen}")]
     if session:
-        lines.append(f"Going on in {_titled(session)}, {session.message_count} messages. /history shows them all.")
+        lines.append(
+            f"Going on in {_titled(session)}, {counted(session.message_count, 'message')}. /history shows them all."
+        )
     elif last:
         lines.append(f"Last time, {ago(now - last.updated_at)}: {_titled(last)}. To go on there: /resume {last.id}")
     return [*lines, _HELP]
@@ -40,7 +41,7 @@ def _titled(session: Session) -> str:
 def ago(past: timedelta) -> str:
     for unit, length in _UNITS:
         if (count := past // length) > 0:
-            return f"{count} {unit} ago" if count == 1 else f"{count} {unit}s ago"
+            return f"{counted(count, unit)} ago"
     return "just now"
 
 

@@ -159,7 +159,3 @@ def _move(database: Path, target: Path, suffixes: Sequence[str]) -> None:
 def _names_for_damaged(path: Path, at: datetime) -> Iterator[Path]:
     name = f".damaged-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     return chain([sibling(path, name)], (sibling(path, f"{name}-{number}") for number in count(2)))
-
-
-def counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

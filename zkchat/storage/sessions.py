@@ -32,10 +32,11 @@ from zkchat.model.session import (
     UnknownEntry,
     sessions_called,
 )
+from zkchat.model.text import counted
 from zkchat.ports import SessionStore
 from zkchat.storage.database import execute_all, sibling
 from zkchat.storage.durable_database import DurableDatabase, LazyStore, UnreadableRow, keep_reserve, release_reserve
-from zkchat.storage.recovery import Recovered, counted, open_recovered
+from zkchat.storage.recovery import Recovered, open_recovered
 from zkchat.storage.session_locks import SessionLocks
 from zkchat.storage.sqlite_pages import Row, read_rows
 

@@ -2,6 +2,7 @@
 
 from zkchat.errors import UsageError
 from zkchat.model.session import compaction_of
+from zkchat.model.text import counted
 from zkchat.render.context_lines import context_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Switch
 from zkchat.repl.commands.arguments import last_answer, message_numbered
@@ -17,8 +18,8 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     said = [message for message in conversation.messages if compaction_of(message) is None]
     archived = len(said) - len(window.live)
     context.surface.print(
-        f"{_counted(len(said), 'message')}: {len(window.live)} in the context, {archived} archived, "
-        f"{len(window.pinned)} pinned. {_counted(len(window.compactions), 'compaction')} in force."
+        f"{counted(len(said), 'message')}: {len(window.live)} in the context, {archived} archived, "
+        f"{len(window.pinned)} pinned. {counted(len(window.compactions), 'compaction')} in force."
     )
     context.surface.print_dimmed(
         f"Model {conversation.model.name}. Session {conversation.session_id or '(begins with your first message)'}."
@@ -50,7 +51,7 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     part = compaction_of(message) if message else None
     if part is None:
         raise UsageError("Nothing is compacted in this conversation.")
-    back = _counted(len(part.archived), "message")
+    back = counted(len(part.archived), "message")
     context.surface.print(f"Compaction #{part.number} is taken back: {back} in the context again.")
     return NOTHING
 
@@ -67,7 +68,3 @@ async def model(context: CommandContext, argument: str) -> Outcome:
 
 def complete_model(context: CommandContext, text: str) -> list[str]:
     return [name for name in context.models if text.casefold() in name.casefold()]
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
