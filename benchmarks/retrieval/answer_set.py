@@ -14,8 +14,8 @@ FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUESTIONS = Path(__file__).parent / "queries" / "answers"
 VAULTS: Final = ("garden", "handbook", "journal")
 HALVES: Final = ("dev", "test")
-UNANSWERABLE: Final = "none"
-KINDS: Final = ("linked", "named", "plain", "time", "list", "table", "faq", UNANSWERABLE)
+UNANSWERABLE: Final = ("near", "off-topic", "greeting")
+KINDS: Final = ("linked", "named", "plain", "time", "list", "table", "faq", *UNANSWERABLE)
 
 _MARKUP = re.compile(r"[*`|\s]+")
 

@@ -126,7 +126,7 @@ class Figures:
         return f"{self.answerable:>5}{''.join(shares)}{answered[0]}{self.unanswerable:>7}{answered[1]}"
 
 
-_COLUMNS = ("first", "any", "wrong", "silent", "near", "linked")
+_COLUMNS = ("first", "any", "wrong", "silent", "nearest", "linked")
 HEADER = f"{'':24}{'asked':>5}{''.join(f'{each:>8}' for each in _COLUMNS)}{'none':>7}{'said':>8}"
 
 

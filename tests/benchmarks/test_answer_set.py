@@ -48,7 +48,7 @@ def test_there_are_enough_questions_of_each_kind_and_language() -> None:
     unanswerable = [each for each in QUESTIONS if not each.answerable]
 
     assert len(answerable) >= 400
-    assert len(unanswerable) >= 80
+    assert len(unanswerable) >= 100
     assert {each.kind for each in QUESTIONS} == {*KINDS}
     assert {each.language for each in QUESTIONS} >= LANGUAGES
 
@@ -58,9 +58,9 @@ def test_ids_and_questions_are_unique() -> None:
     assert max(Counter((each.vault, each.text) for each in QUESTIONS).values()) == 1
 
 
-def test_only_questions_of_the_kind_none_have_no_answer() -> None:
+def test_only_questions_of_these_kinds_have_no_answer() -> None:
     assert {each.id for each in QUESTIONS if not each.answerable} == {
-        each.id for each in QUESTIONS if each.kind == UNANSWERABLE
+        each.id for each in QUESTIONS if each.kind in UNANSWERABLE
     }
 
 
