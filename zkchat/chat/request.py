@@ -19,7 +19,7 @@ from zkchat.context.calibration import Calibration, calibrate
 from zkchat.context.instructions import SMALL_AGENT
 from zkchat.context.recall.search import ConversationSearch, FoundMessage
 from zkchat.context.recall.selection import Recalled, recall
-from zkchat.context.selection import Candidate, Selection, Selector, added_items, build_candidates
+from zkchat.context.selection import Candidate, Selection, Selector, added_items, build_candidates, wants_evidence
 from zkchat.context.strategies import CompactionPlan, LiveMessage, Retention, TokenLimits, TooFull, plan_compaction
 from zkchat.errors import StorageError, UsageError, VaultError
 from zkchat.memory.facts import Memory
@@ -43,6 +43,7 @@ GOAL_SHARE = 0.6
 MAX_COMPACTIONS = 4
 """Compactions in a row, each aiming lower, before the step is given up."""
 SQUEEZE = 0.85
+ABSTAINED = "it was said that the notes do not answer this, which a small model would imitate"
 _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""
 
@@ -174,8 +175,13 @@ class RequestBuilder:
     def assemble(self, plan: RequestPlan) -> AssembledRequest:
         """The request as it is now, however large."""
         shown = self.privacy.shown()
-        window = _last_turn(shown.window) if plan.last_turn_only else shown.window
-        complete = replace(plan, left_out=(*plan.left_out, *shown.left_out))
+        window, left_out = shown.window, shown.left_out
+        if plan.last_turn_only:
+            window = _last_turn(window)
+        elif wants_evidence(self._info, self.budget.window):
+            window, abstained = _without_abstentions(window)
+            left_out += abstained
+        complete = replace(plan, left_out=(*plan.left_out, *left_out))
         return self._assembler.assemble(complete, window, self.budget.tightened(plan.tightness), self.calibration)
 
     @cached_property
@@ -356,6 +362,20 @@ def _sized(message: ChatMessage, assembled: AssembledRequest, window: Window) ->
 def _last_turn(window: Window) -> Window:
     starts = [place for place, message in enumerate(window.live) if message.role == "user"]
     return Window(live=window.live[starts[-1] if starts else 0 :])
+
+
+def _without_abstentions(window: Window) -> tuple[Window, tuple[LeftOut, ...]]:
+    """The window without the turns in which nothing was found: a small model would imitate them."""
+    answers = [message for message in window.live if message.abstained]
+    dropped = {id_ for answer in answers for id_ in (answer.id, answer.parent_id)} - window.pinned
+    if not dropped:
+        return window, ()
+    left_out = tuple(
+        LeftOut(item=RequestItem(type="message", name=message.id, reason=ABSTAINED), why="abstained")
+        for message in window.live
+        if message.id in dropped
+    )
+    return replace(window, live=tuple(message for message in window.live if message.id not in dropped)), left_out
 
 
 def _too_full(total: int, budget: Budget) -> UsageError:

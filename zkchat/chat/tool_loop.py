@@ -138,6 +138,7 @@ class ToolLoop:
                 "token_count": self.tokenizer.count(message.text),
                 "thinking_tokens": self.tokenizer.count(message.thinking),
                 "request_context": context,
+                "abstained": exchange.finish is not None and exchange.finish.reason == "abstained",
             }
         )
 

@@ -250,10 +250,9 @@ class Turn:
         message = loop.close(exchange)
         if warning := loop.store(message, exchange):
             await emit(warning)
-        abstained = exchange.finish is not None and exchange.finish.reason == "abstained"
         if not message.text.strip():
             await emit(_no_words(message, self.provider.info.name))
-        await emit(TurnFinished(message=message, usage=exchange.assembled.usage, abstained=abstained))
+        await emit(TurnFinished(message=message, usage=exchange.assembled.usage, abstained=message.abstained))
         return message
 
     def agent_for(self, question: Question | None = None) -> Agent:

@@ -17,7 +17,7 @@ SessionItemType = Literal["rule", "reference", "tool"]
 ItemType = Literal[SessionItemType, "system", "memory", "summary", "recall", "evidence", "message"]
 """What a request can hold."""
 
-LeftOutReason = Literal["budget", "score", "removed", "private", "missing", "unapproved"]
+LeftOutReason = Literal["budget", "score", "removed", "private", "missing", "unapproved", "abstained"]
 
 LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 """By what a link was resolved to a note."""

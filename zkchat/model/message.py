@@ -371,6 +371,8 @@ class ChatMessage(Value):
     request_context: RequestContext | None = None
     local: bool = False
     """Whether it was written with notes that are to stay on this machine, and stays there too."""
+    abstained: bool = False
+    """Whether it only says that the notes do not answer the question."""
 
     @property
     def text(self) -> str:

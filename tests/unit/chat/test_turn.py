@@ -183,7 +183,7 @@ def test_a_model_that_knows_nothing_by_itself_is_not_asked_without_evidence(
         def info(self) -> ModelInfo:
             return super().info.model_copy(update={"needs_evidence": True})
 
-    tiny = Tiny(Script.model_validate({"answers": [[{"text": "unused"}], [{"text": "Seven."}]], "calls_tools": False}))
+    tiny = Tiny(Script.model_validate({"answers": [[{"text": "Seven."}]], "calls_tools": False}))
     talk = conversation(library, store, tiny)
     assert finished(say(talk, "Who won at chess?")).abstained
     assert tiny.requests == []

@@ -1,12 +1,12 @@
 """`/why`: why a note, rule or tool was in the last request or left out of it, and which requests contained it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Final
 
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import UsageError
-from zkchat.model.choices import SessionItemType
+from zkchat.model.choices import LeftOutReason, SessionItemType
 from zkchat.model.message import ChatMessage, DocumentReference, LeftOut, RequestItem
 from zkchat.render.references import describe_reason
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
@@ -95,19 +95,17 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
         yield _why_not(left)
 
 
+_WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
+    "budget": "there was no room for its {tokens:,} tokens",
+    "score": "your message did not call for it (nearness {score:.2f})",
+    "removed": "you dropped it",
+    "private": "it must not leave this machine",
+    "missing": "it could not be read",
+    "unapproved": "it came with the vault and you have not approved it: zkchat trust",
+    "abstained": "{reason}",
+}
+
+
 def _why_not(left: LeftOut) -> str:
-    match left.why:
-        case "budget":
-            return f"there was no room for its {left.item.tokens:,} tokens"
-        case "score":
-            return f"your message did not call for it (nearness {left.item.score or 0:.2f})"
-        case "removed":
-            return "you dropped it"
-        case "private":
-            return "it must not leave this machine"
-        case "missing":
-            return "it could not be read"
-        case "unapproved":
-            return "it came with the vault and you have not approved it: zkchat trust"
-        case _:
-            assert_never(left.why)
+    item = left.item
+    return _WHY_NOT[left.why].format(tokens=item.tokens, score=item.score or 0, reason=item.reason)

@@ -311,10 +311,12 @@ def test_an_answer_without_a_record_has_no_why(harness: ConversationHarness) -> 
         ("removed", "you dropped it"),
         ("private", "it must not leave this machine"),
         ("missing", "it could not be read"),
+        ("unapproved", "it came with the vault and you have not approved it: zkchat trust"),
+        ("abstained", "there was nothing"),
     ],
 )
 def test_every_reason_to_leave_a_note_out_has_its_words(harness: ConversationHarness, why: str, words: str) -> None:
-    item = RequestItem(type="reference", name="Beekeeping.md#Hives", tokens=120, score=0.31)
+    item = RequestItem(type="reference", name="Beekeeping.md#Hives", tokens=120, score=0.31, reason="there was nothing")
     left = LeftOut.model_validate({"item": item, "why": why})
     recorded = CommandHarness(harness.context.items)
     recorded.exchange("What are bees?", "Insects.", request_context=RequestContext(left_out=(left,)))

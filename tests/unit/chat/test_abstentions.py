@@ -1,0 +1,112 @@
+"""Turns in which the notes held nothing: stored as such, and kept out of the requests of small models."""
+
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversations import conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.sessions import SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.request import ABSTAINED
+from zkchat.chat.tool_loop import TOO_SMALL
+from zkchat.context.assembly import request_from
+from zkchat.model.message import ChatMessage
+from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
+from zkchat.vault.library import Library
+
+NOTES = {"Sleep.md": "# Sleep\n\nAdults need seven hours of sleep.\n", "Roof.md": "# Roof\n\nThe roof leaks in May.\n"}
+SILENT = "Who won the chess tournament?"
+
+
+class Small:
+    """A model that says "Answer N.", and is asked nothing without evidence unless it has tools."""
+
+    def __init__(self, *, has_tools: bool = False) -> None:
+        self.info = ModelInfo(
+            provider="small", id="x", context_limit=100_000, calls_tools=has_tools, needs_evidence=not has_tools
+        )
+        self.requests: list[ModelRequest] = []
+
+    async def connect(self) -> None:
+        pass
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        self.requests.append(request)
+        yield TextChunk(text=f"Answer {len(self.requests)}.")
+        yield Finish()
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+def say(talk: Conversation, text: str) -> ChatMessage:
+    events_of(talk.say(text))
+    return talk.messages[-1]
+
+
+def after_silence(library: Library, store: SessionsInMemory, model: Small) -> Conversation:
+    """A conversation in which a small model answered one question, and had nothing to say on the next."""
+    earlier = conversation_over(library, store, Small())
+    assert say(earlier, "How many hours of sleep do adults need?").text == "Answer 1."
+    assert say(earlier, SILENT).abstained
+    return conversation_over(library, store, model, session=store.get(earlier.session_id))
+
+
+def texts(request: ModelRequest) -> str:
+    return "\n".join(message.text for message in request.messages)
+
+
+def test_a_small_model_is_not_sent_the_turns_in_which_there_was_nothing(library: Library) -> None:
+    model = Small()
+    talk = after_silence(library, SessionsInMemory(), model)
+    answer = say(talk, "When does the roof leak?")
+    (request,) = model.requests
+    assert "chess" not in texts(request)
+    assert TOO_SMALL.strip() not in texts(request)
+    assert "Answer 1." in texts(request)
+    assert [message.role for message in request.messages] == ["system", "user", "assistant", "user"]
+    assert answer.text == "Answer 1."
+
+
+def test_the_record_says_what_was_left_out_and_why_and_nothing_is_lost(library: Library) -> None:
+    talk = after_silence(library, SessionsInMemory(), Small())
+    context = say(talk, "When does the roof leak?").request_context
+    assert context
+    left = [left for left in context.left_out if left.why == "abstained"]
+    dropped = [talk.history.messages[each.item.name].text for each in left]
+    assert dropped == [SILENT, TOO_SMALL]
+    assert {each.item.reason for each in left} == {ABSTAINED}
+    assert [message.text for message in talk.messages[2:4]] == [SILENT, TOO_SMALL]
+    rebuilt = request_from(context, talk.history.messages, talk.history.contents)
+    assert "chess" not in texts(rebuilt)
+
+
+def test_a_model_with_tools_sees_the_whole_conversation(library: Library) -> None:
+    model = Small(has_tools=True)
+    say(after_silence(library, SessionsInMemory(), model), "When does the roof leak?")
+    assert SILENT in texts(model.requests[0])
+    assert TOO_SMALL.strip() in texts(model.requests[0])
+
+
+def test_a_pinned_question_is_sent_although_there_was_nothing(library: Library) -> None:
+    model = Small()
+    talk = after_silence(library, SessionsInMemory(), model)
+    talk.pin(talk.messages[2].id)
+    say(talk, "When does the roof leak?")
+    assert SILENT in texts(model.requests[0])
+    assert TOO_SMALL.strip() not in texts(model.requests[0])
+
+
+def test_messages_of_older_sessions_have_not_abstained() -> None:
+    stored = '{"id": "m1", "role": "assistant", "created_at": "2026-03-01T12:00:00Z"}'
+    assert ChatMessage.model_validate_json(stored).abstained is False
+
+
+def test_an_answer_is_no_abstention(library: Library) -> None:
+    talk = conversation_over(library, SessionsInMemory(), Small())
+    assert not say(talk, "When does the roof leak?").abstained
