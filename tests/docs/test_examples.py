@@ -7,8 +7,10 @@ import io
 import re
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import typer.main
 from rich.console import Console
 
 from tests.providers.loopback import Loopback
@@ -16,7 +18,7 @@ from tests.support.doc_examples import Block, Example, blocks_of, examples_of, p
 from tests.support.doc_shell import Shell, typed_and_printed
 from tests.support.sessions import NOON
 from tests.support.world import GARDEN, World
-from zkchat.cli.main import EPILOG
+from zkchat.cli.main import EPILOG, app
 from zkchat.compose import stores
 from zkchat.config.load import load
 from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, DocumentReference
@@ -181,12 +183,36 @@ def test_the_examples_of_a_page_work_as_shown(page: str, world: World, server: L
     assert not problems, "\n\n".join(problems)
 
 
-def test_the_example_of_the_help_works(world: World) -> None:
+def test_the_examples_of_the_help_work(world: World) -> None:
     shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
-    commands = re.findall(r"zkchat ask \".*?\".*|zkchat doctor", EPILOG)
-    assert len(commands) == 2
+    world.note("About/me.md", "- I live in Lisbon.\n")
+    world.variables["ZKCHAT_MODEL"] = "quote"
+    ask_twice(world)
+    world.run("sessions", "rename", "How much sleep do adults need?", "Sleep and light")
     shell = Shell(world, {"~/notes": str(world.vault)})
-    assert [shell.run(command).code for command in commands] == [0, 0]
+    helps = [command.help or "" for command in every_command()]
+    examples = [line for text in helps for line in re.findall(r"^(?:[\w -]+ \| )?zkchat .*", text, re.MULTILINE)]
+    examples += re.findall(r"zkchat .*", EPILOG)
+    examples.sort(key=lambda line: "context import" in line)  # the others look at the session that was there before
+    assert len(examples) > 20
+    problems = [(line, result) for line in examples if (result := shell.run(line)).code]
+    assert problems == []
+
+
+def every_command() -> Iterator[Any]:
+    """The command line with all commands below it."""
+    commands = [typer.main.get_command(app)]
+    while commands:
+        command = commands.pop(0)
+        commands[:0] = getattr(command, "commands", {}).values()
+        yield command
+
+
+def test_no_list_of_commands_breaks_off_a_sentence(world: World) -> None:
+    groups = [command.name for command in every_command() if hasattr(command, "commands")]
+    for group in groups:
+        shown = world.run(*([] if group == "zkchat" else [group]), "--help").out
+        assert [line for line in shown.splitlines()[1:] if line.endswith("...")] == []
 
 
 @pytest.mark.parametrize("page", pages())

@@ -133,6 +133,7 @@ def _at_path(path: str, values: list[Any]) -> list[Any]:
 
 PROGRAMS: Mapping[str, Callable[[Sequence[str], str], str]] = {
     "echo": lambda arguments, _: f"{' '.join(arguments)}\n",
+    "other-program": lambda _arguments, _stdin: '[{"role": "user", "content": "Hello"}]',
     "git": lambda _arguments, _stdin: "commit 3f1c\n\n    Fold the dough once more for the country loaf\n",
     "jq": _jq,
     "pbcopy": lambda _arguments, _stdin: "",

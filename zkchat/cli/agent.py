@@ -34,7 +34,7 @@ You answer questions about the user's own notes.
 
 @app.command(name="list")
 def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """List the agents: the vault's, your own, and those that come with zkchat."""
+    """List the agents: the vault's, yours and the built-in ones."""
     io = current_io()
     found = profiles.profile_store(io, vault).load()
     if json_output:
@@ -69,7 +69,7 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
 def new(
     name: NameArgument, scope: ScopeOption = "user", vault: VaultOption = None, json_output: JsonOption = False
 ) -> None:
-    """Make an agent to be filled in; with the name of one that is there, a copy of it.
+    """Make an agent to be filled in. With the name of one that is there, it is a copy of that one.
 
     zkchat agent new editor --scope vault
     """

@@ -40,7 +40,7 @@ def show(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Show what the model sees of a session, or what went into one of its answers.
+    """Show what the model sees of a session, or saw for an answer.
 
     zkchat context show --message 4 --request
     """
@@ -179,7 +179,7 @@ def summary(
 
 @app.command()
 def memory(session: OptionalSessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """Show what the last answer was reminded of: memories, the summary, archived messages that came back."""
+    """Show what was recalled for the last answer. That is facts, the summary, and archived messages that came back."""
     io = current_io()
     with open_history(io, vault, session) as (_, history):
         context = _find_answer(history, None).request_context

@@ -22,7 +22,7 @@ def stats(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Show what fills the context, part by part and message by message, and how long it will last."""
+    """Show what fills the context, and how long it will last. By part and by message."""
     import asyncio
 
     from zkchat.context.budget import turns_left
@@ -145,7 +145,7 @@ async def _print_compaction(io: CommandIO, events: "AsyncGenerator[Event, None]"
 
 
 def clear(session: OptionalSessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """Archive every message without a summary: the next question starts afresh. Nothing is deleted."""
+    """Archive every message without a summary. The next question starts afresh; nothing is deleted."""
     io = current_io()
     with open_session_conversation(io, vault, session, "quote") as opened:
         marker = opened.conversation.clear()

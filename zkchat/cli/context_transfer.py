@@ -40,7 +40,7 @@ def export_(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Write a session as JSON, complete, or as a Markdown note with links. Keys are left out.
+    """Write a session as JSON or as a Markdown note. The JSON is complete; keys are left out.
 
     zkchat context export --format markdown
 

@@ -34,7 +34,7 @@ class Finding:
 
 
 def doctor(vault: VaultOption = None, model: ModelOption = None, json_output: JsonOption = False) -> int:
-    """Check the installation, the vault, the settings and the models, and say what to do about each problem."""
+    """Check installation, vault, settings and models. Each problem is shown with what to do about it."""
     io = current_io()
     findings = list(_examine(io.environment, vault, model))
     if json_output:

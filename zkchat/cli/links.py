@@ -55,7 +55,7 @@ def links(
 
 
 def backlinks(note: NoteArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """Show the links of other notes that lead to a note, with the lines they stand on."""
+    """Show the links of other notes to a note, with their lines."""
     from zkchat.vault import graph
 
     io = current_io()

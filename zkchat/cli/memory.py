@@ -101,7 +101,7 @@ def relevance(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Show which facts a conversation calls for, and the notes used most."""
+    """Show which facts fit a conversation. Also the notes used most."""
     from zkchat.compose import stores
     from zkchat.errors import SessionNotFound
     from zkchat.memory.note_usage import NoteUsage
@@ -146,7 +146,7 @@ def forget(
 
 @app.command()
 def export(vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """Print all facts as a Markdown list, which `zkchat memory import` reads again."""
+    """Print all facts as a Markdown list. `zkchat memory import` reads it again."""
     io = current_io()
     with _open_memory(io, vault) as (store, _):
         facts = store.facts()
@@ -165,7 +165,7 @@ def import_(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Remember what the lists of a Markdown file say, a fact for each item. Facts of a local note are local.
+    """Remember each list item of a Markdown file as a fact. Facts of a local note are local.
 
     zkchat memory import @About/me.md
     """

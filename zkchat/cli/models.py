@@ -55,7 +55,7 @@ def pull(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The model to fetch: smollm2.", show_default=False)],
     json_output: JsonOption = False,
 ) -> None:
-    """Fetch a small model that runs on this machine, check it, and keep it in your cache folder."""
+    """Fetch a small model that runs on this machine. It is checked, and kept in your cache folder."""
     from zkchat.compose.providers import pull_model
 
     io = current_io()

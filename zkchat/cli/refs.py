@@ -33,7 +33,7 @@ def refs(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Show the conversations that used a note, the notes used most, or a picture of both.
+    """Show which conversations used a note. Or the notes used most, or a page that draws both.
 
     zkchat refs "[[Evergreen notes]]"
 

@@ -160,7 +160,7 @@ def rename(
 def delete(
     session: SessionArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
 ) -> None:
-    """Delete a session with all its messages, for good: from copies, damaged files and what the prompt offers too."""
+    """Delete a session for good. It goes from copies, damaged files and what the prompt offers too."""
     from zkchat.errors import UsageError
     from zkchat.model.session import messages_of
     from zkchat.repl.history import forget_typed

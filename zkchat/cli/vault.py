@@ -65,7 +65,7 @@ def index(
 
 @app.command()
 def status(vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """Show counts, broken and ambiguous links, orphans, duplicates, and files that cannot be used as they are."""
+    """Show counts, broken links, orphans and duplicates. Also ambiguous links, and files that cannot be used."""
     io = current_io()
     with open_refreshed_library(io, vault, warn=False) as (paths, library):
         if json_output:
@@ -76,7 +76,7 @@ def status(vault: VaultOption = None, json_output: JsonOption = False) -> None:
 
 @app.command()
 def mentions(note: NoteArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """Show where other notes name a note, by title, file name or alias, without a link to it."""
+    """Show where other notes name a note without a link to it. By title, file name or alias."""
     from zkchat.vault import graph
 
     io = current_io()
@@ -101,7 +101,7 @@ def neighbours(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Show the notes that links connect with a note, in either direction."""
+    """Show the notes linked with a note, in either direction."""
     from zkchat.vault import graph
 
     io = current_io()
