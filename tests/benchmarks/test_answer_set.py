@@ -47,7 +47,7 @@ def test_there_are_enough_questions_of_each_kind_and_language() -> None:
     answerable = [each for each in QUESTIONS if each.answerable]
     unanswerable = [each for each in QUESTIONS if not each.answerable]
 
-    assert len(answerable) >= 400
+    assert len(answerable) >= 425
     assert len(unanswerable) >= 100
     assert {each.kind for each in QUESTIONS} == {*KINDS}
     assert {each.language for each in QUESTIONS} >= LANGUAGES
