@@ -59,3 +59,39 @@ def test_what_an_earlier_answer_read_may_be_cited_later(vault: World) -> None:
 def test_a_note_that_the_answer_names_without_a_link_is_cited(vault: World) -> None:
     rows = asked(vault, 'Your note "Sleep" says seven hours.')
     assert [row["cited"] for row in rows] == [True, False]
+
+
+def test_the_links_of_a_quoted_passage_are_in_no_list(vault: World) -> None:
+    vault.note("Tea.md", "# Tea\n\nGreen tea keeps you awake at night, says [[Coffee]], and so does black tea.\n")
+    rows = vault.run("ask", "Does green tea keep you awake at night?", "--json", "--model", "quote").json["references"]
+    assert [(row["relative_path"], row["cited"], row["unverified"]) for row in rows] == [("Tea.md", True, False)]
+    panel = vault.run("ask", "Does green tea keep you awake at night?", "--model", "quote", "--panels").out
+    assert "says [[Coffee]]" in panel
+    assert "never given to the model" not in panel
+    used = vault.run("refs", "--top", "--json").json
+    assert [note["path"] for note in used] == ["Tea.md"]
+    exported = vault.run("context", "export", "--format", "markdown").out
+    assert "Sources: [[Tea]]\n" in exported
+
+
+def test_a_model_that_quotes_a_linked_note_is_not_said_to_link_what_that_links(vault: World) -> None:
+    vault.note("Tea.md", "# Tea\n\nGreen tea keeps you awake at night, says [[Coffee]], and so does black tea.\n")
+    quote = "> Green tea keeps you awake at night, says [[Coffee]], and so does black tea."
+    rows = asked(vault, f"{quote}\n\nSo do not drink it.", "What of [[Tea]]?")
+    assert [(row["relative_path"], row["cited"], row["unverified"]) for row in rows] == [("Tea.md", True, False)]
+    rows = asked(vault, "> Green tea keeps you awake, says [[Coffee]].", "What of [[Tea]]?")
+    assert [(row["relative_path"], row["cited"], row["unverified"]) for row in rows] == [
+        ("Tea.md", False, False),
+        ("Coffee.md", True, True),
+    ]
+
+
+def test_a_passage_that_a_tool_read_may_be_quoted_with_its_links(vault: World) -> None:
+    vault.note("Tea.md", "# Tea\n\nGreen tea keeps you awake at night, says [[Coffee]], and so does black tea.\n")
+    reads = [{"tool": "read_document", "arguments": {"path": "Tea"}}]
+    quote = "“Green tea keeps you awake at night, says [[Coffee]], and so does black tea.”"
+    model = vault.script(reads, [{"text": quote}], [{"text": f"As before: {quote}"}])
+    first = vault.run("ask", "What of tea?", "--json", "--model", model).json["references"]
+    assert [(row["relative_path"], row["cited"], row["unverified"]) for row in first] == [("Tea.md", True, False)]
+    again = vault.run("ask", "Says who?", "--continue", "--json", "--model", model).json["references"]
+    assert [row["relative_path"] for row in again] == []

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, assert_never
 
+from zkchat.chat.quotations import GivenText, Quotation, find_quotations, links_outside
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext
 from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note
@@ -146,25 +147,42 @@ def given_with(context: RequestContext) -> frozenset[str]:
     return frozenset(item.name.partition("#")[0] for item in context.items)
 
 
-def cite(references: ReferenceList, answer: str, library: Library, before: Collection[str] = ()) -> None:
-    """Mark what the answer links to or names. A link to a note neither referenced nor given `before` is unverified.
+def cite(
+    references: ReferenceList,
+    answer: str,
+    library: Library,
+    before: Collection[str] = (),
+    given: Iterable[GivenText] = (),
+) -> None:
+    """Mark what the answer links to, names or quotes. A link to a note neither referenced nor given `before` is
+    unverified.
 
+    What stands in a passage quoted from the `given` texts is what that note says: its links and names cite nothing.
     Where the index does not answer, nothing is marked: the answer is there all the same.
     """
-    given = {row.relative_path for row in references.as_tuple() if row.relative_path}.union(before)
+    known = {row.relative_path for row in references.as_tuple() if row.relative_path}.union(before)
+    links = wikilink.scan(answer)
+    quotations = find_quotations(answer, links, given)
+    own = links_outside(links, quotations)
     try:
-        links = wikilink.scan(answer)
-        for link in ReferenceList(resolve_links(library, links, sorted(given))).as_tuple():
+        for link in ReferenceList(resolve_links(library, own, sorted(known))).as_tuple():
             reference, is_known = _meant(link, references, before)
             update = {"reference_type": "search", "via": "answer", "unverified": not is_known}
             references.cite(reference.model_copy(update=update))
-        said = NameMatcher(wikilink.without(links, answer))
+        said = NameMatcher(_without_quotations(answer, own, quotations))
+        quoted_paths = {path for quoted in quotations for path in (quoted.path, quoted.path.partition("#")[0])}
         for row in references.as_tuple():
             path = row.relative_path
-            if path and not row.cited and said.names_one_of(path, library.names(path)):
+            if path and not row.cited and (path in quoted_paths or said.names_one_of(path, library.names(path))):
                 references.cite(row)
     except (StorageError, VaultError):
         return
+
+
+def _without_quotations(answer: str, links: Iterable[Link], quotations: Iterable[Quotation]) -> str:
+    """What the answer says in its own words."""
+    left_out: list[wikilink.Spanned] = [*quotations, *links]
+    return wikilink.without(sorted(left_out, key=lambda each: each.start), answer)
 
 
 def _meant(

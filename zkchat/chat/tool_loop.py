@@ -10,9 +10,11 @@ from typing import Final
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Draft, Journal
+from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with
 from zkchat.chat.request import RequestBuilder
 from zkchat.context.assembly import AssembledRequest, RequestPlan
+from zkchat.context.formatting import documents_in
 from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.events import (
     PromptReady,
@@ -81,6 +83,13 @@ class Exchange:
     made: set[tuple[str, str]] = field(default_factory=set)
     """Name and arguments of every call so far."""
     failed_rounds: int = 0
+    passages: list[GivenText] = field(default_factory=list)
+    """What evidence and tools brought of notes in this turn."""
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the answer is that there is none."""
+        return self.finish is not None and self.finish.reason == "abstained"
 
     def use(self, assembled: AssembledRequest) -> None:
         """Go on with this request; what it leaves free is there for the results of tools."""
@@ -126,7 +135,8 @@ class ToolLoop:
         message = draft.finished()
         context = exchange.assembled.context
         given = given_before(self.journal.history.newest_first) | given_with(context)
-        cite(exchange.references, message.text, self.library, given)
+        if not exchange.abstained:
+            cite(exchange.references, message.text, self.library, given, self._given_texts(exchange))
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return message.model_copy(
             update={
@@ -138,9 +148,16 @@ class ToolLoop:
                 "token_count": self.tokenizer.count(message.text),
                 "thinking_tokens": self.tokenizer.count(message.thinking),
                 "request_context": context,
-                "abstained": exchange.finish is not None and exchange.finish.reason == "abstained",
+                "abstained": exchange.abstained,
             }
         )
+
+    def _given_texts(self, exchange: Exchange) -> Iterator[GivenText]:
+        """What the model was given of notes, of this turn first."""
+        yield from exchange.passages
+        yield from given_texts(self.journal.history.newest_first)
+        for text in exchange.assembled.contents.values():
+            yield from (GivenText(*document) for document in documents_in(text))
 
     def store(self, message: ChatMessage, exchange: Exchange) -> Warned | None:
         """Store an answer, or a step towards it, with the texts of its request."""
@@ -284,6 +301,8 @@ class ToolLoop:
 async def report_references(exchange: Exchange, references: Sequence[DocumentReference], emit: Emit) -> None:
     for reference in references:
         exchange.references.add(reference)
+        if reference.relative_path and reference.included and reference.snippet:
+            exchange.passages.append(GivenText(reference.relative_path, reference.snippet))
         await emit(ReferenceFound(reference=reference))
 
 

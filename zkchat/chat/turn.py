@@ -218,16 +218,19 @@ class Turn:
     async def _begin_exchange(
         self, user: ChatMessage, plan: RequestPlan, assembled: AssembledRequest, emit: Emit
     ) -> Exchange:
-        evidence = assembled.request.evidence
+        request = assembled.request
         exchange = Exchange(
             plan=plan,
             assembled=assembled,
             result_budget=assembled.usage.available,
             strict=self.strict,
-            is_grounded=bool(evidence) or any(isinstance(part, FilePart) for part in user.parts),
+            is_grounded=bool(request.evidence) or any(isinstance(part, FilePart) for part in user.parts),
             references=ReferenceList(user.references),
         )
-        await report_references(exchange, [*map(as_reference, evidence)], emit)
+        found = [*map(as_reference, request.evidence)]
+        if self.provider.info.needs_notes or not exchange.is_grounded:  # else the answer is not about the nearest
+            found += [as_reference(each).model_copy(update={"included": False}) for each in request.nearest]
+        await report_references(exchange, found, emit)
         return exchange
 
     async def _exchange(

@@ -1,7 +1,9 @@
 """Format messages, documents and evidence as a model reads them: the same text for the same message every time."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from html import escape, unescape
+from typing import Final
 
 from zkchat.model.message import (
     ChatMessage,
@@ -16,6 +18,8 @@ from zkchat.model.message import (
 )
 from zkchat.model.prompt import PromptMessage
 from zkchat.model.session import IndexedMessage
+
+_DOCUMENT: Final = re.compile(r'<document path="([^"\n]*)">\n(.*?)(?:\n</document>|\Z)', re.DOTALL)
 
 
 def format_message(
@@ -97,6 +101,11 @@ def format_document(path: str, text: str) -> str:
     """What a note says, marked as data. A note cannot close its own wrapping and pass for something else."""
     body = text.replace("</document", "<\u200b/document")
     return f'<document path="{escape(path)}">\n{body}\n</document>'
+
+
+def documents_in(text: str) -> list[tuple[str, str]]:
+    """Path and text of each note that `format_document` wrote into a text, which may have been cut."""
+    return [(unescape(found[1]), found[2]) for found in _DOCUMENT.finditer(text)]
 
 
 def format_quote(message: ChatMessage | IndexedMessage, text: str) -> str:

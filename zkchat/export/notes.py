@@ -136,8 +136,9 @@ def _part_text(part: Part) -> str:
 
 
 def _sources(references: Iterable[DocumentReference]) -> list[str]:
-    """Links to the documents that exist, deduplicated, cited ones first."""
-    found = sorted((one for one in references if one.relative_path), key=lambda reference: not reference.cited)
+    """Links to the documents that the model was given, deduplicated, cited ones first."""
+    given = (one for one in references if one.relative_path and not one.unverified)
+    found = sorted(given, key=lambda reference: not reference.cited)
     return list(dict.fromkeys(_link(reference) for reference in found))
 
 

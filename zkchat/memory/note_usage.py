@@ -30,7 +30,9 @@ def note_uses(session: Session, entries: Iterable[Entry]) -> Iterator[DocumentUs
 
 
 def _is_used(reference: DocumentReference) -> bool:
-    return reference.reference_type == "direct" or reference.included or reference.cited
+    """An answer that links a note which it was never given does not rest on it."""
+    is_cited = reference.cited and not reference.unverified
+    return reference.reference_type == "direct" or reference.included or is_cited
 
 
 def _use(session: Session, message: ChatMessage, reference: DocumentReference, path: str) -> DocumentUse:

@@ -9,6 +9,7 @@ import pytest
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
+from zkchat.chat.quotations import GivenText
 from zkchat.chat.references import NameMatcher, ReferenceList, cite, given_before, given_with
 from zkchat.errors import StorageError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext, RequestItem
@@ -110,6 +111,38 @@ def test_a_link_in_quoted_text_leads_where_it_leads_from_its_note(library: Libra
     after = [("journal/Monday.md", True, False), ("health/Rest.md", True, True), ("journal/Plan.md", True, True)]
     assert rows(library, quote, "journal/Monday.md") == after
     assert rows(library, quote, before=("journal/Monday.md",))[0] == ("health/Rest.md", True, True)
+
+
+def quoted_rows(library: Library, answer: str, *given: str) -> list[tuple[str, bool, bool]]:
+    """The rows after an answer of a model that was given these notes in full."""
+    references = ReferenceList(map(found, given))
+    cite(references, answer, library, given=[GivenText(path, NOTES[path]) for path in given])
+    return [(row.relative_path or row.wikilink, row.cited, row.unverified) for row in references.as_tuple()]
+
+
+def test_what_a_quoted_passage_links_to_is_no_citation(library: Library) -> None:
+    quote = "> Tired, see [why](../health/Rest.md#Stages), [[#Later]] and [that](Plan.md)."
+    assert quoted_rows(library, f"{quote}\n>\n> — [[Monday]]", "journal/Monday.md", "health/Rest.md") == [
+        ("journal/Monday.md", True, False),
+        ("health/Rest.md", False, False),
+    ]
+
+
+def test_a_note_that_is_quoted_is_cited_also_without_a_link(library: Library) -> None:
+    quote = "“Tired, see [why](../health/Rest.md#Stages), [[#Later]] and [that](Plan.md).”"
+    assert quoted_rows(library, quote, "journal/Monday.md") == [("journal/Monday.md", True, False)]
+
+
+def test_a_link_of_the_models_own_between_quote_marks_is_marked(library: Library) -> None:
+    quote = "> Tired, see [why](../health/Rest.md#Stages), and [[Coffee]]."
+    assert ("Coffee.md", True, True) in quoted_rows(library, quote, "journal/Monday.md")
+
+
+def test_a_name_in_a_quoted_passage_is_no_citation(library: Library) -> None:
+    references = ReferenceList(map(found, ("Coffee.md", "Sleep debt.md")))
+    given = [GivenText("Coffee.md", "It hides your sleep debt for some hours.")]
+    cite(references, "> It hides your sleep debt for some hours.", library, given=given)
+    assert [row.cited for row in references.as_tuple()] == [True, False]
 
 
 def test_a_link_that_stands_in_no_given_note_is_the_answers_own(library: Library) -> None:

@@ -68,6 +68,12 @@ def test_notes_that_tools_and_evidence_brought_are_uses_and_say_by_what() -> Non
     ]
 
 
+def test_a_note_that_an_answer_links_without_having_been_given_it_is_no_use() -> None:
+    claimed = found("A.md", "answer", included=False, cited=True)
+    assert uses(message(1, "assistant", claimed)) == [("A.md", "m1", "found by answer, cited in the answer")]
+    assert uses(message(1, "assistant", claimed.model_copy(update={"unverified": True}))) == []
+
+
 def test_entries_that_are_no_messages_do_not_matter() -> None:
     assert uses(Entry(session_id="s1", sequence=1, at=NOON, body=TitleEntry(title="x"))) == []
 

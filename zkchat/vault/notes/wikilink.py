@@ -5,7 +5,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import unquote
 
 from zkchat.model.note import Link
@@ -54,13 +54,23 @@ def without_links(text: str) -> str:
     return without(scan(text), text)
 
 
-def without(links: Iterable[Link], text: str) -> str:
-    """The text with each of the given links replaced by a space."""
+class Spanned(Protocol):
+    """Something that stands in a text, such as a link."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+def without(parts: Iterable[Spanned], text: str) -> str:
+    """The text with each of the given parts, which are in order, replaced by a space."""
     pieces: list[str] = []
     position = 0
-    for link in links:
-        pieces += (text[position : link.start], " ")
-        position = max(position, link.end)
+    for part in parts:
+        pieces += (text[position : part.start], " ")
+        position = max(position, part.end)
     return "".join([*pieces, text[position:]])
 
 

@@ -1,0 +1,118 @@
+"""Which parts of an answer are quoted from what the model was given."""
+
+import pytest
+
+from tests.support.sessions import NOON
+from zkchat.chat.quotations import MAX_GIVEN_CHARACTERS, GivenText, find_quotations, given_texts, links_outside
+from zkchat.context.formatting import format_document
+from zkchat.model.message import ChatMessage, Evidence, EvidencePart, FilePart, LineRange, TextPart, ToolResultPart
+from zkchat.vault.notes import wikilink
+
+HEAP = "A heap needs air and water. Turn it every month, and read [[Worms]] first.\n\nSee [[Mulch]]."
+TEA = "茶要用八十度的水。参见[[水]]。"
+LIST = "These like shade:\n\n- [[Ferns]]\n- [[Hostas]]\n- [[Ivy]]"
+TABLE = "| plant | month |\n|---|---|\n| [[Peas]] | March, in the open |\n| [[Garlic]] | October, in the bed |"
+GIVEN = [GivenText("Heap.md", HEAP), GivenText("Tea.md", TEA), GivenText("Shade.md", LIST), GivenText("Sow.md", TABLE)]
+
+
+def own_links(answer: str, given: list[GivenText] = GIVEN) -> list[str]:
+    links = wikilink.scan(answer)
+    return [link.text for link in links_outside(links, find_quotations(answer, links, given))]
+
+
+def paths(answer: str) -> list[str]:
+    return [quoted.path for quoted in find_quotations(answer, wikilink.scan(answer), GIVEN)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "> Turn it every month, and read [[Worms]] first.",
+        "> A heap needs air and water. Turn it every month, and read [[Worms]] first.\n>\n> See [[Mulch]].",
+        "> turn it **every month**, and\n> read [[Worms]] first",
+        "Your note says: air first.\nTurn it every month, and read [[Worms]] first. I would do that.",
+        "It says: “Turn it every month, and read [[Worms]] first.” So do I.",
+        "> … Turn it every month, and read [[Worms]] first. …",
+        "> 茶要用八十度的水。参见[[水]]。",
+        "> These like shade:\n> - [[Ferns]]\n> - [[Hostas]]\n> - [[Ivy]]",
+        "> | plant | month |\n> |---|---|\n> | [[Garlic]] | October, in the bed |",
+    ],
+)
+def test_the_links_of_a_quoted_passage_are_not_the_answers_own(answer: str) -> None:
+    assert own_links(answer) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "own"),
+    [
+        ("> The worms do it all, says [[Worms]].", ["[[Worms]]"]),
+        ("> Turn it every month, and read [[Mulch]] first.", ["[[Mulch]]"]),
+        ("> Turn it every month, and read [[Worms]] at once.", ["[[Worms]]"]),
+        ("See [[Worms]].", ["[[Worms]]"]),
+        ("- [[Ferns]]\n- [[Hostas]]", ["[[Ferns]]", "[[Hostas]]"]),
+        ("These like shade:\n\n- [[Ferns]]\n- [[Oaks]]\n- [[Ivy]]", ["[[Oaks]]", "[[Ivy]]"]),
+        ("> Turn it every month, and read [[Worms]] first.\n>\n> — [[Heap]]", ["[[Heap]]"]),
+        ("> A heap needs air and water.\n\n[[Worms]] says so.", ["[[Worms]]"]),
+    ],
+)
+def test_a_link_that_the_model_adds_is_its_own_also_between_quote_marks(answer: str, own: list[str]) -> None:
+    assert own_links(answer) == own
+
+
+def test_a_link_with_another_address_is_not_quoted() -> None:
+    given = [GivenText("Who.md", "The best of all that I have seen is [Dr. Who](who.md), by far.")]
+    assert own_links("The best of all that I have seen is [Dr. Who](who.md), by far.", given) == []
+    assert own_links("The best of all that I have seen is [Dr. Who](foe.md), by far.", given) == ["[Dr. Who](foe.md)"]
+
+
+def test_no_passage_reaches_over_the_end_of_a_text() -> None:
+    given = [GivenText("A.md", "Water is good for the heap."), GivenText("B.md", "[[Worms]] too.")]
+    assert own_links("Water is good for the heap. [[Worms]] too.", given) == []  # all of the second text
+    assert own_links("Water is good for the heap. [[Worms]]", given) == ["[[Worms]]"]
+
+
+def test_a_short_text_is_quoted_as_a_whole() -> None:
+    assert own_links("See [[Rest]].", [GivenText("A.md", "See [[Rest]].")]) == []
+    assert own_links("See [[Rest]].", [GivenText("A.md", "See [[Rest]]. More.")]) == ["[[Rest]]"]
+
+
+def test_a_passage_that_begins_inside_another_is_found() -> None:
+    given = [
+        GivenText("A.md", "Air is good. Turn it often."),
+        GivenText("B.md", "Turn it often. See [[Rest]]."),
+    ]
+    assert own_links("Air is good. Turn it often. See [[Rest]].", given) == []
+
+
+def test_a_quotation_tells_its_note() -> None:
+    assert paths("> A heap needs air and water.\n\nAnd: 茶要用八十度的水。") == ["Heap.md", "Tea.md"]
+    assert paths("Nothing of the kind stands there.") == []
+    assert find_quotations("", [], GIVEN) == find_quotations("A heap needs air and water.", [], []) == []
+
+
+def test_only_so_much_is_compared() -> None:
+    long = GivenText("Long.md", "x" * MAX_GIVEN_CHARACTERS)
+    assert own_links("Turn it every month, and read [[Worms]] first.", [long, *GIVEN]) == ["[[Worms]]"]
+
+
+def test_what_notes_say_stands_in_documents_evidence_and_tool_results() -> None:
+    lines = LineRange(first=1, last=1)
+    evidence = Evidence(text="Air.", relative_path="E.md", title="E", wikilink="[[E]]", lines=lines, score=1)
+    result = f"{format_document('T&.md', 'Tools.')}\n\n{format_document('U.md', 'Used.')[:-14]}"
+    message = ChatMessage(
+        id="m",
+        role="user",
+        created_at=NOON,
+        parts=(
+            TextPart(text="What I say is no note."),
+            FilePart(name="F.md#Part", text="Filed."),
+            EvidencePart(evidence=(evidence,), nearest=(evidence,)),
+            ToolResultPart(call_id="c", name="read", text=result),
+        ),
+    )
+    assert [*given_texts([message])] == [
+        ("F.md#Part", "Filed."),
+        ("E.md", "Air."),
+        ("T&.md", "Tools."),
+        ("U.md", "Use"),
+    ]
