@@ -3,6 +3,7 @@
 import ast
 import re
 import shlex
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -19,6 +20,11 @@ SECTIONS = {key.partition(".")[0] for key in FIELDS if "." in key}
 CLI = typer.main.get_command(app)
 SLASH = {f"/{name}" for command in COMMANDS for name in (command.name, *command.aliases)}
 
+PAGES_FOR_DEVELOPERS = (
+    "CONTRIBUTING.md",
+    "vault-fixtures/README.md",
+    *sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "benchmarks").rglob("README.md")),
+)
 ENDPOINTS = {"/tokenize"}
 """Of servers, and not commands."""
 
@@ -87,6 +93,15 @@ def test_the_commands_that_zkchat_itself_names_are_there() -> None:
 def test_the_slash_commands_of_a_page_are_there(page: str) -> None:
     named = {code.split()[0] for code in inline_codes(page) if re.match(r"/[a-z]+(?: |$)", code)}
     assert named <= SLASH | ENDPOINTS
+
+
+@pytest.mark.parametrize("page", [*pages(), *PAGES_FOR_DEVELOPERS])
+def test_the_modules_and_targets_of_a_page_are_there(page: str) -> None:
+    codes = inline_codes(page)
+    modules = [code.split()[2] for code in codes if re.match(r"python -m [\w.]+(?: |$)", code)]
+    targets = [code.split()[1] for code in codes if re.match(r"make [a-z-]+(?: |$)", code)]
+    assert [module for module in modules if module != "zkchat" and not find_spec(module)] == []
+    assert {*targets} <= {*re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)}
 
 
 @pytest.mark.parametrize("page", pages())
