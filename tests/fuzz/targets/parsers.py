@@ -31,7 +31,9 @@ from zkchat.providers.gguf import read_header
 from zkchat.vault.evidence import topics
 from zkchat.vault.links.resolver import section_lines
 from zkchat.vault.notes import frontmatter, wikilink
+from zkchat.vault.notes.blocks import blocks
 from zkchat.vault.notes.chunker import sections_of
+from zkchat.vault.notes.excerpts import excerpt
 from zkchat.vault.notes.markdown import flatten, outline, plain
 from zkchat.vault.notes.parse import parse_note, prose_of
 from zkchat.vault.notes.sentences import sentences
@@ -117,6 +119,10 @@ def words(text: str, rng: Random) -> None:
 def said(text: str, rng: Random) -> None:
     for sentence in sentences(text):
         require(sentence.strip(), "no sentence is empty")
+    for block in blocks(text):
+        require(block.text in text, "a block stands in the text")
+        chosen = rng.randrange(len(block.sentences))
+        require(len(excerpt(block, [chosen], 200)) < 500, "an excerpt is short")
     detect_language(text)
     learning_points([text])
     accept_sentence(text[:1_000], mutation.text(rng, 1_000))

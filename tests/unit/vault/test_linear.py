@@ -9,7 +9,9 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.odd_notes import ODD_NOTES, plain
 from zkchat.vault import graph
+from zkchat.vault.notes.blocks import blocks
 from zkchat.vault.notes.chunker import sections_of
+from zkchat.vault.notes.excerpts import excerpt
 from zkchat.vault.notes.markdown import MAX_ITEMS, MAX_TITLE_CHARACTERS
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.sentences import sentences
@@ -34,6 +36,8 @@ def as_indexed(text: str) -> None:
 
 def as_quoted(text: str) -> None:
     sentences(text)
+    for block in blocks(text):
+        excerpt(block, [len(block.sentences) - 1, len(block.sentences) // 2], 300)
     snippet(text, ["garden"])
 
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
-from zkchat.vault.notes.blocks import Block
-from zkchat.vault.notes.runs import ITEM, ends_in_colon, opens_fence
+from zkchat.vault.notes.blocks import Block, Sentence
+from zkchat.vault.notes.runs import ITEM, ends_in_colon, is_delimiter, opens_fence
 
 MAX_CODE_LINES = 12
 """Lines of a listing in an excerpt, its fences included."""
@@ -12,7 +13,11 @@ _GAP = " […] "
 _MARK = "…"
 _EMPTY = " \t\r\n>"
 """What may stand between two units without a meaning of its own."""
+_MAX_BETWEEN = 40
+"""Characters of it that are kept."""
 _BLANK_LINE = re.compile(r"\n[ \t\r>]*\n")
+_PADDING = re.compile(r" {2,}|-{4,}")
+_LINK = re.compile(r"\[[^\[\]\n]{0,1000}\](?:\([^()\s]{0,2000}\))?|\[\[[^\[\]\n]{0,1000}\]\]")
 _MARKED = re.compile(r"[>|\s]*…[\s|]*$")
 
 
@@ -21,6 +26,8 @@ def excerpt(block: Block, chosen: Collection[int], limit: int) -> str:
 
     What the first of them needs to be understood stays with it, for which the limit may be exceeded by three quarters.
     """
+    if len(block.text) > limit and block.kind == "table":
+        block = _without_padding(block)
     if len(block.text) <= limit or not block.sentences:
         return block.text
     wanted = [number for number in chosen if 0 <= number < len(block.sentences)] or [0]
@@ -43,6 +50,7 @@ class _Selection:
         self._limit = limit
         self._room = limit
         self._kept: dict[int, str] = {}
+        self._quote = "> " if block.kind in {"quote", "callout"} and block.text.startswith(">") else ""
 
     def require(self, number: int) -> None:
         """Keep a unit, and of those that it needs as much as half of the limit holds."""
@@ -61,7 +69,7 @@ class _Selection:
         for each in (number, *self._parents(number)):
             if each not in self._kept:
                 needed.append(each)
-                cost += len(self._units[each].text) + len(_GAP)
+                cost += self._cost(each)
             if cost > self._room:
                 return False
         for each in needed:
@@ -99,8 +107,18 @@ class _Selection:
         said = self._units[number].text
         if len(said) > room:
             said = _first_lines(said, room) if self._is_code(number) else _first_words(said, room)
+        self._room -= self._cost(number) - len(self._units[number].text) + len(said)
         self._kept[number] = said
-        self._room -= len(said) + len(_GAP)
+
+    def _cost(self, number: int) -> int:
+        """The characters of a unit, with those between it and the one beside it that is kept."""
+        unit = self._units[number]
+        between = len(_GAP)
+        if number - 1 in self._kept:
+            between = unit.start - self._units[number - 1].end
+        elif number + 1 in self._kept:
+            between = self._units[number + 1].start - unit.end
+        return len(unit.text) + between
 
     def _parents(self, number: int) -> Iterator[int]:
         parent = self._units[number].parent
@@ -133,35 +151,55 @@ class _Selection:
 
     def _mark(self, number: int) -> str:
         """A line that stands for others that were left out beside this unit."""
-        quote = "> " if self._block.text.startswith(">") and self._block.kind in {"quote", "callout"} else ""
-        return quote + ("| … |" if self._is_row(number) else _MARK)
+        return self._quote + ("| … |" if self._is_row(number) else _MARK)
 
     def _before(self, number: int) -> str:
-        if number == 0:
+        if number == 0 or is_delimiter(self._units[number].text.rpartition("\n")[2]):
             return ""
-        mark = self._mark(number)
         if self._is_structured(number) or self._units[number].text.startswith(">"):
-            return f"{mark}\n{self._indent(number)}"
-        return f"{mark} "
+            return f"{self._mark(number)}\n{self._indent(number)}"
+        return f"{self._mark(number)} "
 
     def _between(self, before: int, number: int) -> str:
         between = self._block.text[self._units[before].end : self._units[number].start]
         is_whole = self._kept[before] == self._units[before].text
-        if number == before + 1 and is_whole and not between.strip(_EMPTY):
+        is_next = number == before + 1
+        if is_next and is_whole and len(between) <= _MAX_BETWEEN and not between.strip(_EMPTY):
             return between
-        is_structured = self._is_structured(before) or self._is_structured(number)
-        if not is_structured and not _BLANK_LINE.search(between):
-            return _GAP
+        line_end = "\n\n" if _BLANK_LINE.search(between) and not self._quote else "\n"
         indent = self._indent(number)
-        if number == before + 1:
-            return f"\n{indent}" if is_structured else f"\n\n{indent}"
-        if is_structured:
-            return f"\n{self._mark(number)}\n{indent}"
-        return f"\n\n{indent}{_GAP.lstrip()}"
+        if self._is_structured(before) or self._is_structured(number) or self._units[number].text.startswith(">"):
+            return f"\n{indent}" if is_next else f"\n{self._mark(number)}\n{indent}"
+        if line_end == "\n" and not ("\n" in between and before == self._units[number].parent):
+            return _GAP
+        return f"{line_end}{indent or self._quote}{'' if is_next else _GAP.lstrip()}"
+
+
+def _without_padding(block: Block) -> Block:
+    """The block of a table without the spaces and dashes that only align its columns."""
+    pieces: list[str] = []
+    units: list[Sentence] = []
+    length = place = 0
+    for unit in block.sentences:
+        between, said = (_squeeze(text) for text in (block.text[place : unit.start], unit.text))
+        start = length + len(between)
+        units.append(unit._replace(text=said, start=start, end=start + len(said)))
+        pieces += (between, said)
+        length, place = start + len(said), unit.end
+    pieces.append(_squeeze(block.text[place:]))
+    return replace(block, text="".join(pieces), sentences=tuple(units))
+
+
+def _squeeze(text: str) -> str:
+    return _PADDING.sub(lambda match: match[0][:1] if match[0].isspace() else "---", text)
 
 
 def _first_words(said: str, room: int) -> str:
     cut = said[: max(room, 1)]
+    opened = max(cut.rfind("[["), cut.rfind("["))
+    link = _LINK.match(said, opened, len(said)) if opened > len(cut) // 2 else None
+    if link and link.end() > len(cut):
+        cut = cut[:opened]
     place = max(cut.rfind(" "), cut.rfind("\n"))
     return f"{cut[:place] if place > len(cut) // 2 else cut} {_MARK}"
 
@@ -177,4 +215,5 @@ def _first_lines(said: str, room: int) -> str:
             break
         kept.append(line)
     closing = [lines[-1]] if fence and lines and lines[-1].strip(_EMPTY).startswith(fence) else []
-    return "\n".join((*kept, _MARK, *closing))
+    mark = f"> {_MARK}" if first.startswith(">") else _MARK
+    return "\n".join((*kept, mark, *closing))

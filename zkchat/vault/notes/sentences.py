@@ -16,7 +16,7 @@ _END = re.compile(
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|z\.B|d\.h|u\.a|cf|vs|ca|bzw|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|p|pp|vol|ed|bspw|evtl|ggf|inkl|approx|"
-    r"incl|Sra?|стр|рис|ул|им|т\.е|\d\d)|(?<!°)\b\w)\.$"
+    r"incl|Sra?|стр|рис|ул|им|т\.е|(?<![\d:.,])(?:[12]\d|3[01]))|(?<!°)\b\w)\.$"
 )
 _WITHOUT_ENDS = "\u0e01-\u0e45\u0e47-\u0e4e\u0e81-\u0ec5\u0ec7-\u0ecd\u1000-\u103f\u1780-\u17d3"
 """Letters of Thai, Lao, Burmese and Khmer: a space there ends a clause, and often nothing else ends a sentence."""
@@ -95,11 +95,16 @@ def sentence_spans(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _clauses(text: str, start: int, end: int) -> Iterator[Span]:
-    """The pieces of a long text in a script without sentence ends, cut at its spaces; any other text whole."""
+    """The pieces of a long text in a script without sentence ends, cut at spaces outside brackets; other text whole."""
+    depth, seen = 0, start
     for match in _CLAUSE_END.finditer(text, start, end):
-        if match.start() - start >= _MIN_CLAUSE <= end - match.end():
+        depth += sum(text.count(sign, seen, match.start()) for sign in "([")
+        depth -= sum(text.count(sign, seen, match.start()) for sign in ")]")
+        seen = match.start()
+        if depth <= 0 and match.start() - start >= _MIN_CLAUSE <= end - match.end():
             yield start, match.start()
             start = match.end()
+            depth = 0
     yield start, end
 
 

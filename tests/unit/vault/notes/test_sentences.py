@@ -15,6 +15,10 @@ from zkchat.vault.notes.sentences import sentences
         ("A sentence over\ntwo lines. Next.", ["A sentence over\ntwo lines.", "Next."]),
         ("一句话。第二句！第三句", ["一句话。", "第二句！", "第三句"]),
         ("यह पहला है। यह दूसरा है।", ["यह पहला है।", "यह दूसरा है।"]),
+        ("Er kam am 12. Mai um 20:40. Dann ging er.", ["Er kam am 12. Mai um 20:40.", "Dann ging er."]),
+        ("It rests at 23 °C. Shape it.", ["It rests at 23 °C.", "Shape it."]),
+        ("هل هو مفتوح؟ نعم. یہ ہے۔ اچھا۔", ["هل هو مفتوح؟", "نعم.", "یہ ہے۔", "اچھا۔"]),
+        ("មិនមែននៅពេលនេះទេ។ វាប្រហែលជា។", ["មិនមែននៅពេលនេះទេ។", "វាប្រហែលជា។"]),
         ("# Heading\nText.\n\n## Sub\nMore.", ["Text.", "More."]),
         ("- one\n- [x] two\n  goes on\n1. three", ["one", "two\n  goes on", "three"]),
         ("> [!note] Mind this.\n", ["Mind this."]),
@@ -30,6 +34,18 @@ from zkchat.vault.notes.sentences import sentences
 )
 def test_a_passage_is_cut_into_what_can_be_quoted(text: str, found: list[str]) -> None:
     assert sentences(text) == found
+
+
+THAI = (
+    "ล้างโซ่ด้วยแปรงสีฟันเก่าทุกสองร้อยกิโลเมตร",
+    "เช็ดให้แห้งแล้วหยอดน้ำมันทีละข้อ ถ้าหยอดมากเกินไปฝุ่นจะเกาะ",
+    "ขี่ไปตลาดทุกเช้าวันเสาร์ กระดิ่งเสียแล้วแต่เบรก (ที่เปลี่ยนเมื่อปีที่แล้ว ในร้านของลุง) ยังดีอยู่",
+)
+
+
+def test_a_long_thai_text_is_cut_at_spaces_outside_brackets() -> None:
+    assert sentences(" ".join(THAI)) == [*THAI]
+    assert sentences(THAI[1]) == [THAI[1]]
 
 
 @given(st.text(alphabet="ab .!?。\n#-*>|`~^[]1", max_size=200))
