@@ -34,7 +34,7 @@ def test_without_a_command_the_help_is_shown(world: World) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("aks", "x"), "Did you mean 'ask'?"),
+        (("aks", "x"), "Did you mean 'ask'?\n"),
         (("ask", "--modle", "x"), "--modle"),
         (("sessions", "show"), "zkchat sessions show --help"),
     ],

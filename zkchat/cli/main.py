@@ -126,7 +126,8 @@ def _check_output(io: CommandIO, code: int) -> int:
 
 
 def _usage_message(error: typer.TyperException) -> str:
-    return error.format_message().rstrip(".") + "."
+    sentence = error.format_message().rstrip(".")
+    return sentence if sentence.endswith("?") else f"{sentence}."
 
 
 def _command_path(error: typer.TyperException) -> str:
