@@ -9,22 +9,16 @@ from typing import Any
 import pytest
 import typer.main
 
-from tests.support.doc_examples import ROOT, pages
+from tests.support.doc_examples import FENCE, PAGES_FOR_DEVELOPERS, ROOT, pages
 from zkchat.cli.main import app
 from zkchat.config.schema import FIELDS, model_keys
 from zkchat.repl.commands.table import COMMANDS
 
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 SECTIONS = {key.partition(".")[0] for key in FIELDS if "." in key}
 CLI = typer.main.get_command(app)
 SLASH = {f"/{name}" for command in COMMANDS for name in (command.name, *command.aliases)}
 
-PAGES_FOR_DEVELOPERS = (
-    "CONTRIBUTING.md",
-    "vault-fixtures/README.md",
-    *sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "benchmarks").rglob("README.md")),
-)
 ENDPOINTS = {"/tokenize"}
 """Of servers, and not commands."""
 

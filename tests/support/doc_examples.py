@@ -13,12 +13,17 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+PAGES_FOR_DEVELOPERS = (
+    "CONTRIBUTING.md",
+    "vault-fixtures/README.md",
+    *sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "benchmarks").rglob("README.md")),
+)
 PROMPT = "you › "
 """Before what is typed in a chat."""
 VARYING_KEYS = frozenset({"vault", "index_bytes", "index_changed_at", "seconds", "score"})
 """Of JSON: their values depend on the machine and the moment, and only the types are compared."""
 
-_FENCE = re.compile(r"^(?P<margin> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=margin)```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^(?P<margin> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=margin)```$", re.MULTILINE | re.DOTALL)
 _CAPTION = re.compile(r"`([\w./ -]+\.(?:md|json|toml))`:\n\n\Z")
 _COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _VARYING = re.compile(
@@ -61,7 +66,7 @@ def pages() -> list[str]:
 def blocks_of(page: str) -> Iterator[Block]:
     text = (ROOT / page).read_text("utf-8")
     end = -1
-    for fence in _FENCE.finditer(text):
+    for fence in FENCE.finditer(text):
         before = text[: fence.start()]
         caption = _CAPTION.search(before)
         yield Block(
