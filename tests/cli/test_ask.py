@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from tests.support.screens import underlined
 from tests.support.waiting import eventually
 from tests.support.world import GARDEN, World
 from zkchat.cli import ask
@@ -35,11 +36,62 @@ def test_on_a_terminal_the_answer_comes_with_its_documents_and_the_context(slept
 def test_in_a_pipe_there_is_the_answer_alone(slept: World) -> None:
     result = slept.run("ask", "How many hours of sleep do adults need?")
     assert result.code == 0
-    assert result.out == (
-        "No model is set up, so zkchat quotes your notes:\n"
-        "\n> Adults need seven to nine hours of sleep.\n>\n> — [[Sleep]]\n"
-    )
+    assert result.out == "> Adults need seven to nine hours of sleep.\n\n— [[Sleep]]\n"
     assert result.err == ""
+
+
+def test_that_notes_are_quoted_is_said_beside_the_answer_on_a_terminal_only(slept: World) -> None:
+    question = ("ask", "How many hours of sleep do adults need?")
+    notice = "No model is set up, so zkchat quotes your notes."
+    assert notice in slept.run(*question, terminal=True).err
+    for quiet in ([], ["--json"], ["--model", "quote"]):
+        result = slept.run(*question, *quiet, terminal=quiet != [])
+        assert notice not in result.out + result.err
+
+
+def test_more_passages_are_offered_on_a_terminal_and_quoted_on_request(world: World) -> None:
+    for number in range(1, 13):
+        world.note(f"Walk {number}.md", f"# Walk {number}\n\nThe harbour walk takes {number} hours.\n")
+    question = ("ask", "How long does the harbour walk take?")
+    few = world.run(*question, terminal=True)
+    further = len(world.run(*question, "--more", "--json").json["passages"]) - len(
+        world.run(*question, "--json").json["passages"]
+    )
+    assert further > 0
+    assert f"--more shows {further} further passage" in few.err
+    assert "further" not in few.out
+    assert world.run(*question).err == ""
+    many = world.run(*question, "--more", terminal=True)
+    assert many.out.count("— [[Walk") <= 10
+    assert "--more" not in many.err
+
+
+def test_where_the_notes_hold_nothing_a_way_out_is_shown_beside_the_answer(slept: World) -> None:
+    result = slept.run("ask", "Who won the chess championship?", terminal=True)
+    assert result.code == ExitCode.NO_ANSWER
+    assert "Your notes hold nothing on this." in result.out
+    assert "Try the words that your notes use" in result.err
+    assert "Try the words" not in result.out
+    assert slept.run("ask", "Who won the chess championship?").err == ""
+
+
+@pytest.mark.parametrize("said", ["Hello!", "Thanks a lot", "你好", "Merci beaucoup"])
+def test_small_talk_gets_a_sentence_and_no_passage(slept: World, said: str) -> None:
+    result = slept.run("ask", said, "--json")
+    assert result.code == ExitCode.NO_ANSWER
+    assert result.json["answer"].startswith("You are welcome to ask")
+    assert (result.json["passages"], result.json["references"]) == ([], [])
+
+
+def test_words_of_the_question_are_marked_on_a_terminal_and_nowhere_else(slept: World) -> None:
+    question = ("ask", "How many hours of sleep do adults need?")
+    environment = replace(slept.environment(terminal=True), variables={"TERM": "xterm-256color", "COLUMNS": "80"})
+    assert run(question, environment) == 0
+    assert isinstance(environment.stdout, io.StringIO)
+    assert underlined(environment.stdout.getvalue())[:4] == ["Adults", "need", "hours", "sleep"]
+    piped = slept.run(*question)
+    assert "\x1b" not in piped.out
+    assert "**" not in piped.out
 
 
 def test_on_request_a_pipe_gets_the_panels_without_control_sequences(slept: World) -> None:
@@ -58,6 +110,9 @@ def test_json_is_one_object_with_everything(slept: World) -> None:
     (reference,) = value["references"]
     assert (reference["relative_path"], reference["reference_type"], reference["cited"]) == ("Sleep.md", "direct", True)
     assert value["model"] == "quote"
+    assert [(each["path"], each["lines"], each["text"]) for each in value["passages"]] == [
+        ("Sleep.md", {"first": 3, "last": 3}, "Adults need seven to nine hours of sleep.")
+    ]
     assert [item["type"] for item in value["context"]["items"]][:2] == ["system", "message"]
 
 

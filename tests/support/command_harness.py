@@ -4,12 +4,14 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, NoReturn, cast
 
 from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.further_passages import Page
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import OutsideVault, UsageError, VaultError
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import EntryBody, HeadEntry, History, MessageEntry, PinEntry, RestoreEntry, Session, Window
+from zkchat.render.console import Matches
 from zkchat.repl.command_context import CommandContext
 
 
@@ -35,6 +37,8 @@ class ConversationInMemory:
         self.model = ModelInfo(provider="scripted", id="play")
         self.usage: ContextUsage | None = None
         self.asked: list[str] = []
+        self.pages: list[Page] = []
+        """What `next_passages` returns, one after the other."""
 
     @property
     def history(self) -> History:
@@ -65,6 +69,11 @@ class ConversationInMemory:
         self.append(MessageEntry(message=message))
         return message
 
+    def next_passages(self) -> Page:
+        if self.history.last_question is None:
+            raise UsageError("There is no question to look up.", hint="Ask one first.")
+        return self.pages.pop(0)
+
     async def retry(self) -> AsyncGenerator[Event, None]:
         yield Warned(text="retried")
 
@@ -93,6 +102,8 @@ class RecordingSurface:
         self.lines: list[str] = []
         self.dimmed: list[str] = []
         self.drawn: list[str] = []
+        self.marked: list[str] = []
+        """Words that were marked in what was drawn."""
         self.shown_references: Sequence[DocumentReference] = ()
         self.shown_usage: ContextUsage | None = None
         self.says_yes = True
@@ -114,8 +125,9 @@ class RecordingSurface:
         self.lines.append(text)
         self.dimmed.append(text)
 
-    def print_markdown(self, text: str) -> None:
+    def print_markdown(self, text: str, matches: Matches | None = None, /) -> None:
         self.drawn.append(text)
+        self.marked += [text[start:end] for start, end in matches(text)] if matches else []
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
         self.shown_references = references

@@ -10,7 +10,7 @@ import pyte
 from rich.console import Console, RenderableType
 
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
-from zkchat.render.console import console_for
+from zkchat.render.console import Matches, console_for
 from zkchat.render.markdown.stream import MarkdownStream
 
 _OUR_SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\x1b]*\x1b\\")
@@ -43,10 +43,17 @@ def drawn(renderable: RenderableType, width: int = 80, *, color: str = "never") 
     return without_sequences(written(console))
 
 
-def streamed(chunks: Iterable[str], width: int = 80, height: int = 24, *, color: str = "auto") -> str:
+def streamed(
+    chunks: Iterable[str],
+    width: int = 80,
+    height: int = 24,
+    *,
+    color: str = "auto",
+    matches: Matches | None = None,
+) -> str:
     """What is written while the chunks arrive, slowly enough that each of them is drawn."""
     console, clock = terminal(width, height, color=color), Clock()
-    stream = MarkdownStream(console, clock=clock)
+    stream = MarkdownStream(console, clock=clock, matches=matches)
     for chunk in chunks:
         clock.now += 1
         stream.feed(chunk)
@@ -89,6 +96,14 @@ class Screen:
         while rows and not rows[-1]:
             rows.pop()
         return rows
+
+
+def underlined(written: str, width: int = 80) -> list[str]:
+    """The runs of underlined characters that are on a screen at the end."""
+    screen = pyte.Screen(width, 24)
+    pyte.Stream(screen).feed(written.replace("\n", "\r\n"))
+    cells = [screen.buffer[y][x] for y in range(screen.lines) for x in range(width)]
+    return "".join(cell.data if cell.underscore else "\n" for cell in cells).split()
 
 
 def on_screen(text: str, width: int = 80, height: int = 24) -> list[str]:

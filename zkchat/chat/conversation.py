@@ -10,6 +10,7 @@ from typing import Final
 from zkchat.agents.profiles import Profiles
 from zkchat.chat.document_summaries import BackgroundSummaries
 from zkchat.chat.event_stream import Emit, event_stream
+from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
 from zkchat.chat.privacy import stays_here
@@ -65,6 +66,9 @@ class Conversation:
         self._background = background
         self._kept: Asked | None = None
         """What is stored and not yet answered."""
+        self._further_passages = FurtherPassages(
+            library=turn.library, asked=lambda: self.history.last_question, are_quoted=turn.provider.info.needs_notes
+        )
         self._reported: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and was reported to the user."""
 
@@ -132,6 +136,14 @@ class Conversation:
     def answer(self, asked: Asked) -> AsyncGenerator[Event, None]:
         """The events of answering a question that is stored already."""
         return event_stream(partial(self._run, partial(self._turn.run, asked)))
+
+    def next_passages(self) -> Page:
+        """What else the notes say on the last question. Raises `UsageError` where nothing was asked."""
+        return self._further_passages.next_page()
+
+    def count_further_passages(self, limit: int) -> int:
+        """How many passages on the last question the user has not read yet, up to the limit; 0 where none was shown."""
+        return self._further_passages.count(limit)
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Ask the last question again; the earlier answer stays on a branch of its own."""

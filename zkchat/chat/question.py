@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zkchat.agents.profiles import split_address
+from zkchat.context.relevance import topic_terms
 from zkchat.model.note import Link
+from zkchat.vault.evidence import question_terms
 from zkchat.vault.notes import wikilink
+from zkchat.vault.search.passages import term_matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +20,10 @@ class Question:
     links: Sequence[Link] = ()
     prose: str = ""
     """The text without its links."""
+
+    def matches(self, text: str) -> list[tuple[int, int]]:
+        """Where words of the question stand in a text, without those that only ask."""
+        return term_matches(text, topic_terms(self.prose) - question_terms())
 
     @classmethod
     def parse(cls, text: str) -> "Question":

@@ -234,7 +234,7 @@ class RequestBuilder:
         return not (policy.confirm and reviewer) or await reviewer.agrees(found, assembled.usage.total)
 
     def _shortened(self, found: CompactionPlan) -> Warned | None:
-        asked = next((message for message in self._history.newest_first if message.role == "user"), None)
+        asked = self._history.last_question
         if asked is None or asked.id not in found.condensed:
             return None
         return Warned(

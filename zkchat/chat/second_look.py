@@ -12,7 +12,7 @@ from zkchat.context.assembly import PromptItem, prompt_item
 from zkchat.context.formatting import format_evidence
 from zkchat.context.relevance import topic_terms
 from zkchat.errors import StorageError, VaultError, ZkchatError
-from zkchat.model.events import Warned
+from zkchat.model.events import EvidenceFound, Warned
 from zkchat.model.message import ChatMessage, DocumentReference, Evidence, RequestItem
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import HeadEntry
@@ -109,6 +109,7 @@ class SecondLook:
             self.loop.journal.append(HeadEntry(message_id=user.id))
             exchange.plan = exchange.plan.with_items(map(_evidence_item, found))
             exchange.references = ReferenceList(user.references)
+            await emit(EvidenceFound(evidence=tuple(found)))
             await self.loop.ask_again(exchange, user.id, [*map(as_reference, found)], emit)
         except ZkchatError as error:
             if not self._take_back(exchange, before):

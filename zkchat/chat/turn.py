@@ -20,13 +20,13 @@ from zkchat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.context.formatting import augmented_text
 from zkchat.context.selection import include_documents, wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
-from zkchat.model.events import Event, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
+from zkchat.model.events import Event, EvidenceFound, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import ChatMessage, DocumentReference, EvidencePart, FilePart, Part, TextPart
 from zkchat.model.profile import Agent
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.ports import ModelProvider, Tokenizer
-from zkchat.vault.evidence import Findings
+from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
 
@@ -55,6 +55,8 @@ class Turn:
     tokenizer: Tokenizer
     strict: bool = False
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
+    quoted_passages: int = DEFAULT_LIMIT
+    """Passages that an answer without a model quotes at most."""
     reported: set[str] = field(default_factory=set)
     """Warnings about notes that the user has seen."""
 
@@ -77,8 +79,7 @@ class Turn:
 
     async def run_again(self, emit: Emit) -> ChatMessage | None:
         """Ask the last question once more. The earlier answer stays in the session, on a branch of its own."""
-        history = self.journal.history
-        asked = next((message for message in history.newest_first if message.role == "user"), None)
+        asked = self.journal.history.last_question
         if asked is None:
             await emit(_failed(UsageError("There is no question to ask again.", hint="Ask one first.")))
             return None
@@ -192,7 +193,8 @@ class Turn:
         info = self.provider.info
         if not (self.strict or wants_evidence(info, window)):
             return Findings(tuple(self.second_look.expected(info, question, references)))
-        return look_up(self.library, question, references)
+        limit = self.quoted_passages if info.needs_notes else DEFAULT_LIMIT
+        return look_up(self.library, question, references, limit=limit)
 
     async def _answer(
         self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit
@@ -227,6 +229,8 @@ class Turn:
             is_grounded=bool(request.evidence) or any(isinstance(part, FilePart) for part in user.parts),
             references=ReferenceList(user.references),
         )
+        if request.evidence or request.nearest:
+            await emit(EvidenceFound(evidence=request.evidence, nearest=request.nearest))
         found = [*map(as_reference, request.evidence)]
         if self.provider.info.needs_notes or not exchange.is_grounded:  # else the answer is not about the nearest
             found += [as_reference(each).model_copy(update={"included": False}) for each in request.nearest]

@@ -4,7 +4,8 @@ An option of `ask` is a parameter of the function below. What the conversation n
 `ConversationOptions`; how the events of the turn are printed is chosen by `cli.output.create_presenter`.
 """
 
-from contextlib import aclosing
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.consent import TerminalInterface
-from zkchat.cli.output import announce_model, create_presenter
+from zkchat.cli.output import announce_model, announce_quotes, create_presenter, suggest_next
 from zkchat.cli.trust import ask_to_approve
 from zkchat.errors import ExitCode, UsageError
 
@@ -42,6 +43,9 @@ PanelsOption = Annotated[
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Answer only from your notes, and say so where they hold nothing.")
 ]
+MoreOption = Annotated[
+    bool, typer.Option("--more", help="Quote up to ten passages instead of three, where no model answers.")
+]
 PlainOption = Annotated[bool, typer.Option("--plain", help="No boxes, no colour, no live updates.")]
 
 
@@ -60,6 +64,7 @@ def ask(
     plain: PlainOption = False,
     panels: PanelsOption = False,
     strict: StrictOption = False,
+    more: MoreOption = False,
 ) -> int:
     """Ask one question about your notes.
 
@@ -69,8 +74,7 @@ def ask(
 
     git diff | zkchat ask "Which of my notes does this touch?" --json
     """
-    import asyncio
-
+    from zkchat.chat.further_passages import MAX_QUOTED
     from zkchat.compose import conversation
 
     io = current_io()
@@ -84,15 +88,14 @@ def ask(
         agent=agent,
         private=private,
         strict=strict,
+        quoted_passages=MAX_QUOTED if more else None,
         question=_question(io, question or [], vault),
     )
     with conversation.open_conversation(io.environment, options) as opened:
         announce_model(io, opened)
         presenter = create_presenter(io.environment, opened, json_output=json_output, plain=plain, panels=panels)
-        try:
-            return asyncio.run(_one_turn(opened, presenter))
-        finally:
-            presenter.close()
+        with advice_on_quotes(io, opened) if not json_output else nullcontext():
+            return _one_turn(opened, presenter)
 
 
 def _question(io: CommandIO, words: list[str], vault: Path | None) -> str:
@@ -127,7 +130,26 @@ def _piped(io: CommandIO, vault: Path | None) -> str:
     return text
 
 
-async def _one_turn(opened: "OpenConversation", presenter: "Presenter") -> int:
+@contextmanager
+def advice_on_quotes(io: CommandIO, opened: "OpenConversation") -> Iterator[None]:
+    """Where no model answers, tell the reader at a terminal so first, and afterwards how to see more."""
+    from zkchat.chat.further_passages import MAX_QUOTED
+
+    announce_quotes(io, opened)
+    yield
+    suggest_next(io, opened, "--more", most=MAX_QUOTED)
+
+
+def _one_turn(opened: "OpenConversation", presenter: "Presenter") -> int:
+    import asyncio
+
+    try:
+        return asyncio.run(_show_turn(opened, presenter))
+    finally:
+        presenter.close()
+
+
+async def _show_turn(opened: "OpenConversation", presenter: "Presenter") -> int:
     from zkchat.render.presenters.base import ticking
 
     for warning in opened.warnings:

@@ -12,9 +12,10 @@ from importlib import import_module
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
+from zkchat.chat.further_passages import PAGE_SIZE
 from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.consent import MemoryProposals, TerminalInterface
-from zkchat.cli.output import announce_model, consoles, create_presenter
+from zkchat.cli.output import announce_model, consoles, create_presenter, suggest_next
 from zkchat.cli.programs import SystemDesktop, edit_file
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
@@ -360,6 +361,7 @@ class InteractiveChat:
     def after_turn(self) -> None:
         self._active.look_up_session()
         self._suggest_dropping()
+        suggest_next(self.io, self._active.opened, "/more", most=PAGE_SIZE)
         self._active.proposals.after_turn()
         self._active.opened.conversation.describe_soon()
         if self._prompt:

@@ -7,9 +7,11 @@ from zkchat.cli.common import CommandIO
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from zkchat.chat.conversation import Conversation
     from zkchat.compose.conversation import OpenConversation
     from zkchat.compose.paths import Paths
     from zkchat.environment import Environment
+    from zkchat.render.console import Matches
     from zkchat.render.presenters.base import Presenter
 
 
@@ -36,8 +38,21 @@ def create_presenter(
 
     out, err = consoles(environment, ui.color)
     return ScreenPresenter(
-        out, err, thinking=ui.thinking, references_shown=ui.references_shown, links=opened.document_links
+        out,
+        err,
+        thinking=ui.thinking,
+        references_shown=ui.references_shown,
+        links=opened.document_links,
+        matches=_marked_words(opened.conversation),
     )
+
+
+def _marked_words(conversation: "Conversation") -> "Matches | None":
+    """Finds the words of the last question in what is quoted, where nothing but quotations answers it."""
+    from zkchat.chat.question import Question
+
+    asked = conversation.history.last_question
+    return Question.parse(asked.text).matches if asked and conversation.model.needs_notes else None
 
 
 def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:
@@ -57,6 +72,31 @@ def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
     is_elsewhere = model.is_located and not model.on_this_machine
     if opened.chosen and not model.needs_notes and (io.environment.stderr_is_tty or is_elsewhere):
         io.note(opened.chosen)
+
+
+def announce_quotes(io: CommandIO, opened: "OpenConversation") -> None:
+    """Say that nothing but quotations will come, where the user has not chosen that."""
+    if opened.chosen and _is_quoted_to_a_reader(io, opened):
+        io.note("No model is set up, so zkchat quotes your notes. `zkchat models` shows what there is.\n")
+
+
+def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:
+    """After quotations: which command shows others. Where there are none: what to try."""
+    from zkchat.model.quotation import NOTHING, count_passages
+
+    conversation = opened.conversation
+    answer = conversation.history.last
+    if answer is None or answer.role != "assistant" or not _is_quoted_to_a_reader(io, opened):
+        return
+    if answer.text == NOTHING:
+        io.note("Try the words that your notes use, or link a note: [[ and the beginning of its name.")
+    elif further := conversation.count_further_passages(most):
+        io.note(f"{command} shows {count_passages(further)}.")
+
+
+def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
+    """Whether answers are quotations that are read at a terminal."""
+    return opened.conversation.model.needs_notes and io.environment.stdout_is_tty and io.environment.stderr_is_tty
 
 
 def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":

@@ -53,6 +53,8 @@ class ConversationOptions:
     """Whether nothing of this conversation is to be remembered."""
     strict: bool = False
     """Whether answers may rest on nothing but the notes."""
+    quoted_passages: int | None = None
+    """Passages that an answer without a model quotes at most; None for the usual number."""
     agent: str | None = None
     """Who answers, unless a message speaks to another agent."""
     question: str = ""
@@ -165,7 +167,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         library, cache_notices = stack.enter_context(open_note_library(workspace))
         refresher = NoteIndexRefresher(library, provider, local_folders_of(workspace), options)
         private = options.private or journal.history.is_private
-        settings = TurnSettings.from_settings(workspace.settings, private=private, strict=options.strict)
+        settings = TurnSettings.from_settings(workspace.settings, options, private=private)
         parts = OpenedParts(
             workspace=workspace,
             journal=journal,

@@ -26,10 +26,12 @@ from zkchat.tools.explore import explore_tools
 from zkchat.tools.memory import memory_tools
 from zkchat.tools.recall import recall_tools
 from zkchat.tools.registry import Toolbox
+from zkchat.vault.evidence import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
     from zkchat.agents.profiles import Profiles
     from zkchat.chat.journal import Journal
+    from zkchat.compose.conversation import ConversationOptions
     from zkchat.config.schema import Settings
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.memory.facts import Memory
@@ -50,9 +52,11 @@ class TurnSettings:
     model_summaries: SummaryMode = "local"
     private: bool = False
     strict: bool = False
+    quoted_passages: int = DEFAULT_LIMIT
+    """Passages that an answer without a model quotes at most."""
 
     @classmethod
-    def from_settings(cls, settings: "Settings", *, private: bool, strict: bool) -> "TurnSettings":
+    def from_settings(cls, settings: "Settings", options: "ConversationOptions", *, private: bool) -> "TurnSettings":
         context, limits = settings.context, settings.limits
         return cls(
             shares=Shares(
@@ -76,7 +80,8 @@ class TurnSettings:
             look_again=settings.references.look_again,
             model_summaries=settings.references.model_summaries,
             private=private,
-            strict=strict,
+            strict=options.strict,
+            quoted_passages=options.quoted_passages or DEFAULT_LIMIT,
         )
 
 
@@ -136,6 +141,7 @@ def build_turn(parts: TurnParts) -> Turn:
         summaries=summaries,
         tokenizer=tokenizer,
         strict=settings.strict,
+        quoted_passages=settings.quoted_passages,
     )
 
 

@@ -15,6 +15,7 @@ from zkchat.context.budget import Budget, TokenCounts, usage_of
 from zkchat.context.calibration import Calibration, RequestSize, TokenFeatures, features_of, sum_features
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import STRICT
+from zkchat.context.relevance import topic_terms
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import (
     ChatMessage,
@@ -219,6 +220,7 @@ def request_from(
         tools=tuple(_tool(contents[item.digest]) for item in sent if item.type == "tool"),
         evidence=tuple(found for part in evidence for found in part.evidence),
         nearest=tuple(found for part in evidence for found in part.nearest),
+        is_small_talk=asked is not None and not evidence and not topic_terms(messages[asked.name].text),
         window=context.usage.window if context.usage else 0,
     )
 

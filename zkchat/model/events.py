@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TokenUsage, Value
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, Evidence, TokenUsage, Value
 
 
 class LinksResolved(Value):
@@ -12,6 +12,14 @@ class LinksResolved(Value):
 
     kind: Literal["links_resolved"] = "links_resolved"
     references: tuple[DocumentReference, ...]
+
+
+class EvidenceFound(Value):
+    """The passages of notes that go along, best first; where none answers, those that come nearest."""
+
+    kind: Literal["evidence"] = "evidence"
+    evidence: tuple[Evidence, ...]
+    nearest: tuple[Evidence, ...] = ()
 
 
 class PromptReady(Value):
@@ -117,6 +125,7 @@ class TurnFailed(Value):
 
 Event = Annotated[
     LinksResolved
+    | EvidenceFound
     | PromptReady
     | TextDelta
     | ThinkingDelta

@@ -344,6 +344,11 @@ class History:
         return next(self.newest_first, None)
 
     @property
+    def last_question(self) -> ChatMessage | None:
+        """The last message of the user."""
+        return next((message for message in self.newest_first if message.role == "user"), None)
+
+    @property
     def items(self) -> tuple[ItemsEntry, ...]:
         """What the user added to the session's context and dropped from it, in order."""
         return tuple(self._items)

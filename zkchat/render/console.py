@@ -1,6 +1,6 @@
 """Rich consoles, configured for the terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TextIO
 
 from rich.console import Console
@@ -8,6 +8,9 @@ from rich.theme import Theme
 
 from zkchat.render.sanitize import never_fail_to_encode
 from zkchat.render.terminal import can_move_cursor, uses_color
+
+Matches = Callable[[str], Iterable[tuple[int, int]]]
+"""Finds the words to be marked in a text: their beginnings and ends, in order and apart from each other."""
 
 _THEME: Final = Theme(
     {
@@ -17,7 +20,8 @@ _THEME: Final = Theme(
         "markdown.h4": "italic",
         "markdown.code": "cyan",
         "markdown.wikilink": "bright_blue",
-        "markdown.block_quote": "italic",
+        "markdown.mark": "bold underline",
+        "markdown.block_quote": "none",
         "markdown.item.bullet": "bold",
         "markdown.item.number": "bold",
         "markdown.table.border": "dim",

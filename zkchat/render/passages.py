@@ -1,6 +1,5 @@
 """Search results, as plain lines and drawn."""
 
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from zkchat.model.note import Passage
@@ -9,8 +8,7 @@ from zkchat.render.sanitize import sanitize_line
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-Matches = Callable[[str], Iterable[tuple[int, int]]]
-"""Finds the spans of the query's words in a text."""
+    from zkchat.render.console import Matches
 
 
 def passage_title(passage: Passage) -> str:
@@ -31,7 +29,7 @@ def passage_lines(passage: Passage) -> list[str]:
     return [passage_title(passage), passage_location(passage), *filter(None, [sanitize_line(passage.snippet)])]
 
 
-def draw_passage(number: int, passage: Passage, matches: Matches) -> "RenderableType":
+def draw_passage(number: int, passage: Passage, matches: "Matches") -> "RenderableType":
     """The same for a terminal, with the words of the query highlighted."""
     from rich.table import Table
     from rich.text import Text

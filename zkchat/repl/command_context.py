@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from zkchat.chat.further_passages import Page
     from zkchat.chat.session_items import SessionItems
     from zkchat.model.events import Event
     from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
     from zkchat.model.prompt import ModelInfo
     from zkchat.model.session import Window
     from zkchat.ports import SessionStore
+    from zkchat.render.console import Matches
 
 
 class CommandConversation(Protocol):
@@ -37,6 +39,10 @@ class CommandConversation(Protocol):
 
     def stays_here(self, messages: "Iterable[ChatMessage]") -> bool:
         """Whether anything made of these messages must stay on this machine."""
+        ...
+
+    def next_passages(self) -> "Page":
+        """The next passages on the last question. Raises `UsageError` where nothing was asked."""
         ...
 
     def retry(self) -> "AsyncGenerator[Event, None]": ...
@@ -70,8 +76,8 @@ class Surface(Protocol):
         """Print what matters less, dimmed where there is colour."""
         ...
 
-    def print_markdown(self, text: str) -> None:
-        """Draw the text of a message as an answer is drawn."""
+    def print_markdown(self, text: str, matches: "Matches | None" = None, /) -> None:
+        """Draw the text of a message as an answer is drawn; `matches` finds words to be marked in quotations."""
         ...
 
     def print_references(self, references: "Sequence[DocumentReference]") -> None:

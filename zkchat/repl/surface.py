@@ -12,6 +12,7 @@ from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from zkchat.render.console import Matches
     from zkchat.render.references import ClickableLinks
 
 _MAX_COPY_BYTES: Final = 74_000
@@ -72,7 +73,7 @@ class PlainSurface(_Surface):
     def print_dimmed(self, text: str) -> None:
         self.print(text)
 
-    def print_markdown(self, text: str) -> None:
+    def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
         self.print(text)
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
@@ -111,10 +112,10 @@ class DrawnSurface(_Surface):
         is_whole = any(len(word) > self.width for word in text.split())
         self._console.print(Text(sanitize_text(text), style=style), soft_wrap=is_whole)
 
-    def print_markdown(self, text: str) -> None:
+    def print_markdown(self, text: str, matches: "Matches | None" = None, /) -> None:
         from zkchat.render.markdown.stream import MarkdownStream
 
-        stream = MarkdownStream(self._console)
+        stream = MarkdownStream(self._console, matches=matches)
         stream.feed(text)
         stream.finish()
 

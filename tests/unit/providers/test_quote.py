@@ -1,19 +1,17 @@
 import asyncio
+from collections.abc import Sequence
 
-from zkchat.model.message import Evidence, LineRange
+from tests.support.evidence import passage
+from zkchat.model.message import Evidence
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
-from zkchat.providers.quote import Quote
+from zkchat.providers.quote import SMALL_TALK, Quote
 
 
-def evidence(sentence: str, wikilink: str = "[[Sleep]]") -> Evidence:
-    return Evidence(
-        text=sentence, relative_path="s.md", title="S", wikilink=wikilink, lines=LineRange(first=1, last=1), score=1
-    )
+def answer(*found: Evidence, nearest: Sequence[Evidence] = (), is_small_talk: bool = False) -> list[ModelChunk]:
+    request = ModelRequest(messages=(), evidence=found, nearest=tuple(nearest), is_small_talk=is_small_talk, window=100)
 
-
-def answer(*found: Evidence) -> list[ModelChunk]:
     async def collect() -> list[ModelChunk]:
-        return [chunk async for chunk in Quote().stream(ModelRequest(messages=(), evidence=found, window=100))]
+        return [chunk async for chunk in Quote().stream(request)]
 
     return asyncio.run(collect())
 
@@ -22,28 +20,39 @@ def text_of(chunks: list[ModelChunk]) -> str:
     return "".join(chunk.text for chunk in chunks if isinstance(chunk, TextChunk))
 
 
-def test_it_quotes_word_for_word_with_the_note_and_says_why_it_quotes() -> None:
-    chunks = answer(evidence("Adults need seven hours."), evidence("Naps\nare fine.", "[[Naps]]"))
+def test_it_quotes_word_for_word_with_the_note_and_says_nothing_else() -> None:
+    chunks = answer(passage("Adults need seven hours."), passage("Naps\nare fine.", note="Naps"))
     assert text_of(chunks) == (
-        "No model is set up, so zkchat quotes your notes:\n"
-        "\n> Adults need seven hours.\n>\n> — [[Sleep]]\n"
-        "\n> Naps\n> are fine.\n>\n> — [[Naps]]\n"
+        "> Adults need seven hours.\n\n— [[Sleep]]\n"  # the first line stands alone: `zkchat ask … | head -1`
+        "\n> Naps\n> are fine.\n\n— [[Naps]]\n"
     )
     assert chunks[-1] == Finish(reason="stop")
 
 
-def test_it_gives_at_most_five_quotes() -> None:
-    chunks = answer(*(evidence(f"Sentence {n}.") for n in range(9)))
-    assert text_of(chunks).count("— [[Sleep]]") == 5
+def test_it_quotes_all_that_it_is_given() -> None:
+    chunks = answer(*(passage(f"Passage {n}.", note=f"Note {n}") for n in range(10)))
+    assert text_of(chunks).count("— [[Note") == 10
 
 
-def test_without_evidence_it_says_that_the_notes_hold_nothing() -> None:
+def test_without_a_passage_it_names_what_comes_nearest() -> None:
+    chunks = answer(nearest=[passage("Cats sleep.", heading="Animals"), passage("Beds.", note="Beds")])
+    assert text_of(chunks) == "No passage answers this. Nearest: [[Sleep]] › Animals, [[Beds]].\n"
+    assert chunks[-1] == Finish(reason="abstained")
+
+
+def test_without_anything_it_says_that_the_notes_hold_nothing() -> None:
     chunks = answer()
-    assert "Your notes hold nothing on this." in text_of(chunks)
+    assert text_of(chunks) == "Your notes hold nothing on this.\n"
+    assert chunks[-1] == Finish(reason="abstained")
+
+
+def test_small_talk_is_answered_by_what_one_can_ask() -> None:
+    chunks = answer(is_small_talk=True)
+    assert text_of(chunks) == SMALL_TALK
     assert chunks[-1] == Finish(reason="abstained")
 
 
 def test_it_streams_in_pieces_and_is_deterministic() -> None:
-    found = (evidence("One."), evidence("Two."))
+    found = (passage("One."), passage("Two.", note="Two"))
     assert len(answer(*found)) > 2
     assert answer(*found) == answer(*found)

@@ -44,6 +44,11 @@ class DrawableBlock:
     def is_code(self) -> bool:
         return self.tokens[0].type == "fence"
 
+    def follows_closely(self, previous: "DrawableBlock") -> bool:
+        """Whether no blank row stands between them: parts of one block, or a quotation and who said it."""
+        is_quoted = previous.tokens[0].type == "blockquote_open" and self.tokens[0].type == "paragraph_open"
+        return self.joined or (is_quoted and self.tokens[1].content.startswith("— "))
+
 
 class _Part(NamedTuple):
     block: DrawableBlock

@@ -7,14 +7,26 @@ from typing import ClassVar, Final
 from markdown_it.token import Token
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import Heading, ListElement, Markdown, MarkdownElement, TableElement, TableRowElement
+from rich.markdown import (
+    BlockQuote,
+    Heading,
+    ListElement,
+    Markdown,
+    MarkdownContext,
+    MarkdownElement,
+    Paragraph,
+    TableElement,
+    TableRowElement,
+)
 from rich.segment import Segment
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from zkchat.render.console import Matches
 from zkchat.render.live import Row, render_rows
 from zkchat.render.markdown.blocks import TABLE_CHUNK_ROWS, DrawableBlock
+from zkchat.render.markdown.marks import mark_quoted
 
 _RULE_WIDTH: Final = 40
 _MAX_HIGHLIGHTED_LINE: Final = 1_000
@@ -25,13 +37,16 @@ _NO_WRAP_WIDTH: Final = 1_000_000
 class BlockRenderer:
     """Renders blocks for one console."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, matches: Matches | None = None) -> None:
+        """`matches` finds the words that are marked in quotations."""
         self._console = console
+        self._matches = matches
 
     def rows(self, block: DrawableBlock, *, fold_code: bool = False) -> list[Row]:
         """Rows of one block. Without `fold_code`, long lines of code are wrapped by the terminal and copied whole."""
         width = _NO_WRAP_WIDTH if block.is_code and not fold_code else self._console.width
-        rows = render_rows(self._console, _TokenMarkdown(block.tokens), width=width)
+        tokens = mark_quoted(block.tokens, self._matches) if self._matches else block.tokens
+        rows = render_rows(self._console, _TokenMarkdown(tokens), width=width)
         return rows if block.is_code else _without_blank_ends(rows)
 
 
@@ -42,6 +57,19 @@ def _without_blank_ends(rows: list[Row]) -> list[Row]:
 
 class _LeftHeading(Heading):
     LEVEL_ALIGN: ClassVar = {}
+
+
+class _BlockQuote(BlockQuote):
+    """A quotation whose paragraphs stand apart."""
+
+    _is_after_paragraph = False
+
+    def on_child_close(self, context: MarkdownContext, child: MarkdownElement) -> bool:
+        is_paragraph = isinstance(child, Paragraph)
+        if is_paragraph and self._is_after_paragraph:
+            self.elements.append(Text())
+        self._is_after_paragraph = is_paragraph
+        return super().on_child_close(context, child)
 
 
 class _Rule(MarkdownElement):
@@ -150,6 +178,7 @@ class _TokenMarkdown(Markdown):
     elements: ClassVar = {
         **Markdown.elements,
         "heading_open": _LeftHeading,
+        "blockquote_open": _BlockQuote,
         "fence": _Code,
         "code_block": _Code,
         "hr": _Rule,
@@ -157,7 +186,7 @@ class _TokenMarkdown(Markdown):
         "ordered_list_open": _List,
         "table_open": _Table,
     }
-    inlines = Markdown.inlines | {"wikilink"}
+    inlines = Markdown.inlines | {"wikilink", "mark"}
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         # Rich would create a parser, which takes longer than most blocks, and parse the text again.

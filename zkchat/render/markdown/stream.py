@@ -10,6 +10,7 @@ from zkchat.render.live import BLANK, LiveRegion, Row, Throttle
 from zkchat.render.sanitize import sanitize_text
 
 if TYPE_CHECKING:
+    from zkchat.render.console import Matches
     from zkchat.render.markdown.blocks import DrawableBlock
 
 
@@ -23,19 +24,23 @@ class MarkdownStream:
     Where nothing can be redrawn, the text is written as it arrives.
     """
 
-    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, console: Console, *, clock: Callable[[], float] = time.monotonic, matches: "Matches | None" = None
+    ) -> None:
+        """`matches` finds the words that are marked in quotations."""
         # These are slow to import, and nothing is drawn when the program starts.
         from zkchat.render.markdown.blocks import BlockSplitter
         from zkchat.render.markdown.renderer import BlockRenderer
 
         self._console = console
         self._splitter = BlockSplitter()
-        self._renderer = BlockRenderer(console)
+        self._renderer = BlockRenderer(console, matches)
         self._region = LiveRegion(console)
         self._throttle = Throttle(clock)
         self._pending: list[str] = []
         self._pending_size = 0
-        self._is_first = True
+        self._last: DrawableBlock | None = None
+        """The last block that is final."""
         self._is_at_line_start = True
 
     def feed(self, text: str) -> None:
@@ -59,7 +64,7 @@ class MarkdownStream:
 
     def _draw(self) -> None:
         final = self._take_final()
-        self._region.show(final, self._rows(self._splitter.tail(), is_first=self._is_first, fold_code=True))
+        self._region.show(final, self._rows(self._splitter.tail(), fold_code=True))
 
     def _draw_final(self) -> None:
         """Draw the final blocks only, without the unfinished end."""
@@ -73,15 +78,16 @@ class MarkdownStream:
         return self._final_rows(self._splitter.take_final())
 
     def _final_rows(self, blocks: "list[DrawableBlock]") -> list[Row]:
-        rows = self._rows(blocks, is_first=self._is_first, fold_code=False)
-        self._is_first = self._is_first and not blocks
+        rows = self._rows(blocks, fold_code=False)
+        self._last = blocks[-1] if blocks else self._last
         return rows
 
-    def _rows(self, blocks: "Iterable[DrawableBlock]", *, is_first: bool, fold_code: bool) -> list[Row]:
+    def _rows(self, blocks: "Iterable[DrawableBlock]", *, fold_code: bool) -> list[Row]:
         rows: list[Row] = []
+        previous = self._last
         for block in blocks:
-            if not (is_first or block.joined):
+            if previous and not block.follows_closely(previous):
                 rows.append(BLANK)
             rows += self._renderer.rows(block, fold_code=fold_code)
-            is_first = False
+            previous = block
         return rows

@@ -7,6 +7,7 @@ from typing import Final, TextIO, assert_never
 
 from zkchat.model.events import (
     Event,
+    EvidenceFound,
     LinksResolved,
     Notice,
     PromptReady,
@@ -20,7 +21,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TokenUsage, Value
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, Evidence, TokenUsage, Value
 from zkchat.render.presenters.base import OutputStream
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -35,6 +36,7 @@ class JsonPresenter:
         self._output = OutputStream(stdout)
         self._text: list[str] = []
         self._references: list[DocumentReference] = []
+        self._found = EvidenceFound(evidence=())
         self._context_usage: ContextUsage | None = None
         self._reported: TokenUsage | None = None
         self._message: ChatMessage | None = None
@@ -49,6 +51,8 @@ class JsonPresenter:
                 self._references.extend(event.references)
             case ReferenceFound():
                 self._references.append(event.reference)
+            case EvidenceFound():
+                self._found = event
             case PromptReady():
                 self._context_usage = event.usage
             case UsageReported():
@@ -75,6 +79,8 @@ class JsonPresenter:
         document: dict[str, Json] = {
             "answer": _text(message.text if message else "".join(self._text)),
             "references": [_plain(reference) for reference in (message.references if message else self._references)],
+            "passages": [_passage(found) for found in self._found.evidence],
+            "nearest": [_passage(found) for found in self._found.nearest],
             "usage": {
                 "context": _plain(self._context_usage),
                 "reported": _plain((message.usage if message else None) or self._reported),
@@ -94,6 +100,18 @@ class JsonPresenter:
                 "exit_code": failure.exit_code,
             }
         return document
+
+
+def _passage(found: Evidence) -> Json:
+    return {
+        "path": _text(found.relative_path),
+        "title": _text(found.title),
+        "heading": _text(found.heading),
+        "lines": _plain(found.lines),
+        "text": _text(found.text),
+        "score": _valid(found.score),
+        "linked": found.linked,
+    }
 
 
 def _plain(value: Value | None) -> Json:

@@ -4,6 +4,7 @@ from typing import TextIO, assert_never
 
 from zkchat.model.events import (
     Event,
+    EvidenceFound,
     LinksResolved,
     Notice,
     PromptReady,
@@ -58,7 +59,7 @@ class PlainPresenter:
                 self._print(phrases.warning(event.text, event.hint))
             case TurnFinished() | TurnFailed():
                 self._end_turn(event)
-            case LinksResolved() | ThinkingDelta() | ReferenceFound() | UsageReported():
+            case LinksResolved() | EvidenceFound() | ThinkingDelta() | ReferenceFound() | UsageReported():
                 pass
             case _:
                 assert_never(event)

@@ -10,6 +10,7 @@ from rich.text import Text
 from zkchat.model.choices import ThinkingView
 from zkchat.model.events import (
     Event,
+    EvidenceFound,
     LinksResolved,
     Notice,
     PromptReady,
@@ -25,6 +26,7 @@ from zkchat.model.events import (
 )
 from zkchat.render import phrases
 from zkchat.render.activity import ThinkingSection, ToolCallSection, WaitIndicator
+from zkchat.render.console import Matches
 from zkchat.render.context_bar import context_bar
 from zkchat.render.markdown.stream import MarkdownStream
 from zkchat.render.references import ClickableLinks, NoLinks, references_panel
@@ -42,6 +44,7 @@ class ScreenPresenter:
         thinking: ThinkingView = "folded",
         references_shown: int = 10,
         links: ClickableLinks | None = None,
+        matches: Matches | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._out = out
@@ -49,6 +52,7 @@ class ScreenPresenter:
         self._thinking_view = thinking
         self._references_shown = references_shown
         self._links = links or NoLinks()
+        self._matches = matches
         self._clock = clock
         self._section: MarkdownStream | ThinkingSection | ToolCallSection | None = None
         self._deferred: list[Text] = []
@@ -77,7 +81,7 @@ class ScreenPresenter:
             case TurnFailed():
                 self._begin_section(None)
                 self._print(Text(error_lines(event.text, event.hint).rstrip("\n"), style="red"))
-            case LinksResolved() | ReferenceFound() | UsageReported():
+            case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported():
                 pass
             case _:
                 assert_never(event)
@@ -97,7 +101,7 @@ class ScreenPresenter:
                 self._wait_indicator.begin()
             case TextDelta() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
                 self._wait_indicator.end()
-            case LinksResolved() | ReferenceFound() | UsageReported() | Warned():
+            case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported() | Warned():
                 pass
             case _:
                 assert_never(event)
@@ -106,7 +110,7 @@ class ScreenPresenter:
         if isinstance(self._section, MarkdownStream):
             self._section.feed(text)
         elif text.strip("\n"):
-            answer = MarkdownStream(self._out, clock=self._clock)
+            answer = MarkdownStream(self._out, clock=self._clock, matches=self._matches)
             self._begin_section(answer)
             answer.feed(text)
 

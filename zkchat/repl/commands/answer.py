@@ -1,4 +1,4 @@
-"""Commands for an answer: show its documents, open, copy, save, export."""
+"""Commands for an answer: show its documents and further passages, open, copy, save, export."""
 
 from pathlib import PurePosixPath
 
@@ -7,6 +7,7 @@ from zkchat.export.notes import answer_note, as_markdown, file_name
 from zkchat.export.session_json import as_json
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import NOTE_SUFFIX, is_note, without_suffix
+from zkchat.model.quotation import count_passages, no_answer, quotations
 from zkchat.model.session import thread_of
 from zkchat.render.references import describe_doubt, describe_location, describe_reason
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
@@ -27,6 +28,19 @@ async def refs(context: CommandContext, argument: str) -> Outcome:
     context.surface.print("\n".join([reference.wikilink, *filter(None, about)]))
     if text := reference.summary or reference.snippet:
         context.surface.print_dimmed(text)
+    return NOTHING
+
+
+async def more(context: CommandContext, _argument: str) -> Outcome:
+    page = context.conversation.next_passages()
+    if page.passages:
+        context.surface.print_markdown("".join(quotations(page.passages)), page.question.matches)
+    elif page.is_first:
+        context.surface.print_markdown(no_answer(page.nearest))
+    else:
+        context.surface.print("There are no further passages on this.")
+    if page.left:
+        context.surface.print_dimmed(f"/more shows {count_passages(page.left)}.")
     return NOTHING
 
 

@@ -107,6 +107,13 @@ COMMANDS: Final[Sequence[Command]] = (
         complete=complete_reference_number,
     ),
     Command(
+        name="more",
+        help="further passages",
+        details="What else your notes say on your last question, whichever model answered it; again and again, until "
+        "there is no more.",
+        act=answer.more,
+    ),
+    Command(
         name="open",
         arguments="N",
         help="open document N",

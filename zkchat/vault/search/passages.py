@@ -300,7 +300,11 @@ def snippet(text: str, asked: Collection[str]) -> str:
 
 def matches(text: str, query: str) -> list[tuple[int, int]]:
     """Where the words of a search stand in a text, in order and apart from each other."""
-    asked = set(query_terms(parse_query(query).ranking))
+    return term_matches(text, set(query_terms(parse_query(query).ranking)))
+
+
+def term_matches(text: str, asked: Collection[str]) -> list[tuple[int, int]]:
+    """Where words with these terms stand in a text, in order and apart from each other."""
     found: list[tuple[int, int]] = []
     for start, end, term in term_spans(text):
         if term in asked:

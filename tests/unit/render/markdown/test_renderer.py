@@ -1,8 +1,11 @@
 """Markdown as it looks on the screen."""
 
+import re
+
 import pytest
 
-from tests.support.screens import on_screen, streamed
+from tests.support.screens import in_chunks, on_screen, streamed, underlined
+from zkchat.render.console import Matches
 
 
 def shown(text: str, width: int = 80) -> list[str]:
@@ -151,3 +154,50 @@ def test_rows_have_nothing_to_copy_behind_their_words() -> None:
 def test_the_narrowest_screen_is_no_error(width: int) -> None:
     text = "# h\n\npara [[x]]\n\n- a\n  - b\n    - c\n\n> > q\n\n| a | b |\n|--|--|\n| c | d |\n\n```py\nx\n```\n"
     assert on_screen(streamed([text], width), width)
+
+
+def words(*wanted: str) -> Matches:
+    return lambda text: [found.span() for found in re.finditer("|".join(wanted), text)]
+
+
+def marked(text: str, *wanted: str, color: str = "never") -> list[str]:
+    """What is marked on the screen."""
+    return underlined(streamed([text], matches=words(*wanted), color=color))
+
+
+@pytest.mark.parametrize("color", ["never", "auto"])
+def test_matching_words_are_marked_in_quotations_only(color: str) -> None:
+    text = "The roof.\n\n> A roof of glass, no roof of tin.\n\n— [[Roof]] › The roof\n"
+    assert marked(text, "roof", color=color) == ["roof", "roof"]
+    assert on_screen(streamed([text], matches=words("roof"))) == on_screen(streamed([text]))
+
+
+@pytest.mark.parametrize(
+    ("quoted", "expected"),
+    [
+        ("> - a roof\n> - a door", ["roof"]),
+        ("> | a roof | b |\n> |---|---|\n> | c | roofs |", ["roof", "roof"]),
+        ("> > [!note] The roof", ["roof"]),
+        ("> [[Glass roof|the roof]] and `roof`", ["roof", "roof", "roof"]),
+        ("> a ro**of** of *roof*s", ["roof", "roof"]),
+        ("> ```\n> roof\n> ```", []),
+        ("> a ro\n> of", []),
+        ("> 屋顶是玻璃的", []),
+    ],
+)
+def test_words_are_marked_in_all_that_is_read_and_code_stays_as_it_is(quoted: str, expected: list[str]) -> None:
+    assert marked(f"{quoted}\n", "roof") == expected
+
+
+def test_marks_do_not_depend_on_how_the_text_arrives() -> None:
+    text = "> A roof\n> of *glass*, no roof of tin.\n\n— [[Roof]]\n\n> Another roof.\n"
+    whole = on_screen(streamed([text], matches=words("roof", "glass")))
+    for size in (1, 3, 7):
+        assert on_screen(streamed(in_chunks(text, size), matches=words("roof", "glass"))) == whole
+
+
+def test_who_said_it_stands_right_below_the_quotation() -> None:
+    text = "> One\n>\n> Two\n\n— [[Sleep]] › Naps\n\n> Three\n\n- [[Beds]]\n\n— not said\n"
+    expected = ["▌ One", "▌", "▌ Two", "— [[Sleep]] › Naps", "", "▌ Three", "", " • [[Beds]]", "", "— not said"]
+    assert shown(text) == expected
+    assert on_screen(streamed(in_chunks(text, 3))) == expected

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.evidence import passage
 from tests.support.screens import a_usage, an_answer
 from zkchat.model.events import (
     Compacted,
     Event,
+    EvidenceFound,
     LinksResolved,
     PromptReady,
     ReferenceFound,
@@ -62,6 +64,8 @@ def test_a_whole_turn_is_one_object() -> None:
     assert list(whole) == [
         "answer",
         "references",
+        "passages",
+        "nearest",
         "usage",
         "context",
         "session",
@@ -79,6 +83,27 @@ def test_a_whole_turn_is_one_object() -> None:
     assert (whole["session"], whole["message"], whole["model"]) == ("s1", "m1", "scripted:play")
     assert whole["status"] == "complete"
     assert whole["warnings"] == [{"text": "Careful.", "hint": "Look."}]
+
+
+def test_the_passages_behind_an_answer_are_listed_with_their_places() -> None:
+    found = passage("Seven\nhours. \ud800", heading="Adults", linked=True, score=math.inf)
+    near = passage("Beds.", note="Beds", score=0.25)
+    whole = parsed(EvidenceFound(evidence=(found,)), TurnFinished(message=an_answer("x"), usage=a_usage()))
+    assert whole["passages"] == [
+        {
+            "path": "Sleep.md",
+            "title": "Sleep",
+            "heading": "Adults",
+            "lines": {"first": 1, "last": 2},
+            "text": "Seven\nhours. \ufffd",
+            "score": None,
+            "linked": True,
+        }
+    ]
+    assert whole["nearest"] == []
+    silent = parsed(EvidenceFound(evidence=(), nearest=(near,)))
+    assert silent["passages"] == []
+    assert [(each["path"], each["score"], each["linked"]) for each in silent["nearest"]] == [("Beds.md", 0.25, False)]
 
 
 def test_a_failure_keeps_what_had_arrived_and_says_why() -> None:

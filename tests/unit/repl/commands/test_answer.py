@@ -1,4 +1,4 @@
-"""Slash commands for what came of an answer: /refs /open /copy /save /export."""
+"""Slash commands for what came of an answer: /refs /more /open /copy /save /export."""
 
 import asyncio
 import json
@@ -6,7 +6,10 @@ import json
 import pytest
 
 from tests.support.command_harness import CommandHarness
-from zkchat.model.message import DocumentReference, ToolCallPart
+from tests.support.evidence import passage
+from zkchat.chat.further_passages import Page
+from zkchat.chat.question import Question
+from zkchat.model.message import DocumentReference, Evidence, ToolCallPart
 from zkchat.repl.commands.table import completions, run
 
 SLEEP = DocumentReference(
@@ -54,6 +57,29 @@ def test_refs_of_a_broken_link_shows_the_closest_names(harness: CommandHarness) 
 )
 def test_a_wrong_number_is_answered_with_the_way_out(harness: CommandHarness, line: str, told: str) -> None:
     assert typed(harness, line) == told
+
+
+def page(*passages: Evidence, is_first: bool = False, nearest: tuple[Evidence, ...] = (), left: int = 0) -> Page:
+    question = Question.parse("What is sleep?")
+    return Page(question=question, passages=passages, nearest=nearest, is_first=is_first, left=left)
+
+
+def test_more_draws_further_passages_with_the_words_of_the_question_marked(harness: CommandHarness) -> None:
+    harness.conversation.pages = [page(passage("Long sleep."), passage("Oak.", note="Beds"), left=2), page()]
+    assert typed(harness, "/more") == "/more shows 2 further passages."
+    assert harness.surface.drawn == ["> Long sleep.\n\n— [[Sleep]]\n\n> Oak.\n\n— [[Beds]]\n"]
+    assert "sleep" in harness.surface.marked
+    assert typed(harness, "/more").endswith("There are no further passages on this.")
+
+
+def test_more_names_what_comes_nearest_where_nothing_answers(harness: CommandHarness) -> None:
+    harness.conversation.pages = [page(is_first=True, nearest=(passage("Oak.", note="Beds"),)), page(is_first=True)]
+    typed(harness, "/more")
+    typed(harness, "/more")
+    assert harness.surface.drawn == [
+        "No passage answers this. Nearest: [[Beds]].\n",
+        "Your notes hold nothing on this.\n",
+    ]
 
 
 def test_an_answer_without_documents_says_so(harness: CommandHarness) -> None:

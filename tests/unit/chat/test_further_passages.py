@@ -1,0 +1,107 @@
+"""Further passages on the last question."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversations import conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.sessions import SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.further_passages import PAGE_SIZE
+from zkchat.errors import UsageError
+from zkchat.model.events import EvidenceFound
+from zkchat.model.message import Evidence
+from zkchat.ports import ModelProvider
+from zkchat.providers.quote import Quote
+from zkchat.providers.script_player import Script, Scripted
+from zkchat.vault.evidence import DEFAULT_LIMIT
+from zkchat.vault.library import Library
+
+WALKS = 14
+QUESTION = "How long does the harbour walk take?"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    walks = {f"Walk {n}.md": f"# Walk {n}\n\nThe harbour walk takes {n} hours.\n" for n in range(1, WALKS + 1)}
+    with library_of(tmp_path, walks) as library:
+        yield library
+
+
+def conversation(library: Library, provider: ModelProvider) -> Conversation:
+    return conversation_over(library, SessionsInMemory(), provider)
+
+
+def model_that_answers() -> Scripted:
+    return Scripted(Script.model_validate({"answers": [[{"text": "Long."}], [{"text": "Longer."}]]}))
+
+
+def asked(talk: Conversation, text: str = QUESTION) -> list[Evidence]:
+    """What the answer to the question quotes."""
+    return [
+        found for event in events_of(talk.say(text)) if isinstance(event, EvidenceFound) for found in event.evidence
+    ]
+
+
+def all_pages(talk: Conversation) -> list[tuple[Evidence, ...]]:
+    pages = []
+    while (page := talk.next_passages()).passages:
+        pages.append(page.passages)
+    return pages
+
+
+def test_they_go_on_where_the_answer_ended_until_there_are_no_more(library: Library) -> None:
+    talk = conversation(library, Quote())
+    quoted = asked(talk)
+    assert 0 < len(quoted) <= DEFAULT_LIMIT
+    pages = all_pages(talk)
+    assert pages
+    shown = [*quoted, *(found for page in pages for found in page)]
+    assert len({found.relative_path for found in shown}) == len(shown)
+    assert all(len(page) <= PAGE_SIZE for page in pages)
+    assert not talk.next_passages().passages
+
+
+def test_a_page_says_how_many_come_after_it(library: Library) -> None:
+    talk = conversation(library, Quote())
+    asked(talk)
+    counts = []
+    while (page := talk.next_passages()).passages:
+        counts.append((page.left, talk.count_further_passages(PAGE_SIZE)))
+    assert counts[-1] == (0, 0)
+    assert all(left == counted for left, counted in counts)
+
+
+def test_a_new_question_begins_anew(library: Library) -> None:
+    talk = conversation(library, Quote())
+    asked(talk)
+    first = all_pages(talk)
+    asked(talk)
+    assert all_pages(talk) == first
+
+
+def test_with_a_model_they_begin_with_the_best(library: Library) -> None:
+    best = asked(conversation(library, Quote()))
+    talk = conversation(library, model_that_answers())
+    events_of(talk.say(QUESTION))
+    assert talk.count_further_passages(PAGE_SIZE) == 0  # nothing was quoted, so there is nothing to go on with
+    page = talk.next_passages()
+    assert page.is_first
+    assert page.passages[: len(best)] == tuple(best)
+
+
+def test_what_the_notes_do_not_speak_of_has_none(library: Library) -> None:
+    talk = conversation(library, Quote())
+    asked(talk, "Who won the chess championship?")
+    page = talk.next_passages()
+    assert (page.passages, page.is_first, page.left) == ((), True, 0)
+    assert talk.count_further_passages(PAGE_SIZE) == 0
+
+
+def test_without_a_question_there_is_nothing_to_look_up(library: Library) -> None:
+    talk = conversation(library, Quote())
+    assert talk.count_further_passages(PAGE_SIZE) == 0
+    with pytest.raises(UsageError, match="no question"):
+        talk.next_passages()

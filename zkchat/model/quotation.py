@@ -1,0 +1,48 @@
+"""Passages of notes as Markdown: quotations grouped by note, each followed by where it stands."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from zkchat.model.message import Evidence
+
+ELSEWHERE: Final = "Elsewhere in your notes:\n"
+NOTHING: Final = "Your notes hold nothing on this.\n"
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
+
+
+def quotations(passages: Iterable[Evidence]) -> Iterator[str]:
+    """Pieces of one text: the linked notes first, all passages of a note together, and each place named once."""
+    places: dict[str, dict[str, list[Evidence]]] = {}
+    for passage in sorted(passages, key=lambda passage: not passage.linked):
+        places.setdefault(passage.relative_path, {}).setdefault(_place(passage), []).append(passage)
+    before, was_linked = "", False
+    for place, quoted in ((place, quoted) for note in places.values() for place, quoted in note.items()):
+        if was_linked and not quoted[0].linked:
+            before += f"{ELSEWHERE}\n"
+        yield before + "\n".join(map(_quoted, quoted)) + f"\n— {place}\n"
+        before, was_linked = "\n", quoted[0].linked
+
+
+def count_passages(count: int) -> str:
+    """`3 further passages`."""
+    return f"{count} further {'passage' if count == 1 else 'passages'}"
+
+
+def no_answer(nearest: Sequence[Evidence]) -> str:
+    """What is said where no passage answers: which come nearest, if any do."""
+    places = ", ".join(dict.fromkeys(map(_place, nearest)))
+    return f"No passage answers this. Nearest: {places}.\n" if places else NOTHING
+
+
+def _quoted(passage: Evidence) -> str:
+    lines = _LINE_END.split(passage.text.strip("\r\n"))
+    return "".join(f"> {line}\n" if line.strip() else ">\n" for line in lines)
+
+
+def _place(passage: Evidence) -> str:
+    """`[[Note]] › Heading`, without a heading that only repeats the title."""
+    heading = " ".join(_LINK.sub(r"\1", passage.heading).split())
+    is_title = heading.casefold() == passage.title.casefold()
+    return f"{passage.wikilink} › {heading}" if heading and not is_title else passage.wikilink
