@@ -17,7 +17,7 @@ from pathlib import Path
 
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.evidence import MAX_SENTENCES, find_evidence
+from zkchat.vault.evidence import DEFAULT_LIMIT, find_evidence
 from zkchat.vault.library import Library
 from zkchat.vault.notes.sentences import sentences
 
@@ -27,11 +27,11 @@ Quoter = Callable[[Library, str], list[str]]
 
 
 def quote(library: Library, question: str) -> list[str]:
-    return [evidence.text for evidence in find_evidence(library, question, [], limit=MAX_SENTENCES).evidence]
+    return [evidence.text for evidence in find_evidence(library, question, []).evidence]
 
 
 def first_sentences(library: Library, question: str) -> list[str]:
-    return [said for passage in library.search(question, limit=MAX_SENTENCES) for said in sentences(passage.text)[:1]]
+    return [said for passage in library.search(question, limit=DEFAULT_LIMIT) for said in sentences(passage.text)[:1]]
 
 
 def speaks_first(quoter: Quoter, library: Library, path: str) -> bool:
@@ -52,7 +52,7 @@ def main() -> None:
         library.refresh()
         notes = sorted(library.stamps())
         print(
-            f"{'':34}{'first':>8}{f'in {MAX_SENTENCES}':>8}{'silent when it should be':>28}"
+            f"{'':34}{'first':>8}{f'in {DEFAULT_LIMIT}':>8}{'silent when it should be':>28}"
             f"{'elsewhere':>12}{'about a note':>16}"
         )
         for name, quoter in {"quote": quote, "baseline: first sentences": first_sentences}.items():

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zkchat.agents.profiles import split_address
-from zkchat.context.relevance import topic_terms
 from zkchat.model.note import Link
-from zkchat.vault.evidence import question_terms
 from zkchat.vault.notes import wikilink
 from zkchat.vault.search.passages import term_matches
+from zkchat.vault.search.question_terms import topic_of
+from zkchat.vault.search.terms import query_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Question:
 
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, without those that only ask."""
-        return term_matches(text, topic_terms(self.prose) - question_terms())
+        return term_matches(text, frozenset(query_terms(topic_of(self.prose))))
 
     @classmethod
     def parse(cls, text: str) -> "Question":

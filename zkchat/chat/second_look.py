@@ -10,7 +10,6 @@ from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange, ToolLoop
 from zkchat.context.assembly import PromptItem, prompt_item
 from zkchat.context.formatting import format_evidence
-from zkchat.context.relevance import topic_terms
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.events import EvidenceFound, Warned
 from zkchat.model.message import ChatMessage, DocumentReference, Evidence, RequestItem
@@ -18,6 +17,7 @@ from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import HeadEntry
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence
 from zkchat.vault.library import Library
+from zkchat.vault.search.question_terms import topic_terms
 from zkchat.vault.search.terms import terms
 
 REASON = "the first answer was given without a look into the notes"

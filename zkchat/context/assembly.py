@@ -15,7 +15,6 @@ from zkchat.context.budget import Budget, TokenCounts, usage_of
 from zkchat.context.calibration import Calibration, RequestSize, TokenFeatures, features_of, sum_features
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import STRICT
-from zkchat.context.relevance import topic_terms
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import (
     ChatMessage,
@@ -29,6 +28,7 @@ from zkchat.model.message import (
 from zkchat.model.prompt import ModelRequest, PromptMessage, ToolSpec
 from zkchat.model.session import Window
 from zkchat.ports import Tokenizer
+from zkchat.vault.search.question_terms import topic_terms
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens that chat templates add to each message."""

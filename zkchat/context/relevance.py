@@ -1,19 +1,16 @@
-"""How relevant short texts, such as descriptions and facts, are to a message, and which of its terms say its topic."""
+"""How relevant short texts, such as descriptions and facts, are to a message."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from math import log, sqrt
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError, StorageError
-from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS
-from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.ports import Embedder, VectorCache
-from zkchat.vault.search.terms import query_terms, query_words, stem, words
+from zkchat.vault.search.terms import query_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,21 +153,3 @@ def _idf(texts: int, holding: int) -> float:
 
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def topic_terms(text: str) -> frozenset[str]:
-    """The terms that say what a message is about; none where it is small talk."""
-    small_talk, stop_words = _small_talk(), _stop_words()
-    return frozenset(
-        term for word in query_words(text) if word not in stop_words and (term := stem(word)) not in small_talk
-    )
-
-
-@cache
-def _small_talk() -> frozenset[str]:
-    return frozenset(query_terms(GREETINGS + ABOUT_THE_ANSWER))
-
-
-@cache
-def _stop_words() -> frozenset[str]:
-    return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))

@@ -1,67 +1,54 @@
-"""The sentences of a vault that may answer a question, best first; none where the vault says nothing on it.
+"""The passages of a vault that answer a question, best first; else what comes nearest.
 
-A sentence counts by the words of the question that it holds, rare ones more, and for part of that by what stands in
-its title, its headings and the sentences beside it: "It closes at six." answers only under its heading.
+Notes that the question links to come first, and are quoted in any case: the passages that fit, or how the note begins.
+Everything else has to meet a share of the question.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from zkchat.errors import VaultError
-from zkchat.lexicon.question_words import QUESTION_WORDS
-from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.message import Evidence, LineRange
 from zkchat.model.note import Ambiguous, Link, Passage, Resolved, is_note
 from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
-from zkchat.vault.notes import wikilink
+from zkchat.vault.notes.blocks import Block, blocks
+from zkchat.vault.notes.excerpts import excerpt
 from zkchat.vault.notes.parse import frontmatter_of
-from zkchat.vault.notes.sentences import sentences
-from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, query_terms, term_spans, terms
+from zkchat.vault.search.block_ranking import RankedBlock, WeightedQuestion, rank_blocks
+from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms
+from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, query_terms, terms
 
-MAX_PASSAGES = 12
 DEFAULT_LIMIT = 3
 """Passages that are shown unless more are asked for."""
-MAX_SENTENCES = 5
+MAX_EVIDENCE = 30
+"""Passages that can be asked for."""
+# The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
+MIN_CONFIDENCE = 0.5
+"""Of what is shown as an answer: the share of the question that a passage meets, and what the next two add to it."""
+FRAME_CONFIDENCE = 0.4
+"""What the share in title and headings adds."""
+SIMILARITY_CONFIDENCE = 0.35
+"""What the similarity of question and passage in meaning adds."""
+MEANING_WEIGHT = 0.4
+"""What similarity in meaning counts among the passages of a linked note."""
+MIN_FIT = 0.15
+"""The least share of the question, and similarity to it, of a passage of a linked note that fits it."""
+MIN_SHARE_OF_BEST = 0.65
+"""The second and third are shown only if they score at least this share of the best."""
+
+_SEARCHED_PASSAGES = 12
+_MAX_EXCERPT_COLUMNS = 480
+"""Of a passage; where letters take two columns, half as many."""
 _MAX_OPENING_CHARACTERS = 20_000
-"""Characters of a note in which its first sentences are looked for."""
-OPENING_SENTENCES = 3
-"""Sentences of a note that is asked for as a whole."""
-# The shares below were chosen on vault-fixtures/garden-questions.json; benchmarks/retrieval/quote.py measures them.
-HEADING_WEIGHT = 0.6
-"""What a word of the question is worth in title or headings, against 1 in the sentence itself."""
-NEIGHBOUR_WEIGHT = 0.3
-"""And in the sentence before or after."""
-PASSAGE_WEIGHT = 0.6
-"""What the share of the question that the whole passage meets adds to that of the sentence."""
-LINKED_COVERAGE = 0.25
-"""The share of the question that a note which the user named counts as meeting already."""
-UNKNOWN_TERM_WEIGHT = 0.5
-"""The weight of a word that the vault never uses, against that of the rarest it does."""
-QUESTION_WORD_WEIGHT = 0.25
-"""The weight of a word that only asks, such as "know", against what it would have as any other."""
-MIN_COVERAGE = 0.25
-"""The least share of the question that a passage must meet; below it the vault is silent."""
-MIN_TERMS_NEARBY = 2
-"""Words of the question that must stand near each other, where it has so many: a single one is found anywhere."""
-MIN_WORDS = 3
-"""A sentence of fewer words, links aside, only points elsewhere."""
-MIN_SHARE_OF_BEST = 0.7
-"""Others are shown only if they score at least this share of the best."""
-
-_MAX_TOPIC_WORDS = 80
-"""Words of a name, or its letters and pairs of them: whoever sends more asks for no note by its name."""
-_MAX_WORDS_AROUND = 12
-"""Words that only ask, before or after it, which may be part of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ScoredSentence:
-    sentence: str
-    passage: Passage
-    score: float
+"""Characters of a note in which its first passages are looked for."""
+_MAX_NEAREST = 3
+_MAX_COMPARED = 30
+"""Passages of a linked note that are compared by meaning."""
+_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,45 +56,98 @@ class Findings:
     """What a vault says on a question."""
 
     evidence: tuple[Evidence, ...] = ()
-    """The passages that answer, best first."""
+    """The passages that answer, best first, those of one note together."""
     nearest: tuple[Evidence, ...] = ()
     """Where none answers: what comes nearest."""
+    more: int = 0
+    """How many further passages would be found."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    ranked: RankedBlock
+    linked: bool = False
+
+    @property
+    def path(self) -> str:
+        return self.ranked.passage.path
+
+    @property
+    def score(self) -> float:
+        return self.ranked.score
 
 
 def find_evidence(
     library: Library, question: str, linked: Sequence[tuple[str, str]], *, limit: int = DEFAULT_LIMIT, skip: int = 0
 ) -> Findings:
-    """Passages for a question without its links; `linked` are the notes (path and heading) they lead to.
-
-    They are searched in any case; a question of nothing but links is answered by how their notes begin.
-    """
-    return Findings(tuple(_ranked(library, question, linked)[skip : skip + limit]))
-
-
-def _ranked(library: Library, question: str, linked: Sequence[tuple[str, str]]) -> list[Evidence]:
+    """Passages for a question without its links; `linked` are the notes (path and heading) they lead to."""
     asked = " ".join(question[:MAX_QUERY_CHARACTERS].split())
-    if not query_terms(asked):
-        begun = [candidate for path, anchor in linked for candidate in _beginning(library, path, anchor)]
-        return [_evidence(library, candidate) for candidate in begun[:MAX_SENTENCES]]
-    within = [path for path, _ in linked]
-    passages = library.search(asked, limit=MAX_PASSAGES, within=within, words_only=True) if within else []
-    passages += library.search(asked, limit=MAX_PASSAGES, words_only=True)
-    ranked = rank(asked, passages, library.idf, preferred=frozenset(within))
-    return [_evidence(library, each) for each in _deduplicated([*_on_a_name(library, topics(asked)), *ranked])]
+    if not linked and not topic_terms(asked):
+        return Findings()
+    topic = topic_of(asked)
+    passages = library.search(topic, limit=_SEARCHED_PASSAGES) if topic else []
+    first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages)
+    found = _deduplicated([*first, *_of_others(library, asked, passages, first)])
+    if not any(each.linked for each in found[:1]) and not _answers(library, asked, found[:1]):
+        return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
+    limit = max(limit, len(dict.fromkeys(linked)))
+    shown = (found if skip or limit > DEFAULT_LIMIT else _close(found))[skip : skip + limit]
+    return Findings(_evidence(library, _grouped(shown)), more=min(len(found), MAX_EVIDENCE) - skip - len(shown))
 
 
-def _on_a_name(library: Library, names: Iterable[str]) -> list[_ScoredSentence]:
-    """How the notes begin that have the first of these names: who asks for no more than what is said of one."""
-    begun: list[_ScoredSentence] = []
-    called = next(filter(None, (_called(library, name) for name in names)), ())
-    for path in called:
+def _answers(library: Library, asked: str, found: Sequence[_Candidate]) -> bool:
+    return any(_confidence(library, asked, each.ranked) >= MIN_CONFIDENCE for each in found)
+
+
+def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) -> list[_Candidate]:
+    """The best of each linked note, then the others of all of them."""
+    of_each: list[list[_Candidate]] = []
+    for path, anchor in dict.fromkeys(linked):
+        with suppress(VaultError):  # it is gone, or cannot be read
+            of_each.append(_of_note(library, asked, path, anchor))
+    best = [found[0] for found in of_each if found]
+    rest = [each for found in of_each for each in found[1:]]
+    return [*best, *sorted(rest, key=lambda each: -each.score)]
+
+
+def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[_Candidate]:
+    """The passages of a note that fit, best first, and how it begins."""
+    names = {term for name in (*library.names(path), anchor) for term in terms(name)}
+    question = WeightedQuestion.of(asked, library.idf, without=names)
+    opening = _opening(library, path, anchor)
+    if not question.weights:
+        return opening
+    passages = [_section(library, path, anchor)]
+    if len(passages[0].text) == _MAX_OPENING_CHARACTERS and not anchor:
+        passages = library.search(topic_of(asked), within=[path], limit=_SEARCHED_PASSAGES)
+    ranked = [*islice(_telling(rank_blocks(question, passages)), _MAX_COMPARED)]
+    near = library.similarities(asked, [_described(each) for each in ranked])
+    fitting = [
+        replace(each, score=each.score + MEANING_WEIGHT * max(0.0, similarity))
+        for each, similarity in zip(ranked, near, strict=True)
+        if each.coverage + similarity >= MIN_FIT
+    ]
+    fitting.sort(key=lambda each: (-each.score, each.passage.first_line, each.block.first_line))
+    return [*(_Candidate(each, linked=True) for each in fitting), *opening]
+
+
+def _of_named(library: Library, asked: str, passages: Sequence[Passage]) -> list[_Candidate]:
+    """How the notes begin whose name is all that the question says."""
+    topic = frozenset(query_terms(topic_of(asked)))
+    paths = next(filter(None, (_resolved(library, name) for name in names_in(asked))), [])
+    if topic:
+        found = dict.fromkeys(passage.path for passage in passages)
+        paths = [*paths, *(path for path in found if _is_called(library, path, topic))]
+    openings: list[list[_Candidate]] = []
+    for path in dict.fromkeys(paths):
         with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
             if is_source(frontmatter_of(library.read(path)).properties):
-                begun += _beginning(library, path, "")[: max(1, OPENING_SENTENCES // len(called))]
-    return begun
+                openings.append(_opening(library, path, ""))
+    each_gives = max(1, DEFAULT_LIMIT // len(openings)) if openings else 0
+    return [candidate for opening in openings for candidate in opening[:each_gives]]
 
 
-def _called(library: Library, name: str) -> Sequence[str]:
+def _resolved(library: Library, name: str) -> list[str]:
     match library.resolve(Link(text=f"[[{name}]]", target=name), suggestions=0):
         case Resolved(path=path) if is_note(path):
             return [path]
@@ -117,153 +157,146 @@ def _called(library: Library, name: str) -> Sequence[str]:
             return []
 
 
-def _beginning(library: Library, path: str, anchor: str) -> list[_ScoredSentence]:
+def _is_called(library: Library, path: str, topic: Set[str]) -> bool:
+    return any(topic == frozenset(query_terms(name)) for name in library.names(path))
+
+
+def _of_others(
+    library: Library, asked: str, passages: Sequence[Passage], first: Sequence[_Candidate]
+) -> Iterator[_Candidate]:
+    """The passages of other notes; after linked ones, those that meet more of the question."""
+    known = {candidate.path for candidate in first}
+    least = max((candidate.score for candidate in first), default=0.0)
+    question = WeightedQuestion.of(asked, library.idf)
+    for ranked in _telling(rank_blocks(question, passages)):
+        if ranked.passage.path in known or ranked.score < least:
+            continue
+        if first and _confidence(library, asked, ranked) < MIN_CONFIDENCE:
+            return
+        yield _Candidate(ranked)
+
+
+def _confidence(library: Library, asked: str, ranked: RankedBlock) -> float:
+    (similarity,) = library.similarities(asked, [_described(ranked)])
+    return ranked.coverage + FRAME_CONFIDENCE * ranked.framed + SIMILARITY_CONFIDENCE * similarity
+
+
+def _described(ranked: RankedBlock) -> str:
+    """The block with what it is called, for a comparison by meaning."""
+    return "\n".join((ranked.passage.title, *ranked.heading_path[-1:], ranked.block.text))
+
+
+def _telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
+    """Without blocks that only point elsewhere: "See also [[Compost]]." answers nothing."""
+    return (each for each in ranked if not each.block.is_pointer)
+
+
+def _opening(library: Library, path: str, anchor: str) -> list[_Candidate]:
+    """How a note or section begins: its first block, and the first of each section after it."""
+    passage = _section(library, path, anchor)
+    found = blocks(passage.text)
+    telling = [block for block in found if not block.is_pointer] or found
+    first_of_section: dict[tuple[str, ...], Block] = {}
+    for block in telling:
+        first_of_section.setdefault(block.heading_path, block)
+    return [
+        _Candidate(
+            RankedBlock(passage=passage, block=block, best_sentences=(), score=0.0, coverage=0.0, framed=0.0),
+            linked=True,
+        )
+        for block in islice(first_of_section.values(), DEFAULT_LIMIT)
+    ]
+
+
+def _section(library: Library, path: str, anchor: str) -> Passage:
+    """The note, or what stands under one of its headings, as a passage."""
     text = library.section(path, anchor)
-    body = text[frontmatter_of(text).end :][:_MAX_OPENING_CHARACTERS]
-    passage = Passage(
+    return Passage(
         path=path,
         title=library.title(path),
         heading_path=(anchor,) if anchor else (),
-        text=body,
+        text=text[frontmatter_of(text).end :][:_MAX_OPENING_CHARACTERS],
         first_line=1,
         last_line=library.read(path).count("\n") + 1,
         score=1.0,
         snippet="",
         why="linked",
     )
-    said = sentences(body)
-    telling = [sentence for sentence in said if _says_something(sentence)] or said
-    return [_ScoredSentence(sentence, passage, 1.0) for sentence in telling[:OPENING_SENTENCES]]
 
 
-def _without_links(text: str) -> str:
-    return " ".join(wikilink.without_links(text).split())
-
-
-def rank(
-    question: str,
-    passages: Iterable[Passage],
-    idf: Callable[[Iterable[str]], Mapping[str, float]],
-    *,
-    preferred: frozenset[str] = frozenset(),
-) -> list[_ScoredSentence]:
-    """The best sentences of the passages. Pure; the same passages in any order give the same result."""
-    weights = _weights(set(query_terms(question)), idf)
-    if not weights:
-        return []
-    candidates = [
-        candidate
-        for passage in passages
-        for candidate in _candidates(passage, weights, head_start=LINKED_COVERAGE if passage.path in preferred else 0.0)
-    ]
-    candidates.sort(
-        key=lambda each: (-each.score, each.passage.path not in preferred, each.passage.path, each.sentence)
-    )
-    return _deduplicated(candidates)
-
-
-def _weights(asked: set[str], idf: Callable[[Iterable[str]], Mapping[str, float]]) -> dict[str, float]:
-    """How much each word of the question counts; together 1. Nothing where the vault knows none of them."""
-    known = idf(asked)
-    unknown = UNKNOWN_TERM_WEIGHT * max(known.values(), default=0.0)
-    asking = question_terms()
-    weights = {
-        term: known.get(term, unknown) * (QUESTION_WORD_WEIGHT if term in asking else 1.0) for term in sorted(asked)
-    }
-    total = sum(weights.values())
-    return {term: weight / total for term, weight in weights.items()} if total else {}
-
-
-def _candidates(passage: Passage, weights: Mapping[str, float], *, head_start: float) -> list[_ScoredSentence]:
-    frame = weights.keys() & set(terms(" ".join((passage.title, *passage.heading_path))))
-    said = sentences(passage.text)
-    held = [weights.keys() & set(terms(sentence)) for sentence in said]
-    surroundings = min(1.0, head_start + sum(weights[term] for term in frame.union(*held)))
-    if surroundings < MIN_COVERAGE:
-        return []
-    telling = weights.keys() - question_terms() or weights.keys()
-    least = 0 if head_start else min(MIN_TERMS_NEARBY, len(telling))
-    found = []
-    for index, sentence in enumerate(said):
-        beside = held[index].union(*held[max(0, index - 1) : index + 2])
-        near = beside | frame
-        if len(near) < least or telling.isdisjoint(near):
-            continue
-        share = sum(
-            weight * _worth(term in held[index], term in frame, term in beside) for term, weight in weights.items()
-        )
-        if held[index] and _says_something(sentence):
-            score = (min(1.0, head_start + share) + PASSAGE_WEIGHT * surroundings) / (1 + PASSAGE_WEIGHT)
-            found.append(_ScoredSentence(sentence, passage, score))
-    return found
-
-
-def _says_something(sentence: str) -> bool:
-    """Whether it does more than point elsewhere: "See also [[Compost]]." answers nothing."""
-    return len(terms(_without_links(sentence))) >= MIN_WORDS
-
-
-def _worth(in_sentence: bool, in_frame: bool, beside: bool) -> float:
-    return 1.0 if in_sentence else max(HEADING_WEIGHT * in_frame, NEIGHBOUR_WEIGHT * beside)
-
-
-def _deduplicated(candidates: Sequence[_ScoredSentence]) -> list[_ScoredSentence]:
-    """Deduplicate by normalized text, and drop what scores too low beside the best."""
-    kept: dict[str, _ScoredSentence] = {}
+def _deduplicated(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """The first of each wording."""
+    kept: dict[str, _Candidate] = {}
     for candidate in candidates:
-        if candidate.score < MIN_SHARE_OF_BEST * candidates[0].score or len(kept) == MAX_SENTENCES:
-            break
-        kept.setdefault(" ".join(terms(candidate.sentence)), candidate)
-    return list(kept.values())
+        kept.setdefault(" ".join(terms(candidate.ranked.block.text)), candidate)
+    return [*kept.values()]
 
 
-def _evidence(library: Library, candidate: _ScoredSentence) -> Evidence:
-    passage = candidate.passage
+def _close(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """The best, and those that come close to it."""
+    least = MIN_SHARE_OF_BEST * max((each.score for each in candidates), default=0.0)
+    best_of_linked = {each.path: number for number, each in reversed([*enumerate(candidates)]) if each.linked}
+    return [
+        each
+        for number, each in enumerate(candidates)
+        if number == 0 or each.score >= least or best_of_linked.get(each.path) == number
+    ]
+
+
+def _grouped(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Those of one note together, notes in the order of their best."""
+    paths = [*dict.fromkeys(each.path for each in candidates)]
+    return sorted(candidates, key=lambda each: paths.index(each.path))
+
+
+def _of_different_notes(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """The best passage of each of the nearest notes."""
+    best: dict[str, _Candidate] = {}
+    for candidate in candidates:
+        best.setdefault(candidate.path, candidate)
+    return [*islice(best.values(), _MAX_NEAREST)]
+
+
+def _evidence(library: Library, candidates: Iterable[_Candidate]) -> tuple[Evidence, ...]:
+    """What can be quoted of them; a note may be gone since it was indexed."""
+    found: list[Evidence] = []
+    for candidate in candidates:
+        with suppress(VaultError):
+            found.append(_quoted(library, candidate))
+    return tuple(found)
+
+
+def _quoted(library: Library, candidate: _Candidate) -> Evidence:
+    ranked, passage = candidate.ranked, candidate.ranked.passage
     return Evidence(
-        text=candidate.sentence,
+        text=excerpt(ranked.block, ranked.best_sentences, _max_characters(ranked.block.text)),
         relative_path=passage.path,
         title=passage.title,
         wikilink=library.link_to(passage.path),
-        heading=passage.heading_path[-1] if passage.heading_path else "",
-        lines=_lines(library, candidate),
+        heading=_heading(ranked.heading_path, passage.title),
+        lines=_lines(library, ranked),
         score=round(candidate.score, 4),
+        linked=candidate.linked,
     )
 
 
-def _lines(library: Library, candidate: _ScoredSentence) -> LineRange:
-    """Where the sentence stands in the file: exact as long as the file is the one that was indexed."""
-    passage = candidate.passage
+def _max_characters(text: str) -> int:
+    wide = len(_WIDE.findall(text))
+    return round(_MAX_EXCERPT_COLUMNS * len(text) / (len(text) + wide))
+
+
+def _heading(heading_path: Sequence[str], title: str) -> str:
+    """The innermost heading, unless it only repeats the title."""
+    return heading_path[-1] if heading_path and heading_path[-1] != title else ""
+
+
+def _lines(library: Library, ranked: RankedBlock) -> LineRange:
+    """Where the block stands in the file: exact as long as the file is the one that was indexed."""
+    passage, text = ranked.passage, ranked.block.text
     lines = library.read(passage.path).splitlines()
-    block = "\n".join(lines[passage.first_line - 1 : passage.last_line])
-    place = block.find(candidate.sentence)
+    whole = "\n".join(lines[passage.first_line - 1 : passage.last_line])
+    place = whole.find(text)
     if place < 0:
         return LineRange(first=passage.first_line, last=passage.last_line)
-    first = passage.first_line + block.count("\n", 0, place)
-    return LineRange(first=first, last=first + candidate.sentence.count("\n"))
-
-
-@cache
-def question_terms() -> frozenset[str]:
-    return frozenset(query_terms(QUESTION_WORDS))
-
-
-def topics(question: str) -> list[str]:
-    """What a question may be about, as it is written there, the longest first.
-
-    The words at its ends that only ask may be part of a name: "What is in How to take notes?"
-    """
-    if len(question) > MAX_QUERY_CHARACTERS:
-        return []
-    asking = question_terms() | _stop_terms()
-    words = [*term_spans(question)]
-    telling = [place for place, (_, _, term) in enumerate(words) if term not in asking]
-    if not telling or telling[-1] - telling[0] > _MAX_TOPIC_WORDS:
-        return []
-    starts = [start for start, _, _ in words[max(0, telling[0] - _MAX_WORDS_AROUND) : telling[0] + 1]]
-    ends = [end for _, end, _ in words[telling[-1] : telling[-1] + _MAX_WORDS_AROUND]]
-    return sorted([question[start:end] for start in starts for end in ends], key=len, reverse=True)
-
-
-@cache
-def _stop_terms() -> frozenset[str]:
-    return frozenset(term for listed in STOP_WORDS.values() for term in terms(listed))
+    first = passage.first_line + whole.count("\n", 0, place)
+    return LineRange(first=first, last=first + text.count("\n"))

@@ -25,7 +25,7 @@ from zkchat.vault.links.resolver import LiveCatalog, section_lines
 from zkchat.vault.notes.parse import comments_of, parse_note
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import Search
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.vault.search.vectors import UNKNOWN_SIMILARITY, VectorSearch
 
 
 class Library:
@@ -200,6 +200,11 @@ class Library:
     def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """The inverse document frequency of each term that occurs in the vault."""
         return self._answer(lambda: self._ports.search.idf(terms))
+
+    def similarities(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How near each text is to the question in meaning, 1 at most."""
+        vectors = self._ports.vectors
+        return vectors.compare(question, texts) if vectors else [UNKNOWN_SIMILARITY] * len(texts)
 
     def generation(self) -> int:
         """A number that grows whenever notes change."""

@@ -16,7 +16,6 @@ from zkchat.chat.references import NameMatcher
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_document
 from zkchat.context.language import detect_language
-from zkchat.context.relevance import topic_terms
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ConfigError, NoteNotFound
 from zkchat.export.notes import answer_note, file_name
@@ -28,7 +27,6 @@ from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.note import PrivacyClass
 from zkchat.model.profile import ProfileFile
 from zkchat.providers.gguf import read_header
-from zkchat.vault.evidence import topics
 from zkchat.vault.links.resolver import section_lines
 from zkchat.vault.notes import frontmatter, wikilink
 from zkchat.vault.notes.blocks import blocks
@@ -39,6 +37,7 @@ from zkchat.vault.notes.parse import parse_note, prose_of
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.privacy.classes import privacy_of_text
 from zkchat.vault.search.passages import matches, parse_query, snippet
+from zkchat.vault.search.question_terms import names_in, topic_terms
 from zkchat.vault.search.terms import phrase_text, pieces, query_terms, term_spans, terms
 from zkchat.vault.search.vocabulary import Vocabulary
 
@@ -102,7 +101,7 @@ def queries(text: str, _: Random) -> None:
     asked = parse_query(text)
     query_terms(asked.ranking)
     matches("Sleep and tea in the garden.", text)
-    topics(text)
+    names_in(text)
 
 
 def words(text: str, rng: Random) -> None:

@@ -18,7 +18,6 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.question import Question
 from zkchat.chat.second_look import REASON, relevant_evidence
 from zkchat.context.assembly import request_from
-from zkchat.context.relevance import topic_terms
 from zkchat.errors import ProviderError, StorageError
 from zkchat.model.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import ChatMessage, RequestItem, ToolCallPart
@@ -34,6 +33,7 @@ from zkchat.model.prompt import (
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
+from zkchat.vault.search.question_terms import topic_terms
 
 QUESTION = "How long does rye bread take?"
 UNFOUNDED = "Bread usually takes about four hours."

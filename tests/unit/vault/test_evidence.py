@@ -1,23 +1,25 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from tests.support.libraries import Located, library_of
 from zkchat.model.message import Evidence, LineRange
-from zkchat.model.note import Passage
-from zkchat.vault.evidence import MAX_SENTENCES, find_evidence, rank
+from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence
 from zkchat.vault.library import Library
 
+CAFFEINE = "Caffeine keeps half of its strength for six hours.\nA cup at four is still at work at ten."
+NAPS = "Keep them under twenty minutes, or you wake up groggy."
 NOTES = {
     "Sleep.md": "# Sleep\n\nAdults need seven to nine hours. Dreams come late in the night.\n\n## Naps\n\n"
-    "See also [[Coffee]].\nKeep them under twenty minutes, or you wake up groggy.\n",
-    "Coffee.md": "---\ntags: [drink]\n---\n# Coffee\n\nCaffeine keeps half of its strength for six hours.\n"
-    "A cup at four is still at work at ten.\n",
+    f"See also [[Coffee]].\n\n{NAPS}\n",
+    "Coffee.md": f"---\ntags: [drink]\naliases: [Java]\n---\n# Coffee\n\n{CAFFEINE}\n",
     "茶.md": "# 茶\n\n绿茶用八十度的水泡两分钟。红茶用开水。\n",
-    "Copy.md": "Caffeine keeps half of its strength for six hours.\n",
+    "Bread.md": "# Bread\n\nThe dough rests overnight.\n\n## Steps\n\nTo shape a loaf:\n\n1. Flour the table.\n"
+    "2. Fold it.\n",
+    "Trips.md": "# Trips\n\n| town | nights |\n|---|---|\n| Porto | 4 |\n| Bruges | 2 |\n",
+    "Empty.md": "---\ntags: [x]\n---\n",
 }
 
 
@@ -27,159 +29,196 @@ def library(tmp_path: Path) -> Iterator[Library]:
         yield library
 
 
-def found(library: Library, question: str, *linked: str) -> list[str]:
-    return [each.text for each in find_evidence(library, question, [(path, "") for path in linked], limit=5).evidence]
+def ask(library: Library, question: str, *linked: str, limit: int = DEFAULT_LIMIT, skip: int = 0) -> Findings:
+    places = [(path, anchor) for path, _, anchor in (link.partition("#") for link in linked)]
+    return find_evidence(library, question, places, limit=limit, skip=skip)
 
 
-def test_the_sentence_that_answers_comes_first_with_its_place(library: Library) -> None:
-    best = find_evidence(library, "How long does caffeine keep its strength?", []).evidence[0]
-    assert best.text == "Caffeine keeps half of its strength for six hours."
-    assert (best.relative_path, best.wikilink, best.lines) == ("Coffee.md", "[[Coffee]]", LineRange(first=6, last=6))
+def texts(library: Library, question: str, *linked: str) -> list[str]:
+    return [each.text for each in ask(library, question, *linked).evidence]
 
 
-def test_the_same_wording_is_quoted_once(library: Library) -> None:
-    sentences = found(library, "How long does caffeine keep its strength?")
-    assert len(sentences) == len(set(sentences))
+def test_the_passage_that_answers_comes_first_with_its_place(library: Library) -> None:
+    best = ask(library, "How long does caffeine keep its strength?").evidence[0]
+    assert best.text == CAFFEINE
+    assert (best.relative_path, best.wikilink, best.lines) == ("Coffee.md", "[[Coffee]]", LineRange(first=7, last=8))
 
 
-def test_heading_and_title_count_for_a_sentence_that_does_not_repeat_them(library: Library) -> None:
-    assert found(library, "How many minutes should naps be?")[0].startswith("Keep them under twenty minutes")
+def test_a_list_comes_with_its_lead_line_and_a_table_with_its_header(library: Library) -> None:
+    steps = ask(library, "How do I shape a loaf?").evidence[0]
+    assert steps.text == "To shape a loaf:\n\n1. Flour the table.\n2. Fold it."
+    assert (steps.heading, steps.lines) == ("Steps", LineRange(first=7, last=10))
+    assert texts(library, "How many nights in Porto?")[0].startswith("| town | nights |\n|---|---|\n| Porto | 4 |")
 
 
-def test_a_sentence_that_only_points_elsewhere_answers_nothing(library: Library) -> None:
-    assert "See also [[Coffee]]." not in found(library, "coffee naps")
+def test_the_same_wording_is_quoted_once(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"a.md": CAFFEINE, "b.md": CAFFEINE, "c.md": "Tea has less caffeine."}) as library:
+        assert texts(library, "How long does caffeine keep its strength?").count(CAFFEINE) == 1
+
+
+def test_heading_and_title_count_for_a_passage_that_does_not_repeat_them(library: Library) -> None:
+    assert texts(library, "How many minutes should naps be?")[0] == NAPS
+
+
+def test_a_heading_that_repeats_the_title_is_no_place(library: Library) -> None:
+    assert ask(library, "caffeine strength").evidence[0].heading == ""
+    assert ask(library, "groggy naps").evidence[0].heading == "Naps"
+
+
+def test_a_passage_that_only_points_elsewhere_answers_nothing(library: Library) -> None:
+    shown = ask(library, "coffee naps", limit=10)
+    assert "See also [[Coffee]]." not in [each.text for each in (*shown.evidence, *shown.nearest)]
 
 
 def test_languages_without_spaces_are_understood(library: Library) -> None:
-    assert found(library, "绿茶用多少度的水？")[0] == "绿茶用八十度的水泡两分钟。"
+    assert texts(library, "绿茶用多少度的水？")[0].startswith("绿茶用八十度的水泡两分钟。")
 
 
 @pytest.mark.parametrize("question", ["Who won the chess championship?", "???", "[[Nowhere]]"])
-def test_the_vault_is_silent_on_what_it_does_not_hold(library: Library, question: str) -> None:
-    assert found(library, question) == []
+def test_nothing_is_near_where_the_vault_has_none_of_the_words(library: Library, question: str) -> None:
+    assert ask(library, question) == Findings()
 
 
-def test_one_word_of_several_is_found_anywhere_and_answers_nothing(library: Library) -> None:
-    assert found(library, "How long is the night on Mars?") == []
-    assert found(library, "When do dreams come at night?") == ["Dreams come late in the night."]
-    assert found(library, "Are naps good for a groggy dog?"), "a heading counts with the sentence below it"
-    assert found(library, "How long is the night on Mars?", "Sleep.md"), "the user has said where it stands"
+@pytest.mark.parametrize("question", ["Thanks!", "hi", "danke, super", "谢谢", "good morning"])
+def test_small_talk_gets_no_evidence(library: Library, question: str) -> None:
+    assert ask(library, question) == Findings()
+
+
+def test_what_meets_too_little_of_the_question_is_near_and_no_answer(library: Library) -> None:
+    found = ask(library, "Do penguins on Jupiter have dreams about violins?")
+    assert not found.evidence
+    assert [each.relative_path for each in found.nearest] == ["Sleep.md"]
+    assert found.nearest[0].text.startswith("Adults need")
+
+
+def test_a_linked_note_answers_before_all_others(library: Library) -> None:
+    found = ask(library, "How long does caffeine last?", "Sleep.md").evidence
+    assert found[0].relative_path == "Sleep.md"
+    assert [each.linked for each in found] == sorted((each.linked for each in found), reverse=True)
+    assert texts(library, "When do dreams come?", "Sleep.md")[0].startswith("Adults need")
+    assert texts(library, "How long may a nap be?", "Sleep.md")[0] == NAPS
+
+
+def test_a_linked_section_answers_alone(library: Library) -> None:
+    (first, *_) = ask(library, "How many hours?", "Sleep.md#Naps").evidence
+    assert (first.text, first.heading, first.linked) == (NAPS, "Naps", True)
 
 
 @pytest.mark.parametrize(
-    "question", ["What do my notes say about caffeine?", "Tell me everything I know about caffeine"]
+    "question", ["Summarise", "tell me about", "What is in ?", "explain", "fasse zusammen", "résume", "总结", "  ?"]
 )
-def test_a_question_about_one_thing_is_answered_by_what_is_said_of_it(library: Library, question: str) -> None:
-    assert found(library, question) == ["Caffeine keeps half of its strength for six hours."]
+def test_a_question_that_only_asks_for_a_linked_note_is_answered_by_how_it_begins(
+    library: Library, question: str
+) -> None:
+    found = ask(library, question, "Bread.md").evidence
+    assert [each.text for each in found] == [
+        "The dough rests overnight.",
+        "To shape a loaf:\n\n1. Flour the table.\n2. Fold it.",
+    ]
+    assert [each.lines.first for each in found] == [3, 7]
+
+
+def test_each_of_several_linked_notes_answers(library: Library) -> None:
+    found = ask(library, "compare", "Coffee.md", "Sleep.md", "Bread.md", "Trips.md").evidence
+    assert [each.relative_path for each in found] == ["Coffee.md", "Sleep.md", "Bread.md", "Trips.md"]
+
+
+def test_an_empty_linked_note_lets_others_answer(library: Library) -> None:
+    found = ask(library, "How long does caffeine keep its strength?", "Empty.md")
+    assert [(each.relative_path, each.linked) for each in found.evidence][:1] == [("Coffee.md", False)]
+    assert ask(library, "Summarise", "Empty.md") == Findings()
 
 
 @pytest.mark.parametrize(
     "question",
-    ["What do my notes say about coffee?", "Coffee?", "What is the Coffee", "Was steht in meinen Notizen über Coffee?"],
+    [
+        "What do my notes say about coffee?",
+        "Coffee?",
+        "What is the Coffee",
+        "Was steht in meinen Notizen über Coffee?",
+        "coffees",
+        "tell me about java",
+    ],
 )
 def test_a_question_that_only_names_a_note_is_answered_by_how_it_begins(library: Library, question: str) -> None:
-    assert found(library, question)[:2] == [
-        "Caffeine keeps half of its strength for six hours.",
-        "A cup at four is still at work at ten.",
-    ]
+    found = ask(library, question).evidence
+    assert (found[0].text, found[0].linked) == (CAFFEINE, True)
+
+
+@pytest.mark.parametrize("asked", ["What do my notes say about caffeine?", "Tell me everything I know about caffeine"])
+def test_a_question_about_one_thing_is_answered_by_what_is_said_of_it(library: Library, asked: str) -> None:
+    assert texts(library, asked) == [CAFFEINE]
 
 
 def test_of_two_notes_with_the_name_both_are_heard(tmp_path: Path) -> None:
-    notes = {
-        "a/Tea.md": "Tea is a plant. It has leaves. It likes rain.\n",
-        "b/Tea.md": "We drink it at five. Every day.\n",
-    }
+    notes = {"a/Tea.md": "Tea is a plant. It has leaves.\n", "b/Tea.md": "We drink it at five. Every day.\n"}
     with library_of(tmp_path, notes) as library:
-        assert found(library, "What do I know about tea?") == ["Tea is a plant.", "We drink it at five."]
+        assert texts(library, "What do I know about tea?") == [
+            "Tea is a plant. It has leaves.",
+            "We drink it at five. Every day.",
+        ]
 
 
 def test_of_a_note_that_is_gone_others_still_speak(tmp_path: Path) -> None:
     notes = {"Tea.md": "It likes rain.\n", "Garden.md": "There is tea behind the house.\n"}
     with library_of(tmp_path, notes) as library:
         next(tmp_path.rglob("Tea.md")).unlink()
-        assert found(library, "What do I know about tea?") == ["There is tea behind the house."]
+        assert texts(library, "What do I know about tea?") == ["There is tea behind the house."]
 
 
 def test_what_a_model_said_before_is_no_evidence_for_the_same_question(tmp_path: Path) -> None:
     saved = "---\nzkchat-note: answer\n---\nTea is made of stars, said the model.\n"
     with library_of(tmp_path, {"What is tea.md": saved, "Garden.md": "There is tea behind the house.\n"}) as library:
-        assert found(library, "What is tea?") == ["There is tea behind the house."]
+        assert texts(library, "What is tea?") == ["There is tea behind the house."]
 
 
-def test_a_name_that_is_looked_for_in_vain_lends_nothing_of_local_notes(tmp_path: Path) -> None:
-    notes = {"Tea diary.md": "---\nzkchat: local\n---\nI hate it.\n", "Garden.md": "There is tea behind the house.\n"}
-    with library_of(tmp_path, notes) as library:
-        here = library.guarded_for(Located(True))
-        assert found(here, "Tell me about my tea dairy") == []
-        assert not here.disclosed
-        assert found(here, "Tell me about my tea diary") == ["I hate it."]
-        assert here.disclosed
-        assert found(library.guarded_for(Located(False)), "Tell me about my tea diary") == []
-
-
-def test_a_file_of_the_name_that_is_no_note_says_nothing(tmp_path: Path) -> None:
-    with library_of(tmp_path, {"tea.txt": "green", "Garden.md": "There is tea behind the house.\n"}) as library:
-        assert found(library, "tea.txt") == []
-
-
-def test_words_that_only_ask_count_little(tmp_path: Path) -> None:
+def test_a_local_note_that_is_not_shown_is_not_disclosed(tmp_path: Path) -> None:
     notes = {
-        "Known.md": "Everything that I know is in my notes.\n",
-        "Tea.md": "Tea wants water.\n" * 3,
-        "T.md": "Tea.\n",
+        "Tea diary.md": "---\nzkchat: local\n---\nI hate the taste of it.\n",
+        "Garden.md": "There is tea behind the house.\n",
     }
     with library_of(tmp_path, notes) as library:
-        assert found(library, "What do I know about tea?") == ["Tea wants water."]
-        assert found(library, "What do my notes know?") == ["Everything that I know is in my notes."]
+        here, elsewhere = library.guarded_for(Located(True)), library.guarded_for(Located(False))
+        assert texts(here, "Is there something behind the house?") == ["There is tea behind the house."]
+        assert not here.disclosed
+        assert texts(here, "Tell me about my tea diary")[0] == "I hate the taste of it."
+        assert here.disclosed
+        found = ask(elsewhere, "Tell me about my tea diary", limit=10)
+        assert {each.relative_path for each in (*found.evidence, *found.nearest)} == {"Garden.md"}
 
 
-def test_a_linked_note_is_searched_even_if_others_fit_better(library: Library) -> None:
-    assert "Copy.md" in {
-        each.relative_path for each in find_evidence(library, "caffeine strength", [("Copy.md", "")]).evidence
+def test_a_name_in_the_question_outweighs_the_words_around_it(tmp_path: Path) -> None:
+    notes = {
+        "Obsidian.md": "Obsidian 是本地的笔记软件，Notion 则在云端。\n",
+        "Novel.md": "他问：这两条路有什么区别？没有什么区别，老人说。\n" * 3,
     }
+    with library_of(tmp_path, notes) as library:
+        assert ask(library, "Obsidian 和 Notion 有什么区别?").evidence[0].relative_path == "Obsidian.md"
 
 
-def test_a_note_that_the_user_names_comes_before_one_that_says_the_same(library: Library) -> None:
-    question = "How long does caffeine keep half its strength?"
-    first = find_evidence(library, question, []).evidence[0]
-    assert first.relative_path == "Coffee.md"
-    assert find_evidence(library, question, [("Copy.md", "")]).evidence[0].relative_path == "Copy.md"
+def test_more_passages_come_after_those_that_were_shown(tmp_path: Path) -> None:
+    notes = {f"{number}.md": f"Bees in hive {number} sleep at night.\n" for number in range(8)}
+    with library_of(tmp_path, notes) as library:
+        first = ask(library, "When do bees sleep?")
+        rest = ask(library, "When do bees sleep?", limit=10, skip=len(first.evidence))
+        shown = [each.relative_path for each in (*first.evidence, *rest.evidence)]
+        assert (len(first.evidence), first.more, rest.more) == (3, 5, 0)
+        assert sorted(shown) == sorted(notes)
+        assert ask(library, "When do bees sleep?", skip=8) == Findings()
 
 
-def test_a_question_that_is_only_links_is_answered_by_how_they_begin(library: Library) -> None:
-    found = find_evidence(library, "  ?", [("Coffee.md", ""), ("Sleep.md", "Naps")]).evidence
-    assert [(each.text, each.lines.first) for each in found] == [
-        ("Caffeine keeps half of its strength for six hours.", 6),
-        ("A cup at four is still at work at ten.", 7),
-        ("Keep them under twenty minutes, or you wake up groggy.", 8),
-    ]
+def test_the_passages_of_one_note_stand_together(tmp_path: Path) -> None:
+    notes = {
+        "A.md": "# A\n\n## Morning\n\nBees sleep late in the hive.\n\n## Evening\n\nBees sleep early in the hive.\n",
+        "B.md": "Bees sleep in the hive.\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        paths = [each.relative_path for each in ask(library, "bees sleep in the hive").evidence]
+        assert paths in (["A.md", "A.md", "B.md"], ["B.md", "A.md", "A.md"])
 
 
-def passage(path: str, text: str) -> Passage:
-    return Passage(
-        path=path, title=path, heading_path=(), text=text, first_line=1, last_line=9, score=1.0, snippet="", why="text"
-    )
-
-
-def test_the_order_of_passages_does_not_matter() -> None:
-    passages = [
-        passage(f"{n}.md", f"Bees number {n} sleep at night. Bees dance. Night falls on bees.") for n in range(9)
-    ]
-    shuffled = list(passages)
-    Random(7).shuffle(shuffled)
-
-    def equal(terms: object) -> dict[str, float]:
-        return dict.fromkeys(terms, 1.0) if isinstance(terms, set) else {}
-
-    first = rank("When do bees sleep?", passages, equal)
-    assert [(each.sentence, each.passage.path) for each in first] == [
-        (each.sentence, each.passage.path) for each in rank("When do bees sleep?", shuffled, equal)
-    ]
-    assert len(first) == MAX_SENTENCES
-
-
-def test_evidence_of_sessions_that_an_older_version_stored_is_read() -> None:
-    stored = '{"sentence":"A.","relative_path":"a.md","title":"a","wikilink":"[[a]]","lines":[1,1],"score":1.0}'
-    whole = Evidence.model_validate({**json.loads(stored), "lines": {"first": 1, "last": 1}})
-    assert whole.text == "A."
-    assert Evidence.model_validate_json(whole.model_dump_json()) == whole
+def test_evidence_that_an_older_version_stored_is_read() -> None:
+    stored = {"sentence": "A.", "relative_path": "a.md", "title": "a", "wikilink": "[[a]]", "score": 1.0}
+    read = Evidence.model_validate_json(json.dumps({**stored, "lines": {"first": 1, "last": 1}}))
+    assert read.text == "A."
+    assert Evidence.model_validate_json(read.model_dump_json()) == read

@@ -4,7 +4,7 @@ In memory are only the signs of the vectors. They tell which sections may be nea
 are read to know how near.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,10 @@ _MAX_CANDIDATES = 128
 
 _MIN_COSINE = 0.3
 """The cosine above which a section is shown for its meaning alone; questions on nothing in a vault stay below."""
+
+
+UNKNOWN_SIMILARITY = 0.3
+"""What is assumed of a text and a question where nothing is known about the meaning of either."""
 
 
 class VectorSearch:
@@ -82,6 +86,21 @@ class VectorSearch:
         if not len(answering):
             cosines[cosines < _MIN_COSINE] = 0
         return slots, relative(cosines)
+
+    def compare(self, question: str, texts: Sequence[str]) -> list[float]:
+        """The cosine of each text with the question, without what all have in common."""
+        import numpy as np
+
+        from zkchat.vault.search.similarity import Sections
+
+        asked, *said = self._embedder.embed([question, *texts])
+        if not said:
+            return []
+        rows = np.array(said)
+        common = self._common[1] if self._common else np.zeros_like(asked)
+        known = rows.any(axis=1) & asked.any()
+        cosines: list[float] = np.where(known, Sections(rows, common).scores(asked), UNKNOWN_SIMILARITY).tolist()
+        return cosines
 
     def _aligned_with(self, sections: "Numbers") -> "tuple[Sketches, Vector]":
         """The signs in the order of `sections`, which the caller keeps for as long as nothing changes."""

@@ -1,0 +1,89 @@
+from collections.abc import Iterable
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat.model.note import Passage
+from zkchat.vault.search.block_ranking import RankedBlock, WeightedQuestion, rank_blocks
+
+
+def equal(terms: Iterable[str]) -> dict[str, float]:
+    return dict.fromkeys(terms, 1.0)
+
+
+def asked(question: str) -> WeightedQuestion:
+    return WeightedQuestion.of(question, equal)
+
+
+def passage(text: str, *, path: str = "a.md", heading: str = "", score: float = 1.0) -> Passage:
+    return Passage(
+        path=path,
+        title="",
+        heading_path=(heading,) if heading else (),
+        text=text,
+        first_line=1,
+        last_line=9,
+        score=score,
+        snippet="",
+        why="text",
+    )
+
+
+def best(question: str, *passages: Passage) -> RankedBlock:
+    return rank_blocks(asked(question), passages)[0]
+
+
+def test_the_block_that_holds_most_of_the_question_is_first() -> None:
+    found = rank_blocks(asked("When do bees sleep in winter?"), [passage("Bees dance.\n\nIn winter, bees sleep.")])
+    assert [each.block.text for each in found] == ["In winter, bees sleep.", "Bees dance."]
+    assert found[0].coverage == 1.0
+
+
+def test_a_heading_counts_for_the_block_below_it() -> None:
+    below, other = passage("They go to bed at dusk.", heading="Bees"), passage("They go to bed at dawn.", path="b.md")
+    assert best("When do bees go to bed?", other, below).passage is below
+
+
+def test_what_the_search_prefers_is_first_among_equals() -> None:
+    low, high = passage("Bees sleep.", score=0.5), passage("Bees sleep!", path="b.md", score=0.9)
+    assert best("Do bees sleep?", low, high).passage is high
+
+
+def test_a_number_is_preferred_where_one_is_asked_for() -> None:
+    text = passage("Bees sleep in the hive.\n\nBees sleep 5 hours in it.")
+    assert best("How many bees sleep?", text).block.text == "Bees sleep 5 hours in it."
+    assert best("When do bees sleep?", passage("Bees sleep well.\n\nBees sleep from 21:00.")).block.first_line == 2
+
+
+def test_forms_and_parts_of_a_word_count_half() -> None:
+    assert best("Wo ist der Komposthaufen?", passage("Der Kompost ist hinten.")).coverage == 0.5
+    assert best("Gärtnerin", passage("Mein Gärtner.")).coverage == 0.5
+    assert best("cat", passage("The catalogue.")).coverage == 0.0
+
+
+def test_letters_count_more_beside_those_they_stand_with() -> None:
+    both, apart = passage("绿茶很好。"), passage("茶是绿的。", path="b.md")
+    assert best("绿茶", both, apart).passage is both
+    assert best("绿茶", apart).coverage == 0.5
+
+
+def test_terms_that_tell_nothing_can_be_left_out() -> None:
+    question = WeightedQuestion.of("bees sleep", equal, without={"bee"})
+    (found,) = rank_blocks(question, [passage("Flies sleep.")])
+    assert found.coverage == 1.0
+
+
+@given(st.lists(st.text("bees lp.\n#-|", max_size=60), max_size=6), st.randoms(use_true_random=False))
+def test_the_order_of_passages_does_not_matter(texts: list[str], chance: Random) -> None:
+    passages = [passage(text, path=f"{number}.md", score=number % 3) for number, text in enumerate(texts)]
+    shuffled = [*passages]
+    chance.shuffle(shuffled)
+    assert rank_blocks(asked("bees sleep"), passages) == rank_blocks(asked("bees sleep"), shuffled)
+
+
+@given(st.text(max_size=60), st.text(max_size=200))
+def test_a_share_is_never_more_than_the_whole(question: str, text: str) -> None:
+    for each in rank_blocks(asked(question), [passage(text, heading=text[:20])]):
+        assert 0 <= each.coverage <= 1.0001
+        assert set(each.best_sentences) <= set(range(len(each.block.sentences)))

@@ -1,0 +1,80 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat.vault.search.question_terms import names_in, topic_of, wants_number, wants_time
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("What do my notes say about sleep?", "sleep"),
+        ("How does compost work?", "compost"),
+        ("Tell me about Water for coffee!", "Water for coffee"),
+        ("Wer ist Tomás Rivas?", "Tomás Rivas"),
+    ],
+)
+def test_a_question_is_about_what_stands_between_the_words_that_only_ask(question: str, topic: str) -> None:
+    assert names_in(question)[-1] == topic
+
+
+def test_words_that_only_ask_may_be_part_of_a_name() -> None:
+    found = names_in("What is in How to take smart notes?")
+    assert "How to take smart notes" in found
+    assert found == sorted(found, key=len, reverse=True)
+
+
+@pytest.mark.parametrize("question", ["", "What is it?", "¿Qué dicen mis notas?"])
+def test_a_question_of_words_that_only_ask_is_about_nothing(question: str) -> None:
+    assert names_in(question) == []
+
+
+def test_however_long_a_message_is_few_names_are_looked_up() -> None:
+    assert names_in("sleep and bread " * 1_000) == []
+    assert len(names_in("what is " * 1_000 + "sleep" + " to me" * 1_000)) < 200
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("What did we decide about the roof?", "decide roof"),
+        ("Wie viele Karten hatte Luhmann?", "Karten hatte Luhmann"),
+        ("¿Cuánto tiempo se fríe la tortilla?", "tiempo fríe tortilla"),
+        ("Quand est-ce que le chœur répète ?", "chœur répète"),
+        ("Quando foi o jantar com a Ana?", "jantar Ana"),
+        ("Сколько стоит билет на поезд?", "стоит билет поезд"),
+        ("मसाला चाय में क्या डालते हैं?", "मसाला चाय डालते"),
+        ("Obsidian 和 Notion 有什么区别?", "Obsidian Notion 区别"),
+        ("味噌汁の出汁はどうやって取りますか", "味噌汁の出汁は 取り"),
+        ("จักรยานเก่าซื้อมาเท่าไหร่", "จักรยานเก่าซื้อมา"),
+        ("AI safety", "AI safety"),
+        ("Kim's art", "Kim art"),
+        ("几何学是什么", "几何学"),
+        ("Résume", ""),
+        ("Summarise", ""),
+        ("fasse zusammen", ""),
+        ("总结一下", ""),
+    ],
+)
+def test_words_that_only_ask_are_no_topic(question: str, topic: str) -> None:
+    assert topic_of(question) == topic
+
+
+@given(st.text(max_size=200))
+def test_a_topic_is_made_of_words_of_the_question(question: str) -> None:
+    assert all(word in question for word in topic_of(question).split())
+    assert topic_of(topic_of(question)) in topic_of(question) or not topic_of(question)
+
+
+@pytest.mark.parametrize(
+    "question", ["How many eggs?", "Wie viel kostet es?", "combien ?", "cuántos huevos", "сколько", "多少钱", "いくつ"]
+)
+def test_a_question_for_a_number_is_known_in_many_languages(question: str) -> None:
+    assert wants_number(question)
+    assert not wants_time(question)
+
+
+@pytest.mark.parametrize("question", ["When?", "Wann?", "quand", "cuándo", "когда", "什么时候", "いつ"])
+def test_a_question_for_a_time_is_known_in_many_languages(question: str) -> None:
+    assert wants_time(question)
+    assert not wants_number(question)

@@ -1,0 +1,33 @@
+"""Words of questions that ask for a number or for a time."""
+
+from typing import Final
+
+FOR_A_NUMBER: Final = """
+    many much long far tall high heavy old fast hot cold cost costs price number percentage often
+    viel viele wieviel lange weit hoch schwer alt oft kostet kosten Preis Anzahl
+    combien coûte prix nombre
+    cuánto cuánta cuántos cuántas cuesta precio número
+    quanto quanta quanti quante costa prezzo numero quantos quantas custa preço
+    hoeveel lang kost prijs
+    сколько долго далеко цена стоит часто
+    कितना कितने कितनी
+    kaç câte câți cât πόσο πόσα πόσες πόσοι كم bao nhiêu
+"""
+
+FOR_A_TIME: Final = """
+    when date day year time until since
+    wann datum tag jahr uhr bis seit
+    quand date jour année heure
+    cuándo fecha día año hora
+    quando data giorno anno ora dia ano
+    wanneer datum dag jaar
+    когда дата день год время
+    कब
+    zaman când πότε متى
+"""
+
+UNSPACED_FOR_A_NUMBER: Final = (
+    "多少 几 多久 多长 多高 いくつ いくら 何分 何度 何本 何人 どのくらい どれくらい กี่ เท่าไร เท่าไหร่ 몇 얼마"
+)
+
+UNSPACED_FOR_A_TIME: Final = "什么时候 何时 几点 哪天 哪年 哪一年 いつ 何時 何日 何年 เมื่อไร เมื่อไหร่ 언제"

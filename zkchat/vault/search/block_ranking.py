@@ -1,0 +1,204 @@
+"""Rank the blocks of passages by how much of a question they answer. Pure: no vault is asked.
+
+A block counts by the words of the question that it holds, rare ones more, and for part of that by what stands in the
+title and the headings above it: "It closes at six." answers only under its heading. What the search thought of the
+passage adds to that.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from zkchat.model.note import Passage
+from zkchat.vault.notes.blocks import Block, blocks
+from zkchat.vault.search.question_terms import topic_of, wants_number, wants_time
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS, query_terms, terms
+
+# The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
+COVERAGE_WEIGHT = 0.5
+"""What the share of the question counts that a block meets together with its title and headings."""
+FRAME_WEIGHT = 0.5
+"""What the share counts that stands in title and headings."""
+BLOCK_WEIGHT = 0.25
+"""And that in the block itself."""
+SENTENCE_WEIGHT = 0.1
+"""And that in its best sentence."""
+PREFIX_WEIGHT = 0.5
+"""What a word is worth that has the beginning of a word of the question."""
+SEARCH_WEIGHT = 0.35
+"""What the score of the passage adds, that of the best passage being 1."""
+CUE_WEIGHT = 0.1
+"""What a number or a date adds where the question asks for one."""
+UNKNOWN_TERM_WEIGHT = 1.0
+"""The weight of a word that the vault never uses, against that of the rarest it does."""
+
+MIN_SHARE_OF_BEST_SENTENCE = 0.5
+"""Sentences of a block that is cut stay if they meet so much of what the best does."""
+LETTER_WEIGHT = 0.5
+"""The weight of a letter where no spaces are written, against that of a word."""
+LONE_LETTER_WEIGHT = 0.5
+"""What such a letter is worth without one of those around it."""
+
+_PAIR, _SYLLABLE = 2, 4
+"""Letters that make a group: of Chinese, Japanese and Korean, and of Thai and its relatives."""
+_UNSPACED_RUN = re.compile(f"[{UNSPACED_SCRIPTS}]+")
+_IDEOGRAPHIC = re.compile("[\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]")
+_KANA = re.compile("[\u3041-\u309f]")
+"""The Japanese letters in which particles and endings are written."""
+_MIN_PREFIX_LETTERS = 4
+_MIN_PART_LETTERS = 5
+_MIN_PREFIX_SHARE = 0.6
+"""Of the longer of two words, that both begin with."""
+_DIGIT = re.compile(r"\d|[一二三四五六七八九十百千两半]")
+_DATE = re.compile(
+    r"\b\d{4}\b|\d{1,2}[.:/]\d|[年月日]|\b(?:jan|feb|m[aä]r|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])",
+    re.IGNORECASE,
+)
+
+Idf = Callable[[Iterable[str]], Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What is looked for: a word, or a letter of a script without spaces."""
+
+    term: str
+    groups: tuple[str, ...] = ()
+    """The groups of letters around a letter, any of which has to be there; none for a word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedQuestion:
+    """A question as the words that say its topic, with their weights, which together are 1."""
+
+    weights: Mapping[_Unit, float]
+    wants_number: bool = False
+    wants_time: bool = False
+
+    @classmethod
+    def of(cls, question: str, idf: Idf, *, without: Set[str] = frozenset()) -> "WeightedQuestion":
+        """`without` are terms that tell nothing, such as the name of the only note that is looked at."""
+        units = [unit for unit in _units(topic_of(question)) if unit.term not in without]
+        known = idf({unit.term for unit in units})
+        unknown = UNKNOWN_TERM_WEIGHT * max(known.values(), default=0.0)
+        weights: dict[_Unit, float] = {}
+        for unit in units:
+            weights[unit] = known.get(unit.term, unknown) * (LETTER_WEIGHT if unit.groups else 1.0)
+        total = sum(weights.values())
+        return cls(
+            weights={unit: weight / total for unit, weight in weights.items()} if total else {},
+            wants_number=wants_number(question),
+            wants_time=wants_time(question),
+        )
+
+    def share(self, held: Mapping[_Unit, float]) -> float:
+        """The weight of what is held, each by how well."""
+        return sum(self.weights[unit] * worth for unit, worth in held.items())
+
+    def is_cued_by(self, text: str) -> bool:
+        """Whether it holds a number or a date where the question asks for one."""
+        return bool((self.wants_number and _DIGIT.search(text)) or (self.wants_time and _DATE.search(text)))
+
+    def held(self, text: str) -> dict[_Unit, float]:
+        """What of the question stands in a text, each with how well: 1 if it is the same word."""
+        present = set(terms(text))
+        found = {unit: _worth(unit, present, text) for unit in self.weights}
+        return {unit: worth for unit, worth in found.items() if worth}
+
+
+def _units(topic: str) -> Iterator[_Unit]:
+    for run in _UNSPACED_RUN.findall(topic):
+        size = _PAIR if _IDEOGRAPHIC.match(run) else _SYLLABLE
+        for place, letter in enumerate(run):
+            around = run[max(0, place - size + 1) : place + size]
+            groups = tuple(around[at : at + size] for at in range(max(1, len(around) - size + 1)))
+            if not _KANA.match(letter) or len(run) == 1:
+                yield _Unit(letter, groups)
+    yield from map(_Unit, query_terms(_UNSPACED_RUN.sub(" ", topic)))
+
+
+def _worth(unit: _Unit, present: Set[str], text: str) -> float:
+    if unit.term in present and not unit.groups:
+        return 1.0
+    if unit.groups:
+        if any(group in text for group in unit.groups):
+            return 1.0
+        return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
+    return PREFIX_WEIGHT if any(_is_related(unit.term, other) for other in present) else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedBlock:
+    passage: Passage
+    block: Block
+    best_sentences: tuple[int, ...]
+    """The numbers of its sentences, best first."""
+    score: float
+    coverage: float
+    """The share of the question that the block meets together with its title and headings."""
+    framed: float
+    """The share that stands in title and headings."""
+
+    @property
+    def heading_path(self) -> tuple[str, ...]:
+        return self.block.heading_path or self.passage.heading_path
+
+
+def rank_blocks(question: WeightedQuestion, passages: Sequence[Passage]) -> list[RankedBlock]:
+    """The blocks of all passages, best first. The same passages in any order give the same result."""
+    best = max((passage.score for passage in passages), default=0.0)
+    ranked = [
+        _ranked(question, passage, block, passage.score / best if best > 0 else 0.0)
+        for passage in passages
+        for block in blocks(passage.text)
+    ]
+    ranked.sort(key=lambda each: (-each.score, each.passage.path, each.passage.first_line, each.block.first_line))
+    return ranked
+
+
+def _ranked(question: WeightedQuestion, passage: Passage, block: Block, search_score: float) -> RankedBlock:
+    frame = question.held("\n".join((passage.title, *passage.heading_path, *block.heading_path)))
+    held = [question.held(sentence.text) for sentence in block.sentences]
+    cues = [CUE_WEIGHT * question.is_cued_by(sentence.text) for sentence in block.sentences]
+    shares = [question.share(each) + cue for each, cue in zip(held, cues, strict=True)]
+    best = max(shares, default=0.0)
+    whole = _best_of(held)
+    coverage, framed = question.share(_best_of([whole, frame])), question.share(frame)
+    score = (
+        COVERAGE_WEIGHT * coverage
+        + FRAME_WEIGHT * framed
+        + BLOCK_WEIGHT * question.share(whole)
+        + SENTENCE_WEIGHT * best
+        + max(cues, default=0.0)
+        + SEARCH_WEIGHT * search_score
+    )
+    order = sorted(range(len(shares)), key=lambda place: (-shares[place], place))
+    return RankedBlock(
+        passage=passage,
+        block=block,
+        best_sentences=tuple(place for place in order if shares[place] >= MIN_SHARE_OF_BEST_SENTENCE * best),
+        score=score,
+        coverage=coverage,
+        framed=framed,
+    )
+
+
+def _is_related(term: str, other: str) -> bool:
+    """Whether two terms begin alike for most of the longer one, as forms of a word do, or one is part of the other."""
+    if min(len(term), len(other)) >= _MIN_PART_LETTERS and (
+        term.startswith(other) or other.startswith(term) or term.endswith(other) or other.endswith(term)
+    ):
+        return True
+    if term[:_MIN_PREFIX_LETTERS] != other[:_MIN_PREFIX_LETTERS] or len(term) < _MIN_PREFIX_LETTERS:
+        return False
+    longer = max(len(term), len(other))
+    shared = next((place for place, pair in enumerate(zip(term, other, strict=False)) if pair[0] != pair[1]), None)
+    return (min(len(term), len(other)) if shared is None else shared) >= _MIN_PREFIX_SHARE * longer
+
+
+def _best_of(held: Sequence[Mapping[_Unit, float]]) -> dict[_Unit, float]:
+    best: dict[_Unit, float] = {}
+    for each in held:
+        for term, worth in each.items():
+            best[term] = max(worth, best.get(term, 0.0))
+    return best

@@ -1,0 +1,140 @@
+"""What a question is about: its words without those that only ask, and which kind of answer it wants."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final
+
+from zkchat.lexicon.answer_types import FOR_A_NUMBER, FOR_A_TIME, UNSPACED_FOR_A_NUMBER, UNSPACED_FOR_A_TIME
+from zkchat.lexicon.question_words import INTERROGATIVES, REQUESTS, UNSPACED
+from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS
+from zkchat.lexicon.stop_words import STOP_WORDS
+from zkchat.vault.search.terms import (
+    MAX_QUERY_CHARACTERS,
+    UNSPACED_SCRIPTS,
+    query_terms,
+    query_words,
+    stem,
+    term_spans,
+    words,
+)
+
+_WORD = re.compile(rf"(?:(?![{UNSPACED_SCRIPTS}])[\w\u0900-\u0dff])+|[{UNSPACED_SCRIPTS}]+")
+_PARTICLES: Final = frozenset("和与跟的了是在有我你吗呢及の和がはをにでともへやか")
+"""Letters that say nothing where they stand alone."""
+_MAX_NAME_WORDS: Final = 80
+"""Words of a name, or its letters and pairs of them: whoever sends more asks for no note by its name."""
+_MAX_WORDS_AROUND: Final = 12
+"""Words that only ask, before or after a name, which may be part of it."""
+_MIN_HITS: Final = 2
+"""Words of a language that tell that a question is in it: one may be a word of another, or a name."""
+
+
+def topic_of(question: str) -> str:
+    """The question without the words that only ask, in the order they were written; empty where it says no topic."""
+    text = _unspaced_asking().sub(" ", question[:MAX_QUERY_CHARACTERS])
+    found = _WORD.findall(text)
+    asking = asking_words([key for word in found for key in words(word)])
+    return " ".join(word for word in found if not _only_asks(word, asking))
+
+
+def _only_asks(word: str, asking: frozenset[str]) -> bool:
+    return word in _PARTICLES or all(key in asking for key in words(word))
+
+
+def asking_words(asked: Sequence[str]) -> frozenset[str]:
+    """The stop words and question words of the language that these words seem to be in, and of scripts of their own."""
+    listed = _asking_words()
+    hits = {language: sum(word in known for word in asked) for language, known in listed.items()}
+    likeliest = max(hits, key=hits.__getitem__)
+    language = likeliest if hits[likeliest] >= _MIN_HITS else "english"
+    first = {word for word in asked[:1] if word in _requests()}
+    return listed[language] | first | _own_scripts()
+
+
+def names_in(question: str) -> list[str]:
+    """What a question may be about as a whole, as it is written there, the longest first.
+
+    The words at its ends that only ask may be part of a name: "What is in How to take notes?"
+    """
+    if len(question) > MAX_QUERY_CHARACTERS:
+        return []
+    asking = _any_asking()
+    found = [*term_spans(question)]
+    telling = [place for place, (_, _, term) in enumerate(found) if term not in asking]
+    if not telling or telling[-1] - telling[0] > _MAX_NAME_WORDS:
+        return []
+    starts = [start for start, _, _ in found[max(0, telling[0] - _MAX_WORDS_AROUND) : telling[0] + 1]]
+    ends = [end for _, end, _ in found[telling[-1] : telling[-1] + _MAX_WORDS_AROUND]]
+    return sorted([question[start:end] for start in starts for end in ends], key=len, reverse=True)
+
+
+def wants_number(question: str) -> bool:
+    """Whether it asks how many, how much or how long."""
+    return _holds_one_of(question, FOR_A_NUMBER, UNSPACED_FOR_A_NUMBER)
+
+
+def wants_time(question: str) -> bool:
+    """Whether it asks when."""
+    return _holds_one_of(question, FOR_A_TIME, UNSPACED_FOR_A_TIME)
+
+
+def topic_terms(text: str) -> frozenset[str]:
+    """The terms that say what a message is about; none where it is small talk."""
+    small_talk, stop_words = _small_talk(), _stop_words()
+    return frozenset(
+        term for word in query_words(text) if word not in stop_words and (term := stem(word)) not in small_talk
+    )
+
+
+def _holds_one_of(question: str, spaced: str, unspaced: str) -> bool:
+    return not _folded(spaced).isdisjoint(words(question)) or any(word in question for word in unspaced.split())
+
+
+@cache
+def _folded(listed: str) -> frozenset[str]:
+    return frozenset(words(listed))
+
+
+@cache
+def _asking_words() -> dict[str, frozenset[str]]:
+    languages = STOP_WORDS.keys() | INTERROGATIVES.keys() | REQUESTS.keys()
+    lists = (STOP_WORDS, INTERROGATIVES, REQUESTS)
+    return {each: _folded(" ".join(listed.get(each, "") for listed in lists)) for each in sorted(languages)}
+
+
+@cache
+def _any_asking() -> frozenset[str]:
+    """As terms, in any language."""
+    listed = frozenset(stem(word) for listed in _asking_words().values() for word in listed)
+    return listed | frozenset(query_terms(UNSPACED))
+
+
+@cache
+def _own_scripts() -> frozenset[str]:
+    """The question words that are in no Latin script: there they are no words of other languages."""
+    return frozenset(word for listed in _asking_words().values() for word in listed if word[0] > "\u024f")
+
+
+@cache
+def _requests() -> frozenset[str]:
+    return frozenset(words(" ".join(REQUESTS.values())))
+
+
+@cache
+def _unspaced_asking() -> re.Pattern[str]:
+    return re.compile("|".join(_longest_first(UNSPACED.split())))
+
+
+def _longest_first(listed: Iterable[str]) -> list[str]:
+    return sorted(listed, key=len, reverse=True)
+
+
+@cache
+def _small_talk() -> frozenset[str]:
+    return frozenset(query_terms(GREETINGS + ABOUT_THE_ANSWER))
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
