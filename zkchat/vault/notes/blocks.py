@@ -116,14 +116,15 @@ def _with_questions(text: LinedText, found: Sequence[Run]) -> list[Run]:
 
 
 def _cut_at_questions(text: LinedText, run: Run) -> Iterator[Run]:
-    lines = text.lines[run.first : run.last]
-    first = run.first
-    if run.kind == "paragraph" and len(lines) > 2 and _QUESTION_LABEL.match(lines[0].lstrip()):
-        for number, line in enumerate(lines[1:], run.first + 1):
-            if _QUESTION_LABEL.match(line.lstrip()):
+    """The parts of a paragraph that begin with a question each, if it answers one; else the run."""
+    starts_with_label = run.kind == "paragraph" and _QUESTION_LABEL.match(text.lines[run.first].lstrip())
+    if starts_with_label and _ANSWER_LABEL.search(text.flat, *text.span(run)):
+        first = run.first
+        for number in range(run.first + 1, run.last):
+            if _QUESTION_LABEL.match(text.lines[number].lstrip()):
                 yield Run("paragraph", first, number, run.region)
                 first = number
-    run.first = first
+        run.first = first
     yield run
 
 

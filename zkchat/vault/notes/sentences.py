@@ -11,8 +11,10 @@ _HEADING_OR_ID = re.compile(r"\s{0,3}#{1,6}\s|\s*\^[\w-]+\s*$")
 _STARTS_A_UNIT = re.compile(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|\|)")
 _MARKER = re.compile(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 """Quote marks, call-outs, list bullets, check boxes: they frame a sentence and are no part of it."""
+_MARKS = ".!?…。！？｡।॥؟۔։።។៕။"
 _END = re.compile(
-    r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s)|(?<![。！？｡])[。！？｡]+[」』”’）]*|[।॥؟۔։።]+(?=\s|$)|[។៕။]+"
+    rf"[{_MARKS}](?<![{_MARKS}].)[{_MARKS}]*"
+    r"(?:(?<=[.!?…])[\"'”’»)\]*_]*(?=\s)|(?<=[。！？｡])[」』”’）]*|(?<=[।॥؟۔։።])(?=\s|$)|(?<=[។៕။]))"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|z\.B|d\.h|u\.a|cf|vs|ca|bzw|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|p|pp|vol|ed|bspw|evtl|ggf|inkl|approx|"

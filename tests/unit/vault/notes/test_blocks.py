@@ -1,4 +1,5 @@
 import re
+from inspect import cleandoc
 
 import pytest
 from hypothesis import given
@@ -203,3 +204,94 @@ def test_a_block_knows_the_headings_above_it() -> None:
 def test_each_unit_names_the_one_that_it_needs() -> None:
     block = only("Is it ready?\n\nAlmost. Missing:\n\n- roof\n  - tiles\n- door")
     assert [unit.parent for unit in block.sentences] == [None, 0, 0, 2, 3, 2]
+
+
+LANGUAGES = {
+    "English": """## Watering
+        The beds are watered at dawn, e.g. at six. At noon the sun burns the leaves.
+
+        What we need:
+        - two cans
+        - a hose of 25 m
+
+        How much does a tomato drink?
+
+        About two litres a day. In August it is three.""",
+    "German": """## Gießen
+        Am 12. Mai beginnt die Saison, z. B. mit den Tomaten. Mittags verbrennt die Sonne die Blätter.
+
+        Wir brauchen:
+        - zwei Kannen
+        - einen Schlauch von 25 m
+
+        **Wie viel trinkt eine Tomate?**
+        Etwa zwei Liter am Tag. Im August sind es drei.""",
+    "Chinese": """## 浇水
+        早上六点给菜浇水。中午的太阳会晒伤叶子！
+
+        需要准备：
+        - 两个水壶
+        - 一根二十五米的水管
+
+        问：番茄每天喝多少水？
+        答：大约两升。八月要三升。""",
+    "Japanese": """## 水やり
+        水やりは朝の六時に行う。昼は日差しで葉が焼ける。
+
+        必要なもの：
+
+        - じょうろ二つ
+        - ホース二十五メートル
+
+        トマトは一日にどれだけ飲むか？
+
+        約二リットル。八月は三リットルになる。""",
+    "Russian": """## Полив
+        Грядки поливают на рассвете. В полдень солнце жжёт листья.
+
+        Что нужно:
+
+        1. две лейки
+        2. шланг, 25 м
+
+        **Вопрос:** Сколько воды пьёт томат?
+        **Ответ:** Около двух литров. В августе три.""",
+    "Arabic": """## الري
+        تُروى الأحواض عند الفجر. في الظهيرة تحرق الشمس الأوراق.
+
+        ما نحتاج إليه:
+
+        - إبريقان
+        - خرطوم طوله 25 مترًا
+
+        كم تشرب الطماطم؟
+
+        نحو لترين في اليوم. وثلاثة في آب.""",
+    "Hindi": """## सिंचाई
+        क्यारियों को सुबह छह बजे पानी दें। दोपहर की धूप पत्तियाँ जला देती है।
+
+        ज़रूरत की चीज़ें:
+        - दो डिब्बे
+        - पच्चीस मीटर का पाइप
+
+        टमाटर कितना पानी पीता है?
+
+        रोज़ लगभग दो लीटर। अगस्त में तीन।""",
+    "Thai": """## การรดน้ำ
+        รดน้ำแปลงผักทุกเช้าตอนหกโมงก่อนที่แดดจะแรงเกินไปสำหรับใบอ่อน ตอนเที่ยงแดดจะเผาใบไม้จนเหี่ยวและต้นไม้จะไม่ฟื้นอีกเลย
+
+        สิ่งที่ต้องใช้:
+        - บัวรดน้ำสองใบ
+        - สายยางยาว 25 เมตร
+
+        มะเขือเทศดื่มน้ำวันละเท่าไร?
+
+        ประมาณวันละสองลิตรในช่วงต้นฤดูและมากขึ้นเมื่อเริ่มติดผล ในเดือนสิงหาคมซึ่งร้อนที่สุดของปีต้องรดวันละสามลิตร""",
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_section_has_the_same_blocks_in_every_language(language: str) -> None:
+    found = blocks(cleandoc(LANGUAGES[language]))
+    assert [(block.kind, len(block.sentences)) for block in found] == [("paragraph", 2), ("list", 3), ("faq", 3)]
+    assert [[unit.parent for unit in block.sentences] for block in found] == [[None, None], [None, 0, 0], [None, 0, 0]]
