@@ -140,6 +140,9 @@ def test_the_units_of_a_block_are_in_order_and_lead_to_those_before_them(section
         ("> It is late.\n> Go home.", "quote", ["> It is late.", "> Go home."]),
         ("He said:\n\n> Go home.", "quote", ["He said:", "> Go home."]),
         ("**Setup**\n\nPlug it in.", "paragraph", ["**Setup**", "Plug it in."]),
+        ("The area is:\n\n$$\na = b. C\n$$", "code", ["The area is:", "$$\na = b. C\n$$"]),
+        ("Run:\n\n    make it. Now\n\n    go", "code", ["Run:", "    make it. Now\n\n    go"]),
+        ("- one ^a\n- two ^b", "list", ["- one", "- two"]),
         ("Ask Dr. Who. Then go. ^id", "paragraph", ["Ask Dr. Who.", "Then go."]),
     ],
 )  # fmt: skip
@@ -161,7 +164,14 @@ def test_what_belongs_together_is_one_block(section: str, kind: str, units: list
         ("Text.\n---\nMore.", ["More."]),
         ("A long day.\n\n***\n\n- a", ["A long day.", "- a"]),
         ("in the shed\n```\n\nAfter it.", ["in the shed\n```", "After it."]),
-        ("---\ntitle: X\n---\n# X\nBody.", ["Body."]),
+        ("---\ntitle: X\ntags: [y]\n---\n# X\nBody.", ["Body."]),
+        ("Is it?\n\nWas it?\n\nYes.", ["Is it?", "Was it?\n\nYes."]),
+        ("We have:\n\nYear:: 2017", ["We have:", "Year:: 2017"]),
+        (f"{'A long text ' * 20}\n---\nMore.", [("A long text " * 20).rstrip(), "More."]),
+        ("It was in\n1984. Then it ended.\n\n1. one", ["It was in\n1984. Then it ended.", "1. one"]),
+        ("- a\n- b\n\n1. one\n2. two", ["- a\n- b", "1. one\n2. two"]),
+        ("- a\n  ```\n  x\n\ny\n  ```\n- b", ["- a\n  ```\n  x\n\ny\n  ```\n- b"]),
+        ("[^1]: A footnote\n    over two lines.\n\nText.", ["[^1]: A footnote\n    over two lines.", "Text."]),
     ],
 )
 def test_what_does_not_belong_together_is_apart(section: str, found: list[str]) -> None:
@@ -295,3 +305,10 @@ def test_a_section_has_the_same_blocks_in_every_language(language: str) -> None:
     found = blocks(cleandoc(LANGUAGES[language]))
     assert [(block.kind, len(block.sentences)) for block in found] == [("paragraph", 2), ("list", 3), ("faq", 3)]
     assert [[unit.parent for unit in block.sentences] for block in found] == [[None, None], [None, 0, 0], [None, 0, 0]]
+
+
+def test_a_long_item_is_cut_into_sentences_that_belong_to_its_first() -> None:
+    long = "It goes on and on, and nobody knows why it does. " * 6
+    block = only(f"- First. {long}\n- second")
+    assert [unit.parent for unit in block.sentences] == [None, *[0] * 6, None]
+    assert block.sentences[0].text == "- First."

@@ -58,7 +58,7 @@ def test_a_nested_item_keeps_the_item_around_it() -> None:
 
 def test_a_table_keeps_its_header_and_the_chosen_rows() -> None:
     rows = "\n".join(f"| {number} | row |" for number in range(9))
-    assert cut(f"| n | what |\n|---|---|\n{rows}", 3, 7) == (
+    assert cut(f"| n | what |\n|---|---|\n{rows}", 3, 7, limit=100) == (
         "| n | what |\n|---|---|\n| … |\n| 2 | row |\n| … |\n| 6 | row |\n| … |"
     )
 
@@ -101,3 +101,13 @@ def test_what_introduces_the_rest_does_not_stand_at_the_end() -> None:
 def test_a_sentence_that_is_too_long_is_cut_at_a_word_and_not_within_a_link() -> None:
     said = "This sentence goes on and on until it comes to [[A note with a long name]] and then still goes on."
     assert cut(said, 0) == "This sentence goes on and on until it comes to …"
+    assert cut(f"{'word ' * 30}.", 0, limit=26) == "word word word word word …"
+
+
+def test_much_space_between_two_sentences_is_not_kept() -> None:
+    assert cut(f"Is it far?\n{' ' * 90}\nNo, not at all.", 1) == "Is it far?\n\nNo, not at all."
+
+
+def test_code_has_at_most_twelve_lines() -> None:
+    found = cut("```\n" + "x\n" * 200 + "```", 0, limit=100)
+    assert found == "```\n" + "x\n" * 9 + "…\n```"
