@@ -127,6 +127,7 @@ def test_the_units_of_a_block_are_in_order_and_lead_to_those_before_them(section
     ("section", "kind", "units"),
     [
         ("Before you go:\n\n- shut it\n- water them", "list", ["Before you go:", "- shut it", "- water them"]),
+        ("Steps\n1. dig\n2. rest", "list", ["Steps", "1. dig", "2. rest"]),
         ("Tools\n- spade\n- rake", "list", ["Tools", "- spade", "- rake"]),
         ("Sizes:\n\n| pot | l |\n|---|---|\n| S | 2 |", "table", ["Sizes:", "| pot | l |\n|---|---|", "| S | 2 |"]),
         ("**Is it safe?**\nYes. Quite.", "faq", ["**Is it safe?**", "Yes.", "Quite."]),
