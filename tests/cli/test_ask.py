@@ -379,3 +379,21 @@ def test_megabytes_of_standard_input_are_answered(slept: World) -> None:
     model = slept.script([{"text": "Seven."}])
     result = slept.run("ask", "How long?", "--model", model, stdin="[[Sleep]] and a few words of a log.\n" * 30_000)
     assert result.out.strip() == "Seven."
+
+
+def test_an_agent_and_a_mentioned_note_are_no_words_to_search_for(world: World) -> None:
+    world.note("Projects/Roof plan.md", "# Roof plan\n\nIt is to be made of glass.\n")
+    world.note("Other.md", "# Other\n\nThe research writer has a roof of straw, and so has the plan of all projects.\n")
+
+    def asked(question: str) -> list[tuple[str, str]]:
+        rows = world.run("ask", question, "--json", "--model", "quote").json["references"]
+        return [(row["relative_path"], row["reference_type"]) for row in rows]
+
+    linked = [("Projects/Roof plan.md", "direct")]
+    assert asked('@"Roof plan"') == linked
+    assert asked('@research tell me about @"Projects/Roof plan.md".') == linked
+    assert ("Projects/Roof plan.md", "direct") not in asked("What of a roof@plan.md, or @Roof of straw?")
+    model = world.script([{"text": "Glass."}])
+    told = world.run("ask", '@"Roof plan" what of it?', "--model", model, "--json")
+    assert "There is no agent" not in told.err
+    assert told.json["references"][0]["included"]

@@ -120,6 +120,12 @@ def split_address(text: str) -> tuple[str | None, str]:
     return (found[1], (found[2] or "").strip()) if found else (None, text)
 
 
+def without_address(text: str, agent: str) -> str:
+    """What a message says to this agent: the name at its beginning is no part of it."""
+    name, rest = split_address(text)
+    return rest if name and name.casefold() == agent.casefold() else text
+
+
 def _partition(read: Iterable[Profile | ProfileProblem]) -> tuple[dict[str, Profile], list[ProfileProblem]]:
     kept: dict[str, Profile] = {}
     problems: list[ProfileProblem] = []

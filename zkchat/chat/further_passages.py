@@ -69,7 +69,7 @@ class FurtherPassages:
         return self._seen.get(asked.id, sum(len(part.evidence) for part in parts))
 
     def _look_up(self, asked: ChatMessage, skip: int, limit: int) -> tuple[Question, Findings]:
-        question = Question.parse(asked.text)
+        question = Question.of(asked)
         try:
             references = resolve_links(self.library, question.links)
         except (StorageError, VaultError):

@@ -1,14 +1,24 @@
 """What the user asks, parsed once."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final
 
 from zkchat.agents.profiles import split_address
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
 from zkchat.vault.notes import wikilink
 from zkchat.vault.search.passages import term_matches
 from zkchat.vault.search.question_terms import topic_of
 from zkchat.vault.search.terms import query_terms
+
+MAX_MENTIONS: Final = 100
+"""Words with an `@` that are looked up: a pasted log may hold any number."""
+_MENTION: Final = re.compile(r"""(?<![^\s("'“„‘«（「])@(?:"([^"\n]+)"|([^\s"@]+))""")
+"""`@path/to/note.md`, `@Note` or `@"a name with spaces"`; what follows a letter is an e-mail address."""
+_PUNCTUATION: Final = ".,;:!?)]}'”’»…。，、！？）」"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,15 +28,73 @@ class Question:
     agent: str | None = None
     """The agent that it is addressed to: `@writer make it shorter`."""
     links: Sequence[Link] = ()
+    """Its links, and the documents that it mentions: `@path/to/note.md`."""
     prose: str = ""
-    """The text without its links."""
+    """The text without its links and without the agent that it is addressed to."""
 
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, without those that only ask."""
         return term_matches(text, frozenset(query_terms(topic_of(self.prose))))
 
     @classmethod
-    def parse(cls, text: str) -> "Question":
-        agent, _ = split_address(text)
-        links = wikilink.scan(text)
-        return cls(text=text, agent=agent, links=links, prose=wikilink.without(links, text))
+    def parse(
+        cls,
+        text: str,
+        *,
+        is_agent: Callable[[str], bool] = lambda _: True,
+        is_document: Callable[[Link], bool] = lambda _: False,
+    ) -> "Question":
+        """Parse a text, given which names are agents and which mentions are documents; other words with `@` are text.
+
+        A name at the beginning that is neither is returned as an agent, for the user to be told that there is none.
+        """
+        read = wikilink.prose_of(text)
+        name, _ = split_address(text)
+        address = [_address_of(text)] if name is not None and is_agent(name) else []
+        after = address[0].end if address else 0
+        mentions = [*_mentions(text, read.rest, after, is_document)]
+        begins_with_mention = bool(mentions) and not text[: mentions[0].start].strip()
+        links = sorted([*read.links, *mentions], key=lambda link: link.start)
+        return cls(
+            text=text,
+            agent=None if begins_with_mention else name,
+            links=links,
+            prose=wikilink.without([*address, *links], text),
+        )
+
+    @classmethod
+    def of(cls, asked: ChatMessage) -> "Question":
+        """The question of a message that was answered: it mentions the documents that were found then."""
+        mentioned = {reference.wikilink for reference in asked.references if reference.wikilink.startswith("@")}
+        return cls.parse(
+            asked.text,
+            is_agent=lambda name: f"@{name}" not in mentioned,
+            is_document=lambda link: link.text in mentioned,
+        )
+
+
+def _address_of(text: str) -> Link:
+    """Where the agent stands that a text is addressed to."""
+    start = text.index("@")
+    written = text[start:].split(maxsplit=1)[0]
+    return Link(text=written, target="", start=start, end=start + len(written))
+
+
+def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bool]) -> Iterator[Link]:
+    """The documents that are mentioned in the `rest`, which is the text with code and links blanked out."""
+    for found in islice(_MENTION.finditer(rest, after), MAX_MENTIONS):
+        start = found.start()
+        for name, end in _spellings(found):
+            link = wikilink.link_to(name)._replace(text=text[start:end], start=start, end=end)
+            if is_document(link):
+                yield link
+                break
+
+
+def _spellings(found: re.Match[str]) -> Iterator[tuple[str, int]]:
+    """What may be the name, and where it ends: the punctuation after it may be part of it."""
+    name = found[1] or found[2]
+    yield name, found.end()
+    while not found[1] and name and name[-1] in _PUNCTUATION:
+        name = name[:-1]
+        yield name, found.start(2) + len(name)

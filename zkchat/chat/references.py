@@ -7,7 +7,7 @@ from typing import Final, assert_never
 from zkchat.chat.quotations import GivenText, Quotation, find_quotations, links_outside
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext
-from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note
+from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note, without_suffix
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import parse_note
@@ -76,6 +76,19 @@ def _reference(library: Library, link: Link, source: str | None = None) -> Docum
             return None
         case _:
             assert_never(found)
+
+
+def is_mentioned(library: Library, link: Link) -> bool:
+    """Whether a name after `@` means a document: one that has this path, or the only one of this name."""
+    match library.resolve(link, suggestions=0):
+        case Resolved():
+            return True
+        case Ambiguous(path=path):
+            return name_key(without_suffix(path)) == name_key(without_suffix(link.target.removeprefix("/")))
+        case Missing():
+            return bool(library.withheld(link))
+        case External():
+            return False
 
 
 def place_of(library: Library, name: str) -> tuple[str, str] | None:

@@ -41,7 +41,7 @@ def look_up(
 
 def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
     """What the notes say on a message, if it asks for something that may stand there."""
-    topic = topic_terms(question.text)
+    topic = topic_terms(" ".join([question.prose, *(link.target for link in question.links)]))
     found = look_up(library, question, references).evidence if topic else ()
     return [each for each in found if _is_relevant(topic, each)]
 

@@ -12,7 +12,7 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Asked, Journal
 from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
 from zkchat.chat.question import Question
-from zkchat.chat.references import ReferenceList, embedded, resolve_links
+from zkchat.chat.references import ReferenceList, embedded, is_mentioned, resolve_links
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook, as_reference, look_up
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
@@ -73,9 +73,8 @@ class Turn:
         for warning in asked.warnings:
             await emit(warning)
         unreachable = await self._connect()  # first, because where the model is decides which notes there are for it
-        question = Question.parse(asked.message.text)
-        user = await self._with_notes(question, asked.message, emit)
-        return await self._answer(question, user, unreachable, emit) if user else None
+        prepared = await self._with_notes(asked.message, emit)
+        return await self._answer(*prepared, unreachable, emit) if prepared else None
 
     async def run_again(self, emit: Emit) -> ChatMessage | None:
         """Ask the last question once more. The earlier answer stays in the session, on a branch of its own."""
@@ -94,10 +93,19 @@ class Turn:
             return None
         if warning := self.journal.append(HeadEntry(message_id=asked.id)):
             await emit(warning)
-        question = Question.parse(asked.text)
         is_ready = asked.augmented_token_count > 0  # else zkchat was stopped before its notes were looked up
-        user = await (self._refreshed(asked, emit) if is_ready else self._with_notes(question, asked, emit))
-        return await self._answer(question, user, unreachable, emit) if user else None
+        prepared = await (self._refreshed(asked, emit) if is_ready else self._with_notes(asked, emit))
+        return await self._answer(*prepared, unreachable, emit) if prepared else None
+
+    def _question(self, message: ChatMessage) -> Question:
+        return Question.parse(message.text, is_agent=self._is_agent, is_document=partial(is_mentioned, self.library))
+
+    def _question_without_vault(self, message: ChatMessage) -> Question:
+        return Question.parse(message.text, is_agent=self._is_agent)
+
+    def _is_agent(self, name: str) -> bool:
+        profiles = self.requests.profiles
+        return name.casefold() in profiles.agents or profiles.awaiting("agent", name) is not None
 
     async def _connect(self) -> ProviderError | None:
         """Learn the model's window. A model that cannot be reached fails the turn once the question is on disk."""
@@ -107,44 +115,48 @@ class Turn:
             return error
         return None
 
-    async def _refreshed(self, user: ChatMessage, emit: Emit) -> ChatMessage:
+    async def _refreshed(self, user: ChatMessage, emit: Emit) -> tuple[Question, ChatMessage]:
         """A question that has its notes, with the index up to date."""
         try:
             warnings = self._refresh()
+            question = self._question(user)
         except (StorageError, VaultError) as error:
             warnings = [_without_vault(error)]
+            question = self._question_without_vault(user)
         for warning in warnings:
             await emit(warning)
-        return user
+        return question, user
 
-    async def _with_notes(self, question: Question, asked: ChatMessage, emit: Emit) -> ChatMessage | None:
+    async def _with_notes(self, asked: ChatMessage, emit: Emit) -> tuple[Question, ChatMessage] | None:
         """A question with the notes that go along, stored again under its id; None where that ends the turn."""
-        user, events = self._augmented(question, asked)
+        question, user, events = self._augmented(asked)
         if user and (warning := self.journal.append(MessageEntry(message=user))):
             events.append(warning)
         for event in events:
             await emit(event)
-        return user
+        return (question, user) if user else None
 
-    def _augmented(self, question: Question, asked: ChatMessage) -> tuple[ChatMessage | None, list[Event]]:
-        """The message with its notes, and what the user should see once it is stored."""
+    def _augmented(self, asked: ChatMessage) -> tuple[Question, ChatMessage | None, list[Event]]:
+        """The question, the message with its notes, and what the user should see once it is stored."""
         events: list[Event] = []
         references: tuple[DocumentReference, ...] = ()
         try:
             events += self._refresh()
+            question = self._question(asked)
             references = self.summaries.add_to(resolve_links(self.library, question.links))
         except (StorageError, VaultError) as error:
+            question = self._question_without_vault(asked)
             if self.provider.info.needs_notes:
-                return None, [*events, _failed(error)]
+                return question, None, [*events, _failed(error)]
             events.append(_without_vault(error))
         if references:
             events.append(LinksResolved(references=ReferenceList(references).as_tuple()))
         if warning := self._unknown_agent(question):
             events.append(warning)
         try:
-            return self._user_message(question, asked, references), events
+            return question, self._user_message(question, asked, references), events
         except ZkchatError as error:
-            return None, [*events, _failed(error)]
+            return question, None, [*events, _failed(error)]
 
     def _refresh(self) -> list[Warned]:
         """Bring the index up to date. What is wrong with a note is reported once in a conversation."""

@@ -52,7 +52,9 @@ PlainOption = Annotated[bool, typer.Option("--plain", help="No boxes, no colour,
 def ask(
     question: Annotated[
         list[str] | None,
-        typer.Argument(help="Your question; [[wikilinks]] name notes. Piped text is added to it.", show_default=False),
+        typer.Argument(
+            help="Your question; [[wikilinks]] and @paths name notes. Piped text is added to it.", show_default=False
+        ),
     ] = None,
     vault: VaultOption = None,
     model: ModelOption = None,

@@ -52,7 +52,7 @@ def _marked_words(conversation: "Conversation") -> "Matches | None":
     from zkchat.chat.question import Question
 
     asked = conversation.history.last_question
-    return Question.parse(asked.text).matches if asked and conversation.model.needs_notes else None
+    return Question.of(asked).matches if asked and conversation.model.needs_notes else None
 
 
 def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:

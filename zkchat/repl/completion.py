@@ -68,7 +68,7 @@ class Suggestions:
             return self._of_commands(before)
         if file := _FILE.search(before):
             agents = self._source.agent_names if file.start() == 0 else ()
-            return self._of_agents(agents, file[1]) if agents else self._files(file[1])
+            return self._of_agents(agents, file[1]) or self._files(file[1])
         return ()
 
     def _notes(self, typed: str) -> Iterator[Suggestion]:

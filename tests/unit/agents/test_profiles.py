@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.agents.profiles import DEFAULT, EXAMPLES, build_profiles, default_instructions, instructions, split_address
+from zkchat.agents.profiles import (
+    DEFAULT,
+    EXAMPLES,
+    build_profiles,
+    default_instructions,
+    instructions,
+    split_address,
+    without_address,
+)
 from zkchat.errors import ConfigError
 from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind
 
@@ -96,6 +104,11 @@ def test_every_agent_is_told_that_what_notes_say_is_data() -> None:
 )
 def test_a_message_may_begin_with_the_agent_it_speaks_to(text: str, name: str | None, rest: str) -> None:
     assert split_address(text) == (name, rest)
+
+
+def test_only_the_agent_that_answers_is_taken_out_of_a_message() -> None:
+    assert without_address("@Writer make it short", "writer") == "make it short"
+    assert without_address("@tea is it good?", "writer") == "@tea is it good?"
 
 
 @given(st.text())

@@ -1,6 +1,13 @@
-import pytest
+from collections import Counter
+from itertools import pairwise
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.sessions import NOON
 from zkchat.chat.question import Question
+from zkchat.model.message import ChatMessage, DocumentReference, TextPart
 
 
 def test_a_question_is_parsed_into_agent_links_and_prose() -> None:
@@ -8,7 +15,7 @@ def test_a_question_is_parsed_into_agent_links_and_prose() -> None:
     assert question.text == "@writer shorten [[Sleep#Naps|this]], and see [Tea](Tea.md)!"
     assert question.agent == "writer"
     assert [(link.target, link.anchor) for link in question.links] == [("Sleep", "Naps"), ("Tea.md", "")]
-    assert question.prose == "@writer shorten  , and see  !"
+    assert question.prose == "  shorten  , and see  !"
 
 
 @pytest.mark.parametrize("text", ["", "What is sleep?", "Write to me@example.org", "`[[Code]]`"])
@@ -31,3 +38,93 @@ def test_a_text_without_any_of_them_is_prose(text: str) -> None:
 )
 def test_words_that_matter_are_found_in_a_text(question: str, text: str, marked: list[str]) -> None:
     assert [text[start:end] for start, end in Question.parse(question).matches(text)] == marked
+
+
+def parse(text: str) -> Question:
+    """In a vault with some documents, and with one agent."""
+    documents = {"Tea", "Tea.md", "ideas/naming.md", "a b/c d.md", "St.", "writer", "picture.png"}
+    return Question.parse(
+        text, is_agent=lambda name: name == "writer", is_document=lambda link: link.target in documents
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "targets", "prose"),
+    [
+        ("What is in @ideas/naming.md?", ["ideas/naming.md"], "What is in  ?"),
+        ("@ideas/naming.md what is it?", ["ideas/naming.md"], "  what is it?"),
+        ("@Tea what is it?", ["Tea"], "  what is it?"),
+        ('Compare @"a b/c d.md" and (@Tea.md), please', ["a b/c d.md", "Tea.md"], "Compare   and ( ), please"),
+        ("See @Tea, [[Coffee]] and @Tea.", ["Tea", "Coffee", "Tea"], "See  ,   and  ."),
+        ("What of @St. and @St.?", ["St.", "St."], "What of   and  ?"),
+        ("Show @picture.png!", ["picture.png"], "Show  !"),
+        ("@writer make @Tea short", ["Tea"], "  make   short"),
+        ("@writer about @writer", ["writer"], "  about  "),
+    ],
+)
+def test_a_mention_of_a_document_is_a_link(text: str, targets: list[str], prose: str) -> None:
+    question = parse(text)
+    assert [link.target for link in question.links] == targets
+    assert question.prose == prose
+    assert all(text[link.start : link.end] == link.text for link in question.links)
+
+
+def test_a_mention_may_name_a_place_in_a_note() -> None:
+    (link, other) = parse('@Tea#Green or @"Tea#How long"').links
+    assert (link.target, link.anchor, link.text) == ("Tea", "Green", "@Tea#Green")
+    assert (other.target, other.anchor, other.text) == ("Tea", "How long", '@"Tea#How long"')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write to me@Tea.md",
+        "Where did I meet @nobody?",
+        "What does `@Tea` do?",
+        "```\n@Tea\n```",
+        "An @ alone, and @@Tea",
+        '@"Tea',
+        "@https://example.org/Tea",
+    ],
+)
+def test_any_other_word_with_an_at_sign_is_text(text: str) -> None:
+    question = parse(text)
+    assert question.links == []
+    assert question.prose == text
+
+
+def test_who_is_addressed_is_an_agent_first_then_a_document_then_unknown() -> None:
+    assert parse("@writer shorten it").agent == "writer"
+    assert parse("@Tea is it good?").agent is None
+    assert parse("@wrter shorten it").agent == "wrter"
+    assert parse("@wrter shorten it").prose == "@wrter shorten it"
+    assert parse("Is @Tea good?").agent is None
+
+
+def test_a_question_that_was_answered_mentions_what_was_found_then() -> None:
+    asked = ChatMessage(
+        id="m",
+        role="user",
+        created_at=NOON,
+        parts=(TextPart(text='@Tea or @"a b" or @nobody?'),),
+        references=(
+            DocumentReference(wikilink="@Tea", relative_path="Tea.md"),
+            DocumentReference(wikilink='@"a b"', relative_path="a b.md"),
+        ),
+    )
+    question = Question.of(asked)
+    assert (question.agent, question.prose) == (None, "  or   or @nobody?")
+    assert Question.of(asked.model_copy(update={"references": ()})).agent == "Tea"
+
+
+@given(st.text(st.sampled_from('@aT eM.md/"`[](),#|\n\\é')))
+@settings(max_examples=300, deadline=None)
+def test_links_stand_where_they_say_and_in_order(text: str) -> None:
+    question = Question.parse(text, is_agent=lambda name: name == "a", is_document=lambda link: "e" not in link.target)
+    for link in question.links:
+        assert text[link.start : link.end] == link.text
+    for before, after in pairwise(question.links):
+        assert before.end <= after.start
+    left = Counter(text)
+    left.subtract(question.prose)
+    assert all(count >= 0 for sign, count in left.items() if not sign.isspace())

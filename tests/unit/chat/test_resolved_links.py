@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from tests.support.libraries import library_of
+from tests.support.libraries import Located, library_of
 from zkchat.chat.question import Question
-from zkchat.chat.references import embedded, resolve_links
+from zkchat.chat.references import embedded, is_mentioned, resolve_links
 from zkchat.context.selection import include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageError
 from zkchat.model.message import DocumentReference
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
+from zkchat.vault.notes.wikilink import link_to
 
 NOTES = {
     "Week.md": "---\ncover: '![[Never]]'\n---\n# Week\n\n![[Monday]]\n\n![[Sleep#Naps]] and ![[Sleep#^rule]]\n\n"
@@ -160,3 +161,33 @@ def test_where_the_index_does_not_answer_there_are_no_embeds(library: Library, t
 def test_links_to_the_web_are_no_references(library: Library) -> None:
     found = resolve_links(library, Question.parse("[x](https://example.org) and [[Nobody at all]]").links)
     assert [(row.wikilink, row.status) for row in found] == [("[[Nobody at all]]", "missing")]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("Sleep", True),
+        ("sleep.md", True),
+        ("picture.png", True),
+        ("a/Twin", True),
+        ("/a/Twin.md", True),
+        ("Twin", False),
+        ("Double", True),
+        ("Nobody", False),
+        ("https://example.org", False),
+    ],
+)
+def test_a_mention_is_a_path_or_a_name_that_only_one_document_has(tmp_path: Path, name: str, is_one: bool) -> None:
+    notes = {"Sleep.md": "", "a/Twin.md": "", "b/Twin.md": "", "b/a/Twin.md": "", "Double.md": "", "c/Double.md": ""}
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "picture.png").write_bytes(b"")
+    with library_of(tmp_path, notes) as library:
+        assert is_mentioned(library, link_to(name)) is is_one
+
+
+def test_a_mention_of_a_note_that_the_model_may_not_see_is_one_as_a_link_is(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Diary.md": "---\nzkchat: local\n---\nSecret.\n"}) as library:
+        guarded = library.guarded_for(Located(on_this_machine=False))
+        assert is_mentioned(guarded, link_to("Diary"))
+        (row,) = resolve_links(guarded, [link_to("Diary")])
+        assert (row.via, row.relative_path) == ("withheld", None)

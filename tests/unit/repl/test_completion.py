@@ -124,9 +124,10 @@ def test_a_link_in_an_argument_is_a_link(menu: MenuCompleter) -> None:
     assert completed(menu, "/save [[nap") == ["/save [[Naps]]"]
 
 
-def test_agents_are_offered_at_the_beginning_and_files_elsewhere(menu: MenuCompleter) -> None:
+def test_agents_are_offered_at_the_beginning_before_files_and_only_files_elsewhere(menu: MenuCompleter) -> None:
     assert completed(menu, "@po") == ["@poet "]
     assert completed(menu, "@") == ["@poet ", "@critic "]
+    assert completed(menu, "@naps") == ["[[Ideas/Naps.md]] "]
     assert completed(menu, "Compare @naps") == ["Compare [[Ideas/Naps.md]] "]
     assert completed(menu, "me@naps") == []
 

@@ -45,8 +45,19 @@ class Prose(NamedTuple):
 
 def scan(text: str) -> list[Link]:
     """The links of a text without frontmatter, in order."""
+    return prose_of(text).links
+
+
+def prose_of(text: str) -> Prose:
+    """What stands in a text without frontmatter outside code and formulas."""
     flat = flatten(text)
-    return read_prose(text, flat, outline(flat)).links
+    return read_prose(text, flat, outline(flat))
+
+
+def link_to(name: str) -> Link:
+    """The link with this name between its brackets, wherever it stands."""
+    target, anchor, external = _split(name)
+    return Link(text=f"[[{name}]]", target=target, anchor=anchor, external=external)
 
 
 def without_links(text: str) -> str:
