@@ -11,8 +11,7 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
 from zkchat.vault.notes import wikilink
 from zkchat.vault.search.passages import term_matches
-from zkchat.vault.search.question_terms import topic_of
-from zkchat.vault.search.terms import query_terms
+from zkchat.vault.search.question_terms import topic_of, topic_terms
 
 MAX_MENTIONS: Final = 100
 """Words with an `@` that are looked up: a pasted log may hold any number."""
@@ -34,7 +33,7 @@ class Question:
 
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, without those that only ask."""
-        return term_matches(text, frozenset(query_terms(topic_of(self.prose))))
+        return term_matches(text, topic_terms(topic_of(self.prose)))
 
     @classmethod
     def parse(

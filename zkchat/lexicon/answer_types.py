@@ -5,14 +5,20 @@ from typing import Final
 FOR_A_NUMBER: Final = """
     many much long far tall high heavy old fast hot cold cost costs price number percentage often
     viel viele wieviel lange weit hoch schwer alt oft kostet kosten Preis Anzahl
-    combien coûte prix nombre
-    cuánto cuánta cuántos cuántas cuesta precio número
-    quanto quanta quanti quante costa prezzo numero quantos quantas custa preço
+    combien coûte prix nombre longtemps temps
+    cuánto cuánta cuántos cuántas cuesta precio número tiempo
+    quanto quanta quanti quante costa prezzo numero quantos quantas custa preço tempo
     hoeveel lang kost prijs
     сколько долго далеко цена стоит часто
     कितना कितने कितनी
     kaç câte câți cât πόσο πόσα πόσες πόσοι كم bao nhiêu
 """
+
+DEGREES: Final = """
+    how wie wieviel hoe combien cuánto cuánta cuántos cuántas quanto quanta quanti quante quantos quantas сколько как
+    насколько
+"""
+"""A word for a number asks only, and tells nothing, after one of these: "how long", "wie hoch", "cuánto tiempo"."""
 
 FOR_A_TIME: Final = """
     when date day year time until since

@@ -121,7 +121,7 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[_Cand
     if len(passages[0].text) == _MAX_OPENING_CHARACTERS and not anchor:
         passages = library.search(topic_of(asked), within=[path], limit=_SEARCHED_PASSAGES)
     ranked = [*islice(_telling(rank_blocks(question, passages)), _MAX_COMPARED)]
-    near = library.similarities(asked, [_described(each) for each in ranked])
+    near = library.similarities(topic_of(asked), [_described(each) for each in ranked])
     fitting = [
         replace(each, score=each.score + MEANING_WEIGHT * max(0.0, similarity))
         for each, similarity in zip(ranked, near, strict=True)
@@ -177,7 +177,7 @@ def _of_others(
 
 
 def _confidence(library: Library, asked: str, ranked: RankedBlock) -> float:
-    (similarity,) = library.similarities(asked, [_described(ranked)])
+    (similarity,) = library.similarities(topic_of(asked), [_described(ranked)])
     return ranked.coverage + FRAME_CONFIDENCE * ranked.framed + SIMILARITY_CONFIDENCE * similarity
 
 

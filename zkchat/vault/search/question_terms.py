@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from zkchat.lexicon.answer_types import FOR_A_NUMBER, FOR_A_TIME, UNSPACED_FOR_A_NUMBER, UNSPACED_FOR_A_TIME
+from zkchat.lexicon.answer_types import DEGREES, FOR_A_NUMBER, FOR_A_TIME, UNSPACED_FOR_A_NUMBER, UNSPACED_FOR_A_TIME
 from zkchat.lexicon.question_words import INTERROGATIVES, REQUESTS, UNSPACED
 from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
@@ -34,12 +34,14 @@ def topic_of(question: str) -> str:
     """The question without the words that only ask, in the order they were written; empty where it says no topic."""
     text = _unspaced_asking().sub(" ", question[:MAX_QUERY_CHARACTERS])
     found = _WORD.findall(text)
-    asking = asking_words([key for word in found for key in words(word)])
-    return " ".join(word for word in found if not _only_asks(word, asking))
-
-
-def _only_asks(word: str, asking: frozenset[str]) -> bool:
-    return word in _PARTICLES or all(key in asking for key in words(word))
+    keys = [words(word) for word in found]
+    asking = asking_words([key for listed in keys for key in listed])
+    telling = []
+    for word, its_keys, before in zip(found, keys, [[], *keys], strict=False):
+        is_degree = before and before[0] in _folded(DEGREES) and its_keys[0] in _folded(FOR_A_NUMBER)
+        if not (is_degree or word in _PARTICLES or all(key in asking for key in its_keys)):
+            telling.append(word)
+    return " ".join(telling)
 
 
 def asking_words(asked: Sequence[str]) -> frozenset[str]:
