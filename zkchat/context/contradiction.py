@@ -1,0 +1,301 @@
+"""Whether an answer contradicts the passages it was given: by a number, a date, a negation or a name.
+
+Precision first: where it is unclear what a sentence says, it contradicts nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isclose
+from typing import Final, Literal
+
+from zkchat.context.claims import LANGUAGES, Claim, Clause, Name, Quantity, content_terms, parse_claim
+from zkchat.context.language import detect_language
+from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
+from zkchat.lexicon.negation import NEGATIVE_PREFIXES
+from zkchat.model.message import Evidence
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.terms import words
+
+# Chosen on the first half of benchmarks/retrieval/contradictions.json; benchmarks/retrieval/contradictions.py measures.
+MIN_COVERAGE: Final = 0.75
+"""The share of the answer's terms that a sentence must hold to be about the same."""
+MIN_DENIED_COVERAGE: Final = 0.85
+"""The share of a denied clause's terms that the other sentence must hold."""
+MIN_SHARED: Final = 1.5
+"""The least weight of the terms that both hold."""
+MIN_QUESTION_COVERAGE: Final = 0.6
+"""The share of the question that a sentence must hold where the answer leaves out what it is about."""
+UNSPACED_LETTER_WEIGHT: Final = 0.5
+"""The weight of a letter that is part of a word, against 1 for a word."""
+TOLERANCE: Final = 0.1
+"""By which a number may differ that is said to be approximate."""
+MIN_PREFIX: Final = 4
+"""Letters that two forms of a word begin with."""
+MAX_SENTENCES: Final = 40
+"""Sentences of an answer, and of a passage, that are compared."""
+MAX_DOCUMENT_SENTENCES: Final = 400
+"""Sentences of a document that may support an answer."""
+_MAX_SENTENCE_CHARS: Final = 500
+_NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：")
+_CODE: Final = ("```", "~~~", "|")
+
+ContradictionKind = Literal["number", "negation", "name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    kind: ContradictionKind
+    said: str
+    """The sentence of the answer."""
+    evidence: Evidence
+    """The passage that says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A sentence of a passage."""
+
+    claim: Claim
+    context: frozenset[str]
+    """The terms of its title and heading."""
+    evidence: Evidence
+
+
+def find_contradiction(
+    answer: str, evidence: Sequence[Evidence], question: str = "", documents: Sequence[str] = ()
+) -> Contradiction | None:
+    """The first sentence of an answer that contradicts a passage, unless another passage or document supports it."""
+    language = _language("\n".join([question, answer, *(each.text for each in evidence)]))
+    if language is None:
+        return None
+    asked = content_terms(question, language) if question else frozenset()
+    given = [text for each in evidence for text in (each.text, each.title, each.heading)]
+    known = frozenset(word for text in (question, *given, *documents) for word in words(text))
+    supports = [
+        parse_claim(sentence, language) for text in documents for sentence in _statements(text, MAX_DOCUMENT_SENTENCES)
+    ]
+    comparison = _Comparison(language, [*_sources(evidence, language)], supports, asked, known)
+    for sentence in _statements(answer):
+        if found := comparison.contradiction(sentence):
+            return found
+    return None
+
+
+def _language(text: str) -> str | None:
+    """The language of a text: if that is unclear, the one of those that can be compared whose words it holds most."""
+    if detected := detect_language(text):
+        return detected if detected in LANGUAGES else None
+    spoken = words(text)
+    hits = {code: sum(word in STOP_WORDS_BY_CODE.get(code, ()) for word in spoken) for code in sorted(LANGUAGES)}
+    likeliest = max(hits, key=hits.__getitem__)
+    return likeliest if hits[likeliest] else None
+
+
+def _statements(text: str, most: int = MAX_SENTENCES) -> list[str]:
+    """The sentences that state something: no questions, introductions, code or tables."""
+    found = sentences(text[: most * _MAX_SENTENCE_CHARS])[:most]
+    return [
+        each
+        for each in found
+        if len(each) <= _MAX_SENTENCE_CHARS and not each.endswith(_NO_STATEMENT_ENDS) and not each.startswith(_CODE)
+    ]
+
+
+def _sources(evidence: Iterable[Evidence], language: str) -> Iterator[_Source]:
+    for each in evidence:
+        context = content_terms(f"{each.title}; {each.heading}", language)
+        for sentence in _statements(each.text):
+            yield _Source(parse_claim(sentence, language), context, each)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    language: str
+    sources: Sequence[_Source]
+    supports: Sequence[Claim]
+    """What else the model was given."""
+    asked: frozenset[str]
+    """The terms of the question."""
+    known: frozenset[str]
+    """All words of the question and of what the model was given."""
+
+    def contradiction(self, sentence: str) -> Contradiction | None:
+        claim = parse_claim(sentence, self.language)
+        for source in self.sources:
+            kind = self._kind(claim, source)
+            if kind and not (kind == "negation" and self._is_supported(claim)):
+                return Contradiction(kind, sentence, source.evidence)
+        return None
+
+    def _kind(self, claim: Claim, source: _Source) -> ContradictionKind | None:
+        if self._denies(claim, source):
+            return "negation"
+        if not self._is_about_the_same(claim, source):
+            return None
+        if self._differs_in_number(claim, source.claim):
+            return "number"
+        return "name" if self._differs_in_name(claim, source.claim) else None
+
+    def _is_about_the_same(self, claim: Claim, source: _Source) -> bool:
+        named = frozenset(word for name in claim.names for word in name.words if word not in self.known)
+        terms = frozenset(term for term in claim.terms if not any(word.startswith(term) for word in named))
+        held = source.claim.terms | source.context
+        units = claim.units & source.claim.units
+        covers = _coverage(terms | units, held | units) >= MIN_COVERAGE
+        return covers and self._shares_enough(terms, held, units)
+
+    def _shares_enough(self, terms: frozenset[str], held: frozenset[str], units: frozenset[str] = frozenset()) -> bool:
+        """Whether enough is shared; what the answer leaves out is in the question. Units alone tell little."""
+        if _weight(_matched(terms, held)) >= MIN_SHARED:
+            return True
+        both = terms | self.asked | units
+        is_asked_for = _coverage(self.asked, held | units) >= MIN_QUESTION_COVERAGE
+        return is_asked_for and _weight(_matched(both, held | units)) >= MIN_SHARED
+
+    # Negation.
+
+    def _denies(self, claim: Claim, source: _Source) -> bool:
+        other, flipped = self._without_prefix(claim, source.claim)
+        if flipped and other.is_affirmed:
+            return self._excludes(Clause(other.terms, _relations_of(claim), "denied"), source)
+        if any(clause.polarity == "unclear" for clause in claim.clauses):
+            return False
+        denied = [clause for clause in claim.clauses if clause.polarity == "denied"]
+        return any(self._excludes(clause, source) for clause in denied) or (
+            not denied and self._is_denied_by(claim, source)
+        )
+
+    def _excludes(self, denied: Clause, source: _Source) -> bool:
+        """Whether a clause of the answer denies what a sentence of a passage affirms."""
+        if any(clause.polarity == "denied" for clause in source.claim.clauses):
+            return False
+        affirmed = [clause for clause in source.claim.clauses if clause.polarity == "affirmed"]
+        held = source.context.union(*(clause.terms for clause in affirmed))
+        relations = frozenset[str]().union(*(clause.relations for clause in affirmed))
+        return (
+            bool(affirmed and denied.terms)
+            and _coverage(denied.terms, held) >= MIN_DENIED_COVERAGE
+            and denied.relations <= relations
+            and self._shares_enough(denied.terms, held)
+        )
+
+    def _is_denied_by(self, claim: Claim, source: _Source) -> bool:
+        """Whether a clause of a passage denies what the answer affirms."""
+        held = claim.terms | self.asked if len(claim.terms) < 2 else claim.terms
+        return any(
+            clause.polarity == "denied"
+            and bool(clause.terms)
+            and _coverage(clause.terms, held) >= MIN_DENIED_COVERAGE
+            and _coverage(claim.terms, clause.terms | source.context) >= MIN_COVERAGE
+            and clause.relations <= _relations_of(claim)
+            and self._shares_enough(claim.terms, clause.terms | source.context)
+            for clause in source.claim.clauses
+        )
+
+    def _without_prefix(self, claim: Claim, other: Claim) -> tuple[Claim, bool]:
+        """The claim with "encrypted" for "unencrypted" where the other says "encrypted", and whether it was so."""
+        for prefix in NEGATIVE_PREFIXES.get(self.language, ()):
+            for mine, theirs in ((claim, other), (other, claim)):
+                for term in mine.terms - theirs.terms:
+                    plain = term.removeprefix(prefix)
+                    if plain != term and len(plain) >= MIN_PREFIX and plain in theirs.terms:
+                        changed = claim.terms - {term} | {plain} if mine is claim else claim.terms
+                        return Claim(changed, claim.clauses), True
+        return claim, False
+
+    def _is_supported(self, claim: Claim) -> bool:
+        """Whether some passage says the same with the same polarity."""
+        denied = {clause.terms for clause in claim.clauses if clause.polarity == "denied"}
+        for other in (*(source.claim for source in self.sources), *self.supports):
+            if not denied and other.is_affirmed and _coverage(claim.terms, other.terms) == 1:
+                return not self._without_prefix(claim, other)[1]
+            clauses = (clause.terms for clause in other.clauses if clause.polarity == "denied")
+            if any(_coverage(terms, held) == 1 for held in clauses for terms in denied):
+                return True
+        return False
+
+    # Numbers and dates.
+
+    def _differs_in_number(self, claim: Claim, other: Claim) -> bool:
+        if claim.months and other.months and claim.months.isdisjoint(other.months) and not self._is_range(other):
+            return not any(claim.months & source.claim.months for source in self.sources)
+        if claim.weekdays and other.weekdays and claim.weekdays.isdisjoint(other.weekdays):
+            return not any(claim.weekdays & source.claim.weekdays for source in self.sources)
+        if claim.is_bounded or other.is_bounded:
+            return False
+        tolerance = TOLERANCE if claim.is_approximate or other.is_approximate else 0.0
+        return any(self._is_another(mine, claim, other, tolerance) for mine in claim.quantities)
+
+    @staticmethod
+    def _is_range(other: Claim) -> bool:
+        return len(other.months) > 1
+
+    def _is_another(self, mine: Quantity, claim: Claim, other: Claim, tolerance: float) -> bool:
+        """Whether the other has a different number of the same, and no passage has this one."""
+        theirs = [
+            each for each in other.quantities if each.unit == mine.unit and self._has_same_subject(claim, mine, each)
+        ]
+        if not theirs or any(word in self.known for word in _written(mine)):
+            return False
+        claims = (*(source.claim for source in self.sources), *self.supports)
+        everywhere = [each for claim in claims for each in claim.quantities]
+        is_known = any(_are_close(mine, each, tolerance) for each in everywhere)
+        values = [value for each in theirs for value in each.values]
+        is_between = len(theirs) > 1 and any(min(values) <= value <= max(values) for value in mine.values)
+        return not is_known and not is_between
+
+    def _has_same_subject(self, claim: Claim, mine: Quantity, theirs: Quantity) -> bool:
+        """Whether what the claim begins with stands before the other number too, unless the question is about it."""
+        return claim.first in self.asked | mine.after or claim.first not in theirs.after
+
+    # Names.
+
+    def _differs_in_name(self, claim: Claim, other: Claim) -> bool:
+        unknown = [name for name in claim.names if name.after and name.words.isdisjoint(self.known)]
+        said = frozenset(word for name in claim.names for word in name.words)
+        missing = [name for name in other.names if name.words.isdisjoint(said | self.asked)]
+        return len(unknown) == 1 and len(missing) == 1 and _are_different(unknown[0], missing[0])
+
+
+def _are_different(mine: Name, theirs: Name) -> bool:
+    """Whether two names stand in the same place and are not two spellings of one."""
+    initials = ["".join(sorted(word[0] for word in name.words)) for name in (mine, theirs)]
+    are_acronyms = any(word == initials[1 - place] for place, name in enumerate((mine, theirs)) for word in name.words)
+    are_alike = any(one[:3] == another[:3] for one in mine.words for another in theirs.words)
+    return mine.after == theirs.after and not are_acronyms and not are_alike
+
+
+def _are_close(one: Quantity, another: Quantity, tolerance: float) -> bool:
+    return any(
+        isclose(mine, theirs, rel_tol=tolerance) or (mine.is_integer() and round(theirs) == mine and abs(theirs) > 10)
+        for mine in one.values
+        for theirs in another.values
+    )
+
+
+def _written(quantity: Quantity) -> Iterator[str]:
+    for value in quantity.values:
+        yield f"{value:g}"
+
+
+def _relations_of(claim: Claim) -> frozenset[str]:
+    return frozenset(word for clause in claim.clauses for word in clause.relations)
+
+
+def _matched(terms: frozenset[str], held: frozenset[str]) -> frozenset[str]:
+    return frozenset(term for term in terms if term in held or any(_is_form_of(term, other) for other in held))
+
+
+def _is_form_of(term: str, other: str) -> bool:
+    """Whether two terms are forms of one word, as far as their beginnings tell."""
+    longer = max(len(term), len(other))
+    size = max(MIN_PREFIX, round(0.7 * longer))
+    return term[:size] == other[:size] and min(len(term), len(other)) >= size
+
+
+def _coverage(terms: frozenset[str], held: frozenset[str]) -> float:
+    return _weight(_matched(terms, held)) / _weight(terms) if terms else 0.0
+
+
+def _weight(terms: Iterable[str]) -> float:
+    return sum(UNSPACED_LETTER_WEIGHT if len(term) == 1 else 1.0 for term in terms)
