@@ -28,6 +28,7 @@ from zkchat.errors import (
     ZkchatError,
 )
 from zkchat.model.events import (
+    AnswerReplaced,
     Compacted,
     Compacting,
     Event,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ambiguous",
+    "AnswerReplaced",
     "ChatMessage",
     "Compacted",
     "Compacting",

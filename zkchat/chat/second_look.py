@@ -8,7 +8,7 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange, ToolLoop
-from zkchat.context.assembly import PromptItem, prompt_item
+from zkchat.context.assembly import PromptItem, RequestPlan, prompt_item
 from zkchat.context.formatting import format_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.events import EvidenceFound, Warned
@@ -78,10 +78,14 @@ class SecondLook:
         """What the notes say on it, for a model that would not look by itself."""
         return relevant_evidence(self.library, question, references) if info.name in self._seen else []
 
+    def applies(self, plan: RequestPlan) -> bool:
+        """Whether a model may be asked again after this request."""
+        return self.is_wanted and plan.offers_tools
+
     async def run(self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
         """Ask again with evidence where the answer of the exchange was given without any."""
         loop = self.loop
-        if not (self.is_wanted and _may_be_unfounded(exchange, loop)):
+        if not (self.applies(exchange.plan) and _may_be_unfounded(exchange, loop)):
             return
         found = relevant_evidence(self.library, question, user.references)
         if not found:
@@ -133,8 +137,7 @@ class SecondLook:
 def _may_be_unfounded(exchange: Exchange, loop: ToolLoop) -> bool:
     """Whether a model that has tools used none so far, was given nothing to answer from, and yet has answered."""
     return (
-        exchange.plan.offers_tools
-        and exchange.finish is not None
+        exchange.finish is not None
         and exchange.finish.reason == "stop"
         and not any(map(_is_given, exchange.assembled.context.items))
         and not any(message.role == "tool" for message in loop.journal.history.newest_first)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Protocol
 
 from zkchat.agents.profiles import DEFAULT, came_with_vault
+from zkchat.chat.answer_check import AnswerCheck
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Asked, Journal
@@ -51,6 +52,7 @@ class Turn:
     requests: RequestBuilder
     loop: ToolLoop
     second_look: SecondLook
+    answer_check: AnswerCheck
     summaries: Summaries
     tokenizer: Tokenizer
     strict: bool = False
@@ -222,7 +224,8 @@ class Turn:
             self.journal.append(MessageEntry(message=user))  # what came with it is known only now
         for warning in self._new_warnings(withheld_warnings(assembled.context, self.provider.info)):
             await emit(warning)
-        await emit(PromptReady(message_id=user.id, usage=assembled.usage))
+        is_provisional = self.second_look.applies(plan) or self.answer_check.applies(assembled, strict=self.strict)
+        await emit(PromptReady(message_id=user.id, usage=assembled.usage, is_provisional=is_provisional))
         if unreachable:
             await emit(_failed(unreachable))
             return None
@@ -257,6 +260,7 @@ class Turn:
         try:
             await loop.run(exchange, emit)
             await self.second_look.run(exchange, question, user, emit)
+            await self.answer_check.run(exchange, question, user, emit)
         except ZkchatError as error:
             message = loop.close(exchange, error=error.message)
             if warning := loop.store(message, exchange):

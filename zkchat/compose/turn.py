@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from zkchat.chat.answer_check import AnswerCheck
 from zkchat.chat.compaction import Compactor, Policy
 from zkchat.chat.document_summaries import BackgroundSummaries, Summaries, SummaryCache, SummaryMode
 from zkchat.chat.privacy import ConversationPrivacy
@@ -49,6 +50,7 @@ class TurnSettings:
     recall: bool = True
     """Whether archived messages come back by themselves; a tool finds them in any case."""
     look_again: bool = True
+    check_answers: bool = True
     model_summaries: SummaryMode = "local"
     private: bool = False
     strict: bool = False
@@ -78,6 +80,7 @@ class TurnSettings:
             limits=AnswerLimits(characters=limits.max_answer_chars, time=timedelta(seconds=limits.max_answer_seconds)),
             recall=context.recall,
             look_again=settings.references.look_again,
+            check_answers=settings.references.check_answers,
             model_summaries=settings.references.model_summaries,
             private=private,
             strict=options.strict,
@@ -138,6 +141,7 @@ def build_turn(parts: TurnParts) -> Turn:
         requests=requests,
         loop=loop,
         second_look=SecondLook(library=library, loop=loop, is_wanted=settings.look_again),
+        answer_check=AnswerCheck(loop=loop, is_wanted=settings.check_answers),
         summaries=summaries,
         tokenizer=tokenizer,
         strict=settings.strict,

@@ -183,6 +183,11 @@ class References(SettingsSection):
         description="Hand over what your notes say, and ask once more, when a model with tools answers without having "
         "looked there.",
     )
+    check_answers: bool = Field(
+        default=True,
+        description="Show the passage instead when a small model, or any model with `--strict`, contradicts a passage "
+        "that it was handed.",
+    )
 
 
 class Ollama(SettingsSection):

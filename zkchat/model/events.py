@@ -23,11 +23,12 @@ class EvidenceFound(Value):
 
 
 class PromptReady(Value):
-    """The request is built and the user's message is on disk."""
+    """The request is built and the user's message is on disk. `is_provisional`: another answer may replace the next."""
 
     kind: Literal["prompt_ready"] = "prompt_ready"
     message_id: str
     usage: ContextUsage
+    is_provisional: bool = False
 
 
 class TextDelta(Value):
@@ -104,6 +105,13 @@ class Warned(Value):
     hint: str = ""
 
 
+class AnswerReplaced(Value):
+    """The text so far contradicts the notes, and is kept as the message named here. What follows is the answer."""
+
+    kind: Literal["replaced"] = "replaced"
+    message_id: str
+
+
 class TurnFinished(Value):
     """The answer is complete and on disk. `abstained` says that it is no answer: the notes hold nothing on this."""
 
@@ -136,6 +144,7 @@ Event = Annotated[
     | Compacting
     | Compacted
     | Warned
+    | AnswerReplaced
     | TurnFinished
     | TurnFailed,
     Field(discriminator="kind"),

@@ -6,6 +6,7 @@ import re
 from typing import Final, TextIO, assert_never
 
 from zkchat.model.events import (
+    AnswerReplaced,
     Event,
     EvidenceFound,
     LinksResolved,
@@ -63,6 +64,8 @@ class JsonPresenter:
                 self._message, self._context_usage = event.message, event.usage
             case TurnFailed():
                 self._message, self._failure = event.message, event
+            case AnswerReplaced():
+                self._text.clear()
             case ThinkingDelta() | ToolStarted() | ToolFinished() | Notice():
                 pass
             case _:

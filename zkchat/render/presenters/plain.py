@@ -3,6 +3,7 @@
 from typing import TextIO, assert_never
 
 from zkchat.model.events import (
+    AnswerReplaced,
     Event,
     EvidenceFound,
     LinksResolved,
@@ -55,6 +56,8 @@ class PlainPresenter:
                 self._print_detail(f"{call}: {phrases.tool_result(event.summary, failed=event.failed)}")
             case Notice():
                 self._print_detail(phrases.notice(event))
+            case AnswerReplaced():
+                self._held_back = None
             case Warned():
                 self._print(phrases.warning(event.text, event.hint))
             case TurnFinished() | TurnFailed():
@@ -73,7 +76,7 @@ class PlainPresenter:
 
     def _begin_prompt(self, event: PromptReady) -> None:
         self._prompts += 1
-        if self._prompts == 1 and event.usage.tools and not self._details:
+        if self._prompts == 1 and event.is_provisional and not self._details:
             self._held_back = []
 
     def _write(self, text: str) -> None:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from zkchat.model.choices import ThinkingView
 from zkchat.model.events import (
+    AnswerReplaced,
     Event,
     EvidenceFound,
     LinksResolved,
@@ -74,7 +75,7 @@ class ScreenPresenter:
                 self._print(Text(phrases.notice(event), style="dim"))
             case Warned():
                 self._print(Text(phrases.warning(event.text, event.hint), style="yellow"))
-            case PromptReady():
+            case PromptReady() | AnswerReplaced():
                 self._begin_section(None)  # text so far was an answer of its own
             case TurnFinished():
                 self._finish_turn(event)
@@ -101,7 +102,7 @@ class ScreenPresenter:
                 self._wait_indicator.begin()
             case TextDelta() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
                 self._wait_indicator.end()
-            case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported() | Warned():
+            case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported() | Warned() | AnswerReplaced():
                 pass
             case _:
                 assert_never(event)

@@ -10,6 +10,7 @@ import pytest
 from tests.support.evidence import passage
 from tests.support.screens import a_usage, an_answer
 from zkchat.model.events import (
+    AnswerReplaced,
     Compacted,
     Event,
     EvidenceFound,
@@ -149,3 +150,8 @@ def test_only_printable_ascii_is_written_and_one_newline_ends_it() -> None:
     text = printed(TurnFinished(message=an_answer("\x9b31m \u202e 日本\x7f"), usage=a_usage()))
     assert set(text) <= {chr(code) for code in range(0x20, 0x7F)} | {"\n"}
     assert text.endswith("}\n")
+
+
+def test_an_answer_that_was_replaced_is_not_part_of_one_that_breaks_off() -> None:
+    events = (TextDelta(text="Four hours."), AnswerReplaced(message_id="a1"), TextDelta(text="> Two days."))
+    assert parsed(*events)["answer"] == "> Two days."

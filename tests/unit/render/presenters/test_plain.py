@@ -4,6 +4,7 @@ import io
 
 from tests.support.screens import a_usage, an_answer
 from zkchat.model.events import (
+    AnswerReplaced,
     Compacted,
     Compacting,
     Event,
@@ -111,7 +112,7 @@ def test_a_reader_that_went_away_is_no_error_and_the_rest_is_still_shown() -> No
     assert err.getvalue() == "warning: Careful.\n"
 
 
-PROMPT = PromptReady(message_id="u1", usage=a_usage())
+PROMPT = PromptReady(message_id="u1", usage=a_usage(), is_provisional=True)
 
 
 def test_a_pipe_gets_what_is_said_before_a_tool_is_used_and_after() -> None:
@@ -129,6 +130,20 @@ def test_a_pipe_gets_the_better_of_two_answers() -> None:
         TextDelta(text="days."),
     ]
     assert shown(events) == ("Two days.\n", "")
+
+
+def test_a_pipe_gets_what_takes_the_place_of_a_contradicting_answer() -> None:
+    replaced = AnswerReplaced(message_id="a1")
+    events: list[Event] = [PROMPT, TextDelta(text="Four hours."), replaced, TextDelta(text="> Two days.")]
+    assert shown(events) == ("> Two days.\n", "")
+
+
+def test_a_pipe_need_not_wait_for_an_answer_that_nothing_replaces() -> None:
+    out = io.StringIO()
+    presenter = PlainPresenter(out, io.StringIO())
+    presenter.show(PROMPT.model_copy(update={"is_provisional": False}))
+    presenter.show(TextDelta(text="Four hours."))
+    assert out.getvalue() == "Four hours."
 
 
 def test_a_pipe_gets_the_first_answer_where_no_other_comes() -> None:

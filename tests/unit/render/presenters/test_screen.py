@@ -5,6 +5,7 @@ import io
 from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
 from zkchat.model.choices import ThinkingView
 from zkchat.model.events import (
+    AnswerReplaced,
     Compacted,
     Compacting,
     Event,
@@ -194,3 +195,13 @@ def test_when_a_model_is_asked_again_its_answers_stand_apart_with_the_reason_bet
         TextDelta(text="Two days."),
     )
     assert [row for row in rows if row] == ["Four hours.", "warning: It is asked again.", "Two days."]
+
+
+def test_what_takes_the_place_of_an_answer_stands_apart_from_it() -> None:
+    rows = shown(
+        TextDelta(text="Four hours."),
+        Warned(text="The notes say otherwise."),
+        AnswerReplaced(message_id="a1"),
+        TextDelta(text="> Two days."),
+    )
+    assert [row.strip() for row in rows if row] == ["Four hours.", "warning: The notes say otherwise.", "▌ Two days."]

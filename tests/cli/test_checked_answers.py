@@ -1,0 +1,58 @@
+"""What a small model says is checked against the passages it was handed, whoever reads the answer."""
+
+import json
+
+import pytest
+
+from tests.support.world import World
+
+QUESTION = "Is Obsidian Sync end-to-end encrypted?"
+WRONG = "Obsidian Sync is not end-to-end encrypted."
+INSTEAD = (
+    "What the model said contradicts your notes, so here is what they say:\n\n"
+    "> Obsidian Sync is end-to-end encrypted.\n\n— [[Sync]]\n"
+)
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    world.note("Sync.md", "# Sync\n\nObsidian Sync is end-to-end encrypted.\n")
+    return world
+
+
+def small_model(world: World, text: str) -> str:
+    file = world.root / "small.json"
+    file.write_text(json.dumps({"answers": [[{"text": text}]], "calls_tools": False}))
+    return f"scripted:{file}"
+
+
+def test_a_pipe_gets_the_passage_alone_and_the_warning_beside_it(world: World) -> None:
+    result = world.run("ask", QUESTION, "--model", small_model(world, WRONG))
+    assert (result.code, result.out) == (0, INSTEAD)
+    assert f"said “{WRONG}”, which contradicts [[Sync]]." in result.err
+    assert "references.check_answers" in result.err
+
+
+def test_scripts_get_the_passage_as_the_answer_and_the_warning(world: World) -> None:
+    whole = world.run("ask", QUESTION, "--model", small_model(world, WRONG), "--json").json
+    assert whole["answer"] == INSTEAD
+    assert WRONG in whole["warnings"][0]["text"]
+    exported = world.run("context", "export").out
+    assert WRONG in exported
+    assert "contradicts your notes" in exported
+
+
+def test_the_setting_leaves_it_at_what_the_model_says(world: World) -> None:
+    world.variables["ZKCHAT_REFERENCES__CHECK_ANSWERS"] = "false"
+    result = world.run("ask", QUESTION, "--model", small_model(world, WRONG))
+    assert (result.out, result.err) == (f"{WRONG}\n", "")
+
+
+def test_an_answer_that_agrees_is_shown_as_it_is(world: World) -> None:
+    result = world.run("ask", QUESTION, "--model", small_model(world, "Yes, it is encrypted."))
+    assert (result.out, result.err) == ("Yes, it is encrypted.\n", "")
+
+
+def test_with_strict_any_model_is_checked(world: World) -> None:
+    model = world.script([{"text": WRONG}])
+    assert world.run("ask", QUESTION, "--model", model, "--strict").out == INSTEAD

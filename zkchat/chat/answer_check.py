@@ -1,0 +1,75 @@
+"""An answer that contradicts the passages it was given: the passage is shown instead."""
+
+from dataclasses import dataclass
+
+from zkchat.chat.event_stream import Emit
+from zkchat.chat.question import Question
+from zkchat.chat.references import ReferenceList
+from zkchat.chat.tool_loop import Exchange, ToolLoop
+from zkchat.context.assembly import AssembledRequest
+from zkchat.context.contradiction import Contradiction, find_contradiction
+from zkchat.context.selection import wants_evidence
+from zkchat.model.events import AnswerReplaced, TextDelta, Warned
+from zkchat.model.message import ChatMessage, Evidence, FilePart
+from zkchat.model.prompt import Finish
+from zkchat.model.quotation import quotations
+from zkchat.model.session import HeadEntry
+from zkchat.model.text import shorten
+
+MAX_QUOTED_CHARS = 160
+INSTEAD = "What the model said contradicts your notes, so here is what they say:"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerCheck:
+    """Checks answers of models that were handed passages: small ones, and any in strict mode.
+
+    Large models with tools are left alone: they read more than what was handed to them. The answer of the model stays
+    in the session, on a branch of its own.
+    """
+
+    loop: ToolLoop
+    is_wanted: bool = True
+
+    def applies(self, assembled: AssembledRequest, *, strict: bool) -> bool:
+        """Whether the answer to this request is checked."""
+        info = self.loop.provider.info
+        is_handed_evidence = strict or wants_evidence(info, assembled.budget.window)
+        return self.is_wanted and is_handed_evidence and not info.needs_notes and bool(assembled.request.evidence)
+
+    async def run(self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
+        """Replace the answer of the exchange by the passage that it contradicts, if there is one."""
+        if exchange.draft is None or exchange.made or not self.applies(exchange.assembled, strict=exchange.strict):
+            return
+        documents = [part.text for part in user.parts if isinstance(part, FilePart)]
+        text = exchange.draft.finished().text
+        found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
+        if found:
+            await self._replace(exchange, user, found, emit)
+
+    async def _replace(self, exchange: Exchange, user: ChatMessage, found: Contradiction, emit: Emit) -> None:
+        loop = self.loop
+        references = exchange.references.as_tuple()
+        first = loop.close(exchange)
+        warnings = [loop.store(first, exchange), loop.journal.append(HeadEntry(message_id=user.id))]
+        text = _passage_instead(found.evidence)
+        exchange.references = ReferenceList(references)
+        exchange.draft = loop.journal.begin_answer(loop.provider.info)
+        exchange.draft.add(text=text)
+        exchange.finish = Finish()
+        for warning in filter(None, warnings):
+            await emit(warning)
+        await emit(self._warning(found, first.id))
+        await emit(AnswerReplaced(message_id=first.id))
+        await emit(TextDelta(text=text))
+
+    def _warning(self, found: Contradiction, message_id: str) -> Warned:
+        said = shorten(" ".join(found.said.split()), MAX_QUOTED_CHARS)
+        return Warned(
+            text=f"{self.loop.provider.info.name} said “{said}”, which contradicts {found.evidence.wikilink}.",
+            hint=f"Its answer is kept: /branch {message_id} returns to it. references.check_answers = false shows it.",
+        )
+
+
+def _passage_instead(evidence: Evidence) -> str:
+    return f"{INSTEAD}\n\n{''.join(quotations([evidence]))}"
