@@ -22,7 +22,7 @@ from zkchat.model.memory import Fact, FactSource
 from zkchat.model.message import DocumentReference
 from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, ToolSpec
-from zkchat.model.session import Entry, EntryBody, EntryFilter, IndexedMessage, IndexedUpTo, Session
+from zkchat.model.session import Entry, EntryBody, EntryFilter, IndexedMessage, IndexedUpTo, MessageRow, Session
 
 if TYPE_CHECKING:
     import numpy as np
@@ -355,8 +355,8 @@ class MessageIndex(Protocol):
         """All or nothing. A message that is already there keeps its place."""
         ...
 
-    def words(self, session: str, after: int) -> list[tuple[str, int, int, bytes, bytes]]:
-        """Id, place, change, words of text and labels of the messages that changed after that entry, by place."""
+    def rows(self, session: str, after: int) -> list[MessageRow]:
+        """The messages that changed after that entry, by place."""
         ...
 
     def messages(self, session: str, ids: Collection[str]) -> list[IndexedMessage]:

@@ -33,6 +33,8 @@ from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage, CompactionPart, TextPart
 from zkchat.model.prompt import ModelRequest
 from zkchat.model.session import MessageEntry
+from zkchat.ports import Embedder
+from zkchat.providers.static_vectors import installed
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.sessions import SqliteSessions
 
@@ -83,7 +85,9 @@ def _chatter(chance: random.Random, subjects: Sequence[str]) -> str:
 
 
 @contextmanager
-def stored(folder: Path, messages: Sequence[ChatMessage]) -> Iterator[tuple[SqliteSessions, ConversationSearch, str]]:
+def stored(
+    folder: Path, messages: Sequence[ChatMessage], embedder: Embedder | None = None
+) -> Iterator[tuple[SqliteSessions, ConversationSearch, str]]:
     """The conversation on disk, and the search over it."""
     minutes = counting()
     with (
@@ -94,7 +98,7 @@ def stored(folder: Path, messages: Sequence[ChatMessage]) -> Iterator[tuple[Sqli
     ):
         session = store.create("Needles").id
         store.append(session, [MessageEntry(message=message) for message in messages])
-        search = ConversationSearch(index)
+        search = ConversationSearch(index, embedder)
         search.catch_up(store)
         yield store, search, session
 
@@ -175,7 +179,7 @@ def by_conversation(folder: Path, messages: Sequence[ChatMessage]) -> Iterator[t
         return conversation_over(library, store, model, session=store.get(session), tokenizer=TOKENIZER, search=search)
 
     with (
-        stored(folder, ()) as (store, search, session),
+        stored(folder, (), installed()) as (store, search, session),
         library_of(folder, {"Note.md": "# Note\n\nNothing of interest.\n"}) as library,
     ):
         last: str | None = None
@@ -237,7 +241,10 @@ def main() -> None:
         tokens = sum(TOKENS(message.text) for message in messages)
         print(f"\n{len(FACTS)} facts in {len(messages):,} messages of {tokens:,} tokens, of which {MEMORY} come back")
         print(f"{'seed ' + str(seed):34}{'message':>10}{'answer':>10}{'messages':>10}{'unasked-for':>12}")
-        with tempfile.TemporaryDirectory() as name, stored(Path(name), messages) as (store, search, session):
+        with (
+            tempfile.TemporaryDirectory() as name,
+            stored(Path(name), messages, installed()) as (store, search, session),
+        ):
             report("recall", by_recall(search, session, archived), planted, show_misses=wanted.misses)
             report("FTS5", by_fts5(archived), planted, show_misses=False)
             report("newest messages", by_newest(archived), planted, show_misses=False)

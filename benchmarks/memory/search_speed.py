@@ -21,6 +21,7 @@ from benchmarks.memory.needles import conversation, stored
 from zkchat.context.recall.search import ConversationSearch
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import MessageEntry
+from zkchat.providers.static_vectors import installed
 from zkchat.storage.message_index import SqliteMessageIndex
 
 TURNS = 60
@@ -57,7 +58,7 @@ def measure(folder: Path, length: int) -> None:
     questions = [f"{fact.asked} {' '.join(chance.sample(SUBJECTS, 3))}" for fact in FACTS]
     archived = {message.id for message in messages}
     print(f"\n{f'{length:,} messages':44}{'p50':>10}{'p95':>10}")
-    with stored(folder, messages) as (store, search, session):
+    with stored(folder, messages, installed()) as (store, search, session):
         entries = store.entries(session)
         search.ranked("warm", session=session)
         learning, ranking = [], []
@@ -75,7 +76,7 @@ def measure(folder: Path, length: int) -> None:
         )
         row("FTS5 bm25(), in memory", plain_search(messages, questions))
         with closing(SqliteMessageIndex(folder / "messages.db")) as index:
-            fresh = ConversationSearch(index)
+            fresh = ConversationSearch(index, installed())
             row("first search of a fresh process", [milliseconds(lambda: fresh.search("the dentist", limit=25))])
 
 

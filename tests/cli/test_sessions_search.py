@@ -41,6 +41,12 @@ def test_the_best_messages_are_shown_with_their_session(world: World, talk: str)
     assert snippet == "   Konrad eats fish."
 
 
+def test_of_messages_with_the_same_words_the_nearest_in_meaning_is_shown_first(world: World) -> None:
+    say(world, "Arrest", "The heron and the officer who arrested him.", *["The heron ate a fish and two frogs."] * 3)
+    hits = world.run("sessions", "search", "heron police", "--json").json
+    assert hits[0]["message"] == "Arrest0"
+
+
 def test_hits_are_json_for_scripts(world: World, talk: str) -> None:
     hit = world.run("sessions", "search", "roof", "--json").json[0]
     assert 0 < hit.pop("score") < 2

@@ -1,7 +1,7 @@
 """The databases of a vault: sessions, memories, and the caches over messages and documents."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from zkchat.compose.trust import VaultTrust
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.environment import Environment
-from zkchat.errors import StorageError
+from zkchat.errors import ProviderError, StorageError
 from zkchat.model.trust import HOW_TO_APPROVE, database_item
 
 if TYPE_CHECKING:
@@ -78,10 +78,14 @@ def open_memory(
 def open_message_search(workspace: Workspace) -> "Iterator[ConversationSearch]":
     """The search over what was said in all sessions."""
     from zkchat.context.recall.search import ConversationSearch
+    from zkchat.providers.static_vectors import installed
     from zkchat.storage.message_index import SqliteMessageIndex
 
+    embedder = None
+    with suppress(ProviderError):
+        embedder = installed()
     with closing(SqliteMessageIndex(DatabasePaths(workspace).cache("messages.db"))) as index:
-        yield ConversationSearch(index)
+        yield ConversationSearch(index, embedder)
 
 
 @contextmanager

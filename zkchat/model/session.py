@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import ConfigDict, Discriminator, Tag
 
@@ -55,6 +55,23 @@ class IndexedMessage:
     """The words of its text, packed by `context.recall.ranking`."""
     labels: bytes
     """The words of its speaker and its day, likewise."""
+    features: bytes
+    """What beside its words helps to rank it, packed by `context.recall.features`."""
+    vector: bytes = b""
+    """What it means, packed by `context.recall.vectors`; empty if no vector could be made."""
+
+
+class MessageRow(NamedTuple):
+    """What is read of every message to rank it; see `IndexedMessage`."""
+
+    session: str
+    id: str
+    place: int
+    changed: int
+    said: bytes
+    labels: bytes
+    features: bytes
+    vector: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,8 @@ class IndexedUpTo:
 
     sequence: int
     at: datetime
+    vectors: str = ""
+    """How the vectors of its messages were made; empty if some have none."""
 
 
 class MessageEntry(Value):

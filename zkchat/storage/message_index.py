@@ -2,42 +2,46 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from itertools import starmap
 from pathlib import Path
 from typing import Final
 
 from zkchat.model.choices import Role
-from zkchat.model.session import IndexedMessage, IndexedUpTo
+from zkchat.model.session import IndexedMessage, IndexedUpTo, MessageRow
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.sessions import timestamp
 
-VERSION: Final = 2
+VERSION: Final = 3
 SCHEMA: Final = (
-    "CREATE TABLE sessions (id TEXT PRIMARY KEY, sequence INTEGER NOT NULL, at TEXT NOT NULL)",
+    "CREATE TABLE sessions (id TEXT PRIMARY KEY, sequence INTEGER NOT NULL, at TEXT NOT NULL, vectors TEXT NOT NULL)",
     # The text stands last: what is read of every message comes before it.
     """CREATE TABLE messages (
         session TEXT NOT NULL, id TEXT NOT NULL, place INTEGER NOT NULL, changed INTEGER NOT NULL,
-        said BLOB NOT NULL, labels BLOB NOT NULL,
+        said BLOB NOT NULL, labels BLOB NOT NULL, features BLOB NOT NULL, vector BLOB NOT NULL,
         external_id TEXT NOT NULL, role TEXT NOT NULL, name TEXT NOT NULL, time TEXT NOT NULL, text TEXT NOT NULL,
         PRIMARY KEY (session, id))""",
     "CREATE INDEX messages_by_change ON messages (session, changed)",
 )
 
-_Row = tuple[str, str, int, int, bytes, bytes, str, Role, str, str, str]
+_Row = tuple[str, str, int, int, bytes, bytes, bytes, bytes, str, Role, str, str, str]
 
 _ADD = """
-    INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (session, id) DO UPDATE SET
         changed = excluded.changed, said = excluded.said, labels = excluded.labels,
+        features = excluded.features, vector = excluded.vector,
         external_id = excluded.external_id, role = excluded.role, name = excluded.name, time = excluded.time,
         text = excluded.text
     WHERE excluded.changed > changed"""
 
 _REACHED = """
-    INSERT INTO sessions VALUES (?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET sequence = MAX (sequence, excluded.sequence), at = MAX (at, excluded.at)"""
+    INSERT INTO sessions VALUES (?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+        sequence = MAX (sequence, excluded.sequence), at = MAX (at, excluded.at), vectors = excluded.vectors"""
 
-_WORDS = """
-    SELECT id, place, changed, said, labels FROM messages WHERE session = ? AND changed > ? ORDER BY place"""
+_ROWS = """
+    SELECT session, id, place, changed, said, labels, features, vector FROM messages
+    WHERE session = ? AND changed > ? ORDER BY place"""
 
 _MESSAGE = "SELECT * FROM messages WHERE session = ? AND id = ?"
 
@@ -56,17 +60,17 @@ class SqliteMessageIndex:
 
     def known(self) -> dict[str, IndexedUpTo]:
         with self._file.reading() as database:
-            rows = database.execute("SELECT id, sequence, at FROM sessions")
-            return {id_: IndexedUpTo(sequence, datetime.fromisoformat(at)) for id_, sequence, at in rows}
+            rows = database.execute("SELECT id, sequence, at, vectors FROM sessions")
+            return {id_: IndexedUpTo(number, datetime.fromisoformat(at), vectors) for id_, number, at, vectors in rows}
 
     def add(self, session: str, messages: Sequence[IndexedMessage], up_to: IndexedUpTo) -> None:
         with self._file.writing() as database:
             database.executemany(_ADD, [_row(message) for message in messages])
-            database.execute(_REACHED, (session, up_to.sequence, timestamp(up_to.at)))
+            database.execute(_REACHED, (session, up_to.sequence, timestamp(up_to.at), up_to.vectors))
 
-    def words(self, session: str, after: int) -> list[tuple[str, int, int, bytes, bytes]]:
+    def rows(self, session: str, after: int) -> list[MessageRow]:
         with self._file.reading() as database:
-            return database.execute(_WORDS, (session, after)).fetchall()
+            return [*starmap(MessageRow, database.execute(_ROWS, (session, after)))]
 
     def messages(self, session: str, ids: Collection[str]) -> list[IndexedMessage]:
         with self._file.reading() as database:
@@ -87,6 +91,8 @@ def _row(message: IndexedMessage) -> _Row:
         message.changed,
         message.said,
         message.labels,
+        message.features,
+        message.vector,
         message.external_id,
         message.role,
         message.name,
@@ -96,7 +102,7 @@ def _row(message: IndexedMessage) -> _Row:
 
 
 def _message(row: _Row) -> IndexedMessage:
-    session, id_, place, changed, said, labels, external_id, role, name, time, text = row
+    session, id_, place, changed, said, labels, features, vector, external_id, role, name, time, text = row
     return IndexedMessage(
         session=session,
         id=id_,
@@ -104,6 +110,8 @@ def _message(row: _Row) -> IndexedMessage:
         changed=changed,
         said=said,
         labels=labels,
+        features=features,
+        vector=vector,
         external_id=external_id,
         role=role,
         name=name,

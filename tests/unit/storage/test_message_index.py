@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.model.session import IndexedMessage, IndexedUpTo
+from zkchat.model.session import IndexedMessage, IndexedUpTo, MessageRow
 from zkchat.storage.message_index import SqliteMessageIndex
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -24,6 +24,8 @@ HERON = IndexedMessage(
     text="The heron is called Konrad.",
     said=b"\1\0\0\0",
     labels=b"\2\0\0\0",
+    features=b"\3",
+    vector=b"\4",
 )
 FISH = replace(HERON, id="fish", place=2, changed=2, text="He eats fish.", role="assistant")
 
@@ -36,22 +38,24 @@ def index(tmp_path: Path) -> Iterator[SqliteMessageIndex]:
 
 def test_a_new_index_knows_nothing(index: SqliteMessageIndex) -> None:
     assert index.known() == {}
-    assert index.words("s", 0) == []
+    assert index.rows("s", 0) == []
     assert index.messages("s", ["heron"]) == []
 
 
 def test_what_was_added_comes_back_as_it_was(index: SqliteMessageIndex) -> None:
-    index.add("s", [FISH, HERON], IndexedUpTo(2, NOON))
-    assert index.known() == {"s": IndexedUpTo(2, NOON)}
+    index.add("s", [FISH, HERON], IndexedUpTo(2, NOON, "method"))
+    assert index.known() == {"s": IndexedUpTo(2, NOON, "method")}
     assert index.messages("s", ["heron", "fish", "bird"]) == [HERON, FISH]
-    assert index.words("s", 0) == [("heron", 1, 1, HERON.said, HERON.labels), ("fish", 2, 2, FISH.said, FISH.labels)]
-    assert index.words("s", 1) == [("fish", 2, 2, FISH.said, FISH.labels)]
+    fish = MessageRow("s", "fish", 2, 2, FISH.said, FISH.labels, FISH.features, FISH.vector)
+    assert index.rows("s", 0) == [fish._replace(id="heron", place=1, changed=1), fish]
+    assert index.rows("s", 1) == [fish]
 
 
 def test_a_message_that_changed_keeps_its_place(index: SqliteMessageIndex) -> None:
     index.add("s", [HERON, FISH], IndexedUpTo(2, NOON))
-    index.add("s", [replace(HERON, place=3, changed=3, text="It is called Karl.")], IndexedUpTo(3, NOON))
-    assert index.messages("s", ["heron"]) == [replace(HERON, changed=3, text="It is called Karl.")]
+    changed = replace(HERON, changed=3, text="It is called Karl.", features=b"\5", vector=b"\6")
+    index.add("s", [replace(changed, place=3)], IndexedUpTo(3, NOON))
+    assert index.messages("s", ["heron"]) == [changed]
 
 
 def test_a_process_that_comes_late_changes_nothing(index: SqliteMessageIndex) -> None:
@@ -68,8 +72,8 @@ def test_sessions_do_not_mix(index: SqliteMessageIndex) -> None:
     assert [message.text for message in index.messages("t", ["heron"])] == ["Another."]
     index.forget("s")
     assert index.known().keys() == {"t"}
-    assert index.words("s", 0) == []
-    assert len(index.words("t", 0)) == 1
+    assert index.rows("s", 0) == []
+    assert len(index.rows("t", 0)) == 1
 
 
 def test_what_is_forgotten_is_gone_from_the_disk(index: SqliteMessageIndex, tmp_path: Path) -> None:

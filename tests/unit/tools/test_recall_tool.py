@@ -25,6 +25,7 @@ def said(text: str) -> FoundMessage:
         text=text,
         said=b"",
         labels=b"",
+        features=b"",
     )
     return FoundMessage(message, 0.5)
 

@@ -13,11 +13,12 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.vault.search.terms import UNSPACED_SCRIPTS, idf, terms
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS, idf
+from zkchat.vault.search.vocabulary import ranges
 
 Numbers = NDArray[np.int64]
 TermNumbers = NDArray[np.uint32]
-Scores = NDArray[np.float64]
+Scores = NDArray[np.float32]
 
 K1 = 0.9
 B = 0.4
@@ -28,9 +29,12 @@ UNSEEN_PAIR_WEIGHT = UNSEEN_WEIGHT / 2
 """Of two letters that never stood together where no spaces are written: every other pair lies across two words."""
 NEIGHBOURS = 2
 """Messages on each side that count as near."""
+_STEPS = (*range(-NEIGHBOURS, 0), *range(1, NEIGHBOURS + 1))
 
 MAX_RECENT = 512
 """Messages that are kept apart from the rest, so that the rest need not be put in order again for each new one."""
+_MAX_CELLS = 1 << 17
+"""Terms times messages whose frequencies are computed at once: few enough to stay in the processor's cache."""
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _WORD = np.dtype("<u4")
@@ -43,9 +47,9 @@ def term_hash(term: str) -> int:
     return crc32(term.encode("utf-8", "surrogatepass"))
 
 
-def pack_terms(text: str) -> bytes:
+def pack_terms(found: Iterable[str]) -> bytes:
     """The terms of a text, as they are stored."""
-    return np.array([term_hash(term) for term in terms(text)], dtype=_WORD).tobytes()
+    return np.array([term_hash(term) for term in found], dtype=_WORD).tobytes()
 
 
 class MessageWords(NamedTuple):
@@ -96,12 +100,15 @@ class _Postings:
         self._owners = np.repeat(np.arange(first, first + len(words.lengths)), words.lengths)[order]
         self._is_said = (np.arange(len(words.terms)) < np.repeat(ends_of_said, words.lengths))[order]
 
-    def occurrences(self, term: int) -> tuple[Numbers, NDArray[np.bool_]]:
-        """The place of the message, for every time that the term stands in one, and whether it is said there."""
-        half = np.uint16(term & 0xFFFF)
-        start, end = (int(np.searchsorted(self._halves, half, side)) for side in _SIDES)
-        here = self._terms[start:end] == term
-        return self._owners[start:end][here], self._is_said[start:end][here]
+    def occurrences(self, terms: TermNumbers) -> tuple[Numbers, Numbers, NDArray[np.bool_]]:
+        """For every time that one of the terms stands in a message: which, the message's place, and if it is said."""
+        halves = terms.astype(np.uint16)
+        starts, ends = (np.searchsorted(self._halves, halves, side) for side in _SIDES)
+        found = ranges(starts, ends - starts)
+        numbers = np.repeat(np.arange(len(terms)), ends - starts)
+        here = self._terms[found] == terms[numbers]
+        found = found[here]
+        return numbers[here], self._owners[found], self._is_said[found]
 
 
 class MessageRanking:
@@ -113,10 +120,10 @@ class MessageRanking:
         self._postings = postings or _Postings(words, 0)
         self._recent_postings = _Postings(recent, len(words.lengths))
         own, said = (np.concatenate(pair) for pair in ((words.lengths, recent.lengths), (words.said, recent.said)))
-        lengths = own + NEAR_WEIGHT * _sum_of_neighbours(said.astype(np.float64))
+        lengths = own + NEAR_WEIGHT * _sum_of_neighbours(said)
         self._count = int(np.count_nonzero(own))
         mean = max(float(lengths[own > 0].sum()) / max(self._count, 1), 1.0)
-        self._length_norm = K1 * (1 - B + B * lengths / mean)
+        self._length_norm = (K1 * (1 - B + B * lengths / mean)).astype(np.float32)
         """K1, scaled by the length of each message: the term frequency that earns half of a term's weight."""
 
     @property
@@ -136,28 +143,37 @@ class MessageRanking:
         About 1 where everything that was asked for stands once, whatever the question and the conversation. Where the
         question is a message itself, `question` is its place: words that stand nowhere else were never said.
         """
-        scores = np.zeros(len(self._length_norm))
+        size = len(self._length_norm)
+        scores = np.zeros(size, dtype=np.float32)
         mass = 0.0
-        for term, times in asked.items():  # in the question's order, so that sums come out the same every time
-            frequencies, count = self._frequencies(term_hash(term), question)
-            weight = times * idf(self._count, count)
-            mass += weight if count else _unseen_weight(term) * weight
-            if count:
-                scores += weight * frequencies / (frequencies + self._length_norm)
+        terms = [*asked]
+        step = max(_MAX_CELLS // max(size, 1), 1)
+        for some in (terms[start : start + step] for start in range(0, len(terms), step)):
+            frequencies, counts = self._frequencies(np.array([*map(term_hash, some)], dtype=_WORD), question)
+            weights = [asked[term] * idf(self._count, count) for term, count in zip(some, counts, strict=True)]
+            mass += sum(
+                weight if count else _unseen_weight(term) * weight
+                for term, count, weight in zip(some, counts, weights, strict=True)
+            )
+            parts = frequencies / (frequencies + self._length_norm)
+            scores += np.einsum("tm,t->m", parts, np.array(weights, dtype=np.float32))
         return scores * ((1 + K1) / mass) if mass else scores
 
-    def _frequencies(self, term: int, question: int | None) -> tuple[Scores, int]:
-        """How often a term stands in each message and, weighted, around it; and in how many messages it stands."""
-        found = [postings.occurrences(term) for postings in (self._postings, self._recent_postings)]
-        places, is_said = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    def _frequencies(self, terms: TermNumbers, question: int | None) -> tuple[Scores, list[int]]:
+        """How often each term stands in each message and, weighted, around it; and in how many messages it stands."""
+        found = [postings.occurrences(terms) for postings in (self._postings, self._recent_postings)]
+        numbers, places, is_said = (np.concatenate(parts) for parts in zip(*found, strict=True))
         if question is not None:
-            is_said = is_said[places != question]
-            places = places[places != question]
-        own = self._counted(places)
-        return own + NEAR_WEIGHT * _sum_of_neighbours(self._counted(places[is_said])), int(np.count_nonzero(own))
-
-    def _counted(self, places: Numbers) -> Scores:
-        return np.bincount(places, minlength=len(self._length_norm)).astype(np.float64)
+            others = places != question
+            numbers, places, is_said = numbers[others], places[others], is_said[others]
+        width = len(self._length_norm) + 2 * NEIGHBOURS  # what is near the first and the last message needs no check
+        cells = numbers * width + places + NEIGHBOURS
+        is_new = np.diff(cells, prepend=-1) != 0
+        near = [cells[is_said] + step for step in _STEPS]
+        weights = np.repeat((1.0, NEAR_WEIGHT), (len(cells), sum(map(len, near))))
+        frequencies = np.bincount(np.concatenate((cells, *near)), weights, minlength=len(terms) * width)
+        counts: list[int] = np.bincount(numbers[is_new], minlength=len(terms)).tolist()
+        return frequencies.reshape(-1, width)[:, NEIGHBOURS:-NEIGHBOURS].astype(np.float32), counts
 
 
 def _unseen_weight(term: str) -> float:
@@ -180,14 +196,15 @@ def top_rows(scores: Scores, limit: int, may_be: Callable[[int], bool]) -> list[
 
 def _highest(scores: Scores, places: Numbers, count: int) -> list[int]:
     if count < len(places):
-        places = places[scores[places] >= np.partition(scores[places], -count)[-count]]
+        values = scores[places]
+        places = places[values >= np.partition(values, -count)[-count]]
     found: list[int] = places[np.lexsort((-places, -scores[places]))].tolist()
     return found
 
 
-def _sum_of_neighbours(values: Scores) -> Scores:
+def _sum_of_neighbours(values: Numbers) -> Numbers:
     """For each place the sum of the values at the places near it."""
-    total = np.zeros(len(values) + 2 * NEIGHBOURS)
-    for step in (*range(NEIGHBOURS), *range(NEIGHBOURS + 1, 2 * NEIGHBOURS + 1)):
-        total[step : step + len(values)] += values
+    total = np.zeros(len(values) + 2 * NEIGHBOURS, dtype=np.int64)
+    for step in _STEPS:
+        total[NEIGHBOURS + step : NEIGHBOURS + step + len(values)] += values
     return total[NEIGHBOURS : NEIGHBOURS + len(values)]

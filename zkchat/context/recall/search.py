@@ -10,12 +10,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from zkchat.context.recall.vectors import MessageVectors
 from zkchat.errors import StorageDamaged
 from zkchat.model.message import ChatMessage, CompactionPart
-from zkchat.model.session import Entry, EntryFilter, IndexedMessage, IndexedUpTo, MessageEntry, MessageHit, Session
-from zkchat.ports import MessageIndex, SessionStore
+from zkchat.model.session import (
+    Entry,
+    EntryFilter,
+    IndexedMessage,
+    IndexedUpTo,
+    MessageEntry,
+    MessageHit,
+    MessageRow,
+    Session,
+)
+from zkchat.ports import Embedder, MessageIndex, SessionStore
 from zkchat.vault.search.passages import snippet
-from zkchat.vault.search.terms import query_terms
+from zkchat.vault.search.terms import query_terms, terms
 
 if TYPE_CHECKING:
     from zkchat.context.recall.ranking import MessageRanking
@@ -24,6 +34,8 @@ T = TypeVar("T")
 
 EDGE_TERMS = 50
 """Of a question that is longer than twice as many."""
+MIN_CANDIDATES = 100
+"""Messages with the best words of which the best answers are chosen."""
 
 
 class RankedMessage(NamedTuple):
@@ -43,8 +55,7 @@ class FoundMessage(NamedTuple):
 class _MessageTable:
     """Messages in memory, by row: those of one session, or of all with gaps between them."""
 
-    owners: list[tuple[str, str]]
-    """Session and id of each message."""
+    rows: list[MessageRow]
     ranking: "MessageRanking"
     up_to: int = 0
     """The last change that is in it."""
@@ -53,8 +64,9 @@ class _MessageTable:
 class ConversationSearch:
     """The messages of a vault's sessions. What `learn` and `catch_up` have not seen is not found."""
 
-    def __init__(self, index: MessageIndex) -> None:
+    def __init__(self, index: MessageIndex, embedder: Embedder | None = None) -> None:
         self._index = index
+        self._vectors = MessageVectors(embedder)
         self._tables: dict[str, _MessageTable] = {}
         self._outdated: set[str] = set()
         self._everything: _MessageTable | None = None
@@ -68,7 +80,7 @@ class ConversationSearch:
         reached = self._index.known().get(session)
         sequence = reached.sequence if reached else 0
         new = _after(entries, sequence)
-        is_whole = not new or new[0].sequence == sequence + 1
+        is_whole = (not new or new[0].sequence == sequence + 1) and not self._has_other_vectors(reached)
         if is_whole:
             self._take(session, new)
         return is_whole
@@ -83,13 +95,18 @@ class ConversationSearch:
         there = store.sessions() if session is None else [store.get(session)]
         for each in there:
             reached = known.get(each.id)
-            if reached and reached.at > each.updated_at:  # an older state of the sessions was put back
+            is_older = reached and reached.at > each.updated_at  # an older state of the sessions was put back
+            if is_older or self._has_other_vectors(reached):
                 self.forget(each.id)
                 reached = None
             self._take(each.id, _missing(store, each, reached))
         if session is None:
             for gone in known.keys() - {each.id for each in there}:
                 self.forget(gone)
+
+    def _has_other_vectors(self, reached: IndexedUpTo | None) -> bool:
+        """Whether messages have no vectors, or not ours, although ours could be made."""
+        return bool(reached and self._vectors.method and reached.vectors != self._vectors.method)
 
     def forget(self, session: str) -> None:
         """Remove every trace of a session that was deleted."""
@@ -133,14 +150,26 @@ class ConversationSearch:
     def _ranked(
         self, query: str, session: str | None, limit: int, among: Collection[str] | None, asked_in: str
     ) -> list[RankedMessage]:
+        from zkchat.context.recall.features import GAP, AskedFeatures, reordered
         from zkchat.context.recall.ranking import top_rows
 
         table = self._all() if session is None else self._table(session)
-        places_back = reversed(range(len(table.owners))) if asked_in else ()
-        question = next((place for place in places_back if table.owners[place][1] == asked_in), None)
-        scores = table.ranking.scores(Counter(_asked(query)), question)
-        places = top_rows(scores, limit, lambda place: among is None or table.owners[place][1] in among)
-        return [RankedMessage(*table.owners[place], float(scores[place])) for place in places]
+        places_back = reversed(range(len(table.rows))) if asked_in else ()
+        question = next((place for place in places_back if table.rows[place].id == asked_in), None)
+        asked = _asked(query)
+        scores = table.ranking.scores(Counter(asked), question)
+        rows = table.rows
+        places = top_rows(
+            scores,
+            max(limit, MIN_CANDIDATES),
+            lambda place: rows[place] is not GAP and (among is None or rows[place].id in among),
+        )
+        features = AskedFeatures.of(query, asked, self._vectors.of_question(query) if places else None)
+        best = reordered(places, scores, rows, features)[:limit]
+        return [
+            RankedMessage(rows[place].session, rows[place].id, score)
+            for place, score in zip(best, scores[best].tolist(), strict=True)
+        ]
 
     def found(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
@@ -179,8 +208,10 @@ class ConversationSearch:
 
     def _take(self, session: str, entries: Sequence[Entry]) -> None:
         if entries:
-            up_to = IndexedUpTo(entries[-1].sequence, max(entry.at for entry in entries))
-            self._index.add(session, list(_indexed(session, entries)), up_to)
+            said = [*_said(entries)]
+            vectors = self._vectors.packed([message.text for _, message in said])
+            up_to = IndexedUpTo(entries[-1].sequence, max(entry.at for entry in entries), self._vectors.method)
+            self._index.add(session, [*_indexed(session, said, vectors)], up_to)
             self._outdated.add(session)
             self._everything = None
 
@@ -189,27 +220,28 @@ class ConversationSearch:
 
         table = self._tables.get(session)
         if table is None or session in self._outdated:
-            rows = self._index.words(session, table.up_to if table else 0)
-            if table and any(place <= table.up_to for _, place, *_ in rows):  # a message was stored anew
-                table, rows = None, self._index.words(session, 0)
-            words = MessageWords.unpacked((said, labels) for *_, said, labels in rows)
+            rows = self._index.rows(session, table.up_to if table else 0)
+            if table and any(row.place <= table.up_to for row in rows):  # a message was stored anew
+                table, rows = None, self._index.rows(session, 0)
+            words = MessageWords.unpacked((row.said, row.labels) for row in rows)
             table = self._tables[session] = _MessageTable(
-                owners=[*(table.owners if table else ()), *((session, id_) for id_, *_ in rows)],
+                rows=[*(table.rows if table else ()), *rows],
                 ranking=table.ranking.extended(words) if table else MessageRanking(words),
-                up_to=max((changed for _, _, changed, *_ in rows), default=table.up_to if table else 0),
+                up_to=max((row.changed for row in rows), default=table.up_to if table else 0),
             )
             self._outdated.discard(session)
         return table
 
     def _all(self) -> _MessageTable:
+        from zkchat.context.recall.features import GAP
         from zkchat.context.recall.ranking import SESSION_GAP, MessageRanking, MessageWords
 
         if self._everything is None:
             tables = [self._table(session) for session in sorted(self._index.known())]
             words = MessageWords.joined(words for table in tables for words in (table.ranking.words, SESSION_GAP))
-            gap = [("", "")] * len(SESSION_GAP.lengths)
-            owners = [owner for table in tables for owner in (*table.owners, *gap)]
-            self._everything = _MessageTable(owners, MessageRanking(words))
+            gap = [GAP] * len(SESSION_GAP.lengths)
+            rows = [row for table in tables for row in (*table.rows, *gap)]
+            self._everything = _MessageTable(rows, MessageRanking(words))
         return self._everything
 
 
@@ -239,26 +271,36 @@ def _missing(store: SessionStore, session: Session, reached: IndexedUpTo | None)
     return store.entries(session.id)
 
 
-def _indexed(session: str, entries: Sequence[Entry]) -> Iterator[IndexedMessage]:
-    from zkchat.context.recall.ranking import pack_terms
-
+def _said(entries: Sequence[Entry]) -> Iterator[tuple[int, ChatMessage]]:
+    """The messages among these entries that are part of the conversation itself, each with its entry's number."""
     for entry in entries:
         if isinstance(entry.body, MessageEntry) and was_said(entry.body.message):
-            message = entry.body.message
-            at = message.created_at
-            yield IndexedMessage(
-                session=session,
-                id=message.id,
-                place=entry.sequence,
-                changed=entry.sequence,
-                external_id=message.external_id,
-                role=message.role,
-                name=message.name,
-                time=at,
-                text=message.text,
-                said=pack_terms(message.text),
-                labels=pack_terms(f"{message.name} {at:%A} {at.day} {at:%B %Y-%m-%d}"),
-            )
+            yield entry.sequence, entry.body.message
+
+
+def _indexed(
+    session: str, said: Sequence[tuple[int, ChatMessage]], vectors: Sequence[bytes]
+) -> Iterator[IndexedMessage]:
+    from zkchat.context.recall.features import pack_features
+    from zkchat.context.recall.ranking import pack_terms
+
+    for (sequence, message), vector in zip(said, vectors, strict=True):
+        at, found = message.created_at, terms(message.text)
+        yield IndexedMessage(
+            session=session,
+            id=message.id,
+            place=sequence,
+            changed=sequence,
+            external_id=message.external_id,
+            role=message.role,
+            name=message.name,
+            time=at,
+            text=message.text,
+            said=pack_terms(found),
+            labels=pack_terms(terms(f"{message.name} {at:%A} {at.day} {at:%B %Y-%m-%d}")),
+            features=pack_features(message.text, found, message.name, at),
+            vector=vector,
+        )
 
 
 def was_said(message: ChatMessage) -> bool:

@@ -55,10 +55,9 @@ def recall(
     budget goes to those that say most beside that word, each with its sentences on the question alone.
     """
     ranked = search.ranked(query, session=session, limit=MAX_CANDIDATES, among=archived, asked_in=asked_in)
+    lowest = max([MIN_SCORE, *(MIN_SHARE_OF_BEST * each.score for each in ranked)])
     found = _deduplicate(
-        Recalled(archived[id_], archived[id_].text, score)
-        for _, id_, score in ranked
-        if score >= max(MIN_SCORE, MIN_SHARE_OF_BEST * ranked[0].score)
+        Recalled(archived[id_], archived[id_].text, score) for _, id_, score in ranked if score >= lowest
     )
     best = [*_best(found, query, budget, count)]
     left = budget - sum(count(each.quoted) for each in best)
