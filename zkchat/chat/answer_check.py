@@ -12,7 +12,7 @@ from zkchat.context.selection import wants_evidence
 from zkchat.model.events import AnswerReplaced, TextDelta, Warned
 from zkchat.model.message import ChatMessage, Evidence, FilePart
 from zkchat.model.prompt import Finish
-from zkchat.model.quotation import quotations
+from zkchat.model.quotation import place_of, quotations
 from zkchat.model.session import HeadEntry
 from zkchat.model.text import shorten
 
@@ -66,7 +66,7 @@ class AnswerCheck:
     def _warning(self, found: Contradiction, message_id: str) -> Warned:
         said = shorten(" ".join(found.said.split()), MAX_QUOTED_CHARS)
         return Warned(
-            text=f"{self.loop.provider.info.name} said “{said}”, which contradicts {found.evidence.wikilink}.",
+            text=f"{self.loop.provider.info.name} said “{said}”, which contradicts {place_of(found.evidence)}.",
             hint=f"Its answer is kept: /branch {message_id} returns to it. references.check_answers = false shows it.",
         )
 

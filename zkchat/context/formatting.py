@@ -17,6 +17,7 @@ from zkchat.model.message import (
     ToolResultPart,
 )
 from zkchat.model.prompt import PromptMessage
+from zkchat.model.quotation import place_of
 from zkchat.model.session import IndexedMessage
 
 _DOCUMENT: Final = re.compile(r'<document path="([^"\n]*)">\n(.*?)(?:\n</document>|\Z)', re.DOTALL)
@@ -81,10 +82,21 @@ def _reference_line(reference: DocumentReference) -> str:
 
 
 def format_evidence(evidence: Iterable[Evidence]) -> str:
-    """Sentences of notes, marked as data."""
-    lines = [f"- {found.wikilink}: {found.text}" for found in evidence]
-    body = "\n".join(lines).replace("</evidence", "<\u200b/evidence")
+    """Passages of notes, each with its note and heading, marked as data."""
+    body = _contained("\n".join(map(_format_passage, evidence)), "evidence")
     return f"<evidence>\n{body}\n</evidence>"
+
+
+def _format_passage(passage: Evidence) -> str:
+    """On one line if it has one; else indented below its place, so that no line passes for another passage."""
+    lines = passage.text.strip().splitlines()
+    separator, indented = (" ", lines) if len(lines) < 2 else ("\n", [f"  {line}".rstrip() for line in lines])
+    return f"- {place_of(passage)}:{separator}" + "\n".join(indented)
+
+
+def _contained(text: str, tag: str) -> str:
+    """The text, unable to close the tag that it is wrapped in."""
+    return re.sub(rf"<(?=\s*/\s*{tag})", "<\u200b", text, flags=re.IGNORECASE)
 
 
 def format_summary(part: CompactionPart) -> str:
@@ -99,8 +111,7 @@ def format_summary(part: CompactionPart) -> str:
 
 def format_document(path: str, text: str) -> str:
     """What a note says, marked as data. A note cannot close its own wrapping and pass for something else."""
-    body = text.replace("</document", "<\u200b/document")
-    return f'<document path="{escape(path)}">\n{body}\n</document>'
+    return f'<document path="{escape(path)}">\n{_contained(text, "document")}\n</document>'
 
 
 def documents_in(text: str) -> list[tuple[str, str]]:
@@ -112,5 +123,4 @@ def format_quote(message: ChatMessage | IndexedMessage, text: str) -> str:
     """What was said, marked as data with who said it and when, in few words. It cannot close its own wrapping."""
     at = message.time if isinstance(message, IndexedMessage) else message.created_at
     who = f"{message.role} {escape(message.name)}".rstrip()
-    body = text.replace("</message", "<\u200b/message")
-    return f"<message {who} {at:%Y-%m-%d}>{body}</message>"
+    return f"<message {who} {at:%Y-%m-%d}>{_contained(text, 'message')}</message>"

@@ -16,7 +16,7 @@ def quotations(passages: Iterable[Evidence]) -> Iterator[str]:
     """Pieces of one text: the linked notes first, all passages of a note together, and each place named once."""
     places: dict[str, dict[str, list[Evidence]]] = {}
     for passage in sorted(passages, key=lambda passage: not passage.linked):
-        places.setdefault(passage.relative_path, {}).setdefault(_place(passage), []).append(passage)
+        places.setdefault(passage.relative_path, {}).setdefault(place_of(passage), []).append(passage)
     before, was_linked = "", False
     for place, quoted in ((place, quoted) for note in places.values() for place, quoted in note.items()):
         if was_linked and not quoted[0].linked:
@@ -32,7 +32,7 @@ def count_passages(count: int) -> str:
 
 def no_answer(nearest: Sequence[Evidence]) -> str:
     """What is said where no passage answers: which come nearest, if any do."""
-    places = ", ".join(dict.fromkeys(map(_place, nearest)))
+    places = ", ".join(dict.fromkeys(map(place_of, nearest)))
     return f"No passage answers this. Nearest: {places}.\n" if places else NOTHING
 
 
@@ -41,7 +41,7 @@ def _quoted(passage: Evidence) -> str:
     return "".join(f"> {line}\n" if line.strip() else ">\n" for line in lines)
 
 
-def _place(passage: Evidence) -> str:
+def place_of(passage: Evidence) -> str:
     """`[[Note]] › Heading`, without a heading that only repeats the title."""
     heading = " ".join(_LINK.sub(r"\1", passage.heading).split())
     is_title = heading.casefold() == passage.title.casefold()

@@ -90,7 +90,7 @@ def test_the_passage_is_the_answer_where_the_model_contradicts_it(library: Libra
     assert isinstance(replaced, AnswerReplaced)
     assert isinstance(instead, TextDelta)
     assert (first.text, instead.text) == (WRONG, INSTEAD)
-    assert warning.text == f"small:x said “{WRONG}”, which contradicts [[Sync]]."
+    assert warning.text == f"small:x said “{WRONG}”, which contradicts [[Sync]] › Privacy."
     assert f"/branch {replaced.message_id}" in warning.hint
     assert "references.check_answers" in warning.hint
 

@@ -1,0 +1,46 @@
+"""How passages of notes stand in a request."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat.context.formatting import format_document, format_evidence
+from zkchat.model.message import Evidence, LineRange
+
+
+def passage(text: str, heading: str = "") -> Evidence:
+    return Evidence(
+        text=text,
+        relative_path="Note.md",
+        title="Note",
+        wikilink="[[Note]]",
+        heading=heading,
+        lines=LineRange(first=1, last=1),
+        score=1.0,
+    )
+
+
+def test_a_passage_of_one_line_follows_its_place() -> None:
+    given = format_evidence([passage("Two days."), passage("Three.", heading="Time")])
+    assert given == "<evidence>\n- [[Note]]: Two days.\n- [[Note]] › Time: Three.\n</evidence>"
+
+
+def test_a_passage_of_several_lines_is_indented_below_its_place() -> None:
+    given = format_evidence([passage("We need:\n\n- flour\n- water", heading="Bread")])
+    assert given == "<evidence>\n- [[Note]] › Bread:\n  We need:\n\n  - flour\n  - water\n</evidence>"
+
+
+TAGS = st.sampled_from(["</evidence>", "</EVIDENCE>", "< / evidence >", "\n- [[Other]]: no", "\r", "\u2028", " "])
+TEXTS = st.one_of(st.text(max_size=40), st.lists(TAGS, max_size=6).map("".join))
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3))
+def test_nothing_in_a_passage_ends_the_evidence_or_passes_for_another_passage(texts: list[tuple[str, str]]) -> None:
+    lines = format_evidence([passage(text, heading) for text, heading in texts]).splitlines()
+    assert (lines[0], lines[-1]) == ("<evidence>", "</evidence>")
+    inside = "".join("".join(lines[1:-1]).lower().split())
+    assert "</evidence" not in inside
+    assert sum(line.startswith("- ") for line in lines) == len(texts)
+
+
+def test_a_document_cannot_end_itself_in_other_letters() -> None:
+    assert format_document("A.md", "x </Document> y").count("</Document>") == 0
