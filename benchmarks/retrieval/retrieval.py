@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.retrieval.distractors import distractors
-from zkchat.model.index import StoredSection, TermPostings
+from zkchat.model.index import StoredSection
 from zkchat.model.note import Passage
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
-from zkchat.vault.search.ranking import TextRanking
+from zkchat.vault.search.ranking import Match, TextRanking
 from zkchat.vault.search.similarity import Sections, common_direction, packed, unpacked
 from zkchat.vault.search.terms import query_terms, words
 from zkchat.vault.search.vectors import VectorSearch
@@ -124,23 +124,20 @@ class Systems:
         return scores
 
     def text(self, question: str) -> Scores:
-        return self._text.scores(*self._asked(question))
+        return self._text.section_scores(self._text.signals(self._matches(question)))
 
     def words(self, question: str) -> Scores:
-        return self._text.bm25f(self._text.matches(*self._asked(question)))
+        return self._text.bm25f(self._matches(question))
 
     def names(self, question: str) -> Scores:
-        scores = np.zeros(len(self.sections), dtype=np.float32)
-        slots, share = self._text.name_scores(self._text.matches(*self._asked(question)))
-        scores[slots] = share
-        return scores
+        return np.maximum(*self._text.name_scores(self._matches(question)))
 
     def vectors(self, question: str) -> Scores:
         return self._near.scores(self._embedder.embed([question])[0])
 
-    def _asked(self, question: str) -> tuple[Counter[str], Sequence[TermPostings]]:
+    def _matches(self, question: str) -> list[Match]:
         asked = Counter(query_terms(question))
-        return asked, self._index.look_up(set(asked), None).postings
+        return self._text.matches(asked, self._index.look_up(set(asked), None).postings)
 
 
 def sections_of(index: SqliteNoteIndex, text: TextRanking) -> list[StoredSection]:

@@ -11,7 +11,7 @@ from typing import Any, assert_never
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
 
-VERSION = 11
+VERSION = 12
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 SCHEMA = (

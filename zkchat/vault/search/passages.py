@@ -18,11 +18,9 @@ from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_
 from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
-    from zkchat.vault.search.ranking import TextRanking
+    from zkchat.vault.search.ranking import Match, Scores, Signals, TextRanking
 
 
-_FIRST_CANDIDATES = 50
-"""Candidates whose texts are fetched at first; each further look takes four times as many."""
 MAX_SNIPPET_CHARACTERS = 200
 _SNIPPET_LEAD = 40
 """Characters shown before the first match."""
@@ -148,74 +146,88 @@ class Search:
     def passages(
         self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
     ) -> list[Passage]:
-        asked, sections = self._found(text, within, at_once=limit, words_only=words_only)
-        return [_passage(section, score, asked) for section, score in islice(sections, limit)]
+        query = parse_query(text)
+        ranked = self._ranked(query, _filter(query, within), None if words_only else self._vectors)
+        found = self._best_sections(ranked, limit) if ranked else self._listed(_filter(query, within))
+        return [_passage(section, score, ranked.asked if ranked else ()) for section, score in islice(found, limit)]
 
     def documents(self, text: str, *, limit: int) -> list[Passage]:
-        asked, sections = self._found(text, None, at_once=_FIRST_CANDIDATES)
-        best: dict[str, Passage] = {}
-        for section, score in sections:
-            if len(best) >= limit:
-                break
-            if section.path not in best:
-                best[section.path] = _passage(section, score, asked)
-        return [*best.values()]
+        query = parse_query(text)
+        ranked = self._ranked(query, _filter(query, None), self._vectors)
+        found = self._best_notes(ranked, limit) if ranked else self._listed(_filter(query, None))
+        return [_passage(section, score, ranked.asked if ranked else ()) for section, score in islice(found, limit)]
 
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
         with _noticing_damage():
             index, postings = self._look_up({*wanted})
             return index.idf(postings)
 
-    def _found(
-        self, text: str, within: Collection[str] | None, *, at_once: int, words_only: bool = False
-    ) -> tuple[frozenset[str], Iterator[tuple[StoredSection, float]]]:
-        """The terms that were asked for, and sections with their scores, as many as somebody wants to see."""
-        query = parse_query(text)
-        asked = Counter(query_terms(query.ranking))
-        notes = _filter(query, within)
-        if asked:
-            vectors = None if words_only else self._vectors
-            return frozenset(asked), self._ranked(query, asked, notes, at_once, vectors)
-        listed = self._listed(notes) if notes != NoteFilter(within=notes.within) else iter(())
-        return frozenset(), listed
-
     def _listed(self, notes: NoteFilter) -> Iterator[tuple[StoredSection, float]]:
         """Where nothing ranks: the beginning of each note that the filters let through, the last changed first."""
+        if notes == NoteFilter(within=notes.within):
+            return
         for first, count in self._index.section_ranges(notes):
             if count:
                 yield from ((section, 0.0) for section in self._index.sections([first]))
 
-    def _ranked(
-        self, query: Query, asked: Counter[str], notes: NoteFilter, at_once: int, vectors: VectorSearch | None
-    ) -> Iterator[tuple[StoredSection, float]]:
+    def _ranked(self, query: Query, notes: NoteFilter, vectors: VectorSearch | None) -> "_Ranked | None":
+        """How well the sections that the query lets through answer it; None if it asks for no words."""
         from zkchat.vault.search.ranking import VECTOR_WEIGHT
 
+        asked = Counter(query_terms(query.ranking))
+        if not asked:
+            return None
         needed = {term for phrase in query.phrases for term in terms(phrase)}
         banned = {terms(word)[0] for word in query.without if len(terms(word)) == 1}
         with _noticing_damage():
             index, postings = self._look_up({*asked, *needed, *banned})
-            scores, allowed = index.scores(asked, postings), index.alive
+            matches, allowed = index.matches(asked, postings), index.alive
+            signals = index.signals(matches)
             for term in needed:
                 allowed = allowed & index.holding(row for row in postings if row.term == term)
             for term in banned:
                 allowed = allowed & ~index.holding(row for row in postings if row.term == term)
             if notes != NoteFilter():
                 allowed = allowed & index.within(self._index.section_ranges(notes))
+            scores = index.section_scores(signals)
             if allowed is not index.alive:
                 scores *= allowed
+            similarities = 0 * scores
             if vectors:
-                slots, similarities = vectors.similarities(query.ranking, index.sections, scores, allowed)
-                scores[slots] += VECTOR_WEIGHT * similarities
-        fits = _text_filter(query)
-        seen: set[int] = set()
-        while True:
-            best = {number: score for number, score in index.best(scores, at_once) if number not in seen}
+                slots, near = vectors.similarities(query.ranking, index.sections, scores, allowed)
+                similarities[slots] = near
+                scores[slots] += VECTOR_WEIGHT * near
+        return _Ranked(frozenset(asked), index, matches, signals, similarities, scores, _text_filter(query))
+
+    def _best_sections(self, ranked: "_Ranked", at_once: int) -> Iterator[tuple[StoredSection, float]]:
+        """Sections with their scores, best first, as many as somebody wants to see."""
+        index, fits = ranked.index, ranked.fits
+        seen = 0
+        while best := dict(index.best(ranked.scores, at_once)[seen:]):
             found = sorted(self._index.sections([*best]), key=lambda each: (-best[each.id], each.path, each.first_line))
-            yield from ((section, best[section.id]) for section in found if fits(section))
-            seen |= best.keys()
-            if not best:
-                return
-            at_once = 4 * max(at_once, len(seen))
+            yield from ((section, best[section.id]) for section in found if not fits or fits(section))
+            seen += len(best)
+            at_once = 4 * max(at_once, seen)
+
+    def _best_notes(self, ranked: "_Ranked", at_once: int) -> Iterator[tuple[StoredSection, float]]:
+        """Notes with their scores, each by the best of its sections that fits, best first."""
+        index, fits = ranked.index, ranked.fits
+        with _noticing_damage():
+            scores = index.note_scores(ranked.matches, ranked.signals, ranked.similarities, ranked.scores > 0)
+        seen = 0
+        while best := index.best_notes(scores, at_once)[seen:]:
+            order: dict[int, tuple[float, int]] = {}
+            for note, score in best:
+                sections = index.sections_of(note, ranked.scores)
+                order |= {each: (-score, place) for place, each in enumerate(sections if fits else sections[:1])}
+            shown: dict[str, StoredSection] = {}
+            for section in sorted(self._index.sections([*order]), key=lambda each: order[each.id]):
+                if not fits or fits(section):
+                    shown.setdefault(section.path, section)
+            for section in sorted(shown.values(), key=lambda each: (order[each.id][0], each.path)):
+                yield section, -order[section.id][0]
+            seen += len(best)
+            at_once = 4 * max(at_once, seen)
 
     def _look_up(self, wanted: set[str]) -> "tuple[TextRanking, Sequence[TermPostings]]":
         """Where the terms stand, in an index of the same generation; it is built anew only when there is a new one."""
@@ -226,6 +238,21 @@ class Search:
         if known is None or lookup.segments is not None:
             self._known = known = lookup.generation, TextRanking(lookup.segments or (), lookup.dead)
         return known[1], lookup.postings
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """How well each section answers a query."""
+
+    asked: frozenset[str]
+    index: "TextRanking"
+    matches: "Sequence[Match]"
+    signals: "Signals"
+    similarities: "Scores"
+    scores: "Scores"
+    """Of all sections, by slot; 0 for those that the filters keep out."""
+    fits: Callable[[StoredSection], bool] | None
+    """What a section's text has to fulfil besides."""
 
 
 @contextmanager
@@ -253,12 +280,12 @@ def _names_text(names: tuple[str, ...]) -> str:
     return "\n".join(map(phrase_text, names))
 
 
-def _text_filter(query: Query) -> Callable[[StoredSection], bool]:
+def _text_filter(query: Query) -> Callable[[StoredSection], bool] | None:
     """Whether the phrases stand in a section, word for word, and the unwanted ones do not."""
     wanted = [phrase_text(phrase) for phrase in query.phrases]
     unwanted = [phrase_text(phrase) for phrase in query.without if len(terms(phrase)) != 1]
     if not wanted and not unwanted:
-        return lambda _section: True
+        return None
 
     def fits(section: StoredSection) -> bool:
         texts = (*section.heading_path, section.text)

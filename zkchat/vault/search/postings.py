@@ -10,11 +10,14 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zkchat.model.index import Segment, SegmentHead, TermPostings
 from zkchat.model.note import Note, Section, file_title
 from zkchat.vault.search.terms import query_words, words
 from zkchat.vault.search.vocabulary import Numbers, ranges, vocabulary
+
+Mask = NDArray[np.bool_]
 
 MAX_SLOTS = 1 << 24
 NAME_FIELD_WEIGHT = 2
@@ -26,6 +29,8 @@ _FREQUENCY_BITS = 8
 _MAX_FREQUENCY = (1 << _FREQUENCY_BITS) - 1
 _SLOT_BITS = 24
 _MAX_LENGTH = 0xFFFF
+_HEADING_BIT = 1 << 31
+"""In the number of a name's words: it is a heading."""
 _WORD = np.dtype("<u4")
 _SHORT = np.dtype("<u2")
 
@@ -37,6 +42,8 @@ class Head(NamedTuple):
     lengths: Numbers
     names: Numbers
     """A row each: the first slot it names, how many, and how many words it has."""
+    is_heading: Mask
+    """Which names are headings; the others are those of a note, and each note has at least one."""
 
 
 class SegmentBuilder:
@@ -47,7 +54,7 @@ class SegmentBuilder:
         self._texts: list[str] = []
         self._names: dict[str, int] = {}
         self._runs: list[int] = []
-        """By threes: a name, the first slot it names, and how many."""
+        """By fours: a name, the first slot it names, how many, and whether it is a heading."""
 
     @property
     def slots(self) -> int:
@@ -56,30 +63,30 @@ class SegmentBuilder:
     def add(self, note: Note, sections: Sequence[Section]) -> None:
         first = self.slots
         self._texts += [section.text for section in sections]
-        self._end([(name, first) for name in _names(note)], self.slots)
+        self._end([(name, first) for name in _names(note)], self.slots, is_heading=False)
         above: tuple[str, ...] = ()
         open_runs: list[tuple[str, int]] = []
         for slot, section in enumerate(sections, start=first):
             path = section.heading_path
             if path != above:
                 shared = _shared(path, above)
-                self._end(open_runs[shared:], slot)
+                self._end(open_runs[shared:], slot, is_heading=True)
                 open_runs[shared:] = [(heading, slot) for heading in path[shared:]]
                 above = path
-        self._end(open_runs, self.slots)
+        self._end(open_runs, self.slots, is_heading=True)
 
-    def _end(self, runs: Sequence[tuple[str, int]], slot: int) -> None:
+    def _end(self, runs: Sequence[tuple[str, int]], slot: int, *, is_heading: bool) -> None:
         names = self._names
         for name, start in runs:
-            self._runs += names.setdefault(name, len(names)), start, slot - start
+            self._runs += names.setdefault(name, len(names)), start, slot - start, is_heading
 
     def build(self) -> Segment:
         """The segment, its sections numbered from 0."""
         names = [*self._names]
         read = self._vocabulary.read(names)
         texts, of_names = self._vocabulary.lists(self._vocabulary.read(self._texts)), self._vocabulary.lists(read)
-        runs = np.array(self._runs, dtype=np.int64).reshape(-1, 3)
-        name, start, count = runs.T
+        runs = np.array(self._runs, dtype=np.int64).reshape(-1, 4)
+        name, start, count, is_heading = runs.T
         above = of_names.of(np.repeat(name, count))
         slot_above = ranges(start, count)[above.places]
         terms = np.concatenate((texts.terms, np.repeat(above.terms, NAME_FIELD_WEIGHT)))
@@ -98,7 +105,8 @@ class SegmentBuilder:
         head = Head(
             sections=np.arange(self.slots),
             lengths=np.bincount(slots, minlength=self.slots),
-            names=np.column_stack((runs[:, 1:], distinct)),
+            names=np.column_stack((start, count, distinct)),
+            is_heading=is_heading == 1,
         )
         return _packed(vocabulary, head, keys, frequencies, name_keys)
 
@@ -130,7 +138,9 @@ def merged(
         new_slot = sum(len(each.sections) for each in heads) + np.cumsum(alive) - 1
         new_name = sum(len(each.names) for each in heads) + np.cumsum(names_alive) - 1
         head.names[:, 0] = new_slot[head.names[:, 0]]
-        heads.append(Head(head.sections[alive], head.lengths[alive], head.names[names_alive]))
+        heads.append(
+            Head(head.sections[alive], head.lengths[alive], head.names[names_alive], head.is_heading[names_alive])
+        )
         term, slot, frequency = _rows(rows, number)
         kept = alive[slot]
         section_keys.append(_keys(term[kept], new_slot[slot[kept]]))
@@ -155,10 +165,14 @@ def count_dead(head: SegmentHead, dead: Sequence[int]) -> int:
 
 
 def unpacked(head: SegmentHead) -> Head:
+    names = np.frombuffer(head.names, _WORD).astype(np.int64).reshape(-1, 3)
+    is_heading = names[:, 2] >= _HEADING_BIT
+    names[:, 2] &= _HEADING_BIT - 1
     return Head(
         sections=np.frombuffer(head.sections, _WORD).astype(np.int64),
         lengths=np.frombuffer(head.lengths, _SHORT).astype(np.int64),
-        names=np.frombuffer(head.names, _WORD).astype(np.int64).reshape(-1, 3),
+        names=names,
+        is_heading=is_heading,
     )
 
 
@@ -203,7 +217,7 @@ def _packed(vocabulary: Sequence[str], head: Head, keys: Numbers, frequencies: N
         slots=len(head.sections),
         sections=head.sections.astype(_WORD).tobytes(),
         lengths=np.minimum(head.lengths, _MAX_LENGTH).astype(_SHORT).tobytes(),
-        names=head.names.astype(_WORD).tobytes(),
+        names=(head.names + head.is_heading[:, None] * [0, 0, _HEADING_BIT]).astype(_WORD).tobytes(),
         terms=[vocabulary[place] for place in used.tolist()],
         section_postings=packed.astype(_WORD).tobytes(),
         section_ends=_ends(keys, used),

@@ -1,13 +1,15 @@
-"""Scores of sections: a weighted sum of what their words, and their names, have in common with a question.
+"""Scores of sections and notes: a weighted sum of what their words, and their names, have in common with a question.
 
 Words are compared by BM25F in its simple form: the names of a note and the heading path count double, in the frequency
-of a term as in the length of a section. Needs NumPy: import this module where it is used.
+of a term as in the length of a section. A note counts by its best section and as a whole. Needs NumPy: import this
+module where it is used.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from zkchat.model.index import SegmentHead, TermPostings
 from zkchat.vault.search.postings import name_postings, section_postings, unpacked
 from zkchat.vault.search.terms import idf
+from zkchat.vault.search.vocabulary import ranges
 
 Numbers = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -22,7 +25,13 @@ Mask = NDArray[np.bool_]
 
 K1 = 1.2
 B = 0.75
-NAME_WEIGHT = 0.8
+NOTE_NAME_WEIGHT = 1.6
+NOTE_HEADING_SHARE = 0.5
+"""Where notes are ranked, a heading counts so much beside a name of the note itself."""
+SECTION_NAME_WEIGHT = 1.2
+SECTION_HEADING_WEIGHT = 0.5
+WHOLE_SHARE = 0.5
+"""Of a note's score by words, so much is that of the whole note; the rest is that of its best section."""
 VECTOR_WEIGHT = 0.3
 
 _PACKED_BYTES = 4
@@ -43,6 +52,18 @@ class Match:
     """The names that contain it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What sections have in common with a question, 1 for all of it."""
+
+    words: Scores
+    """By slot: its share of the highest BM25F score."""
+    names: Scores
+    """By slot: what the best of the note's names says."""
+    headings: Scores
+    """By slot: what the best of the headings above it says."""
+
+
 class TextRanking:
     """The sections of one generation of the index, by slot: segments one after the other."""
 
@@ -57,21 +78,34 @@ class TextRanking:
         self.sections: Numbers = whole.sections
         self._names = whole.names.astype(np.int32)
         self._names[:, 0] += np.repeat(np.array(starts[:-1], dtype=np.int32), names)
+        self._is_heading = whole.is_heading
+        self._note_starts = np.unique(self._names[~self._is_heading, 0])
+        """The first slot of each note; those of its other sections follow."""
         self.alive: Mask = ~np.isin(self.sections, np.array(dead, dtype=np.int64))
         self._all_alive = bool(self.alive.all())
         self._count = int(self.alive.sum())
-        mean = max(int(whole.lengths[self.alive].sum()) / max(self._count, 1), 1.0)
-        self._length_norm = (K1 * (1 - B + B * whole.lengths / mean)).astype(np.float32)
-        """K1, scaled by the length of each section: the term frequency that earns half of a term's weight."""
+        self._length_norm = _length_norm(whole.lengths, self.alive)
+        counts = np.diff(self._note_starts, append=len(self.sections))
+        self._note_of = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        lengths = np.bincount(self._note_of, weights=whole.lengths, minlength=len(counts))
+        self._note_norm = _length_norm(lengths, self.alive[self._note_starts])
 
-    def scores(self, asked: Mapping[str, int], postings: Iterable[TermPostings]) -> Scores:
-        """For every slot how well it answers to the terms asked for, each with its frequency in the question."""
-        matches = self.matches(asked, postings)
-        total = self.bm25f(matches)
-        total /= total.max(initial=0) or 1
-        named, share = self.name_scores(matches)
-        total[named] += NAME_WEIGHT * share
-        return total
+    def signals(self, matches: Sequence[Match]) -> Signals:
+        return Signals(_shares(self.bm25f(matches)), *self.name_scores(matches))
+
+    def section_scores(self, found: Signals) -> Scores:
+        """For every slot how well it answers by its text."""
+        scores: Scores = found.words + SECTION_NAME_WEIGHT * found.names + SECTION_HEADING_WEIGHT * found.headings
+        return scores
+
+    def note_scores(self, matches: Sequence[Match], found: Signals, similarities: Scores, allowed: Mask) -> Scores:
+        """For every note how well it answers, of its sections only those that are allowed; 0 if there is none."""
+        section, near = self._highest_of_note(found.words * allowed), self._highest_of_note(similarities)
+        words = (1 - WHOLE_SHARE) * section + WHOLE_SHARE * _shares(self.note_bm25(matches))
+        headings = NOTE_HEADING_SHARE * self._highest_of_note(found.headings * allowed)
+        names = NOTE_NAME_WEIGHT * np.maximum(found.names[self._note_starts], headings)
+        # Names are part of the words, so that a note has something in common by words or by meaning, or has nothing.
+        return np.where((section > 0) | (near > 0), words + names + VECTOR_WEIGHT * near, np.float32(0))
 
     def matches(self, asked: Mapping[str, int], postings: Iterable[TermPostings]) -> list[Match]:
         """Of the terms that stand anywhere; in the question's order, so that sums come out the same every time."""
@@ -92,24 +126,35 @@ class TextRanking:
             scores[term.slots] += term.query_frequency * term.idf * term.frequencies / (term.frequencies + length_norm)
         return scores
 
-    def name_scores(self, matches: Sequence[Match]) -> tuple[Numbers, Scores]:
-        """The slots whose names have a word in common with the question, and how much the best of these names says.
+    def note_bm25(self, matches: Iterable[Match]) -> Scores:
+        """The BM25 score of each note as a whole."""
+        scores = np.zeros(len(self._note_starts), dtype=np.float32)
+        alive = int(self.alive[self._note_starts].sum())
+        for term in matches:
+            notes = self._note_of[term.slots]
+            firsts = np.flatnonzero(np.append(True, notes[1:] != notes[:-1]))
+            notes, frequencies = notes[firsts], np.add.reduceat(term.frequencies, firsts)
+            weight = term.query_frequency * idf(alive, len(notes))
+            scores[notes] += weight * frequencies / (frequencies + self._note_norm[notes])
+        return scores
+
+    def name_scores(self, matches: Sequence[Match]) -> tuple[Scores, Scores]:
+        """For every slot how much the best name of its note says, and how much the best heading above it says.
 
         A name says the share of the question that it holds × the cube of the share of itself that the question holds.
         """
+        of_notes, of_headings = np.zeros((2, len(self.sections)), dtype=np.float32)
         if not matches:
-            return _NONE, np.zeros(0, dtype=np.float32)
+            return of_notes, of_headings
         idfs = np.array([term.idf for term in matches])
         names, place = np.unique(np.concatenate([term.names for term in matches]), return_inverse=True)
         mass = np.bincount(place, weights=np.repeat(idfs, [len(term.names) for term in matches]))
         first, count, words = self._names[names].T
-        said = mass / idfs.sum() * (np.bincount(place) / words) ** 3
-        every = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - first, count)
-        slots, place = np.unique(every, return_inverse=True)
-        best = np.zeros(len(slots), dtype=np.float32)
-        np.maximum.at(best, place, np.repeat(said, count).astype(np.float32))
-        alive = self.alive[slots]
-        return slots[alive], best[alive]
+        said = (mass / idfs.sum() * (np.bincount(place) / words) ** 3).astype(np.float32)
+        is_heading = self._is_heading[names]
+        for best, some in ((of_notes, ~is_heading), (of_headings, is_heading)):
+            np.maximum.at(best, ranges(first[some], count[some]), np.repeat(said[some], count[some]))
+        return of_notes * self.alive, of_headings * self.alive
 
     def idf(self, postings: Iterable[TermPostings]) -> dict[str, float]:
         """The inverse document frequency of each term that occurs anywhere."""
@@ -136,11 +181,27 @@ class TextRanking:
 
     def best(self, scores: Scores, count: int) -> list[tuple[int, float]]:
         """Sections with scores above 0, best first: `count` of them, and all that equal the last."""
-        slots = np.flatnonzero(scores > 0)
-        if count < len(slots):
-            slots = slots[scores[slots] >= np.partition(scores[slots], -count)[-count]]
-        slots = slots[np.argsort(-scores[slots], kind="stable")]
+        slots = _best(scores, count)
         return [*zip(self.sections[slots].tolist(), scores[slots].tolist(), strict=True)]
+
+    def best_notes(self, scores: Scores, count: int) -> list[tuple[int, float]]:
+        """Notes with scores above 0, best first: `count` of them, and all that equal the last."""
+        notes = _best(scores, count)
+        return [*zip(notes.tolist(), scores[notes].tolist(), strict=True)]
+
+    def sections_of(self, note: int, scores: Scores) -> list[int]:
+        """The sections of a note with scores above 0, best first."""
+        start, *end = self._note_starts[note : note + 2].tolist()
+        of_note = scores[start : end[0] if end else None]
+        found: list[int] = self.sections[start + _best(of_note, len(of_note))].tolist()
+        return found
+
+    def _highest_of_note(self, scores: Scores) -> Scores:
+        """For every note the highest score of its slots."""
+        best = np.zeros(len(self._note_starts), dtype=np.float32)
+        slots = np.flatnonzero(scores > 0)
+        np.maximum.at(best, self._note_of[slots], scores[slots])
+        return best
 
     @cached_property
     def _in_order(self) -> tuple[Numbers, Numbers]:
@@ -174,7 +235,22 @@ class TextRanking:
         return idf(self._count, count)
 
 
-_NONE: Numbers = np.zeros(0, dtype=np.int64)
+def _length_norm(lengths: NDArray[Any], alive: Mask) -> Scores:
+    """K1, scaled by the length of each: the term frequency that earns half of a term's weight."""
+    mean = max(int(lengths[alive].sum()) / max(int(alive.sum()), 1), 1.0)
+    return (K1 * (1 - B + B * lengths / mean)).astype(np.float32)
+
+
+def _shares(scores: Scores) -> Scores:
+    return scores / (scores.max(initial=0) or 1)
+
+
+def _best(scores: Scores, count: int) -> Numbers:
+    """The places of scores above 0, highest first: `count` of them, and all that equal the last."""
+    places = np.flatnonzero(scores > 0)
+    if count < len(places):
+        places = places[scores[places] >= np.partition(scores[places], -count)[-count]]
+    return places[np.argsort(-scores[places], kind="stable")]
 
 
 def _one_after_the_other(segments: Sequence[SegmentHead]) -> SegmentHead:

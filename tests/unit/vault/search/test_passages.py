@@ -193,6 +193,54 @@ def test_a_search_can_be_kept_within_some_notes(vault: Vault) -> None:
     assert vault.paths("", within=["a.md"]) == []
 
 
+def test_a_note_is_found_by_its_name_before_one_that_has_a_heading_of_that_name(vault: Vault) -> None:
+    vault.holds(compost="Peelings and leaves.", diary="# Diary\n\n## Compost\n\nCompost, compost and compost again.")
+    assert [found.path for found in vault.library.documents("compost")] == ["compost.md", "diary.md"]
+
+
+def test_a_section_counts_by_the_name_of_its_note_and_by_its_heading(vault: Vault) -> None:
+    text = "Slates were ordered, and they came in the spring."
+    vault.holds(
+        greenhouse=f"## Door\n\n{text}\n\n## Roof\n\n{text}",
+        barn=f"## Roof of the greenhouse over there and so on\n\n{text}\n\n## Roof\n\n{text}",
+    )
+    first = vault.find("greenhouse roof")[0]
+    assert (first.path, first.heading_path) == ("greenhouse.md", ("Roof",))
+
+
+def test_a_heading_that_is_the_question_outweighs_a_text_that_repeats_it(vault: Vault) -> None:
+    vault.holds(a="## Roof\n\nSlates were ordered in spring.\n\n## Door\n\nRoof, roof, roof, roof, roof and roof.")
+    assert [found.heading_path for found in vault.find("roof")] == [("Roof",), ("Door",)]
+
+
+def test_a_note_that_says_it_in_several_sections_comes_before_one_that_says_it_once(vault: Vault) -> None:
+    filling = "Other words stand here, so that the section is about as long."
+    vault.holds(
+        a=f"## One\n\nA zebra. {filling}\n\n## Two\n\nNothing. {filling}\n\n## Three\n\nNothing. {filling}",
+        b=f"## One\n\nA zebra. {filling}\n\n## Two\n\nA zebra. {filling}\n\n## Three\n\nA zebra. {filling}",
+    )
+    assert [found.path for found in vault.library.documents("zebra")] == ["b.md", "a.md"]
+    assert vault.find("zebra")[0].score == vault.find("zebra")[3].score
+
+
+def test_of_a_note_the_best_section_that_holds_the_phrase_is_shown(vault: Vault) -> None:
+    vault.holds(
+        a="## Hot\n\nheap hot heap hot heap hot\n\n## Heap\n\nIn spring the hot heap is turned.", b="the hot heap"
+    )
+    found = vault.library.documents('"the hot heap"')
+    assert {each.path: each.heading_path for each in found} == {"a.md": ("Heap",), "b.md": ()}
+    assert [each.path for each in vault.library.documents("hot -spring")] == ["a.md", "b.md"]
+    assert vault.library.documents("hot -spring")[0].heading_path == ("Hot",)
+    assert vault.library.documents('"no such heap"') == []
+
+
+def test_notes_that_answer_alike_come_in_the_order_of_their_paths(vault: Vault) -> None:
+    vault.holds(**dict.fromkeys("cabdfe", "A zebra."))
+    assert [found.path for found in vault.library.documents("zebra")] == [f"{name}.md" for name in "abcdef"]
+    assert len(vault.library.documents("zebra", limit=2)) == 2
+    assert [found.path for found in vault.library.documents("zebra path:d.m")] == ["d.md"]
+
+
 def test_documents_are_distinct_notes_by_their_best_passage(vault: Vault) -> None:
     many = "\n\n".join(f"## Part {number}\n\nzebra zebra" for number in range(70))
     vault.holds(a=many, b="one zebra among many other words of no weight at all, really")

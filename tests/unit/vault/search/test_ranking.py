@@ -3,13 +3,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.model.index import NoteFilter
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
-from zkchat.vault.search.ranking import NAME_WEIGHT, TextRanking
+from zkchat.vault.search.ranking import NOTE_NAME_WEIGHT, SECTION_NAME_WEIGHT, Match, Scores, TextRanking
 from zkchat.vault.search.terms import query_terms
 
 
@@ -37,20 +38,27 @@ class Notes:
         return self
 
     def scores(self, question: str) -> dict[str, float]:
-        asked = Counter(query_terms(question))
-        lookup = self._index.look_up(set(asked), None)
-        index = TextRanking(lookup.segments or (), self._gone)
-        scores = index.scores(asked, lookup.postings)
-        return {self._sections[number]: score for number, score in zip(index.sections, scores.tolist(), strict=True)}
+        index, matches = self._matched(question)
+        return self._by_name(index, index.section_scores(index.signals(matches)))
+
+    def note_scores(self, question: str) -> dict[str, float]:
+        index, matches = self._matched(question)
+        nothing = np.zeros(len(index.sections), dtype=np.float32)
+        return self._by_name(index, index.note_scores(matches, index.signals(matches), nothing, index.alive))
 
     def said_by_names(self, question: str) -> dict[str, float]:
+        index, matches = self._matched(question)
+        said, _ = index.name_scores(matches)
+        return {name: share for name, share in self._by_name(index, said).items() if share}
+
+    def _matched(self, question: str) -> tuple[TextRanking, list[Match]]:
         asked = Counter(query_terms(question))
         lookup = self._index.look_up(set(asked), None)
         index = TextRanking(lookup.segments or (), self._gone)
-        slots, said = index.name_scores(index.matches(asked, lookup.postings))
-        return {
-            self._sections[number]: share for number, share in zip(index.sections[slots], said.tolist(), strict=True)
-        }
+        return index, index.matches(asked, lookup.postings)
+
+    def _by_name(self, index: TextRanking, scores: Scores) -> dict[str, float]:
+        return {self._sections[number]: score for number, score in zip(index.sections, scores.tolist(), strict=True)}
 
 
 @pytest.fixture
@@ -69,7 +77,8 @@ def test_the_best_text_counts_one_and_the_others_a_share_of_it(notes: Notes) -> 
 
 def test_a_name_that_is_the_question_counts_beside_the_text(notes: Notes) -> None:
     notes.hold(**{"a": "nothing", "b": "nothing either", "red kite": "a bird"})
-    assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NAME_WEIGHT)}
+    assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + SECTION_NAME_WEIGHT)}
+    assert notes.note_scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NOTE_NAME_WEIGHT)}
 
 
 def test_a_name_says_the_less_the_more_of_it_was_not_asked_for(notes: Notes) -> None:
@@ -87,6 +96,7 @@ def test_a_section_that_is_gone_has_no_score_by_its_text_or_by_its_name(notes: N
     notes.hold(kite="a kite", b="another kite", c="nothing")
     assert notes.scores("kite")["kite"] > 1
     assert notes.lose("kite").scores("kite") == {"kite": 0, "b": pytest.approx(1), "c": 0}
+    assert notes.note_scores("kite") == {"kite": 0, "b": pytest.approx(1), "c": 0}
 
 
 def test_what_no_note_holds_scores_nowhere(notes: Notes) -> None:
@@ -95,4 +105,8 @@ def test_what_no_note_holds_scores_nowhere(notes: Notes) -> None:
 
 
 def test_of_no_notes_there_are_no_scores() -> None:
-    assert TextRanking((), ()).scores(Counter(["kite"]), ()).tolist() == []
+    index = TextRanking((), ())
+    signals = index.signals(index.matches(Counter(["kite"]), ()))
+    scores = index.section_scores(signals)
+    assert scores.tolist() == []
+    assert index.note_scores([], signals, scores, scores > 0).tolist() == []

@@ -46,6 +46,7 @@ def test_merging_changes_nothing_that_is_found(tmp_path: Path, index: SqliteNote
         fresh.refresh()
         for query in ("garden", "plants soil", "bed 20", "garden 7 -soil", '"garden 22"'):
             assert found_in(library, query) == found_in(fresh, query)
+            assert library.documents(query, limit=100) == fresh.documents(query, limit=100)
 
 
 def test_what_is_mostly_dead_is_cleaned_away(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
