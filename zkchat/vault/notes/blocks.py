@@ -147,15 +147,14 @@ def _introduces(text: LinedText, run: Run, following: Sequence[Run]) -> bool:
     start, end = text.span(run)
     if run.question_end == end:
         return not nearest.question_end
-    said = text.flat[start:end]
     if run.kind != "paragraph":
         return False
+    said = text.flat[start:end]
     if runs.ends_in_colon(said) or (run.is_one_line and _BOLD_LINE.fullmatch(said)):
         return True
-    if len(following) > 1:
-        return False
     room = {"list": _MAX_LIST_LEAD * run.is_one_line, "code": _MAX_CODE_LEAD}.get(main.kind, 0)
-    return len(said) <= room and len(said) + len(_WIDE.findall(said)) <= room
+    is_short = len(following) == 1 and len(said) <= room and len(said) + len(_WIDE.findall(said)) <= room
+    return is_short and _WORD.search(_LINK.sub("", said)) is not None  # a picture introduces nothing
 
 
 def _block(section: str, text: LinedText, group: Sequence[Run], heading_path: tuple[str, ...]) -> Block:
@@ -239,10 +238,12 @@ class _Units:
         lead = self._last()
         within: list[tuple[int, int]] = []  # the items around, as their indents and numbers
         header: int | None = None
+        introduction: int | None = None  # the sentence before that ends in a colon
         for number, piece in enumerate(pieces):
             while within and within[-1][0] >= piece.indent:
                 within.pop()
-            parent = within[-1][1] if within else lead
+            is_introduced = piece.kind != "text" and introduction is not None
+            parent = within[-1][1] if within else introduction if is_introduced else lead
             span = piece.start, piece.end
             if piece.kind == "row":
                 self._append(span, parent if header is None else header)
@@ -259,6 +260,7 @@ class _Units:
             else:
                 for sentence in sentence_spans(self._text.flat, *span):
                     self._append(sentence, parent)
+                introduction = self._last() if self.found and runs.ends_in_colon(self.found[-1].text) else None
 
     def _item(self, piece: _Piece, parent: int | None) -> int:
         if piece.end - piece.start <= _MAX_UNCUT_ITEM:

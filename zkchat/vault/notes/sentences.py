@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from zkchat.vault.notes.markdown import Span
+from zkchat.vault.notes.runs import closes_fence, opens_fence
 
-_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _HEADING_OR_ID = re.compile(r"\s{0,3}#{1,6}\s|\s*\^[\w-]+\s*$")
 _STARTS_A_UNIT = re.compile(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|\|)")
 _MARKER = re.compile(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
@@ -43,19 +43,18 @@ def _units(text: str) -> Iterator[str]:
     unit: list[str] = []
     fence = ""
     for line in text.splitlines():
-        opened = _FENCE.match(line)
         if fence:
             unit.append(line)
-            if opened and opened[1].startswith(fence) and not line.strip().strip(fence[0]):
+            if closes_fence(line, fence):
                 yield from _taken(unit) if len(unit) <= _MAX_LISTING_LINES else ()
                 unit, fence = [], ""
             continue
+        opened = opens_fence(line)
         is_prose = not _is_frame(line)
         if opened or not is_prose or _STARTS_A_UNIT.match(line):
             yield from _taken(unit)
             unit = []
-        if opened:
-            fence = opened[1]
+        fence = opened
         if is_prose:
             unit.append(line)
     yield from _taken(unit) if not fence else ()
@@ -76,7 +75,7 @@ def _taken(unit: list[str]) -> Iterator[str]:
 
 
 def _split(unit: str) -> Iterator[str]:
-    if _FENCE.match(unit) or unit.lstrip().startswith("|"):
+    if opens_fence(unit.partition("\n")[0]) or unit.lstrip().startswith("|"):
         yield unit.strip()
         return
     unit = _BLOCK_ID.sub("", _MARKER.sub("", unit, count=1))

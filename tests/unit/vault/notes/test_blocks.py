@@ -167,6 +167,7 @@ def test_what_belongs_together_is_one_block(section: str, kind: str, units: list
         ("in the shed\n```\n\nAfter it.", ["in the shed\n```", "After it."]),
         ("---\ntitle: X\ntags: [y]\n---\n# X\nBody.", ["Body."]),
         ("Is it?\n\nWas it?\n\nYes.", ["Is it?", "Was it?\n\nYes."]),
+        ("![[photo.png|300]]\n\n- a\n- b", ["![[photo.png|300]]", "- a\n- b"]),
         ("We have:\n\nYear:: 2017", ["We have:", "Year:: 2017"]),
         (f"{'A long text ' * 20}\n---\nMore.", [("A long text " * 20).rstrip(), "More."]),
         ("It was in\n1984. Then it ended.\n\n1. one", ["It was in\n1984. Then it ended.", "1. one"]),
@@ -306,6 +307,11 @@ def test_a_section_has_the_same_blocks_in_every_language(language: str) -> None:
     found = blocks(cleandoc(LANGUAGES[language]))
     assert [(block.kind, len(block.sentences)) for block in found] == [("paragraph", 2), ("list", 3), ("faq", 3)]
     assert [[unit.parent for unit in block.sentences] for block in found] == [[None, None], [None, 0, 0], [None, 0, 0]]
+
+
+def test_what_is_introduced_within_a_quote_needs_what_introduces_it() -> None:
+    block = only("> Take these:\n>\n> 1. bread\n> 2. salt\n>\n> Then go.\n> - at once")
+    assert [unit.parent for unit in block.sentences] == [None, 0, 0, None, None]
 
 
 def test_a_long_item_is_cut_into_sentences_that_belong_to_its_first() -> None:
