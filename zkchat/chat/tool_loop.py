@@ -27,7 +27,8 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import ChatMessage, DocumentReference, Status, ToolCallPart, ToolResultPart
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.quotation import no_answer
 from zkchat.model.session import MessageEntry
 from zkchat.ports import ModelProvider, Tokenizer, ToolOutcome
 from zkchat.tools.registry import MAX_ARGUMENTS_CHARS, Toolbox
@@ -47,8 +48,7 @@ _KEPT_ARGUMENTS: Final = 200
 """Characters that stay of arguments which are too long to be read."""
 _MAX_DELTA: Final = 4_000
 """Characters that are shown, and written down, at once: between two deltas the user may stop the answer."""
-TOO_SMALL = "Your notes hold nothing on this, and this model is too small to know by itself.\n"
-NOTHING_FOUND = "Your notes hold nothing on this.\n"
+TOO_SMALL = "This model is too small to know by itself."
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
 
@@ -185,8 +185,8 @@ class ToolLoop:
         exchange.calls, exchange.finish = [], None
         exchange.draft = self.journal.begin_answer(info)
         abstains = (info.needs_evidence or exchange.strict) and not exchange.is_grounded
-        reason = TOO_SMALL if info.needs_evidence else NOTHING_FOUND
-        answer = _abstention(reason) if abstains else self.provider.stream(exchange.assembled.request)
+        request = exchange.assembled.request
+        answer = _abstention(request, info) if abstains else self.provider.stream(request)
         async with aclosing(answer) as chunks:
             await self._receive(chunks, exchange, exchange.draft, emit)
         if exchange.finish is None:
@@ -324,7 +324,9 @@ def _as_stored(call: ToolCallPart) -> ToolCallPart:
     return call.model_copy(update={"name": call.name[:MAX_NAME_LENGTH], "arguments": kept})
 
 
-async def _abstention(text: str) -> AsyncGenerator[ModelChunk, None]:
+async def _abstention(request: ModelRequest, info: ModelInfo) -> AsyncGenerator[ModelChunk, None]:
     """What is said in the place of a model that would only invent something."""
-    yield TextChunk(text=text)
+    yield TextChunk(text=no_answer(request.nearest))
+    if info.needs_evidence:
+        yield TextChunk(text=f"{TOO_SMALL}\n")
     yield Finish(reason="abstained")

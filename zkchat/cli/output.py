@@ -82,7 +82,8 @@ def announce_quotes(io: CommandIO, opened: "OpenConversation") -> None:
 
 def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:
     """After quotations: which command shows others. Where there are none: what to try."""
-    from zkchat.model.quotation import NOTHING, count_passages
+    from zkchat.model.quotation import NOTHING
+    from zkchat.model.text import counted
 
     conversation = opened.conversation
     answer = conversation.history.last
@@ -91,7 +92,7 @@ def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, mos
     if answer.text == NOTHING:
         io.note("Try the words that your notes use, or link a note: [[ and the beginning of its name.")
     elif further := conversation.count_further_passages(most):
-        io.note(f"{command} shows {count_passages(further)}.")
+        io.note(f"{command} shows {counted(further, 'further passage')}.")
 
 
 def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:

@@ -25,11 +25,6 @@ def quotations(passages: Iterable[Evidence]) -> Iterator[str]:
         before, was_linked = "\n", quoted[0].linked
 
 
-def count_passages(count: int) -> str:
-    """`3 further passages`."""
-    return f"{count} further {'passage' if count == 1 else 'passages'}"
-
-
 def no_answer(nearest: Sequence[Evidence]) -> str:
     """What is said where no passage answers: which come nearest, if any do."""
     places = ", ".join(dict.fromkeys(map(place_of, nearest)))

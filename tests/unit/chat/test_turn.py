@@ -11,7 +11,7 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS, NOTHING_FOUND, REPEATED
+from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS, REPEATED
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.events import (
@@ -30,6 +30,7 @@ from zkchat.model.events import (
 )
 from zkchat.model.message import ChatMessage, EvidencePart, FilePart, TextPart, TokenUsage, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
+from zkchat.model.quotation import NOTHING
 from zkchat.model.session import TitleEntry, messages_of, thread_of
 from zkchat.ports import ModelProvider
 from zkchat.providers.quote import Quote
@@ -359,5 +360,5 @@ def test_strictly_only_what_the_notes_say_is_answered(library: Library, store: S
     assert "Answer only from the text inside <evidence>" in request.messages[0].text
     silent = finished(say(talk, "Who painted the Sistine Chapel?"))
     assert silent.abstained
-    assert silent.message.text == NOTHING_FOUND
+    assert silent.message.text == NOTHING
     assert len(provider.requests) == 1

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.support.evidence import passage
 from zkchat.model.message import Evidence
-from zkchat.model.quotation import count_passages, no_answer, quotations
+from zkchat.model.quotation import no_answer, quotations
 from zkchat.render.markdown.parser import parse
 
 
@@ -84,8 +84,3 @@ def test_what_comes_nearest_is_named_once() -> None:
     near = [passage("A.", heading="H"), passage("B.", heading="H"), passage("C.", note="Beds")]
     assert no_answer(near) == "No passage answers this. Nearest: [[Sleep]] › H, [[Beds]].\n"
     assert no_answer([]) == "Your notes hold nothing on this.\n"
-
-
-def test_passages_are_counted() -> None:
-    assert count_passages(1) == "1 further passage"
-    assert count_passages(2) == "2 further passages"

@@ -7,8 +7,9 @@ from zkchat.export.notes import answer_note, as_markdown, file_name
 from zkchat.export.session_json import as_json
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import NOTE_SUFFIX, is_note, without_suffix
-from zkchat.model.quotation import count_passages, no_answer, quotations
+from zkchat.model.quotation import no_answer, quotations
 from zkchat.model.session import thread_of
+from zkchat.model.text import counted
 from zkchat.render.references import describe_doubt, describe_location, describe_reason
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 from zkchat.repl.commands.arguments import (
@@ -40,7 +41,7 @@ async def more(context: CommandContext, _argument: str) -> Outcome:
     else:
         context.surface.print("There are no further passages on this.")
     if page.left:
-        context.surface.print_dimmed(f"/more shows {count_passages(page.left)}.")
+        context.surface.print_dimmed(f"/more shows {counted(page.left, 'further passage')}.")
     return NOTHING
 
 
