@@ -141,9 +141,16 @@ class Conversation:
         """What else the notes say on the last question. Raises `UsageError` where nothing was asked."""
         return self._further_passages.next_page()
 
-    def count_further_passages(self, limit: int) -> int:
-        """How many passages on the last question the user has not read yet, up to the limit; 0 where none was shown."""
-        return self._further_passages.count(limit)
+    @property
+    def passages_read(self) -> int:
+        """How many passages on the last question the user has read."""
+        return self._further_passages.read
+
+    @property
+    def passages_left(self) -> int:
+        """How many follow those that its answer quotes."""
+        asked = self.history.last_question
+        return self._turn.further_passages.get(asked.id, 0) if asked else 0
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Ask the last question again; the earlier answer stays on a branch of its own."""

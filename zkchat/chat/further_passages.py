@@ -38,40 +38,39 @@ class FurtherPassages:
     """The last question of the conversation."""
     are_quoted: bool
     """Whether the answer shows the passages that go with its question."""
-    _seen: dict[str, int] = field(default_factory=dict)
+    _read: dict[str, int] = field(default_factory=dict)
     """How many passages the user has read on a question, by its id."""
+
+    @property
+    def read(self) -> int:
+        """How many passages the user has read on the last question."""
+        message = self.asked()
+        return self._count_read(message) if message else 0
 
     def next_page(self) -> Page:
         """The passages after those that the user has read. Raises `UsageError` where nothing was asked."""
         message = self.asked()
         if message is None:
             raise UsageError("There is no question to look up.", hint="Ask one first.")
-        seen = self._count_seen(message)
-        question, found = self._look_up(message, seen, 2 * PAGE_SIZE)
-        passages = found.evidence[:PAGE_SIZE]
-        self._seen[message.id] = seen + len(passages)
+        read = self._count_read(message)
+        question = Question.of(message)
+        found = self._look_up(question, read)
+        self._read[message.id] = read + len(found.evidence)
         return Page(
             question=question,
-            passages=passages,
+            passages=found.evidence,
             nearest=found.nearest,
-            is_first=not seen,
-            left=len(found.evidence) - len(passages),
+            is_first=not read,
+            left=min(found.more, PAGE_SIZE),
         )
 
-    def count(self, limit: int) -> int:
-        """How many passages there are after those that the user has read, up to the limit."""
-        message = self.asked()
-        seen = self._count_seen(message) if message else 0
-        return len(self._look_up(message, seen, limit)[1].evidence) if message and seen else 0
-
-    def _count_seen(self, asked: ChatMessage) -> int:
+    def _count_read(self, asked: ChatMessage) -> int:
         parts = [part for part in asked.parts if isinstance(part, EvidencePart)] if self.are_quoted else []
-        return self._seen.get(asked.id, sum(len(part.evidence) for part in parts))
+        return self._read.get(asked.id, sum(len(part.evidence) for part in parts))
 
-    def _look_up(self, asked: ChatMessage, skip: int, limit: int) -> tuple[Question, Findings]:
-        question = Question.of(asked)
+    def _look_up(self, question: Question, skip: int) -> Findings:
         try:
             references = resolve_links(self.library, question.links)
         except (StorageError, VaultError):
-            return question, Findings()
-        return question, look_up(self.library, question, references, limit=limit, skip=skip)
+            return Findings()
+        return look_up(self.library, question, references, limit=PAGE_SIZE, skip=skip)

@@ -59,6 +59,8 @@ class Turn:
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
     quoted_passages: int = DEFAULT_LIMIT
     """Passages that an answer without a model quotes at most."""
+    further_passages: dict[str, int] = field(default_factory=dict)
+    """How many passages would follow those that went with a question, by its id."""
     reported: set[str] = field(default_factory=set)
     """Warnings about notes that the user has seen."""
 
@@ -189,6 +191,7 @@ class Turn:
         )
         parts: list[Part] = [TextPart(text=question.text), *files]
         found = self._evidence(question, references, budget.window)
+        self.further_passages[asked.id] = found.more
         if found.evidence or found.nearest:
             parts.append(EvidencePart(evidence=found.evidence, nearest=found.nearest))
         user = asked.model_copy(update={"parts": tuple(parts), "references": tuple(marked), "token_count": own})

@@ -139,7 +139,7 @@ def advice_on_quotes(io: CommandIO, opened: "OpenConversation") -> Iterator[None
 
     announce_quotes(io, opened)
     yield
-    suggest_next(io, opened, "--more", most=MAX_QUOTED)
+    suggest_next(io, opened, "--more", most=MAX_QUOTED - opened.conversation.passages_read)
 
 
 def _one_turn(opened: "OpenConversation", presenter: "Presenter") -> int:

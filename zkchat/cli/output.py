@@ -91,7 +91,7 @@ def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, mos
         return
     if answer.text == NOTHING:
         io.note("Try the words that your notes use, or link a note: [[ and the beginning of its name.")
-    elif further := conversation.count_further_passages(most):
+    elif (further := min(most, conversation.passages_left)) > 0:
         io.note(f"{command} shows {counted(further, 'further passage')}.")
 
 

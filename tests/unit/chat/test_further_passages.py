@@ -67,11 +67,11 @@ def test_they_go_on_where_the_answer_ended_until_there_are_no_more(library: Libr
 def test_a_page_says_how_many_come_after_it(library: Library) -> None:
     talk = conversation(library, Quote())
     asked(talk)
-    counts = []
+    expected = min(talk.passages_left, PAGE_SIZE)
     while (page := talk.next_passages()).passages:
-        counts.append((page.left, talk.count_further_passages(PAGE_SIZE)))
-    assert counts[-1] == (0, 0)
-    assert all(left == counted for left, counted in counts)
+        assert len(page.passages) == expected
+        expected = page.left
+    assert expected == 0
 
 
 def test_a_new_question_begins_anew(library: Library) -> None:
@@ -86,7 +86,7 @@ def test_with_a_model_they_begin_with_the_best(library: Library) -> None:
     best = asked(conversation(library, Quote()))
     talk = conversation(library, model_that_answers())
     events_of(talk.say(QUESTION))
-    assert talk.count_further_passages(PAGE_SIZE) == 0  # nothing was quoted, so there is nothing to go on with
+    assert talk.passages_read == 0
     page = talk.next_passages()
     assert page.is_first
     assert page.passages[: len(best)] == tuple(best)
@@ -97,11 +97,11 @@ def test_what_the_notes_do_not_speak_of_has_none(library: Library) -> None:
     asked(talk, "Who won the chess championship?")
     page = talk.next_passages()
     assert (page.passages, page.is_first, page.left) == ((), True, 0)
-    assert talk.count_further_passages(PAGE_SIZE) == 0
+    assert (talk.passages_read, talk.passages_left) == (0, 0)
 
 
 def test_without_a_question_there_is_nothing_to_look_up(library: Library) -> None:
     talk = conversation(library, Quote())
-    assert talk.count_further_passages(PAGE_SIZE) == 0
+    assert (talk.passages_read, talk.passages_left) == (0, 0)
     with pytest.raises(UsageError, match="no question"):
         talk.next_passages()

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.screens import in_chunks, on_screen, streamed, underlined
 from zkchat.render.console import Matches
@@ -194,6 +196,12 @@ def test_marks_do_not_depend_on_how_the_text_arrives() -> None:
     whole = on_screen(streamed([text], matches=words("roof", "glass")))
     for size in (1, 3, 7):
         assert on_screen(streamed(in_chunks(text, size), matches=words("roof", "glass"))) == whole
+
+
+@given(st.text(st.sampled_from("ab \n>-*_`[]|#1.~<&;:\\"), max_size=40), st.sampled_from(["a", "b", "a b", "ab*"]))
+def test_marks_change_no_character_on_the_screen(text: str, wanted: str) -> None:
+    quoted = "".join(f"> {line}\n" for line in text.split("\n"))
+    assert on_screen(streamed([quoted], matches=words(wanted))) == on_screen(streamed([quoted]))
 
 
 def test_who_said_it_stands_right_below_the_quotation() -> None:
