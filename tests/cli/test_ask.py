@@ -36,7 +36,7 @@ def test_on_a_terminal_the_answer_comes_with_its_documents_and_the_context(slept
 def test_in_a_pipe_there_is_the_answer_alone(slept: World) -> None:
     result = slept.run("ask", "How many hours of sleep do adults need?")
     assert result.code == 0
-    assert result.out == "> Adults need seven to nine hours of sleep.\n\n— [[Sleep]]\n"
+    assert result.out == "> Adults need seven to nine hours of sleep. Dreams come late.\n\n— [[Sleep]]\n"
     assert result.err == ""
 
 
@@ -111,7 +111,7 @@ def test_json_is_one_object_with_everything(slept: World) -> None:
     assert (reference["relative_path"], reference["reference_type"], reference["cited"]) == ("Sleep.md", "direct", True)
     assert value["model"] == "quote"
     assert [(each["path"], each["lines"], each["text"]) for each in value["passages"]] == [
-        ("Sleep.md", {"first": 3, "last": 3}, "Adults need seven to nine hours of sleep.")
+        ("Sleep.md", {"first": 3, "last": 3}, "Adults need seven to nine hours of sleep. Dreams come late.")
     ]
     assert [item["type"] for item in value["context"]["items"]][:2] == ["system", "message"]
 

@@ -10,6 +10,7 @@ from zkchat.agents.profiles import split_address
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
 from zkchat.vault.notes import wikilink
+from zkchat.vault.search.block_ranking import are_related
 from zkchat.vault.search.passages import term_matches
 from zkchat.vault.search.question_terms import topic_of, topic_terms
 
@@ -32,8 +33,9 @@ class Question:
     """The text without its links and without the agent that it is addressed to."""
 
     def matches(self, text: str) -> list[tuple[int, int]]:
-        """Where words of the question stand in a text, without those that only ask."""
-        return term_matches(text, topic_terms(topic_of(self.prose)))
+        """Where words of the question stand in a text, in any form, without those that only ask."""
+        asked = topic_terms(topic_of(self.prose))
+        return term_matches(text, lambda term: term in asked or any(are_related(each, term) for each in asked))
 
     @classmethod
     def parse(

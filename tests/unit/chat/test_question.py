@@ -33,7 +33,10 @@ def test_a_text_without_any_of_them_is_prose(text: str) -> None:
         ("Сколько стоит крыша?", "Новая крыша стоит дорого.", ["крыша"]),
         ("Wo ist das Café?", "Cafe am Markt.", ["Cafe"]),
         ("What is it?", "What is it? It is.", []),
-        ("hello", "hello", []),
+        ("What is a semaphore?", "Semaphores guard.", ["Semaphores"]),
+        ("Wann ist Gartenarbeit?", "Im Garten, im Mai.", ["Garten"]),
+        ("Obsidian 和 Notion 有什么区别?", "Obsidian 与 Notion 的区别是本地。", ["Obsidian", "Notion", "区别"]),
+        ("トマトの植え方は?", "トマトは五月に植える。", ["トマト", "植え"]),
     ],
 )
 def test_words_that_matter_are_found_in_a_text(question: str, text: str, marked: list[str]) -> None:

@@ -50,7 +50,7 @@ def _drawable(tokens: Iterable[Token]) -> Iterator[Token]:
     for token in tokens:
         match token.type:
             case "softbreak":
-                yield Token("hardbreak", "br", 0)
+                yield Token("hardbreak", "br", 0, meta={"is_soft": True})
             case "html_inline":
                 if _LINE_BREAK.fullmatch(token.content):
                     yield Token("hardbreak", "br", 0)

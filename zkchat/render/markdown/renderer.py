@@ -26,7 +26,7 @@ from rich.text import Text
 from zkchat.render.console import Matches
 from zkchat.render.live import Row, render_rows
 from zkchat.render.markdown.blocks import TABLE_CHUNK_ROWS, DrawableBlock
-from zkchat.render.markdown.marks import mark_quoted
+from zkchat.render.markdown.quotations import adapt_quotation
 
 _RULE_WIDTH: Final = 40
 _MAX_HIGHLIGHTED_LINE: Final = 1_000
@@ -45,8 +45,7 @@ class BlockRenderer:
     def rows(self, block: DrawableBlock, *, fold_code: bool = False) -> list[Row]:
         """Rows of one block. Without `fold_code`, long lines of code are wrapped by the terminal and copied whole."""
         width = _NO_WRAP_WIDTH if block.is_code and not fold_code else self._console.width
-        tokens = mark_quoted(block.tokens, self._matches) if self._matches else block.tokens
-        rows = render_rows(self._console, _TokenMarkdown(tokens), width=width)
+        rows = render_rows(self._console, _TokenMarkdown(adapt_quotation(block.tokens, self._matches)), width=width)
         return rows if block.is_code else _without_blank_ends(rows)
 
 

@@ -124,7 +124,7 @@ def _worth(unit: _Unit, present: Set[str], text: str) -> float:
         if any(group in text for group in unit.groups):
             return 1.0
         return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
-    return PREFIX_WEIGHT if any(_is_related(unit.term, other) for other in present) else 0.0
+    return PREFIX_WEIGHT if any(are_related(unit.term, other) for other in present) else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ def _ranked(question: WeightedQuestion, passage: Passage, block: Block, search_s
     )
 
 
-def _is_related(term: str, other: str) -> bool:
+def are_related(term: str, other: str) -> bool:
     """Whether two terms begin alike for most of the longer one, as forms of a word do, or one is part of the other."""
     if min(len(term), len(other)) >= _MIN_PART_LETTERS and (
         term.startswith(other) or other.startswith(term) or term.endswith(other) or other.endswith(term)

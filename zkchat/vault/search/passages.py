@@ -327,14 +327,14 @@ def snippet(text: str, asked: Collection[str]) -> str:
 
 def matches(text: str, query: str) -> list[tuple[int, int]]:
     """Where the words of a search stand in a text, in order and apart from each other."""
-    return term_matches(text, set(query_terms(parse_query(query).ranking)))
+    return term_matches(text, frozenset(query_terms(parse_query(query).ranking)).__contains__)
 
 
-def term_matches(text: str, asked: Collection[str]) -> list[tuple[int, int]]:
-    """Where words with these terms stand in a text, in order and apart from each other."""
+def term_matches(text: str, is_asked: Callable[[str], bool]) -> list[tuple[int, int]]:
+    """Where words whose terms are asked for stand in a text, in order and apart from each other."""
     found: list[tuple[int, int]] = []
     for start, end, term in term_spans(text):
-        if term in asked:
+        if is_asked(term):
             begin = found.pop()[0] if found and start <= found[-1][1] else start
             found.append((begin, end))
     return found

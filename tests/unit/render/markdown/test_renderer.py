@@ -209,3 +209,47 @@ def test_who_said_it_stands_right_below_the_quotation() -> None:
     expected = ["▌ One", "▌", "▌ Two", "— [[Sleep]] › Naps", "", "▌ Three", "", " • [[Beds]]", "", "— not said"]
     assert shown(text) == expected
     assert on_screen(streamed(in_chunks(text, 3))) == expected
+
+
+WRAPPED = (
+    "This is a small demo vault: the kind of garden one curious person might keep for a\n"
+    "year. It exists so that zkchat has something to answer from on the first day. The\n"
+    "*people and* the project in it are made up.\n"
+)
+
+
+def quoted_on_screen(text: str, width: int) -> list[str]:
+    return shown("".join(f"> {line}\n" for line in text.splitlines()), width)
+
+
+def test_lines_that_were_wrapped_in_the_note_flow_again() -> None:
+    rows = quoted_on_screen(WRAPPED, 70)
+    assert all(len(row) > 45 for row in rows[:-1])
+    assert " ".join(row.removeprefix("▌ ") for row in rows) == " ".join(WRAPPED.replace("*", "").split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Roses are red,\nviolets are blue,\nsugar is sweet.",
+        "Q: How long does it take until the compost is ready in a cold winter like that one?\nA: Nine months.",
+        "Anna Berger, who lends us the van on weekends, lives in the third house on the left\nTel. 123\nParis",
+        "A line that ends here, in the middle of the sixty columns or so that it has<br>and one that",
+    ],
+)
+def test_lines_that_end_for_another_reason_stay_lines(text: str) -> None:
+    lines = text.replace("<br>", "\n").split("\n")
+    assert quoted_on_screen(text, 120) == [f"▌ {line}" for line in lines]
+
+
+def test_lines_outside_of_quotations_stay_lines() -> None:
+    assert shown(WRAPPED, 120) == WRAPPED.replace("*", "").splitlines()
+
+
+def test_words_are_marked_across_a_line_that_flows() -> None:
+    text = "".join(f"> {line}\n" for line in WRAPPED.splitlines())
+    assert underlined(streamed([text], 120, matches=words("a year", "project")), 120) == [
+        "a",
+        "year",
+        "project",
+    ]
