@@ -141,3 +141,17 @@ def test_keys_ignore_case_and_normal_form(text: str) -> None:
         assert heading_key(unicodedata.normalize(form, text)) == heading_key(text)
     assert name_key(name_key(text)) == name_key(text)
     assert heading_key(f" {text}!\t") == heading_key(text)
+
+
+@SETTINGS
+@given(entries, entries, targets)
+def test_what_is_saved_of_conversations_changes_no_link_that_names_a_note(
+    notes: list[CatalogEntry], answers: list[CatalogEntry], target: str
+) -> None:
+    taken = {entry.path for entry in notes}
+    saved = [entry._replace(is_source=False) for entry in answers if entry.path not in taken]
+    link = scan(f"[[{target}]]")[0]
+    before = resolve(Catalog(notes, lambda _: Anchors()), link, None)
+    after = resolve(Catalog([*saved, *notes], lambda _: Anchors()), link, None)
+    if "/" not in target and isinstance(before, Resolved | Ambiguous) and before.via != "id":
+        assert after == before

@@ -20,6 +20,11 @@ class IndexedNote(NamedTuple):
     privacy: PrivacyClass = "open"
     """By its own word. Of a note that is never to be read only this and the path are stored."""
 
+    @property
+    def is_source(self) -> bool:
+        """Whether answers may rest on it: what zkchat saved of a conversation has no sections."""
+        return bool(self.sections) or self.privacy == "never"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
@@ -95,6 +100,8 @@ class CatalogRow:
     path: str
     title: str = ""
     aliases: tuple[str, ...] = ()
+    is_source: bool = True
+    """Not so for what zkchat saved of a conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +113,7 @@ class KnownNote:
     aliases: tuple[str, ...] = ()
     headings: tuple[Heading, ...] = ()
     blocks: tuple[Block, ...] = ()
+    is_source: bool = True
 
 
 class LinkToResolve(NamedTuple):

@@ -29,12 +29,14 @@ from zkchat.model.note import NoteWarning, PrivacyClass, Resolution
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.database import last_written
 from zkchat.storage.note_schema import (
+    CATALOG,
     COPIES,
     COUNTS,
     DOUBTFUL_LINKS,
     EDGES,
     EDGES_TOUCHING,
     INSERT_LINK,
+    KNOWN_NOTE,
     LINKS_FROM,
     LINKS_TO,
     LINKS_TO_RESOLVE,
@@ -110,9 +112,8 @@ class SqliteNoteIndex:
             return stamps
 
     def known(self, path: str) -> KnownNote | None:
-        query = "SELECT digest, title, aliases, headings, blocks FROM notes WHERE path = ?"
         with self._reading() as database:
-            row = database.execute(query, (path,)).fetchone()
+            row = database.execute(KNOWN_NOTE, (path,)).fetchone()
             return known_note(*row) if row else None
 
     def private(self) -> dict[str, PrivacyClass]:
@@ -133,10 +134,13 @@ class SqliteNoteIndex:
 
     def catalog(self) -> list[CatalogRow]:
         with self._reading() as database:
-            notes = database.execute("SELECT path, title, aliases FROM notes").fetchall()
+            notes = database.execute(CATALOG).fetchall()
             attachments = database.execute("SELECT path FROM attachments").fetchall()
             rows = [
-                *(CatalogRow(path=path, title=title, aliases=names_of(aliases)) for path, title, aliases in notes),
+                *(
+                    CatalogRow(path=path, title=title, aliases=names_of(aliases), is_source=is_source == 1)
+                    for path, title, aliases, is_source in notes
+                ),
                 *(CatalogRow(path=path) for (path,) in attachments),
             ]
             require_texts(text for row in rows for text in (row.path, row.title))

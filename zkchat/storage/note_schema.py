@@ -61,6 +61,10 @@ segments they stand in are merged."""
 COUNTS = """SELECT count(*), (SELECT count(*) FROM links), coalesce(sum(sections), 0),
     (SELECT count(*) FROM attachments), (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
     FROM notes"""
+# The last column is `IndexedNote.is_source`.
+KNOWN_NOTE = """SELECT digest, title, aliases, headings, blocks, sections > 0 OR privacy = 'never'
+    FROM notes WHERE path = ?"""
+CATALOG = "SELECT path, title, aliases, sections > 0 OR privacy = 'never' FROM notes"
 INSERT_LINK = """INSERT INTO links (note, text, target, anchor, display, size, syntax, embed, external, start, end,
     line, in_comment, in_frontmatter) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 STORE_RESOLUTION = """UPDATE links
@@ -227,7 +231,7 @@ def names_of(packed: str) -> tuple[str, ...]:
     return names
 
 
-def known_note(digest: bytes, title: str, aliases: str, headings: str, blocks: str) -> KnownNote:
+def known_note(digest: bytes, title: str, aliases: str, headings: str, blocks: str, is_source: int) -> KnownNote:
     require_texts((title,))
     return KnownNote(
         digest=digest,
@@ -235,6 +239,7 @@ def known_note(digest: bytes, title: str, aliases: str, headings: str, blocks: s
         aliases=names_of(aliases),
         headings=tuple(Heading(*row) for row in _unpacked(headings)),
         blocks=tuple(Block(*row) for row in _unpacked(blocks)),
+        is_source=is_source == 1,
     )
 
 

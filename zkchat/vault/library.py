@@ -163,7 +163,10 @@ class Library:
         stem = without_suffix(path)
         name = stem.rpartition("/")[2]
         found = self.resolve(Link(text=f"[[{name}]]", target=name))
-        return f"[[{name}]]" if isinstance(found, Resolved) and found.path == path else f"[[{stem}]]"
+        if isinstance(found, Resolved) and found.path == path:
+            return f"[[{name}]]"
+        leads_elsewhere = isinstance(found, Resolved | Ambiguous) and found.path != path
+        return f"[[/{stem}]]" if leads_elsewhere and stem == name else f"[[{stem}]]"
 
     def links_from(self, *paths: str) -> list[StoredLink]:
         return self._answer(lambda: self._ports.link_index.links_from(paths))

@@ -11,6 +11,7 @@ from zkchat.errors import NoteNotFound, OutsideVault, StorageDamaged
 from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
 
 
@@ -293,3 +294,49 @@ def test_a_saved_answer_is_linked_and_not_searched_until_its_mark_is_gone(index:
     files.write("Saved.md", answer.replace("zkchat-note: answer", "mine: yes"))
     library.refresh()
     assert {found.path for found in library.search("herons sleep")} == {"Herons.md", "Saved.md"}
+
+
+def test_a_saved_answer_takes_no_name_from_another_note(index: SqliteNoteIndex) -> None:
+    answer = "---\nzkchat-note: answer\n---\n# Herons\n\nHerons sleep on one leg.\n"
+    library, files = library_of(index, Pond="See [[Herons]].\n")
+    files.write("Birds/Herons.md", "Herons sleep standing.\n")
+    files.write("Herons.md", answer)
+    library.refresh()
+    real = Resolved(path="Birds/Herons.md", via="name")
+    assert library.resolve(link("Herons")) == real
+    assert [stored.resolution for stored in library.links_from("Pond.md")] == [real]
+    assert library.link_to("Birds/Herons.md") == "[[Herons]]"
+    assert library.link_to("Herons.md") == "[[/Herons]]"
+    assert library.resolve(link("/Herons")) == Resolved(path="Herons.md", via="path")
+    assert {found.path for found in library.search("herons sleep")} == {"Birds/Herons.md", "Pond.md"}
+    files.write("Herons.md", answer.replace(": answer", ": myself"))
+    library.refresh()
+    both = Ambiguous(path="Herons.md", via="name", others=("Birds/Herons.md",))
+    assert [stored.resolution for stored in library.links_from("Pond.md")] == [both]
+    files.write("Herons.md", answer)
+    library.refresh()
+    assert [stored.resolution for stored in library.links_from("Pond.md")] == [real]
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"),
+    [
+        ("answer", False),
+        ("conversation", False),
+        ("Answer ", False),
+        (["answer"], False),
+        (None, True),
+        ("mine", True),
+        ([["answer"]], True),
+        ({"answer": 1}, True),
+        (1, True),
+    ],
+)
+def test_a_note_is_a_source_unless_its_property_says_what_it_was_saved_of(value: object, is_one: bool) -> None:
+    assert is_source({"zkchat-note": value}) is is_one
+
+
+def test_a_property_of_any_form_does_not_keep_a_vault_from_being_read(index: SqliteNoteIndex) -> None:
+    odd = "---\nzkchat-note: [a, {b: c}]\n---\nHerons sleep.\n"
+    library, _ = library_of(index, Odd=odd, Listed="---\nzkchat-note:\n  - answer\n---\nHerons sleep.\n")
+    assert [found.path for found in library.search("herons sleep")] == ["Odd.md"]

@@ -1,5 +1,7 @@
 """Commands for an answer: show its documents and further passages, open, copy, save, export."""
 
+from collections.abc import Iterable
+from itertools import chain, count
 from pathlib import PurePosixPath
 
 from zkchat.errors import UsageError
@@ -18,6 +20,7 @@ from zkchat.repl.commands.arguments import (
     reference_numbered,
     references_of_last_answer,
 )
+from zkchat.vault.notes.wikilink import name_key
 
 
 async def refs(context: CommandContext, argument: str) -> Outcome:
@@ -79,9 +82,8 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     if not answer.text.strip():
         raise UsageError("The last answer has no text to save.")
     question = _question_of(context, answer)
-    path = (
-        _note_path(argument) if argument else _free_path(context, question.text if question else "Answer", NOTE_SUFFIX)
-    )
+    title = question.text if question else "Answer"
+    path = _note_path(argument) if argument else _free_path(context, title, [answer])
     local = context.conversation.stays_here([answer, *([question] if question else [])])
     text = answer_note(PurePosixPath(path).stem, question, answer, context.keys, local=local)
     return await _write(context, path, text, f"Save the answer as {path}?")
@@ -92,7 +94,7 @@ async def export(context: CommandContext, argument: str) -> Outcome:
     if not session_id:
         raise UsageError("There is nothing to export yet.", hint="Ask something first.")
     session, entries = context.store.get(session_id), context.store.entries(session_id)
-    path = argument or _free_path(context, session.title or "Conversation", NOTE_SUFFIX)
+    path = argument or _free_path(context, session.title or "Conversation", thread_of(entries))
     if path.endswith(".json"):
         text = as_json(session, entries, context.keys)
     else:
@@ -130,9 +132,12 @@ def _note_path(argument: str) -> str:
     return name + NOTE_SUFFIX
 
 
-def _free_path(context: CommandContext, title: str, suffix: str) -> str:
-    """A path made of the title that is free, with a number if needed."""
-    name, number = file_name(title), 1
-    while not context.notes.is_free(path := f"{name}{suffix}" if number == 1 else f"{name} {number}{suffix}"):
-        number += 1
-    return path
+def _free_path(context: CommandContext, title: str, messages: Iterable[ChatMessage]) -> str:
+    """A path made of the title that is free, with a number if needed: no note that the messages used has its name."""
+    used = {reference.relative_path or "" for message in messages for reference in message.references}
+    taken = {name_key(PurePosixPath(path).stem) for path in used}
+    name = file_name(title)
+    numbered = chain([name], (f"{name} {number}" for number in count(2)))
+    return next(
+        path for each in numbered if name_key(each) not in taken and context.notes.is_free(path := each + NOTE_SUFFIX)
+    )

@@ -87,7 +87,10 @@ def read_part(
         changed=len(notes),
         warnings=tuple(NoteWarning(path=note.path, text=text) for note in notes for text in note.warnings),
         generation=index.apply(change),
-        entries=tuple(CatalogEntry(path=note.path, title=note.title, aliases=note.aliases) for note in notes),
+        entries=tuple(
+            CatalogEntry(stored.note.path, stored.note.title, stored.note.aliases, stored.is_source)
+            for stored in change.notes
+        ),
         stamps=(*[stored.stamp for stored in change.notes], *change.restamped),
         gone=tuple(change.removed),
     )
@@ -131,11 +134,11 @@ class _Batch:
         in_sections = [_in_sections(each) for each in parsed]
         for each, (note, sections, privacy) in zip(changed, in_sections, strict=True):
             path = each.stamp.path
-            if each.before is None or _leads_elsewhere(each.before, note):
+            stored = IndexedNote(each.stamp, each.digest, note, sections, keys_of_links(note.links), privacy)
+            if each.before is None or _leads_elsewhere(each.before, stored):
                 self._touched |= keys_of_known(path, each.before)
                 self._touched |= keys_of_file(path, note.title, note.aliases)
-            link_keys = keys_of_links(note.links)
-            self._notes.append(IndexedNote(each.stamp, each.digest, note, sections, link_keys, privacy))
+            self._notes.append(stored)
 
     def _read(self, stamp: FileStamp, before: KnownNote | None) -> _Changed | None:
         text, intact, trouble = "", True, ""
@@ -190,7 +193,9 @@ def _parsed(changed: _Changed) -> _Parsed:
 
 def is_source(frontmatter: Mapping[str, object]) -> bool:
     """Whether answers may rest on a note, without its reader's saying so. What a model said before is none."""
-    return frontmatter.get(WRITTEN_BY_US) not in {"answer", "conversation"}
+    value = frontmatter.get(WRITTEN_BY_US)
+    values = value if isinstance(value, list | tuple) else [value]  # editors may make a list of a property
+    return not any(isinstance(each, str) and each.strip().casefold() in SAVED_KINDS for each in values)
 
 
 def _in_sections(parsed: _Parsed) -> tuple[Note, Sequence[Section], PrivacyClass]:
@@ -215,15 +220,17 @@ def _bare(path: str, trouble: str) -> _Parsed:
 
 WRITTEN_BY_US = "zkchat-note"
 """The property of notes that `/save` and `/export` write."""
+SAVED_KINDS = frozenset({"answer", "conversation"})
 _MISPLACED = "`zkchat` is not written once, as a property between two lines of ---"
 _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)
 """The text of a note without any, so that it is still found by its title."""
 
 
-def _leads_elsewhere(before: KnownNote, now: Note) -> bool:
+def _leads_elsewhere(before: KnownNote, stored: IndexedNote) -> bool:
     """Whether links to a note may find other names or places in it than before."""
-    return (before.title, before.aliases, before.headings, before.blocks) != (
-        now.title, now.aliases, now.headings, now.blocks,
+    now = stored.note
+    return (before.title, before.aliases, before.headings, before.blocks, before.is_source) != (
+        now.title, now.aliases, now.headings, now.blocks, stored.is_source,
     )  # fmt: skip
 
 

@@ -54,6 +54,8 @@ class CatalogEntry(NamedTuple):
     path: str
     title: str = ""
     aliases: tuple[str, ...] = ()
+    is_source: bool = True
+    """Not so for what zkchat saved of a conversation: any other note of the same name is meant first."""
 
 
 class Anchors:
@@ -114,6 +116,7 @@ class Catalog:
         self._ids = _PathsByKey()
         self._titles = _PathsByKey()
         self._similar: SimilarNames | None = None
+        self._saved: set[str] = set()
         for entry in entries:
             self.replace(entry)
 
@@ -121,6 +124,8 @@ class Catalog:
         """Add an entry, replacing the one with the same path."""
         self.remove(entry.path)
         self._entries[entry.path] = entry
+        if not entry.is_source:
+            self._saved.add(entry.path)
         for table, key in self._places(entry):
             table.put(key, entry.path)
         if self._similar:
@@ -131,6 +136,7 @@ class Catalog:
         entry = self._entries.pop(path, None)
         if not entry:
             return
+        self._saved.discard(path)
         for table, key in self._places(entry):
             table.take(key, path)
         if self._similar:
@@ -158,6 +164,15 @@ class Catalog:
     def with_id_of(self, target: str) -> list[str]:
         stem = without_suffix(name_key(target).rpartition("/")[2])
         return sorted({path for id_ in _ids(stem) for path in self._ids.get(id_)})
+
+    @property
+    def has_saved(self) -> bool:
+        """Whether there is a note that zkchat saved of a conversation."""
+        return bool(self._saved)
+
+    def sources(self, paths: list[str]) -> list[str]:
+        """Those of the paths that zkchat did not save of a conversation."""
+        return [path for path in paths if path not in self._saved] if self._saved else paths
 
     def similar_to(self, name: str, limit: int) -> tuple[str, ...]:
         """The most similar names, each of which resolves as a link."""
@@ -252,21 +267,30 @@ def section_lines(note: Note, anchor: str) -> tuple[int, int] | None:
 
 
 def _find(catalog: Catalog, target: str, source: str | None) -> tuple[list[str], LinkVia] | None:
-    """The paths that match a target, the preferred one first, and the rule that found them."""
-    for suffix in _suffixes(target):
-        paths = _by_path(catalog, target + suffix, source)
+    """The paths that a target means, the preferred one first, and how they were found."""
+    if catalog.has_saved and "/" not in target:
+        for paths, via in _named(catalog, target, source):
+            if via != "id" and (sources := catalog.sources(paths)):  # a name that a file has is no mere id
+                return sources, via
+    for paths, via in _named(catalog, target, source):
         if paths:
-            return paths, "path" if "/" in target else "name"
-    aliased = catalog.called(target)
-    if aliased:
-        return _preferred(aliased, target, source), "alias"
-    identified = catalog.with_id_of(target)
-    if len(identified) == 1:
-        return identified, "id"
-    titled = catalog.titled(target)
-    if len(titled) == 1:
-        return titled, "title"
+            return paths, via
     return None
+
+
+def _named(catalog: Catalog, target: str, source: str | None) -> Iterator[tuple[list[str], LinkVia]]:
+    """What a target may mean, the likeliest first: by path or name, by alias, by id, by title."""
+    for suffix in _suffixes(target):
+        yield _by_path(catalog, target + suffix, source), "path" if "/" in target else "name"
+    yield _preferred(catalog.called(target), target, source), "alias"
+    yield _only_one(catalog, catalog.with_id_of(target)), "id"
+    yield _only_one(catalog, catalog.titled(target)), "title"
+
+
+def _only_one(catalog: Catalog, paths: list[str]) -> list[str]:
+    """The one path, or none where there are several."""
+    first = catalog.sources(paths) or paths
+    return first if len(first) == 1 else []
 
 
 def _suffixes(target: str) -> tuple[str, ...]:
@@ -392,7 +416,7 @@ class LiveCatalog:
             generation = self._index.generation()
             if self._generation != generation:
                 rows = self._index.catalog()
-                entries = (CatalogEntry(path=row.path, title=row.title, aliases=row.aliases) for row in rows)
+                entries = (CatalogEntry(row.path, row.title, row.aliases, row.is_source) for row in rows)
                 self._catalog = Catalog(entries, self._anchors)
                 self._generation = generation
                 self._forget()

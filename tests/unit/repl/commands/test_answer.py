@@ -165,6 +165,14 @@ def test_save_without_a_name_is_named_by_the_question(harness: CommandHarness) -
     assert [*harness.notes.files] == ["What is sleep.md", "What is sleep 2.md"]
 
 
+def test_save_takes_no_name_of_a_note_that_the_answer_used() -> None:
+    harness = CommandHarness()
+    used = DocumentReference(wikilink="[[Sleep]]", relative_path="Body/Sleep.md")
+    harness.exchange("[[sleep]]", "Rest.", used)
+    typed(harness, "/save")
+    assert [*harness.notes.files] == ["sleep 2.md"]
+
+
 def test_an_answer_that_nobody_asked_for_can_be_saved() -> None:
     harness = CommandHarness()
     harness.conversation.add("assistant", "Hello.")

@@ -436,3 +436,37 @@ def test_every_link_of_the_links_vault_leads_where_it_should() -> None:
 
     assert fixture_records() == expected
     assert {record["source"] for record in expected}.isdisjoint({"Not links.md", "README.md"})
+
+
+def saved(path: str, title: str = "", *aliases: str) -> CatalogEntry:
+    return CatalogEntry(path, title, aliases, is_source=False)
+
+
+@pytest.mark.parametrize(
+    ("real", "target", "via"),
+    [
+        (entry("Ideas/Compost.md"), "Compost", "name"),
+        (entry("Ideas/Heap.md", "", "Compost"), "Compost", "alias"),
+        (entry("Ideas/Heap.md", "Compost"), "Compost", "title"),
+    ],
+)
+def test_any_other_note_of_a_name_comes_before_what_was_saved_of_a_conversation(
+    real: CatalogEntry, target: str, via: str
+) -> None:
+    catalog = entries(saved("Compost.md", "Compost"), real)
+    assert look_up(catalog, f"[[{target}]]") == Resolved(path=real.path, via=via)  # type: ignore[arg-type]
+    assert look_up(catalog, f"[[{target}]]", "Compost.md") == Resolved(path=real.path, via=via)  # type: ignore[arg-type]
+    assert look_up(catalog, "[[/Compost]]") == Resolved(path="Compost.md", via="path")
+
+
+def test_what_was_saved_is_found_by_its_own_name_and_path() -> None:
+    catalog = entries(saved("Log 20260301.md", "On the log"), entry("20260301 Daily.md"), saved("a/Tea.md", "Tea"))
+    assert path_of(catalog, "[[Log 20260301]]") == "Log 20260301.md"
+    assert path_of(catalog, "[[20260301]]") == "20260301 Daily.md"
+    assert path_of(catalog, "[[On the log]]") == "Log 20260301.md"
+    assert path_of(catalog, "[[a/Tea]]") == path_of(catalog, "[[Tea]]") == "a/Tea.md"
+    catalog.replace(entry("b/Tea.md"))
+    assert path_of(catalog, "[[a/Tea]]") == "a/Tea.md"
+    assert path_of(catalog, "[[Tea]]") == "b/Tea.md"
+    catalog.replace(entry("a/Tea.md"))
+    assert look_up(catalog, "[[Tea]]") == Ambiguous(path="a/Tea.md", via="name", others=("b/Tea.md",))
