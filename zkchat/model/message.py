@@ -109,12 +109,14 @@ class DocumentReference(Value):
         """Both in one reference, with the stronger reason and the better score."""
         first, second = (other, self) if other._strength > self._strength else (self, other)
         better = second if (second.score or 0.0) > (first.score or 0.0) else first
+        shown = next((each for each in (better, first, second) if each.lines), None)
+        is_named = first.reference_type == "direct" and "#" in first.wikilink
         return first.model_copy(
             update={
                 "score": better.score,
                 "snippet": better.snippet or first.snippet or second.snippet,
-                "lines": better.lines or first.lines or second.lines,
-                "anchor": first.anchor or second.anchor,
+                "lines": shown.lines if shown else None,
+                "anchor": first.anchor if is_named else shown.anchor if shown else first.anchor or second.anchor,
                 "title": first.title or second.title,
                 "summary": first.summary or second.summary,
                 "hits": first.hits + second.hits,

@@ -127,3 +127,15 @@ def test_fields_keep_the_names_under_which_they_were_stored() -> None:
         stored = json.loads(record.model_dump_json(context=context))
         assert (stored["items"][0]["passing"], stored["usage"]["traits"]) == (True, {"digits": 2})
         assert RequestContext.model_validate(stored) == record
+
+
+def test_the_heading_of_a_merged_reference_is_that_of_the_lines_it_shows() -> None:
+    linked = DocumentReference(wikilink="[[Moka pot]]", relative_path="Moka pot.md")
+    found = linked.model_copy(update={"reference_type": "search", "included": True, "hits": 1})
+    beginning = found.model_copy(update={"score": 0.8, "lines": LineRange(first=7, last=7)})
+    method = found.model_copy(update={"score": 0.2, "lines": LineRange(first=11, last=13), "anchor": "Method"})
+    for merged in (beginning.merged_with(method), linked.merged_with(beginning).merged_with(method)):
+        assert (merged.anchor, merged.lines) == ("", LineRange(first=7, last=7))
+    assert method.merged_with(found.model_copy(update={"anchor": "Care"})).anchor == "Method"
+    named = linked.model_copy(update={"wikilink": "[[Moka pot#Care]]", "anchor": "Care"})
+    assert named.merged_with(method).merged_with(beginning).anchor == "Care"
