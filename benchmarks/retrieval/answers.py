@@ -38,6 +38,8 @@ class Shown:
 
     passages: tuple[Passage, ...]
     nearest: tuple[str, ...] = ()
+    is_doubtful: bool = False
+    """Whether the passages are shown with a word of doubt."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,10 @@ class Result:
     @property
     def silent(self) -> bool:
         return not self.shown.passages
+
+    @property
+    def doubted(self) -> bool:
+        return not self.silent and self.shown.is_doubtful
 
     @property
     def near(self) -> bool:
@@ -94,10 +100,12 @@ class Figures:
     wrong: int
     silent: int
     near: int
+    doubted: int
     linked: int
     from_linked: int
     unanswerable: int
     answered: int
+    answered_with_doubt: int
     with_nearest: int
 
     @classmethod
@@ -113,21 +121,24 @@ class Figures:
             wrong=sum(each.wrong for each in answerable),
             silent=sum(each.silent for each in answerable),
             near=sum(each.near for each in answerable),
+            doubted=sum(each.doubted for each in answerable),
             linked=len(linked),
             from_linked=sum(each.from_linked for each in linked),
             unanswerable=len(unanswerable),
-            answered=sum(not each.silent for each in unanswerable),
+            answered=sum(not each.silent and not each.doubted for each in unanswerable),
+            answered_with_doubt=sum(each.doubted for each in unanswerable),
             with_nearest=sum(each.silent and bool(each.shown.nearest) for each in unanswerable),
         )
 
     def row(self) -> str:
-        shares = [share(each, self.answerable) for each in (self.first, self.any, self.wrong, self.silent, self.near)]
-        answered = [share(self.from_linked, self.linked), share(self.answered, self.unanswerable)]
-        return f"{self.answerable:>5}{''.join(shares)}{answered[0]}{self.unanswerable:>7}{answered[1]}"
+        counts = (self.first, self.any, self.wrong, self.silent, self.near, self.doubted)
+        shares = [*(share(each, self.answerable) for each in counts), share(self.from_linked, self.linked)]
+        answered = [share(each, self.unanswerable) for each in (self.answered, self.answered_with_doubt)]
+        return f"{self.answerable:>5}{''.join(shares)}{self.unanswerable:>7}{''.join(answered)}"
 
 
-_COLUMNS = ("first", "any", "wrong", "silent", "nearest", "linked")
-HEADER = f"{'':24}{'asked':>5}{''.join(f'{each:>8}' for each in _COLUMNS)}{'none':>7}{'said':>8}"
+_COLUMNS = ("first", "any", "wrong", "silent", "nearest", "doubt", "linked")
+HEADER = f"{'':24}{'asked':>5}{''.join(f'{each:>8}' for each in _COLUMNS)}{'none':>7}{'said':>8}{'doubt':>8}"
 
 
 def share(count: int, of: int) -> str:
@@ -142,7 +153,7 @@ def systems(library: Library, index: SqliteNoteIndex) -> dict[str, System]:
     def evidence(question: Question, linked: Sequence[tuple[str, str]]) -> Shown:
         found = find_evidence(library, question.prose, linked, limit=SHOWN)
         passages = tuple(Passage(each.relative_path, each.text) for each in found.evidence)
-        return Shown(passages, tuple(each.relative_path for each in found.nearest))
+        return Shown(passages, tuple(each.relative_path for each in found.nearest), found.is_doubtful)
 
     def search(question: Question, _: Sequence[tuple[str, str]]) -> Shown:
         found = library.search(question.text, limit=SHOWN)

@@ -13,8 +13,8 @@ BESIDE = Passage("X.md", "It is green.")
 OTHER = Passage("Y.md", "It is in the shed.")
 
 
-def judged(asked: Asked, *passages: Passage, nearest: tuple[str, ...] = ()) -> Result:
-    return Result(asked, Shown(passages, nearest), frozenset({"X.md"}))
+def judged(asked: Asked, *passages: Passage, nearest: tuple[str, ...] = (), is_doubtful: bool = False) -> Result:
+    return Result(asked, Shown(passages, nearest, is_doubtful), frozenset({"X.md"}))
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,7 @@ def test_the_figures_count_each_question_where_it_belongs() -> None:
             judged(NOT_ANSWERED),
             judged(NOT_ANSWERED, nearest=("Y.md",)),
             judged(NOT_ANSWERED, OTHER),
+            judged(NOT_ANSWERED, OTHER, is_doubtful=True),
         ]
     )
 
@@ -56,9 +57,11 @@ def test_the_figures_count_each_question_where_it_belongs() -> None:
         wrong=1,
         silent=1,
         near=1,
+        doubted=0,
         linked=5,
         from_linked=2,
-        unanswerable=3,
+        unanswerable=4,
         answered=1,
+        answered_with_doubt=1,
         with_nearest=1,
     )

@@ -193,7 +193,7 @@ class Turn:
         found = self._evidence(question, references, budget.window)
         self.further_passages[asked.id] = found.more
         if found.evidence or found.nearest:
-            parts.append(EvidencePart(evidence=found.evidence, nearest=found.nearest))
+            parts.append(EvidencePart(evidence=found.evidence, nearest=found.nearest, is_doubtful=found.is_doubtful))
         user = asked.model_copy(update={"parts": tuple(parts), "references": tuple(marked), "token_count": own})
         augmented = augmented_text(user, can_read=self.provider.info.calls_tools)
         return user.model_copy(update={"augmented_token_count": self.tokenizer.count(augmented)})
@@ -248,7 +248,10 @@ class Turn:
             references=ReferenceList(user.references),
         )
         if request.evidence or request.nearest:
-            await emit(EvidenceFound(evidence=request.evidence, nearest=request.nearest))
+            found_event = EvidenceFound(
+                evidence=request.evidence, nearest=request.nearest, is_doubtful=request.is_doubtful
+            )
+            await emit(found_event)
         found = [*map(as_reference, request.evidence)]
         if self.provider.info.needs_notes or not exchange.is_grounded:  # else the answer is not about the nearest
             found += [as_reference(each).model_copy(update={"included": False}) for each in request.nearest]

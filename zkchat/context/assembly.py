@@ -220,6 +220,7 @@ def request_from(
         tools=tuple(_tool(contents[item.digest]) for item in sent if item.type == "tool"),
         evidence=tuple(found for part in evidence for found in part.evidence),
         nearest=tuple(found for part in evidence for found in part.nearest),
+        is_doubtful=any(part.is_doubtful for part in evidence),
         is_small_talk=asked is not None and not evidence and not topic_terms(messages[asked.name].text),
         window=context.usage.window if context.usage else 0,
     )

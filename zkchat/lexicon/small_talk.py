@@ -7,8 +7,16 @@ GREETINGS: Final = """
     hallo hi danke bitte tschüss gerne super klar genau
     bonjour salut merci bienvenue hola gracias adiós ciao grazie prego olá obrigado obrigada
     hoi dank bedankt привет здравствуйте спасибо пожалуйста пока
-    你好 谢谢 こんにちは ありがとう 안녕하세요 감사합니다
+    bom boa dia tarde noite buenos buenas días tardes noches guten morgen good morning evening
+    ça va geht gehts
+    как дела добрый утро вечер
 """
+
+UNSPACED_GREETINGS: Final = """
+    你好 您好 谢谢 多谢 感谢 早上好 晚上好 再见 こんにちは こんばんは おはよう ありがとう どうも さようなら
+    안녕하세요 감사합니다 고마워 สวัสดี ขอบคุณ
+"""
+"""What begins with one of these, is short and asks nothing is a greeting as a whole."""
 
 ABOUT_THE_ANSWER: Final = """
     lot much help helps helped helpful perfect good fine well done right wrong true understood got see interesting yes

@@ -20,6 +20,7 @@ class EvidenceFound(Value):
     kind: Literal["evidence"] = "evidence"
     evidence: tuple[Evidence, ...]
     nearest: tuple[Evidence, ...] = ()
+    is_doubtful: bool = False
 
 
 class PromptReady(Value):

@@ -314,6 +314,8 @@ class EvidencePart(Value):
     evidence: tuple[Evidence, ...]
     nearest: tuple[Evidence, ...] = ()
     """Where no passage answers: what comes nearest."""
+    is_doubtful: bool = False
+    """Whether it is uncertain that the evidence answers."""
 
 
 class UnknownPart(Value):

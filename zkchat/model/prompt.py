@@ -36,6 +36,8 @@ class ModelRequest(Value):
     """For models that cannot search by themselves: what the vault says, best first."""
     nearest: tuple[Evidence, ...] = ()
     """Where the vault says nothing: what comes nearest."""
+    is_doubtful: bool = False
+    """Whether it is uncertain that the evidence answers."""
     is_small_talk: bool = False
     """Whether the last message asks for nothing that could stand in notes: a greeting, thanks."""
     window: int

@@ -7,6 +7,7 @@ from typing import Final
 from zkchat.model.message import Evidence
 
 ELSEWHERE: Final = "Elsewhere in your notes:\n"
+DOUBT: Final = "No passage answers this for certain. Nearest:\n\n"
 NOTHING: Final = "Your notes hold nothing on this.\n"
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")

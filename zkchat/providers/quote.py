@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
-from zkchat.model.quotation import no_answer, quotations
+from zkchat.model.quotation import DOUBT, no_answer, quotations
 from zkchat.providers.descriptor import Choice, NamedModel, ProviderContext, ProviderDescriptor
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ class Quote:
             yield TextChunk(text=SMALL_TALK if request.is_small_talk else no_answer(request.nearest))
             yield Finish(reason="abstained")
             return
+        if request.is_doubtful:
+            yield TextChunk(text=DOUBT)
         for piece in quotations(request.evidence):
             yield TextChunk(text=piece)
         yield Finish()

@@ -18,7 +18,7 @@ from zkchat.vault.library import Library
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.excerpts import excerpt
 from zkchat.vault.notes.parse import frontmatter_of
-from zkchat.vault.search.block_ranking import RankedBlock, WeightedQuestion, rank_blocks
+from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
 from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, query_terms, terms
 
@@ -27,8 +27,10 @@ DEFAULT_LIMIT = 3
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
 # The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
-MIN_CONFIDENCE = 0.5
+MIN_CONFIDENCE = 0.4
 """Of what is shown as an answer: the share of the question that a passage meets, and what the next two add to it."""
+DOUBTLESS = 0.7
+"""Below this confidence an answer is shown with a word of doubt."""
 FRAME_CONFIDENCE = 0.4
 """What the share in title and headings adds."""
 SIMILARITY_CONFIDENCE = 0.35
@@ -37,7 +39,7 @@ MEANING_WEIGHT = 0.4
 """What similarity in meaning counts among the passages of a linked note."""
 MIN_FIT = 0.15
 """The least share of the question, and similarity to it, of a passage of a linked note that fits it."""
-MIN_SHARE_OF_BEST = 0.65
+MIN_SHARE_OF_BEST = 0.6
 """The second and third are shown only if they score at least this share of the best."""
 
 _SEARCHED_PASSAGES = 12
@@ -59,6 +61,8 @@ class Findings:
     """The passages that answer, best first, those of one note together."""
     nearest: tuple[Evidence, ...] = ()
     """Where none answers: what comes nearest."""
+    is_doubtful: bool = False
+    """Whether it is uncertain that the evidence answers."""
     more: int = 0
     """How many further passages would be found."""
 
@@ -88,15 +92,13 @@ def find_evidence(
     passages = library.search(topic, limit=_SEARCHED_PASSAGES) if topic else []
     first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages)
     found = _deduplicated([*first, *_of_others(library, asked, passages, first)])
-    if not any(each.linked for each in found[:1]) and not _answers(library, asked, found[:1]):
+    confidence = _confidence(library, asked, found[0]) if found else 0.0
+    if confidence < MIN_CONFIDENCE:
         return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
     limit = max(limit, len(dict.fromkeys(linked)))
     shown = (found if skip or limit > DEFAULT_LIMIT else _close(found))[skip : skip + limit]
-    return Findings(_evidence(library, _grouped(shown)), more=min(len(found), MAX_EVIDENCE) - skip - len(shown))
-
-
-def _answers(library: Library, asked: str, found: Sequence[_Candidate]) -> bool:
-    return any(_confidence(library, asked, each.ranked) >= MIN_CONFIDENCE for each in found)
+    more = min(len(found), MAX_EVIDENCE) - skip - len(shown)
+    return Findings(_evidence(library, _grouped(shown)), is_doubtful=confidence < DOUBTLESS, more=more)
 
 
 def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) -> list[_Candidate]:
@@ -171,12 +173,17 @@ def _of_others(
     for ranked in _telling(rank_blocks(question, passages)):
         if ranked.passage.path in known or ranked.score < least:
             continue
-        if first and _confidence(library, asked, ranked) < MIN_CONFIDENCE:
+        candidate = _Candidate(ranked)
+        if first and _confidence(library, asked, candidate) < DOUBTLESS:
             return
-        yield _Candidate(ranked)
+        yield candidate
 
 
-def _confidence(library: Library, asked: str, ranked: RankedBlock) -> float:
+def _confidence(library: Library, asked: str, candidate: _Candidate) -> float:
+    """How likely it is that a passage answers: 1 if the user has said that it stands there."""
+    if candidate.linked:
+        return 1.0
+    ranked = candidate.ranked
     (similarity,) = library.similarities(topic_of(asked), [_described(ranked)])
     return ranked.coverage + FRAME_CONFIDENCE * ranked.framed + SIMILARITY_CONFIDENCE * similarity
 
@@ -275,7 +282,7 @@ def _quoted(library: Library, candidate: _Candidate) -> Evidence:
         wikilink=library.link_to(passage.path),
         heading=_heading(ranked.heading_path, passage.title),
         lines=_lines(library, ranked),
-        score=round(candidate.score, 4),
+        score=round(min(1.0, candidate.score / MAX_SCORE), 4),
         linked=candidate.linked,
     )
 

@@ -7,8 +7,17 @@ from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
 from zkchat.providers.quote import SMALL_TALK, Quote
 
 
-def answer(*found: Evidence, nearest: Sequence[Evidence] = (), is_small_talk: bool = False) -> list[ModelChunk]:
-    request = ModelRequest(messages=(), evidence=found, nearest=tuple(nearest), is_small_talk=is_small_talk, window=100)
+def answer(
+    *found: Evidence, nearest: Sequence[Evidence] = (), is_small_talk: bool = False, is_doubtful: bool = False
+) -> list[ModelChunk]:
+    request = ModelRequest(
+        messages=(),
+        evidence=found,
+        nearest=tuple(nearest),
+        is_small_talk=is_small_talk,
+        is_doubtful=is_doubtful,
+        window=100,
+    )
 
     async def collect() -> list[ModelChunk]:
         return [chunk async for chunk in Quote().stream(request)]
@@ -56,3 +65,9 @@ def test_it_streams_in_pieces_and_is_deterministic() -> None:
     found = (passage("One."), passage("Two.", note="Two"))
     assert len(answer(*found)) > 2
     assert answer(*found) == answer(*found)
+
+
+def test_an_uncertain_answer_begins_with_a_word_of_doubt() -> None:
+    chunks = answer(passage("It may."), is_doubtful=True)
+    assert text_of(chunks) == "No passage answers this for certain. Nearest:\n\n> It may.\n\n— [[Sleep]]\n"
+    assert chunks[-1] == Finish(reason="stop")

@@ -222,3 +222,10 @@ def test_evidence_that_an_older_version_stored_is_read() -> None:
     read = Evidence.model_validate_json(json.dumps({**stored, "lines": {"first": 1, "last": 1}}))
     assert read.text == "A."
     assert Evidence.model_validate_json(read.model_dump_json()) == read
+
+
+def test_an_uncertain_answer_is_shown_with_doubt(library: Library) -> None:
+    assert not ask(library, "How long does caffeine keep its strength?").is_doubtful
+    found = ask(library, "Why does caffeine ruin my marathon training?", limit=1)
+    assert (found.evidence[0].text, found.is_doubtful) == (CAFFEINE, True)
+    assert not ask(library, "Why does it ruin my marathon training?", "Coffee.md").is_doubtful, "the user says where"

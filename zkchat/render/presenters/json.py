@@ -84,6 +84,7 @@ class JsonPresenter:
             "references": [_plain(reference) for reference in (message.references if message else self._references)],
             "passages": [_passage(found) for found in self._found.evidence],
             "nearest": [_passage(found) for found in self._found.nearest],
+            "doubtful": self._found.is_doubtful,
             "usage": {
                 "context": _plain(self._context_usage),
                 "reported": _plain((message.usage if message else None) or self._reported),

@@ -29,6 +29,7 @@ SEARCH_WEIGHT = 0.35
 """What the score of the passage adds, that of the best passage being 1."""
 CUE_WEIGHT = 0.1
 """What a number or a date adds where the question asks for one."""
+MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + BLOCK_WEIGHT + SENTENCE_WEIGHT + SEARCH_WEIGHT + CUE_WEIGHT
 UNKNOWN_TERM_WEIGHT = 1.0
 """The weight of a word that the vault never uses, against that of the rarest it does."""
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from zkchat.lexicon.answer_types import DEGREES, FOR_A_NUMBER, FOR_A_TIME, UNSPACED_FOR_A_NUMBER, UNSPACED_FOR_A_TIME
 from zkchat.lexicon.question_words import INTERROGATIVES, REQUESTS, UNSPACED
-from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS
+from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
@@ -26,6 +26,7 @@ _MAX_NAME_WORDS: Final = 80
 """Words of a name, or its letters and pairs of them: whoever sends more asks for no note by its name."""
 _MAX_WORDS_AROUND: Final = 12
 """Words that only ask, before or after a name, which may be part of it."""
+_UNSPACED_GREETING: Final = re.compile(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
 _MIN_HITS: Final = 2
 """Words of a language that tell that a question is in it: one may be a word of another, or a name."""
 
@@ -83,10 +84,11 @@ def wants_time(question: str) -> bool:
 
 def topic_terms(text: str) -> frozenset[str]:
     """The terms that say what a message is about; none where it is small talk."""
-    small_talk, stop_words = _small_talk(), _stop_words()
-    return frozenset(
-        term for word in query_words(text) if word not in stop_words and (term := stem(word)) not in small_talk
-    )
+    if _UNSPACED_GREETING.match(text):
+        return frozenset()
+    nothing = _small_talk() | frozenset("0123456789")
+    telling = (stem(word) for word in query_words(text) if word not in _stop_words())
+    return frozenset(term for term in telling if term not in nothing)
 
 
 def _holds_one_of(question: str, spaced: str, unspaced: str) -> bool:
