@@ -27,6 +27,8 @@ class Page:
     """Where nothing answers: what comes nearest."""
     is_first: bool
     """Whether the user has read no passage on this question before."""
+    after_linked: bool
+    """Whether the user has read passages of notes that the question links to or names."""
     left: int
     """Passages on the page after this one."""
 
@@ -61,12 +63,12 @@ class FurtherPassages:
             passages=found.evidence,
             nearest=found.nearest,
             is_first=not read,
+            after_linked=self.are_quoted and any(found.linked for found in _given(message)),
             left=min(found.more, PAGE_SIZE),
         )
 
     def _count_read(self, asked: ChatMessage) -> int:
-        parts = [part for part in asked.parts if isinstance(part, EvidencePart)] if self.are_quoted else []
-        return self._read.get(asked.id, sum(len(part.evidence) for part in parts))
+        return self._read.get(asked.id, len(_given(asked)) if self.are_quoted else 0)
 
     def _look_up(self, question: Question, skip: int) -> Findings:
         try:
@@ -74,3 +76,8 @@ class FurtherPassages:
         except (StorageError, VaultError):
             return Findings()
         return look_up(self.library, question, references, limit=PAGE_SIZE, skip=skip)
+
+
+def _given(asked: ChatMessage) -> list[Evidence]:
+    """The passages that went with a question."""
+    return [found for part in asked.parts if isinstance(part, EvidencePart) for found in part.evidence]

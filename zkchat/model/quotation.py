@@ -13,12 +13,15 @@ _LINE_END: Final = re.compile(r"\r\n?|\n")
 _LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
 
 
-def quotations(passages: Iterable[Evidence]) -> Iterator[str]:
-    """Pieces of one text: the linked notes first, all passages of a note together, and each place named once."""
+def quotations(passages: Iterable[Evidence], *, after_linked: bool = False) -> Iterator[str]:
+    """Pieces of one text: the linked notes first, all passages of a note together, and each place named once.
+
+    `after_linked` says that passages of linked notes were shown before.
+    """
     places: dict[str, dict[str, list[Evidence]]] = {}
     for passage in sorted(passages, key=lambda passage: not passage.linked):
         places.setdefault(passage.relative_path, {}).setdefault(place_of(passage), []).append(passage)
-    before, was_linked = "", False
+    before, was_linked = "", after_linked
     for place, quoted in ((place, quoted) for note in places.values() for place, quoted in note.items()):
         if was_linked and not quoted[0].linked:
             before += f"{ELSEWHERE}\n"

@@ -92,6 +92,14 @@ def test_with_a_model_they_begin_with_the_best(library: Library) -> None:
     assert page.passages[: len(best)] == tuple(best)
 
 
+def test_they_are_said_to_follow_those_of_a_linked_note(library: Library) -> None:
+    talk = conversation(library, Quote())
+    assert all(found.linked for found in asked(talk, "How long does the harbour walk of [[Walk 3]] take?")[:1])
+    assert talk.next_passages().after_linked
+    asked(talk)
+    assert not talk.next_passages().after_linked
+
+
 def test_what_the_notes_do_not_speak_of_has_none(library: Library) -> None:
     talk = conversation(library, Quote())
     asked(talk, "Who won the chess championship?")

@@ -38,7 +38,9 @@ async def refs(context: CommandContext, argument: str) -> Outcome:
 async def more(context: CommandContext, _argument: str) -> Outcome:
     page = context.conversation.next_passages()
     if page.passages:
-        context.surface.print_markdown("".join(quotations(page.passages)), page.question.matches)
+        context.surface.print_markdown(
+            "".join(quotations(page.passages, after_linked=page.after_linked)), page.question.matches
+        )
     elif page.is_first:
         context.surface.print_markdown(no_answer(page.nearest))
     else:

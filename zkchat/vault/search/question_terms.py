@@ -7,7 +7,7 @@ from typing import Final
 
 from zkchat.lexicon.answer_types import DEGREES, FOR_A_NUMBER, FOR_A_TIME, UNSPACED_FOR_A_NUMBER, UNSPACED_FOR_A_TIME
 from zkchat.lexicon.question_words import INTERROGATIVES, REQUESTS, UNSPACED
-from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, UNSPACED_GREETINGS
+from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
@@ -20,6 +20,7 @@ from zkchat.vault.search.terms import (
 )
 
 _WORD = re.compile(rf"(?:(?![{UNSPACED_SCRIPTS}])[\w\u0900-\u0dff])+|[{UNSPACED_SCRIPTS}]+")
+_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _PARTICLES: Final = frozenset("和与跟的了是在有我你吗呢及の和がはをにでともへやか")
 """Letters that say nothing where they stand alone."""
 _MAX_NAME_WORDS: Final = 80
@@ -27,6 +28,8 @@ _MAX_NAME_WORDS: Final = 80
 _MAX_WORDS_AROUND: Final = 12
 """Words that only ask, before or after a name, which may be part of it."""
 _UNSPACED_GREETING: Final = re.compile(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
+_MAX_SMALL_TALK: Final = 100
+"""Characters of a message that may be nothing but greetings and thanks."""
 _MIN_HITS: Final = 2
 """Words of a language that tell that a question is in it: one may be a word of another, or a name."""
 
@@ -86,9 +89,21 @@ def topic_terms(text: str) -> frozenset[str]:
     """The terms that say what a message is about; none where it is small talk."""
     if _UNSPACED_GREETING.match(text):
         return frozenset()
+    if len(text) <= _MAX_SMALL_TALK and not _telling_terms(_phrases().sub(" ", _spelled(text))):
+        return frozenset()
+    return _telling_terms(text)
+
+
+def _telling_terms(text: str) -> frozenset[str]:
     nothing = _small_talk() | frozenset("0123456789")
     telling = (stem(word) for word in query_words(text) if word not in _stop_words())
     return frozenset(term for term in telling if term not in nothing)
+
+
+def _spelled(text: str) -> str:
+    """The words of a text between single spaces, however they are accented and punctuated."""
+    found = _WORD.findall(text)
+    return " ".join(word if _UNSPACED.match(word) else " ".join(words(word)) for word in found)
 
 
 def _holds_one_of(question: str, spaced: str, unspaced: str) -> bool:
@@ -132,6 +147,12 @@ def _unspaced_asking() -> re.Pattern[str]:
 
 def _longest_first(listed: Iterable[str]) -> list[str]:
     return sorted(listed, key=len, reverse=True)
+
+
+@cache
+def _phrases() -> re.Pattern[str]:
+    listed = [_spelled(phrase) for line in PHRASES.splitlines() for phrase in line.split("|") if phrase.strip()]
+    return re.compile(rf"(?<!\S)(?:{'|'.join(_longest_first(listed))})(?!\S)")
 
 
 @cache

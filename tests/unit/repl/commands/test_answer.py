@@ -59,9 +59,17 @@ def test_a_wrong_number_is_answered_with_the_way_out(harness: CommandHarness, li
     assert typed(harness, line) == told
 
 
-def page(*passages: Evidence, is_first: bool = False, nearest: tuple[Evidence, ...] = (), left: int = 0) -> Page:
+def page(
+    *passages: Evidence,
+    is_first: bool = False,
+    nearest: tuple[Evidence, ...] = (),
+    after_linked: bool = False,
+    left: int = 0,
+) -> Page:
     question = Question.parse("What is sleep?")
-    return Page(question=question, passages=passages, nearest=nearest, is_first=is_first, left=left)
+    return Page(
+        question=question, passages=passages, nearest=nearest, is_first=is_first, after_linked=after_linked, left=left
+    )
 
 
 def test_more_draws_further_passages_with_the_words_of_the_question_marked(harness: CommandHarness) -> None:
@@ -70,6 +78,20 @@ def test_more_draws_further_passages_with_the_words_of_the_question_marked(harne
     assert harness.surface.drawn == ["> Long sleep.\n\n— [[Sleep]]\n\n> Oak.\n\n— [[Beds]]\n"]
     assert "sleep" in harness.surface.marked
     assert typed(harness, "/more").endswith("There are no further passages on this.")
+
+
+def test_more_says_when_it_leaves_the_linked_notes(harness: CommandHarness) -> None:
+    beds = passage("Oak.", note="Beds")
+    harness.conversation.pages = [
+        page(passage("Long.", linked=True), beds, after_linked=True),
+        page(beds, after_linked=True),
+    ]
+    typed(harness, "/more")
+    typed(harness, "/more")
+    assert harness.surface.drawn == [
+        "> Long.\n\n— [[Sleep]]\n\nElsewhere in your notes:\n\n> Oak.\n\n— [[Beds]]\n",
+        "Elsewhere in your notes:\n\n> Oak.\n\n— [[Beds]]\n",
+    ]
 
 
 def test_more_names_what_comes_nearest_where_nothing_answers(harness: CommandHarness) -> None:

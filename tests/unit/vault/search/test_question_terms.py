@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.vault.search.question_terms import names_in, topic_of, wants_number, wants_time
+from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms, wants_number, wants_time
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,27 @@ def test_a_question_for_a_number_is_known_in_many_languages(question: str) -> No
 def test_a_question_for_a_time_is_known_in_many_languages(question: str) -> None:
     assert wants_time(question)
     assert not wants_number(question)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Danke schön!", "hallo, wie geht's?", "ありがとうございます", "xin chào", "¿Qué tal?", "你好吗", "สวัสดีครับ",
+     "Привет, как дела?", "bom dia", "Hello! Thank you very much.", "what's up?",
+     "nice one", "नमस्ते", "مرحبا", "tack", ""],
+)  # fmt: skip
+def test_small_talk_has_no_topic(said: str) -> None:
+    assert topic_terms(said) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("said", "term"),
+    [
+        ("What is a thumb tack?", "tack"),
+        ("How is it going with the compost?", "compost"),
+        ("Hello, what does [[Sleep]] say?", "sleep"),
+        ("你好,堆肥怎么做?", "堆肥"),
+        ("Thank you. " * 20 + "And the roof?", "roof"),
+    ],
+)
+def test_a_question_beside_a_greeting_keeps_its_topic(said: str, term: str) -> None:
+    assert term in topic_terms(said)
