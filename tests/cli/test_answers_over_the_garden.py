@@ -1,0 +1,71 @@
+"""Questions that link or name a note, asked of the garden vault without a model: the answer comes from that note."""
+
+import json
+
+import pytest
+
+from tests.support.world import GARDEN, World
+from zkchat.errors import ExitCode
+
+LINKED = {
+    "a link and a topic": (
+        "What did we decide in [[Greenhouse decisions]] about the frame?",
+        "Projects/Greenhouse decisions.md",
+        "We chose larch instead of aluminium",
+    ),
+    "a topic that the note words otherwise": (
+        "What did we decide in [[Greenhouse decisions]] about the roof?",
+        "Projects/Greenhouse decisions.md",
+        "",
+    ),
+    "a section": (
+        "What happens in [[Greenhouse budget#Rules]]?",
+        "Projects/Greenhouse budget.md",
+        "Everything above 50",
+    ),
+    "an alias": ("What goes wrong with a [[Slip box]]?", "Ideas/Zettelkasten.md", "The collector's mistake"),
+    "a summary": ("Summarise [[Zettelkasten]]", "Ideas/Zettelkasten.md", "A Zettelkasten is a box of numbered slips"),
+    "a summary in German": (
+        "Fasse [[Schlaf und Gedächtnis]] zusammen",
+        "Ideas/Schlaf und Gedächtnis.md",
+        "",
+    ),
+    "a summary in Chinese": ("总结一下 [[绿茶冲泡]]", "Reference/绿茶冲泡.md", ""),
+    "nothing but a link": ("[[Niklas Luhmann]]", "People/Niklas Luhmann.md", "German sociologist"),
+    "a path": ("@Reference/Tomatoes.md black spots", "Reference/Tomatoes.md", "blossom end rot"),
+    "a name without a link": ("Tell me about the sourdough starter", "Reference/Sourdough starter.md", ""),
+    "a name in another number": ("what is an evergreen note", "Ideas/Evergreen notes.md", ""),
+    "a table": (
+        "[[Greenhouse budget]]: what do the hinges cost?",
+        "Projects/Greenhouse budget.md",
+        "| hinges, screws, oil |",
+    ),
+}
+
+
+def answered(world: World, question: str) -> dict[str, list[dict[str, str]]]:
+    result = world.run("ask", question, "--json", "--vault", str(GARDEN))
+    assert result.code in {0, ExitCode.NO_ANSWER}, result.err
+    return dict(json.loads(result.out))
+
+
+@pytest.mark.parametrize(("question", "path", "words"), LINKED.values(), ids=LINKED)
+def test_a_note_that_is_linked_or_named_answers(world: World, question: str, path: str, words: str) -> None:
+    first = answered(world, question)["passages"][0]
+    assert first["path"] == path
+    assert words in first["text"]
+
+
+def test_each_of_two_linked_notes_answers(world: World) -> None:
+    found = answered(world, "What do [[Moka pot]] and [[Pour-over coffee]] say about water?")["passages"]
+    assert {"Reference/Moka pot.md", "Reference/Pour-over coffee.md"} <= {passage["path"] for passage in found}
+
+
+def test_what_no_note_answers_is_said_so_with_what_comes_nearest(world: World) -> None:
+    found = answered(world, "Which football club won the cup on the balcony in Lisbon?")
+    assert (found["passages"], bool(found["nearest"])) == ([], True)
+
+
+def test_small_talk_is_not_answered_with_notes(world: World) -> None:
+    found = answered(world, "Thanks a lot!")
+    assert (found["passages"], found["nearest"], found["references"]) == ([], [], [])
