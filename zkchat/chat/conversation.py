@@ -67,7 +67,10 @@ class Conversation:
         self._kept: Asked | None = None
         """What is stored and not yet answered."""
         self._further_passages = FurtherPassages(
-            library=turn.library, asked=lambda: self.history.last_question, are_quoted=turn.provider.info.needs_notes
+            library=turn.library,
+            asked=lambda: self.history.last_question,
+            found=turn.further_passages,
+            are_quoted=turn.provider.info.needs_notes,
         )
         self._reported: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and was reported to the user."""
@@ -148,9 +151,8 @@ class Conversation:
 
     @property
     def passages_left(self) -> int:
-        """How many follow those that its answer quotes."""
-        asked = self.history.last_question
-        return self._turn.further_passages.get(asked.id, 0) if asked else 0
+        """How many follow those; 0 where a model answers."""
+        return self._further_passages.left
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Ask the last question again; the earlier answer stays on a branch of its own."""

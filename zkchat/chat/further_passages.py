@@ -1,6 +1,6 @@
 """What else the notes say on the last question: passage by passage, beyond those that the user has read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from zkchat.chat.question import Question
@@ -38,6 +38,8 @@ class FurtherPassages:
     library: Library
     asked: Callable[[], ChatMessage | None]
     """The last question of the conversation."""
+    found: Mapping[str, int]
+    """How many passages would follow those that went with a question, by its id."""
     are_quoted: bool
     """Whether the answer shows the passages that go with its question."""
     _read: dict[str, int] = field(default_factory=dict)
@@ -48,6 +50,14 @@ class FurtherPassages:
         """How many passages the user has read on the last question."""
         message = self.asked()
         return self._count_read(message) if message else 0
+
+    @property
+    def left(self) -> int:
+        """How many passages on it follow those that the user has read."""
+        message = self.asked()
+        if message is None or not self.are_quoted:
+            return 0
+        return len(_given(message)) + self.found.get(message.id, 0) - self._count_read(message)
 
     def next_page(self) -> Page:
         """The passages after those that the user has read. Raises `UsageError` where nothing was asked."""

@@ -71,6 +71,7 @@ def test_a_page_says_how_many_come_after_it(library: Library) -> None:
     while (page := talk.next_passages()).passages:
         assert len(page.passages) == expected
         expected = page.left
+        assert expected == min(talk.passages_left, PAGE_SIZE)
     assert expected == 0
 
 
