@@ -1,8 +1,10 @@
 """From a question to the panel: summaries, embeds, and citations that the model could not know of."""
 
+import shutil
+
 import pytest
 
-from tests.support.world import World
+from tests.support.world import GARDEN, World
 from zkchat.errors import ExitCode
 
 
@@ -95,3 +97,26 @@ def test_a_passage_that_a_tool_read_may_be_quoted_with_its_links(vault: World) -
     assert [(row["relative_path"], row["cited"], row["unverified"]) for row in first] == [("Tea.md", True, False)]
     again = vault.run("ask", "Says who?", "--continue", "--json", "--model", model).json["references"]
     assert [row["relative_path"] for row in again] == []
+
+
+def test_what_comes_nearest_is_listed_as_found_and_neither_cited_nor_used(world: World) -> None:
+    shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
+    question = "What did the king of Sweden eat for breakfast with tomatoes?"
+    answered = world.run("ask", question, "--json", "--model", "quote").json
+    assert "Nearest: [[Tomatoes]]" in answered["answer"]
+    rows = answered["references"]
+    assert rows[0]["relative_path"] == "Reference/Tomatoes.md"
+    assert {(row["cited"], row["unverified"], row["included"]) for row in rows} == {(False, False, False)}
+    assert world.run("refs", "--top", "--json").json == []
+    assert "Sources" not in world.run("context", "export", "--format", "markdown").out
+
+
+def test_the_question_of_the_demo_accuses_nobody(world: World) -> None:
+    question = "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]."
+    shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
+    answered = world.run("ask", question, "--json", "--model", "quote").json
+    assert "[[Atomic notes]] says what to do then" in answered["answer"]
+    rows = answered["references"]
+    assert [(row["relative_path"], row["cited"], row["unverified"]) for row in rows] == [
+        ("Ideas/Evergreen notes.md", True, False)
+    ]

@@ -152,7 +152,7 @@ _QUOTE = "[\"'“”„‘’«»*_`]"
 def given_before(messages: Iterable[ChatMessage]) -> frozenset[str]:
     """The documents that earlier messages brought up: an answer may come back to them."""
     references = (reference for message in messages for reference in message.references)
-    return frozenset(each.relative_path for each in references if each.relative_path and not each.unverified)
+    return frozenset(each.relative_path for each in references if each.relative_path and each.was_given)
 
 
 def given_with(context: RequestContext) -> frozenset[str]:

@@ -137,7 +137,7 @@ def _part_text(part: Part) -> str:
 
 def _sources(references: Iterable[DocumentReference]) -> list[str]:
     """Links to the documents that the model was given, deduplicated, cited ones first."""
-    given = (one for one in references if one.relative_path and not one.unverified)
+    given = (one for one in references if one.relative_path and one.was_given)
     found = sorted(given, key=lambda reference: not reference.cited)
     return list(dict.fromkeys(_link(reference) for reference in found))
 

@@ -96,6 +96,11 @@ class DocumentReference(Value):
     """Whether the answer names it although nothing of it was given to the model."""
 
     @property
+    def was_given(self) -> bool:
+        """Whether the model was told of it: not so of what only the answer names, or of what merely comes nearest."""
+        return not self.unverified and (self.included or self.via != "evidence")
+
+    @property
     def _strength(self) -> tuple[bool, bool, bool, bool]:
         """Rank of its reason: linked by the user, read as a whole, found with some of its text, known by name."""
         return (

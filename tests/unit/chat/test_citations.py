@@ -83,6 +83,7 @@ def test_what_an_earlier_message_gave_may_be_cited(library: Library) -> None:
         [
             answered(found("Sleep.md")),
             answered(found("Coffee.md", unverified=True, via="answer")),
+            answered(found("Coffee.md", included=False, via="evidence")),
             answered(DocumentReference(wikilink="[[Gone]]", status="missing")),
         ]
     )

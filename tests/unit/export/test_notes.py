@@ -145,7 +145,8 @@ def test_an_answer_is_saved_with_its_question_and_sources() -> None:
 
 def test_a_note_that_the_model_was_never_given_is_no_source() -> None:
     claimed = DocumentReference(wikilink="[[Dreams]]", relative_path="Dreams.md", cited=True, unverified=True)
-    answer = said("assistant", "Rest, says [[Dreams]].", SLEEP, claimed)
+    nearest = DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md", reference_type="search", via="evidence")
+    answer = said("assistant", "Rest, says [[Dreams]].", SLEEP, claimed, nearest)
     assert answer_note("A", None, answer).endswith("## Sources\n\n- [[Sleep]]\n")
     assert as_markdown(SESSION, [answer]).endswith("Sources: [[Sleep]]\n")
 
