@@ -17,19 +17,23 @@ from zkchat.vault.search.terms import UNSPACED_SCRIPTS, query_terms, terms
 # The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
 COVERAGE_WEIGHT = 0.5
 """What the share of the question counts that a block meets together with its title and headings."""
-FRAME_WEIGHT = 0.5
+FRAME_WEIGHT = 0.6
 """What the share counts that stands in title and headings."""
 BLOCK_WEIGHT = 0.25
 """And that in the block itself."""
 SENTENCE_WEIGHT = 0.1
 """And that in its best sentence."""
+NOTE_WEIGHT = 0.2
+"""And that in all that was found of the note: a birthday stands in one list, and whose it is in another paragraph."""
+NOTE_COVERAGE = 0.3
+"""How much of what only the rest of the note meets the block counts as meeting."""
 PREFIX_WEIGHT = 0.5
 """What a word is worth that has the beginning of a word of the question."""
-SEARCH_WEIGHT = 0.35
+SEARCH_WEIGHT = 0.4
 """What the score of the passage adds, that of the best passage being 1."""
 CUE_WEIGHT = 0.1
 """What a number or a date adds where the question asks for one."""
-MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + BLOCK_WEIGHT + SENTENCE_WEIGHT + SEARCH_WEIGHT + CUE_WEIGHT
+MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + BLOCK_WEIGHT + SENTENCE_WEIGHT + NOTE_WEIGHT + SEARCH_WEIGHT + CUE_WEIGHT
 UNKNOWN_TERM_WEIGHT = 1.0
 """The weight of a word that the vault never uses, against that of the rarest it does."""
 
@@ -68,6 +72,10 @@ class _Unit:
     """The groups of letters around a letter, any of which has to be there; none for a word."""
 
 
+Held = Mapping[_Unit, float]
+"""What of a question stands in a text, each with how well."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightedQuestion:
     """A question as the words that say its topic, with their weights, which together are 1."""
@@ -92,7 +100,7 @@ class WeightedQuestion:
             wants_time=wants_time(question),
         )
 
-    def share(self, held: Mapping[_Unit, float]) -> float:
+    def share(self, held: Held) -> float:
         """The weight of what is held, each by how well."""
         return sum(self.weights[unit] * worth for unit, worth in held.items())
 
@@ -100,7 +108,7 @@ class WeightedQuestion:
         """Whether it holds a number or a date where the question asks for one."""
         return bool((self.wants_number and _DIGIT.search(text)) or (self.wants_time and _DATE.search(text)))
 
-    def held(self, text: str) -> dict[_Unit, float]:
+    def held(self, text: str) -> Held:
         """What of the question stands in a text, each with how well: 1 if it is the same word."""
         present = set(terms(text))
         found = {unit: _worth(unit, present, text) for unit in self.weights}
@@ -136,7 +144,8 @@ class RankedBlock:
     """The numbers of its sentences, best first."""
     score: float
     coverage: float
-    """The share of the question that the block meets together with its title and headings."""
+    """The share of the question that the block meets together with its title and headings, and a part of the share that
+    only the rest of the note meets."""
     framed: float
     """The share that stands in title and headings."""
 
@@ -148,38 +157,64 @@ class RankedBlock:
 def rank_blocks(question: WeightedQuestion, passages: Sequence[Passage]) -> list[RankedBlock]:
     """The blocks of all passages, best first. The same passages in any order give the same result."""
     best = max((passage.score for passage in passages), default=0.0)
+    matched = [_MatchedBlock.of(question, passage, block) for passage in passages for block in blocks(passage.text)]
+    notes: dict[str, list[Held]] = {}
+    for each in matched:
+        notes.setdefault(each.passage.path, []).append(each.whole)
+    met_by_note = {path: question.share(_best_of(held)) for path, held in notes.items()}
     ranked = [
-        _ranked(question, passage, block, passage.score / best if best > 0 else 0.0)
-        for passage in passages
-        for block in blocks(passage.text)
+        _ranked(question, each, each.passage.score / best if best > 0 else 0.0, met_by_note[each.passage.path])
+        for each in matched
     ]
     ranked.sort(key=lambda each: (-each.score, each.passage.path, each.passage.first_line, each.block.first_line))
     return ranked
 
 
-def _ranked(question: WeightedQuestion, passage: Passage, block: Block, search_score: float) -> RankedBlock:
-    frame = question.held("\n".join((passage.title, *passage.heading_path, *block.heading_path)))
-    held = [question.held(sentence.text) for sentence in block.sentences]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _MatchedBlock:
+    """What of the question stands in a block, by sentence, and in its title and headings."""
+
+    passage: Passage
+    block: Block
+    sentences: Sequence[Held]
+    frame: Held
+
+    @classmethod
+    def of(cls, question: WeightedQuestion, passage: Passage, block: Block) -> "_MatchedBlock":
+        return cls(
+            passage=passage,
+            block=block,
+            sentences=[question.held(sentence.text) for sentence in block.sentences],
+            frame=question.held("\n".join((passage.title, *passage.heading_path, *block.heading_path))),
+        )
+
+    @property
+    def whole(self) -> Held:
+        return _best_of([*self.sentences, self.frame])
+
+
+def _ranked(question: WeightedQuestion, matched: _MatchedBlock, search_score: float, met_by_note: float) -> RankedBlock:
+    block = matched.block
     cues = [CUE_WEIGHT * question.is_cued_by(sentence.text) for sentence in block.sentences]
-    shares = [question.share(each) + cue for each, cue in zip(held, cues, strict=True)]
+    shares = [question.share(held) + cue for held, cue in zip(matched.sentences, cues, strict=True)]
     best = max(shares, default=0.0)
-    whole = _best_of(held)
-    coverage, framed = question.share(_best_of([whole, frame])), question.share(frame)
+    coverage, framed = question.share(matched.whole), question.share(matched.frame)
     score = (
         COVERAGE_WEIGHT * coverage
         + FRAME_WEIGHT * framed
-        + BLOCK_WEIGHT * question.share(whole)
+        + BLOCK_WEIGHT * question.share(_best_of(matched.sentences))
         + SENTENCE_WEIGHT * best
-        + max(cues, default=0.0)
+        + NOTE_WEIGHT * met_by_note
         + SEARCH_WEIGHT * search_score
+        + max(cues, default=0.0)
     )
     order = sorted(range(len(shares)), key=lambda place: (-shares[place], place))
     return RankedBlock(
-        passage=passage,
+        passage=matched.passage,
         block=block,
         best_sentences=tuple(place for place in order if shares[place] >= MIN_SHARE_OF_BEST_SENTENCE * best),
         score=score,
-        coverage=coverage,
+        coverage=coverage + NOTE_COVERAGE * (met_by_note - coverage),
         framed=framed,
     )
 
@@ -197,7 +232,7 @@ def are_related(term: str, other: str) -> bool:
     return (min(len(term), len(other)) if shared is None else shared) >= _MIN_PREFIX_SHARE * longer
 
 
-def _best_of(held: Sequence[Mapping[_Unit, float]]) -> dict[_Unit, float]:
+def _best_of(held: Sequence[Held]) -> Held:
     best: dict[_Unit, float] = {}
     for each in held:
         for term, worth in each.items():

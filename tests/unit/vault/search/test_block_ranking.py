@@ -87,3 +87,10 @@ def test_a_share_is_never_more_than_the_whole(question: str, text: str) -> None:
     for each in rank_blocks(asked(question), [passage(text, heading=text[:20])]):
         assert 0 <= each.coverage <= 1.0001
         assert set(each.best_sentences) <= set(range(len(each.block.sentences)))
+
+
+def test_what_the_rest_of_the_note_says_counts_for_its_blocks() -> None:
+    cousin = passage("My cousin is a nurse.\n\nHer birthday is in June.", path="z.md")
+    stranger = passage("A birthday is in July.", path="a.md")
+    found = rank_blocks(asked("When is the birthday of my cousin?"), [cousin, stranger])
+    assert next(each.block.text for each in found if "irthday" in each.block.text) == "Her birthday is in June."
