@@ -216,6 +216,7 @@ class ConversationSearch:
             self._everything = None
 
     def _table(self, session: str) -> _MessageTable:
+        from zkchat.context.recall.features import GAP
         from zkchat.context.recall.ranking import MessageRanking, MessageWords
 
         table = self._tables.get(session)
@@ -223,6 +224,8 @@ class ConversationSearch:
             rows = self._index.rows(session, table.up_to if table else 0)
             if table and any(row.place <= table.up_to for row in rows):  # a message was stored anew
                 table, rows = None, self._index.rows(session, 0)
+            if any(len(row.features) != len(GAP.features) for row in rows):
+                raise StorageDamaged("The index over messages holds what was not written to it.")
             words = MessageWords.unpacked((row.said, row.labels) for row in rows)
             table = self._tables[session] = _MessageTable(
                 rows=[*(table.rows if table else ()), *rows],

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count as counting
 from pathlib import Path
@@ -341,6 +342,15 @@ def test_a_session_is_forgotten_by_a_damaged_index_too(talk: str, tmp_path: Path
     with closing(Damaged(tmp_path / "damaged.db")) as index:
         ConversationSearch(index).forget(talk)
         assert index.known() == {}
+
+
+def test_an_index_with_features_of_another_size_is_rebuilt(
+    store: SqliteSessions, search: ConversationSearch, index: SqliteMessageIndex, talk: str
+) -> None:
+    heron = replace(index.messages(talk, ["heron"])[0], changed=99, features=b"\1")
+    index.add(talk, [heron], index.known()[talk])
+    assert ids(search, "Konrad", talk)[0] == "heron"
+    assert len(index.messages(talk, ["heron"])[0].features) > 1
 
 
 def archive(store: SqliteSessions, session: str) -> dict[str, ChatMessage]:
