@@ -29,8 +29,11 @@ class MessageVectors:
         """A vector for each text as it is stored, or nothing for any."""
         from zkchat.vault.search.similarity import packed
 
-        rows = self._embedded(texts)
-        return [packed(row[None]) for row in rows] if rows is not None else [b""] * len(texts)
+        rows = self._embedded(texts) if texts else None
+        if rows is None:
+            return [b""] * len(texts)
+        data, size = packed(rows), rows.shape[1]
+        return [data[start : start + size] for start in range(0, len(data), size)]
 
     def of_question(self, question: str) -> "Vector | None":
         rows = self._embedded([question])
