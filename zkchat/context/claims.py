@@ -32,6 +32,9 @@ from zkchat.vault.search.terms import stem, words
 LANGUAGES: Final = frozenset({*NEGATORS, *UNSPACED_NEGATORS})
 """Whose claims can be parsed."""
 
+MAX_CHARS: Final = 1_000
+"""Characters of a sentence, a title or a question that are parsed."""
+
 Polarity = Literal["affirmed", "denied", "unclear"]
 
 _PARTICLE: Final = re.compile(ANSWER_PARTICLE, re.IGNORECASE)
@@ -41,7 +44,7 @@ _CLAUSE_END: Final = re.compile(r"[;:()–—。；：（）]|[,，、](?!\d)|\s
 _QUOTED: Final = re.compile(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]|[\"“„«「『《]([^\"“”„«»「」『』《》]{1,60})[\"”“»」』》]")
 _NUMBER: Final = r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?![\d])|\d+(?:[.,:]\d+)?"
 _TOKEN: Final = re.compile(rf"(?P<number>{_NUMBER})|(?P<sign>[%°$€£¥])|(?P<word>[^\W\d_]+(?:[-'’.][^\W\d_]+)*)")
-_UNSPACED_NUMBER: Final = rf"({_NUMBER}|[一二两三四五六七八九十百]+)\s?"
+_UNSPACED_NUMBER: Final = rf"({_NUMBER}|[一二两三四五六七八九十百]{{1,6}})\s?"
 _UNSPACED_QUANTITY: Final = re.compile(
     rf"(?:{_UNSPACED_NUMBER}(?:[-–~〜～到至]|から)\s?)?{_UNSPACED_NUMBER}({'|'.join(UNSPACED_UNITS.split())})"
 )
@@ -119,8 +122,8 @@ class _Token:
 
 
 def parse_claim(sentence: str, language: str) -> Claim:
-    """Parse a sentence of a language of `LANGUAGES`."""
-    text = _PARTICLE.sub("", sentence.strip())
+    """Parse a sentence of a language of `LANGUAGES`; of one without end, only its beginning."""
+    text = _PARTICLE.sub("", sentence.strip()[:MAX_CHARS])
     return _parse_unspaced(text, language) if language in UNSPACED_NEGATORS else _parse_spaced(text, language)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.context.claims import Claim, Polarity, parse_claim
+from zkchat.context.claims import MAX_CHARS, Claim, Polarity, parse_claim
 
 
 def polarity(claim: Claim) -> list[Polarity]:
@@ -78,3 +78,9 @@ def test_names_and_what_stands_before_them() -> None:
     }
     german = parse_claim("Das Dach wird von Jonas mit dem Hammer repariert.", "de")
     assert [(name.words, name.after) for name in german.names] == [(frozenset({"jonas"}), "von")]
+
+
+@pytest.mark.parametrize(("language", "text"), [("zh", "一"), ("zh", "9"), ("ja", "1.000"), ("en", "don't ")])
+def test_of_a_text_without_end_only_the_beginning_is_parsed(language: str, text: str) -> None:
+    endless = text * 100_000
+    assert parse_claim(endless, language) == parse_claim(endless[:MAX_CHARS], language)
