@@ -166,10 +166,17 @@ def test_a_model_that_has_read_more_by_itself_is_trusted(library: Library) -> No
     assert answer_of(events_of(conversation(library, model).say(QUESTION))).text == WRONG
 
 
-def test_what_a_linked_note_says_is_no_contradiction(library: Library, tmp_path: Path) -> None:
-    (tmp_path / "vault" / "Old.md").write_text("# Old\n\nIn 2019 Obsidian Sync is not end-to-end encrypted.\n")
+def test_what_a_linked_note_says_outside_its_passages_is_no_contradiction(library: Library, tmp_path: Path) -> None:
+    old = "# Old\n\nRye bread is slow from start to slice.\n\n## Anna\n\nShe waits 5 days.\n"
+    (tmp_path / "vault" / "Old.md").write_text(old)
     library.refresh()
-    assert answer_of(events_of(conversation(library, Small(WRONG)).say(f"{QUESTION} [[Old]]"))).text == WRONG
+    model = Small("Rye bread takes 5 days.")
+    talk = conversation(library, model)
+    answer = answer_of(events_of(talk.say("How long does rye bread take from start to slice? [[Old]]")))
+    (request,) = model.requests
+    assert "She waits" not in " ".join(each.text for each in request.evidence)
+    assert "Rye bread takes two days" in " ".join(each.text for each in request.evidence)
+    assert answer.text == "Rye bread takes 5 days."
 
 
 def test_an_answer_that_ran_out_of_room_is_checked_too(library: Library) -> None:
