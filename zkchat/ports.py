@@ -208,8 +208,11 @@ class LinkIndex(Protocol):
 class TextIndex(Protocol):
     """The sections of notes, and the postings of their terms."""
 
-    def look_up(self, terms: Collection[str], known: int | None) -> TextLookup:
-        """Where terms stand; the segments themselves only if they are not of the generation `known`."""
+    def look_up(self, terms: Collection[str], known: int | None, prefixes: Collection[str] = ()) -> TextLookup:
+        """Where terms stand, and all that begin with one of the prefixes.
+
+        The segments themselves are told only if they are not of the generation `known`.
+        """
         ...
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:

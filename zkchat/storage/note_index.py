@@ -42,6 +42,7 @@ from zkchat.storage.note_schema import (
     LINKS_TO_RESOLVE,
     MARK_RESOLVED,
     NOTES_TO_RESOLVE,
+    POSTINGS_OF_PREFIXES,
     POSTINGS_OF_SEGMENT,
     POSTINGS_OF_TERMS,
     SCHEMA,
@@ -227,13 +228,17 @@ class SqliteNoteIndex:
 
     # --- the text index ---
 
-    def look_up(self, terms: Collection[str], known: int | None) -> TextLookup:
+    def look_up(self, terms: Collection[str], known: int | None, prefixes: Collection[str] = ()) -> TextLookup:
         with self._reading() as database:
             generation = _state(database, "text_generation")
             segments = _segment_heads(database) if generation != known else None
             dead = _dead_sections(database) if generation != known else []
             rows = database.execute(POSTINGS_OF_TERMS, (json.dumps([*terms]),))
             postings = [each for term, *row in rows for each in postings_of_row(*row, wanted=term)]
+            if prefixes:
+                found = database.execute(POSTINGS_OF_PREFIXES, (json.dumps([*prefixes]),))
+                begun = (each for prefix, *row in found for each in postings_of_row(*row, prefix=prefix))
+                postings = [*{(each.segment, each.term): each for each in (*postings, *begun)}.values()]
         return TextLookup(generation=generation, postings=postings, segments=segments, dead=dead)
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:

@@ -104,6 +104,12 @@ POSTINGS_OF_TERMS = """SELECT asked.value, segment, terms, ends, standing, namin
     FROM segments CROSS JOIN json_each(?) AS asked CROSS JOIN postings ON segment = segments.id AND first =
         (SELECT max(first) FROM postings WHERE segment = segments.id AND first <= asked.value)
     ORDER BY segments.id"""
+POSTINGS_OF_PREFIXES = """SELECT asked.value, segment, terms, ends, standing, naming
+    FROM segments CROSS JOIN json_each(?) AS asked CROSS JOIN postings ON segment = segments.id
+        AND first >= coalesce(
+            (SELECT max(first) FROM postings WHERE segment = segments.id AND first <= asked.value), '')
+        AND first < asked.value || char(1114111)
+    ORDER BY segments.id"""
 POSTINGS_OF_SEGMENT = "SELECT segment, terms, ends, standing, naming FROM postings WHERE segment = ?"
 
 _TERMS_OF_ROW = 32
@@ -195,16 +201,26 @@ def posting_rows(number: int, segment: Segment) -> Iterator[tuple[object, ...]]:
 
 
 def postings_of_row(
-    segment: int, terms: str, packed_ends: bytes, standing: bytes, naming: bytes, *, wanted: str | None = None
+    segment: int,
+    terms: str,
+    packed_ends: bytes,
+    standing: bytes,
+    naming: bytes,
+    *,
+    wanted: str | None = None,
+    prefix: str = "",
 ) -> list[TermPostings]:
-    """Those of one term, or of all."""
+    """Those of one term, or of all that begin with the prefix."""
     listed = terms.split(" ")
     both = array("I")
     both.frombytes(packed_ends)
     ends, name_ends = both[: len(listed) + 1], both[len(listed) + 1 :]
     if (ends[-1] - ends[0], name_ends[-1] - name_ends[0]) != (len(standing), len(naming)):
         raise ValueError("postings that do not fit their terms")
-    indexes = range(len(listed)) if wanted is None else [listed.index(wanted)] if wanted in listed else []
+    if wanted is None:
+        indexes = [index for index, term in enumerate(listed) if term.startswith(prefix)]
+    else:
+        indexes = [listed.index(wanted)] if wanted in listed else []
     return [
         TermPostings(
             segment=segment,

@@ -278,11 +278,11 @@ class GuardedText:
         The first also grows when other notes are hidden than before.
         """
 
-    def look_up(self, terms: Collection[str], known: int | None) -> TextLookup:
+    def look_up(self, terms: Collection[str], known: int | None, prefixes: Collection[str] = ()) -> TextLookup:
         hidden = self._guard.hidden()
         with self._lock:
             seen = self._seen if self._seen and self._seen == (known, self._seen[1], hidden) else None
-            lookup = self._text.look_up(terms, seen[1] if seen else None)
+            lookup = self._text.look_up(terms, seen[1] if seen else None, prefixes)
             if seen and lookup.segments is None:
                 return replace(lookup, generation=seen[0])
             generation = self._seen[0] + 1 if self._seen else 0

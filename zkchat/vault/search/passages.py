@@ -15,6 +15,7 @@ from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage, file_title
 from zkchat.ports import TextIndex
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_text, query_terms, term_spans, terms
+from zkchat.vault.search.variants import variant_prefixes
 from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
@@ -180,8 +181,9 @@ class Search:
         needed = {term for phrase in query.phrases for term in terms(phrase)}
         banned = {terms(word)[0] for word in query.without if len(terms(word)) == 1}
         with _noticing_damage():
-            index, postings = self._look_up({*asked, *needed, *banned})
-            matches, allowed = index.matches(asked, postings), index.alive
+            prefixes = variant_prefixes(query.ranking, asked)
+            index, postings = self._look_up({*asked, *needed, *banned}, {*prefixes.values()})
+            matches, allowed = index.matches(asked, postings, varied=prefixes), index.alive
             signals = index.signals(matches)
             for term in needed:
                 allowed = allowed & index.holding(row for row in postings if row.term == term)
@@ -197,7 +199,8 @@ class Search:
                 slots, near = vectors.similarities(query.ranking, index.sections, scores, allowed)
                 similarities[slots] = near
                 scores[slots] += VECTOR_WEIGHT * near
-        return _Ranked(frozenset(asked), index, matches, signals, similarities, scores, _text_filter(query))
+        sought = frozenset(asked).union(*(match.variants for match in matches))
+        return _Ranked(sought, index, matches, signals, similarities, scores, _text_filter(query))
 
     def _best_sections(self, ranked: "_Ranked", at_once: int) -> Iterator[tuple[StoredSection, float]]:
         """Sections with their scores, best first, as many as somebody wants to see."""
@@ -229,12 +232,14 @@ class Search:
             seen += len(best)
             at_once = 4 * max(at_once, seen)
 
-    def _look_up(self, wanted: set[str]) -> "tuple[TextRanking, Sequence[TermPostings]]":
+    def _look_up(
+        self, wanted: set[str], prefixes: Collection[str] = ()
+    ) -> "tuple[TextRanking, Sequence[TermPostings]]":
         """Where the terms stand, in an index of the same generation; it is built anew only when there is a new one."""
         from zkchat.vault.search.ranking import TextRanking
 
         known = self._known
-        lookup = self._index.look_up(wanted, known[0] if known else None)
+        lookup = self._index.look_up(wanted, known[0] if known else None, prefixes)
         if known is None or lookup.segments is not None:
             self._known = known = lookup.generation, TextRanking(lookup.segments or (), lookup.dead)
         return known[1], lookup.postings

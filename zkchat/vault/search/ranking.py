@@ -5,10 +5,10 @@ of a term as in the length of a section. A note counts by its best section and a
 module where it is used.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from zkchat.model.index import SegmentHead, TermPostings
 from zkchat.vault.search.postings import name_postings, section_postings, unpacked
 from zkchat.vault.search.terms import idf
+from zkchat.vault.search.variants import MAX_VARIANTS, VARIANT_WEIGHT, rank_variants
 from zkchat.vault.search.vocabulary import ranges
 
 Numbers = NDArray[np.int64]
@@ -50,6 +51,8 @@ class Match:
     """The term frequency in each of the slots."""
     names: Numbers
     """The names that contain it."""
+    variants: tuple[str, ...] = ()
+    """Other terms that count as this one, at less than its weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +110,48 @@ class TextRanking:
         # Names are part of the words, so that a note has something in common by words or by meaning, or has nothing.
         return np.where((section > 0) | (near > 0), words + names + VECTOR_WEIGHT * near, np.float32(0))
 
-    def matches(self, asked: Mapping[str, int], postings: Iterable[TermPostings]) -> list[Match]:
-        """Of the terms that stand anywhere; in the question's order, so that sums come out the same every time."""
+    def matches(
+        self, asked: Mapping[str, int], postings: Iterable[TermPostings], varied: Collection[str] = ()
+    ) -> list[Match]:
+        """Of the terms that stand anywhere; in the question's order, so that sums come out the same every time.
+
+        Those that are `varied` count with their variants among all terms that have postings.
+        """
         rows_of = _by_term(postings)
         found: list[Match] = []
         for term, times in asked.items():
-            slots, frequencies = self._section_postings(rows_of.get(term, ()))
-            if len(slots):
-                names = self._name_postings(rows_of[term])
-                found.append(Match(times, self._idf(len(slots)), slots, frequencies, names))
+            match = self._match(times, rows_of.get(term, ()))
+            variants = self._variants(term, rows_of.keys() - asked.keys(), rows_of) if term in varied else {}
+            if variants:
+                match = self._with_variants(match, variants)
+            if len(match.slots):
+                found.append(match)
         return found
+
+    def _match(self, times: int, rows: Sequence[TermPostings]) -> Match:
+        slots, frequencies = self._section_postings(rows)
+        return Match(times, self._idf(len(slots)), slots, frequencies, self._name_postings(rows))
+
+    def _variants(
+        self, term: str, known: Iterable[str], rows_of: Mapping[str, Sequence[TermPostings]]
+    ) -> dict[str, Match]:
+        """The nearest variants that stand in a section that is still there."""
+        matches = ((other, self._match(1, rows_of[other])) for other in rank_variants(term, known))
+        return dict(islice(((other, match) for other, match in matches if len(match.slots)), MAX_VARIANTS))
+
+    def _with_variants(self, term: Match, variants: Mapping[str, Match]) -> Match:
+        """The term as if its variants were occurrences of it, at a part of their frequency."""
+        others = variants.values()
+        slots, place = np.unique(np.concatenate([term.slots, *(each.slots for each in others)]), return_inverse=True)
+        each = np.concatenate([term.frequencies, *(VARIANT_WEIGHT * each.frequencies for each in others)])
+        return replace(
+            term,
+            idf=term.idf if len(term.slots) else self._idf(len(slots)),
+            slots=slots,
+            frequencies=np.bincount(place, weights=each).astype(np.float32),
+            names=np.unique(np.concatenate([term.names, *(each.names for each in others)])),
+            variants=tuple(variants),
+        )
 
     def bm25f(self, matches: Iterable[Match]) -> Scores:
         """The BM25F score of each slot."""

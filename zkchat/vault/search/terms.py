@@ -130,6 +130,20 @@ def query_terms(question: str) -> list[str]:
     return [*map(stem, query_words(question))]
 
 
+def is_english(question: str) -> bool:
+    """Whether nothing speaks against it: no letter that English does not have, and not more stop words of another."""
+    if any(not letter.isascii() and letter.isalpha() for letter in question):
+        return False
+    found = words(question)
+    counts = [sum(word in listed for word in found) for listed in _STOP_WORDS.values()]
+    return max(counts) < 2 or max(counts) == sum(word in _STOP_WORDS["english"] for word in found)
+
+
+def is_inflected(term: str) -> bool:
+    """Whether a term may have other forms: not a number, nor letters of a script without spaces."""
+    return not _NO_LANGUAGE.search(term) and not _UNSPACED.match(term)
+
+
 def idf(documents: int, containing: int) -> float:
     """The inverse document frequency of a term as BM25 defines it: its weight, given how many documents contain it."""
     return log(1 + (documents - containing + 0.5) / (containing + 0.5))

@@ -319,3 +319,37 @@ def test_times_on_disk_are_what_after_looks_at(tmp_path: Path) -> None:
         library = Library.over(VaultFiles(root, exclude=(), max_note_bytes=1000), index)
         library.refresh()
         assert [found.path for found in library.search("garden after:2024")] == ["new.md"]
+
+
+def test_inflected_forms_and_compounds_are_found_in_languages_that_the_stemmer_does_not_know(vault: Vault) -> None:
+    vault.holds(
+        a="Die Gewächshausdächer sind dicht.", b="Mantarlarımız ormanda büyür.", c="Gewohnheiten ändern sich langsam."
+    )
+    assert vault.paths("Was ist mit dem Gewächshausdach los?") == ["a.md"]
+    assert vault.paths("mantarların nerede büyüdü") == ["b.md"]
+
+
+def test_a_term_itself_counts_more_than_its_variants(vault: Vault) -> None:
+    vault.holds(
+        a="Ein Gewächshausdach fehlt noch.", b="Ein Gewächshaus fehlt noch.", c="Viele Gewächshäuser fehlen noch."
+    )
+    assert vault.paths("Wo ist das Gewächshaus und wer hat es gebaut?")[0] == "b.md"
+    assert {*vault.paths("Wo ist das Gewächshaus und wer hat es gebaut?")} == {"a.md", "b.md", "c.md"}
+
+
+def test_what_is_found_by_a_variant_says_where_it_stands(vault: Vault) -> None:
+    vault.holds(a="Vorher nichts. " * 40 + "Die Gewächshausdächer sind dicht. " + "Nachher nichts. " * 40)
+    (found,) = vault.find("Was ist mit dem Gewächshausdach los?")
+    assert found.why == "text"
+    assert "Gewächshausdächer" in found.snippet
+
+
+def test_the_variants_of_words_that_must_not_stand_there_may(vault: Vault) -> None:
+    vault.holds(a="Alle Gewächshausfenster sind dicht.", b="Das Gewächshaus ist dicht.")
+    assert vault.paths("dicht -Gewächshaus") == ["a.md"]
+    assert vault.paths('"Gewächshaus"') == ["b.md"]
+
+
+def test_english_questions_find_no_words_that_only_begin_alike(vault: Vault) -> None:
+    vault.holds(a="All internationalists met.", b="The internationale was sung.")
+    assert vault.paths("internationale") == ["b.md"]
