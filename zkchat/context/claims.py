@@ -159,7 +159,7 @@ def _parse_spaced(text: str, language: str) -> Claim:
         is_approximate=not _listed(APPROXIMATIONS).isdisjoint(found),
         months=frozenset(months.values()),
         weekdays=frozenset(weekdays.values()),
-        names=tuple(_names(text, tokens, {*months, *weekdays}, language)),
+        names=tuple(name for name in _names(text, tokens, {*months, *weekdays}, language) if name.words),
     )
 
 
@@ -298,7 +298,7 @@ def _parse_unspaced(text: str, language: str) -> Claim:
         is_approximate=any(word in text for word in APPROXIMATIONS.split() if not word.isascii()),
         months=frozenset(int(value) for each in quantities if each.unit == "月" for value in each.values),
         weekdays=weekdays,
-        names=tuple(_unspaced_names(text)),
+        names=tuple(name for name in _unspaced_names(text) if name.words),
     )
 
 
