@@ -125,8 +125,12 @@ class NoteIndexRefresher:
     def refresh(self) -> "Refreshed":
         library = self._library
         refreshed = self._refreshed()
-        if self._provider.info.calls_tools:  # others are handed evidence, which is looked up by words alone
+        if self._bounded or self._provider.info.calls_tools:
             library.embed_in_background()
+        else:  # it is handed evidence at once
+            from zkchat.compose.library import embed_for_search
+
+            embed_for_search(library)
         if self._unchecked and library.note_count():
             from zkchat.vault.privacy.local_folders import unmatched
 

@@ -60,40 +60,48 @@ REQUESTS: Final = {
         note notes noted say says said tell mention mentions mentioned know knew known anything everything something
         explain describe summarise summarize summary outline list show give find wrote written write think work
         works mean means information content contents overview please
+        must might shall need needs want wants ought supposed allowed
     """,
     "german": """
         Notiz Notizen sagen sagt steht stehen weiß wissen erkläre erklären erklär beschreibe fasse fass zusammen
         zeige zeig nenne geschrieben mein meine meinen meiner etwas alles bedeutet funktioniert Inhalt Überblick
         Zusammenfassung erzähl erzähle bitte
+        muss müssen soll sollen sollte darf dürfen können könnte möchte will braucht
     """,
     "french": """
         note notes dit disent sais savoir explique résume résumé résumer montre écrit mes quelque tout signifie
         raconte contenu parle fonctionne moi
+        doit dois faut peut peux pouvoir devoir veux
     """,
     "spanish": """
         nota notas dice dicen sé saber explica explícame resume resumen resúmeme muestra muéstrame escribí escrito
         mis algo todo significa cuéntame contenido háblame funciona
+        debe debo deben puedo puede hay tengo tiene quiero hacer
     """,
     "italian": """
         nota note dice dicono so sapere spiega spiegami riassumi riassunto mostra mostrami scritto miei mie qualcosa
         tutto parlami funziona significa
+        deve devo devono può posso bisogna voglio
     """,
     "portuguese": """
         nota notas diz dizem sei saber explica explique resuma resume resumo mostra mostre escrevi minhas meus tudo
         fala fale significa funciona
+        deve devo devem pode posso preciso quero
     """,
     "dutch": """
         notitie notities zeg zegt leg uit vat samen toon mijn vertel geschreven betekent werkt
+        moet moeten mag mogen kunnen kun wil
     """,
     "russian": """
         заметка заметки заметках говорят говорится сказано знаю объясни расскажи покажи написал написано моих моей
         моём значит работает перескажи кратко изложи содержание
+        можно нужно надо должен должна должны могу хочу
     """,
     "hindi": """
         टिप्पणी नोट नोट्स बताओ बताइए समझाओ समझाइए सारांश लिखा
     """,
 }
-"""What people say when they want to be told something, or speak of their notes."""
+"""What people say when they want to be told something, or speak of their notes, and modal verbs."""
 
 UNSPACED: Final = """
     我的笔记里关于 我的笔记 笔记里 说了什么 是什么时候 什么时候 为什么 是什么 叫什么 有什么 什么样 什么

@@ -17,6 +17,7 @@ from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.excerpts import excerpt
+from zkchat.vault.notes.markdown import with_line_feeds
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
 from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms
@@ -41,6 +42,9 @@ MIN_FIT = 0.15
 """The least share of the question, and similarity to it, of a passage of a linked note that fits it."""
 MIN_SHARE_OF_BEST = 0.6
 """The second and third are shown only if they score at least this share of the best."""
+
+MIN_SHARE_OF_FURTHER = 0.45
+"""And those after them, for whoever asks for more, this one."""
 
 _SEARCHED_PASSAGES = 12
 _MAX_EXCERPT_COLUMNS = 480
@@ -92,6 +96,7 @@ def find_evidence(
     passages = library.search(topic, limit=_SEARCHED_PASSAGES) if topic else []
     first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages)
     found = _deduplicated([*first, *_of_others(library, asked, passages, first)])
+    found = [each for each in found if each.linked or each.score >= MIN_SHARE_OF_FURTHER * found[0].score]
     confidence = _confidence(library, asked, found[0]) if found else 0.0
     if confidence < MIN_CONFIDENCE:
         return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
@@ -130,7 +135,7 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[_Cand
         if each.coverage + similarity >= MIN_FIT
     ]
     fitting.sort(key=lambda each: (-each.score, each.passage.first_line, each.block.first_line))
-    return [*(_Candidate(each, linked=True) for each in fitting), *opening]
+    return [_Candidate(each, linked=True) for each in fitting] or opening
 
 
 def _of_named(library: Library, asked: str, passages: Sequence[Passage]) -> list[_Candidate]:
@@ -199,19 +204,21 @@ def _telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
 
 
 def _opening(library: Library, path: str, anchor: str) -> list[_Candidate]:
-    """How a note or section begins: its first block, and the first of each section after it."""
+    """How a note or section begins: the first block of each of its first sections, and more of them if they are few."""
     passage = _section(library, path, anchor)
     found = blocks(passage.text)
     telling = [block for block in found if not block.is_pointer] or found
     first_of_section: dict[tuple[str, ...], Block] = {}
     for block in telling:
         first_of_section.setdefault(block.heading_path, block)
+    chosen = [*islice(first_of_section.values(), DEFAULT_LIMIT)]
+    chosen += islice((block for block in telling if block not in chosen), DEFAULT_LIMIT - len(chosen))
     return [
         _Candidate(
-            RankedBlock(passage=passage, block=block, best_sentences=(), score=0.0, coverage=0.0, framed=0.0),
+            RankedBlock(passage=passage, block=block, best_sentences=(), score=1.0, coverage=0.0, framed=0.0),
             linked=True,
         )
-        for block in islice(first_of_section.values(), DEFAULT_LIMIT)
+        for block in sorted(chosen, key=lambda block: block.first_line)
     ]
 
 
@@ -280,7 +287,7 @@ def _quoted(library: Library, candidate: _Candidate) -> Evidence:
         relative_path=passage.path,
         title=passage.title,
         wikilink=library.link_to(passage.path),
-        heading=_heading(ranked.heading_path, passage.title),
+        heading="" if ranked.block.kind == "faq" else _heading(ranked.heading_path, passage.title),
         lines=_lines(library, ranked),
         score=round(min(1.0, candidate.score / MAX_SCORE), 4),
         linked=candidate.linked,
@@ -300,10 +307,10 @@ def _heading(heading_path: Sequence[str], title: str) -> str:
 def _lines(library: Library, ranked: RankedBlock) -> LineRange:
     """Where the block stands in the file: exact as long as the file is the one that was indexed."""
     passage, text = ranked.passage, ranked.block.text
-    lines = library.read(passage.path).splitlines()
-    whole = "\n".join(lines[passage.first_line - 1 : passage.last_line])
-    place = whole.find(text)
+    lines = with_line_feeds(library.read(passage.path)).split("\n")
+    whole, wanted = "\n".join(lines[passage.first_line - 1 : passage.last_line]), with_line_feeds(text)
+    place = whole.find(wanted)
     if place < 0:
         return LineRange(first=passage.first_line, last=passage.last_line)
     first = passage.first_line + whole.count("\n", 0, place)
-    return LineRange(first=first, last=first + text.count("\n"))
+    return LineRange(first=first, last=first + wanted.count("\n"))

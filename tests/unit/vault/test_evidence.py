@@ -226,6 +226,29 @@ def test_evidence_that_an_older_version_stored_is_read() -> None:
 
 def test_an_uncertain_answer_is_shown_with_doubt(library: Library) -> None:
     assert not ask(library, "How long does caffeine keep its strength?").is_doubtful
-    found = ask(library, "Why does caffeine ruin my marathon training?", limit=1)
+    found = ask(library, "Does caffeine ruin strength training?", limit=1)
     assert (found.evidence[0].text, found.is_doubtful) == (CAFFEINE, True)
-    assert not ask(library, "Why does it ruin my marathon training?", "Coffee.md").is_doubtful, "the user says where"
+    assert not ask(library, "Does it ruin marathon training?", "Coffee.md").is_doubtful, "the user says where"
+
+
+def test_a_note_of_one_section_is_summarised_by_its_first_blocks(tmp_path: Path) -> None:
+    notes = {"Reset the Moss.md": "For when it does not answer.\n\nTo reset it:\n\n1. Unplug it.\n2. Wait.\n"}
+    with library_of(tmp_path, notes) as library:
+        assert texts(library, "how do I reset the Moss?") == [
+            "For when it does not answer.",
+            "To reset it:\n\n1. Unplug it.\n2. Wait.",
+        ]
+
+
+def test_passages_that_merely_share_a_word_do_not_follow(tmp_path: Path) -> None:
+    notes = {f"{number}.md": f"Rain fell on day {number}.\n" for number in range(6)}
+    with library_of(tmp_path, {"Bees.md": "# Bees\n\nBees stay in the hive in rain.\n", **notes}) as library:
+        found = ask(library, "Where do bees stay in rain?", limit=10)
+        assert [each.relative_path for each in found.evidence] == ["Bees.md"]
+        assert found.more == 0
+
+
+def test_lines_are_right_in_a_note_with_windows_line_ends(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Bees.md": "# Bees\r\n\r\nBees sleep\r\nat night.\r\n\r\nMore.\r\n"}) as library:
+        (found,) = ask(library, "When do bees sleep at night?").evidence[:1]
+        assert (found.lines.first, found.lines.last) == (3, 4)

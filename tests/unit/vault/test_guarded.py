@@ -206,6 +206,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "edges": lambda library: library.edges(),
     "copies": lambda library: library.copies(),
     "search": lambda library: library.search("crimson door secret apples"),
+    "similarities": lambda library: library.similarities("crimson", ["apples"]),
     "documents": lambda library: library.documents("crimson door secret apples"),
     "idf": lambda library: sorted(library.idf({"door", "journal", "crimson"})),
     "stamps": lambda library: library.stamps(),

@@ -96,10 +96,13 @@ class VectorSearch:
         asked, *said = self._embedder.embed([question, *texts])
         if not said:
             return []
+        if self._common is None or not self._common[1].any():
+            return [UNKNOWN_SIMILARITY] * len(said)  # what all share would make them pass for near
         rows = np.array(said)
-        common = self._common[1] if self._common else np.zeros_like(asked)
         known = rows.any(axis=1) & asked.any()
-        cosines: list[float] = np.where(known, Sections(rows, common).scores(asked), UNKNOWN_SIMILARITY).tolist()
+        cosines: list[float] = np.where(
+            known, Sections(rows, self._common[1]).scores(asked), UNKNOWN_SIMILARITY
+        ).tolist()
         return cosines
 
     def _aligned_with(self, sections: "Numbers") -> "tuple[Sketches, Vector]":
