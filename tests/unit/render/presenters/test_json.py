@@ -67,6 +67,7 @@ def test_a_whole_turn_is_one_object() -> None:
         "references",
         "passages",
         "nearest",
+        "doubtful",
         "usage",
         "context",
         "session",
