@@ -1,4 +1,4 @@
-"""Words of questions that ask for a number or for a time."""
+"""Words of questions that ask for a number, for a time or for a list."""
 
 from typing import Final
 
@@ -37,3 +37,26 @@ UNSPACED_FOR_A_NUMBER: Final = (
 )
 
 UNSPACED_FOR_A_TIME: Final = "什么时候 何时 几点 哪天 哪年 哪一年 いつ 何時 何日 何年 เมื่อไร เมื่อไหร่ 언제"
+
+FOR_A_LIST: Final = """
+    step steps list lists ingredient ingredients checklist items
+    Schritt Schritte Liste Zutaten Checkliste
+    étape étapes liste ingrédients
+    paso pasos lista ingredientes
+    passo passi ingredienti passos
+    stap stappen lijst
+    шаг шаги список ингредиенты
+"""
+
+HOW_TO: Final = """
+    how do|how to|how can|how should|how does one|what do i need|what should go
+    wie mache|wie setze|wie richte|wie kann|wie bekomme|was brauche|was kommt
+    comment faire|comment puis|comment je
+    cómo se|cómo puedo|cómo hago
+    come si|come faccio|como se|como faço
+    hoe maak|hoe kan
+    как сделать|как приготовить
+"""
+"""Phrases that ask for steps or things, between line ends and bars."""
+
+UNSPACED_FOR_A_LIST: Final = "步骤 材料 清单 怎么做 手順 材料 一覧 ขั้นตอน ส่วนผสม"

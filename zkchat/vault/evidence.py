@@ -38,6 +38,8 @@ SIMILARITY_CONFIDENCE = 0.35
 """What the similarity of question and passage in meaning adds."""
 MEANING_WEIGHT = 0.4
 """What similarity in meaning counts among the passages of a linked note."""
+QUESTION_MEANING_WEIGHT = 0.2
+"""And among passages of all notes that answer a question of their own."""
 MIN_FIT = 0.15
 """The least share of the question, and similarity to it, of a passage of a linked note that fits it."""
 MIN_SHARE_OF_BEST = 0.6
@@ -53,7 +55,7 @@ _MAX_OPENING_CHARACTERS = 20_000
 """Characters of a note in which its first passages are looked for."""
 _MAX_NEAREST = 3
 _MAX_COMPARED = 30
-"""Passages of a linked note that are compared by meaning."""
+"""Passages that are compared by meaning."""
 _WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]")
 
 
@@ -175,13 +177,24 @@ def _of_others(
     known = {candidate.path for candidate in first}
     least = max((candidate.score for candidate in first), default=0.0)
     question = WeightedQuestion.of(asked, library.idf)
-    for ranked in _telling(rank_blocks(question, passages)):
+    for ranked in _telling(_by_their_questions(library, asked, rank_blocks(question, passages))):
         if ranked.passage.path in known or ranked.score < least:
             continue
         candidate = _Candidate(ranked)
         if first and _confidence(library, asked, candidate) < DOUBTLESS:
             return
         yield candidate
+
+
+def _by_their_questions(library: Library, asked: str, ranked: Sequence[RankedBlock]) -> list[RankedBlock]:
+    """Ranked anew, since what answers a question of its own answers another that means the same in other words."""
+    answers = [each for each in ranked[:_MAX_COMPARED] if each.answers_a_question]
+    near = library.similarities(topic_of(asked), [_described(each) for each in answers]) if answers else []
+    nearer = {
+        id(each): QUESTION_MEANING_WEIGHT * max(0.0, similarity) for each, similarity in zip(answers, near, strict=True)
+    }
+    raised = [replace(each, score=each.score + nearer.get(id(each), 0.0)) for each in ranked]
+    return sorted(raised, key=lambda each: -each.score)
 
 
 def _confidence(library: Library, asked: str, candidate: _Candidate) -> float:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from zkchat.model.note import Passage
 from zkchat.vault.notes.blocks import Block, blocks
-from zkchat.vault.search.question_terms import topic_of, wants_number, wants_time
+from zkchat.vault.notes.runs import ends_in_question_mark
+from zkchat.vault.search.question_terms import topic_of, wants_list, wants_number, wants_time
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, query_terms, terms
 
 # The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
@@ -32,7 +33,7 @@ PREFIX_WEIGHT = 0.5
 SEARCH_WEIGHT = 0.4
 """What the score of the passage adds, that of the best passage being 1."""
 CUE_WEIGHT = 0.1
-"""What a number or a date adds where the question asks for one."""
+"""What a number, a date or a list adds where the question asks for one."""
 MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + BLOCK_WEIGHT + SENTENCE_WEIGHT + NOTE_WEIGHT + SEARCH_WEIGHT + CUE_WEIGHT
 UNKNOWN_TERM_WEIGHT = 1.0
 """The weight of a word that the vault never uses, against that of the rarest it does."""
@@ -83,6 +84,7 @@ class WeightedQuestion:
     weights: Mapping[_Unit, float]
     wants_number: bool = False
     wants_time: bool = False
+    wants_list: bool = False
 
     @classmethod
     def of(cls, question: str, idf: Idf, *, without: Set[str] = frozenset()) -> "WeightedQuestion":
@@ -98,6 +100,7 @@ class WeightedQuestion:
             weights={unit: weight / total for unit, weight in weights.items()} if total else {},
             wants_number=wants_number(question),
             wants_time=wants_time(question),
+            wants_list=wants_list(question),
         )
 
     def share(self, held: Held) -> float:
@@ -150,6 +153,11 @@ class RankedBlock:
     """The share that stands in title and headings."""
 
     @property
+    def answers_a_question(self) -> bool:
+        """Whether it stands with a question, or under a heading that is one."""
+        return self.block.kind == "faq" or any(ends_in_question_mark(each) for each in self.heading_path[-1:])
+
+    @property
     def heading_path(self) -> tuple[str, ...]:
         return self.block.heading_path or self.passage.heading_path
 
@@ -198,6 +206,7 @@ def _ranked(question: WeightedQuestion, matched: _MatchedBlock, search_score: fl
     cues = [CUE_WEIGHT * question.is_cued_by(sentence.text) for sentence in block.sentences]
     shares = [question.share(held) + cue for held, cue in zip(matched.sentences, cues, strict=True)]
     best = max(shares, default=0.0)
+    cue = max([*cues, CUE_WEIGHT * (question.wants_list and block.kind == "list")])
     coverage, framed = question.share(matched.whole), question.share(matched.frame)
     score = (
         COVERAGE_WEIGHT * coverage
@@ -206,7 +215,7 @@ def _ranked(question: WeightedQuestion, matched: _MatchedBlock, search_score: fl
         + SENTENCE_WEIGHT * best
         + NOTE_WEIGHT * met_by_note
         + SEARCH_WEIGHT * search_score
-        + max(cues, default=0.0)
+        + cue
     )
     order = sorted(range(len(shares)), key=lambda place: (-shares[place], place))
     return RankedBlock(

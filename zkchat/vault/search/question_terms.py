@@ -5,13 +5,23 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from zkchat.lexicon.answer_types import DEGREES, FOR_A_NUMBER, FOR_A_TIME, UNSPACED_FOR_A_NUMBER, UNSPACED_FOR_A_TIME
+from zkchat.lexicon.answer_types import (
+    DEGREES,
+    FOR_A_LIST,
+    FOR_A_NUMBER,
+    FOR_A_TIME,
+    HOW_TO,
+    UNSPACED_FOR_A_LIST,
+    UNSPACED_FOR_A_NUMBER,
+    UNSPACED_FOR_A_TIME,
+)
 from zkchat.lexicon.question_words import INTERROGATIVES, REQUESTS, UNSPACED
 from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
     UNSPACED_SCRIPTS,
+    phrase_text,
     query_terms,
     query_words,
     stem,
@@ -85,6 +95,12 @@ def wants_time(question: str) -> bool:
     return _holds_one_of(question, FOR_A_TIME, UNSPACED_FOR_A_TIME)
 
 
+def wants_list(question: str) -> bool:
+    """Whether it asks for steps, or for the items of a list."""
+    asked = phrase_text(question)
+    return any(phrase in asked for phrase in _how_to()) or _holds_one_of(question, FOR_A_LIST, UNSPACED_FOR_A_LIST)
+
+
 def topic_terms(text: str) -> frozenset[str]:
     """The terms that say what a message is about; none where it is small talk."""
     if _UNSPACED_GREETING.match(text):
@@ -127,6 +143,11 @@ def _any_asking() -> frozenset[str]:
     """As terms, in any language."""
     listed = frozenset(stem(word) for listed in _asking_words().values() for word in listed)
     return listed | frozenset(query_terms(UNSPACED))
+
+
+@cache
+def _how_to() -> list[str]:
+    return [phrase_text(phrase) for line in HOW_TO.split("\n") for phrase in line.split("|") if phrase.strip()]
 
 
 @cache

@@ -94,3 +94,16 @@ def test_what_the_rest_of_the_note_says_counts_for_its_blocks() -> None:
     stranger = passage("A birthday is in July.", path="a.md")
     found = rank_blocks(asked("When is the birthday of my cousin?"), [cousin, stranger])
     assert next(each.block.text for each in found if "irthday" in each.block.text) == "Her birthday is in June."
+
+
+def test_a_list_is_preferred_where_steps_are_asked_for() -> None:
+    text = passage("The soup needs salt and water.\n\n- salt for the soup\n- water, as it needs")
+    assert best("What ingredients does the soup need?", text).block.kind == "list"
+    same = passage("Salt for the soup.\n\n- Salt for the soup.")
+    assert best("Is there salt in the soup?", same).block.kind == "paragraph"
+    assert best("How do I salt the soup?", same).block.kind == "list"
+
+
+def test_an_answer_is_known_by_its_question() -> None:
+    assert best("rain", passage("Yes, in rain too.", heading="Does it work outside?")).answers_a_question
+    assert not best("rain", passage("Yes, in rain too.", heading="Outside")).answers_a_question
