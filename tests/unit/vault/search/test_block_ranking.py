@@ -99,9 +99,9 @@ def test_what_the_rest_of_the_note_says_counts_for_its_blocks() -> None:
 def test_a_list_is_preferred_where_steps_are_asked_for() -> None:
     text = passage("The soup needs salt and water.\n\n- salt for the soup\n- water, as it needs")
     assert best("What ingredients does the soup need?", text).block.kind == "list"
-    same = passage("Salt for the soup.\n\n- Salt for the soup.")
-    assert best("Is there salt in the soup?", same).block.kind == "paragraph"
-    assert best("How do I salt the soup?", same).block.kind == "list"
+    same = passage("Salt for the soup."), passage("- Salt for the soup.", path="b.md")
+    assert best("Is there salt in the soup?", *same).block.kind == "paragraph"
+    assert best("How do I salt the soup?", *same).block.kind == "list"
 
 
 def test_an_answer_is_known_by_its_question() -> None:
