@@ -98,6 +98,7 @@ class Figures:
     first: int
     any: int
     wrong: int
+    wrong_without_doubt: int
     silent: int
     near: int
     doubted: int
@@ -119,6 +120,7 @@ class Figures:
             first=sum(each.first for each in answerable),
             any=sum(each.any for each in answerable),
             wrong=sum(each.wrong for each in answerable),
+            wrong_without_doubt=sum(each.wrong and not each.doubted for each in answerable),
             silent=sum(each.silent for each in answerable),
             near=sum(each.near for each in answerable),
             doubted=sum(each.doubted for each in answerable),
@@ -131,13 +133,13 @@ class Figures:
         )
 
     def row(self) -> str:
-        counts = (self.first, self.any, self.wrong, self.silent, self.near, self.doubted)
+        counts = (self.first, self.any, self.wrong, self.wrong_without_doubt, self.silent, self.near, self.doubted)
         shares = [*(share(each, self.answerable) for each in counts), share(self.from_linked, self.linked)]
         answered = [share(each, self.unanswerable) for each in (self.answered, self.answered_with_doubt)]
         return f"{self.answerable:>5}{''.join(shares)}{self.unanswerable:>7}{''.join(answered)}"
 
 
-_COLUMNS = ("first", "any", "wrong", "silent", "nearest", "doubt", "linked")
+_COLUMNS = ("first", "any", "wrong", "surely", "silent", "nearest", "doubt", "linked")
 HEADER = f"{'':24}{'asked':>5}{''.join(f'{each:>8}' for each in _COLUMNS)}{'none':>7}{'said':>8}{'doubt':>8}"
 
 

@@ -55,6 +55,7 @@ def test_the_figures_count_each_question_where_it_belongs() -> None:
         first=2,
         any=2,
         wrong=1,
+        wrong_without_doubt=1,
         silent=1,
         near=1,
         doubted=0,

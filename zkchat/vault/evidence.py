@@ -21,7 +21,7 @@ from zkchat.vault.notes.markdown import with_line_feeds
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
 from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms
-from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, query_terms, terms
+from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, idf, query_terms, terms
 
 DEFAULT_LIMIT = 3
 """Passages that are shown unless more are asked for."""
@@ -122,7 +122,7 @@ def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) 
 def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[_Candidate]:
     """The passages of a note that fit, best first, and how it begins."""
     names = {term for name in (*library.names(path), anchor) for term in terms(name)}
-    question = WeightedQuestion.of(asked, library.idf, without=names)
+    question = WeightedQuestion.of(asked, library.idf, rarest=_rarest(library), without=names)
     opening = _opening(library, path, anchor)
     if not question.weights:
         return opening
@@ -176,7 +176,7 @@ def _of_others(
     """The passages of other notes; after linked ones, those that meet more of the question."""
     known = {candidate.path for candidate in first}
     least = max((candidate.score for candidate in first), default=0.0)
-    question = WeightedQuestion.of(asked, library.idf)
+    question = WeightedQuestion.of(asked, library.idf, rarest=_rarest(library))
     for ranked in _telling(_by_their_questions(library, asked, rank_blocks(question, passages))):
         if ranked.passage.path in known or ranked.score < least:
             continue
@@ -209,6 +209,11 @@ def _confidence(library: Library, asked: str, candidate: _Candidate) -> float:
 def _described(ranked: RankedBlock) -> str:
     """The block with what it is called, for a comparison by meaning."""
     return "\n".join((ranked.passage.title, *ranked.heading_path[-1:], ranked.block.text))
+
+
+def _rarest(library: Library) -> float:
+    """The inverse document frequency of a word that one note has."""
+    return idf(library.note_count(), 1)
 
 
 def _telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
@@ -261,7 +266,7 @@ def _deduplicated(candidates: Iterable[_Candidate]) -> list[_Candidate]:
 
 def _close(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """The best, and those that come close to it."""
-    least = MIN_SHARE_OF_BEST * max((each.score for each in candidates), default=0.0)
+    least = MIN_SHARE_OF_BEST * max((each.score for each in candidates[:1]), default=0.0)
     best_of_linked = {each.path: number for number, each in reversed([*enumerate(candidates)]) if each.linked}
     return [
         each

@@ -252,3 +252,11 @@ def test_lines_are_right_in_a_note_with_windows_line_ends(tmp_path: Path) -> Non
     with library_of(tmp_path, {"Bees.md": "# Bees\r\n\r\nBees sleep\r\nat night.\r\n\r\nMore.\r\n"}) as library:
         (found,) = ask(library, "When do bees sleep at night?").evidence[:1]
         assert (found.lines.first, found.lines.last) == (3, 4)
+
+
+def test_a_word_that_the_vault_never_uses_weighs_as_a_rare_one(tmp_path: Path) -> None:
+    notes = {f"{number}.md": f"The price of item {number} is {number} euros.\n" for number in range(30)}
+    with library_of(tmp_path, notes) as library:
+        assert not ask(library, "price of item 7").is_doubtful
+        found = ask(library, "price of bitcoin")
+        assert found.is_doubtful or not found.evidence

@@ -35,8 +35,6 @@ SEARCH_WEIGHT = 0.4
 CUE_WEIGHT = 0.1
 """What a number, a date or a list adds where the question asks for one."""
 MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + BLOCK_WEIGHT + SENTENCE_WEIGHT + NOTE_WEIGHT + SEARCH_WEIGHT + CUE_WEIGHT
-UNKNOWN_TERM_WEIGHT = 1.0
-"""The weight of a word that the vault never uses, against that of the rarest it does."""
 
 MIN_SHARE_OF_BEST_SENTENCE = 0.5
 """Sentences of a block that is cut stay if they meet so much of what the best does."""
@@ -87,11 +85,14 @@ class WeightedQuestion:
     wants_list: bool = False
 
     @classmethod
-    def of(cls, question: str, idf: Idf, *, without: Set[str] = frozenset()) -> "WeightedQuestion":
-        """`without` are terms that tell nothing, such as the name of the only note that is looked at."""
+    def of(cls, question: str, idf: Idf, *, rarest: float = 0.0, without: Set[str] = frozenset()) -> "WeightedQuestion":
+        """`without` are terms that tell nothing, such as the name of the only note that is looked at.
+
+        A word that the vault never uses weighs as much as the heaviest that it does, and at least as the `rarest`.
+        """
         units = [unit for unit in _units(topic_of(question)) if unit.term not in without]
         known = idf({unit.term for unit in units})
-        unknown = UNKNOWN_TERM_WEIGHT * max(known.values(), default=0.0)
+        unknown = max(known.values(), default=0.0) and max(rarest, *known.values())
         weights: dict[_Unit, float] = {}
         for unit in units:
             weights[unit] = known.get(unit.term, unknown) * (LETTER_WEIGHT if unit.groups else 1.0)
