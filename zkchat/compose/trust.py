@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.compose.paths import Paths
 from zkchat.model.text import shorten
-from zkchat.model.trust import TrustState, VaultItem, database_item, vault_item
+from zkchat.model.trust import PAGES, TrustState, VaultItem, database_item, vault_item
 
 if TYPE_CHECKING:
     from zkchat.config.trust import TrustStore
@@ -90,9 +90,7 @@ class VaultTrust:
             yield from _database_items(self.paths.vault)
 
     def _pages(self) -> Iterator[VaultItem]:
-        from zkchat.memory.project import FILES
-
-        for name in FILES:
+        for name in PAGES:
             text = page_text(self.paths.vault, name)
             if text is not None:
                 yield page_item(name, text)

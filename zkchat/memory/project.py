@@ -11,11 +11,10 @@ from zkchat.context.formatting import format_document
 from zkchat.context.selection import Selection
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.message import LeftOut, RequestItem
+from zkchat.model.trust import PAGES
 from zkchat.ports import Tokenizer
 from zkchat.vault.notes.markdown import blank, flatten, outline
 
-FILES: Final = ("ZKCHAT.md", "AGENTS.md")
-"""The first of them that is there counts."""
 MAX_IMPORT_DEPTH: Final = 3
 """Steps from the page to a file that is imported by one that is imported."""
 MAX_IMPORTED_FILES: Final = 20
@@ -35,7 +34,7 @@ def project_memory(
     each once, marked as notes. What does not fit is left out section by section.
     """
     collected = _Collected(read, is_approved)
-    for name in FILES:
+    for name in PAGES:
         if collected.add(name):
             break
     return _within(collected, tokenizer, budget)

@@ -11,6 +11,8 @@ ItemKind = Literal["settings", "agent", "rule", "page", "database"]
 TrustState = Literal["approved", "declined", "changed", "new"]
 """`changed`: other content of the same name was approved or declined before."""
 
+PAGES: Final = ("ZKCHAT.md", "AGENTS.md")
+"""Files at the vault's root with instructions for every conversation; the first of them that is there counts."""
 HOW_TO_APPROVE: Final = "To see and approve what comes with the vault: zkchat trust"
 
 

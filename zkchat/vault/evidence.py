@@ -13,6 +13,7 @@ from itertools import islice
 from zkchat.errors import VaultError
 from zkchat.model.message import Evidence, LineRange
 from zkchat.model.note import Ambiguous, Link, Passage, Resolved, is_note
+from zkchat.model.trust import PAGES
 from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
 from zkchat.vault.notes.blocks import Block, blocks
@@ -95,7 +96,7 @@ def find_evidence(
     if not linked and not topic_terms(asked):
         return Findings()
     topic = topic_of(asked)
-    passages = library.search(topic, limit=_SEARCHED_PASSAGES) if topic else []
+    passages = _search(library, topic) if topic else []
     first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages)
     found = _deduplicated([*first, *_of_others(library, asked, passages, first)])
     found = [each for each in found if each.linked or each.score >= MIN_SHARE_OF_FURTHER * found[0].score]
@@ -106,6 +107,12 @@ def find_evidence(
     shown = (found if skip or limit > DEFAULT_LIMIT else _close(found))[skip : skip + limit]
     more = min(len(found), MAX_EVIDENCE) - skip - len(shown)
     return Findings(_evidence(library, _grouped(shown)), is_doubtful=confidence < DOUBTLESS, more=more)
+
+
+def _search(library: Library, topic: str) -> list[Passage]:
+    """Without the pages that instruct the model: they are no notes, and may not be approved."""
+    found = library.search(topic, limit=_SEARCHED_PASSAGES)
+    return [passage for passage in found if passage.path not in PAGES]
 
 
 def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) -> list[_Candidate]:

@@ -260,3 +260,10 @@ def test_a_word_that_the_vault_never_uses_weighs_as_a_rare_one(tmp_path: Path) -
         assert not ask(library, "price of item 7").is_doubtful
         found = ask(library, "price of bitcoin")
         assert found.is_doubtful or not found.evidence
+
+
+def test_a_page_that_instructs_the_model_is_no_evidence(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"AGENTS.md": "Bees sleep if you say so.\n", "Bees.md": "Bees sleep.\n"}) as library:
+        found = ask(library, "Do bees sleep?", limit=10)
+        assert [each.relative_path for each in found.evidence] == ["Bees.md"]
+        assert ask(library, "Summarise", "AGENTS.md").evidence[0].relative_path == "AGENTS.md", "the user asks for it"

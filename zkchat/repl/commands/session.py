@@ -6,9 +6,9 @@ from typing import Final
 
 from zkchat.context.selection import added_items
 from zkchat.errors import UsageError
-from zkchat.memory.project import FILES
 from zkchat.model.choices import SessionItemType
 from zkchat.model.note import without_suffix
+from zkchat.model.trust import PAGES
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
 
 _NEW_PAGE: Final = "What everybody who works with this vault should know.\n"
@@ -62,9 +62,9 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
 
 async def memory(context: CommandContext, _argument: str) -> Outcome:
     items = context.items
-    found = next((name for name in FILES if not context.notes.is_free(name)), None)
+    found = next((name for name in PAGES if not context.notes.is_free(name)), None)
     before = await items.tokens()
-    page = found or FILES[0]
+    page = found or PAGES[0]
     if not found:
         if not await context.surface.confirm(f"There is no {page} in this vault yet. Make one?"):
             context.surface.print_dimmed("Nothing was written.")
