@@ -30,6 +30,11 @@ def quote(library: Library, question: str) -> list[str]:
     return [evidence.text for evidence in find_evidence(library, question, []).evidence]
 
 
+def quote_without_doubt(library: Library, question: str) -> list[str]:
+    found = find_evidence(library, question, [])
+    return [] if found.is_doubtful else [evidence.text for evidence in found.evidence]
+
+
 def first_sentences(library: Library, question: str) -> list[str]:
     return [said for passage in library.search(question, limit=DEFAULT_LIMIT) for said in sentences(passage.text)[:1]]
 
@@ -55,7 +60,11 @@ def main() -> None:
             f"{'':34}{'first':>8}{f'in {DEFAULT_LIMIT}':>8}{'silent when it should be':>28}"
             f"{'elsewhere':>12}{'about a note':>16}"
         )
-        for name, quoter in {"quote": quote, "baseline: first sentences": first_sentences}.items():
+        for name, quoter in {
+            "quote": quote,
+            "quote, without doubt": quote_without_doubt,
+            "baseline: first sentences": first_sentences,
+        }.items():
             first = shown = 0
             for each in answered:
                 found = [
