@@ -6,6 +6,7 @@ What such a passage links to or names is what its note says, and not what the an
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -21,7 +22,7 @@ _UNSPACED_WEIGHT: Final = 3
 """What a letter counts in a script without spaces, where a few make a sentence."""
 MAX_PIECES: Final = 2_000
 """Sentences and lines of an answer that are compared."""
-MAX_GIVEN_CHARACTERS: Final = 300_000
+MAX_GIVEN_CHARACTERS: Final = 100_000
 """Characters of what was given, the newest first, that an answer is compared with."""
 _MAX_OVERLAP: Final = 8
 """Sentences that two passages may share."""
@@ -141,6 +142,12 @@ def _links_of(tokens: Sequence[re.Match[str]], links: Sequence[Link]) -> list[in
     ]
 
 
+@lru_cache(maxsize=512)
+def _words_of(text: str) -> str:
+    """What was given in earlier turns is compared with every answer."""
+    return name_key(" ".join(_TOKEN.findall(text)))
+
+
 class _Haystack:
     """The words of all texts, one after the other."""
 
@@ -151,7 +158,7 @@ class _Haystack:
         for path, text in given:
             if room <= 0:
                 break
-            words = name_key(" ".join(_TOKEN.findall(text[:room])))
+            words = _words_of(text[:room])
             room -= len(text)
             if words:
                 self._paths.append(path)
