@@ -98,9 +98,10 @@ def find_evidence(
     topic = topic_of(asked)
     passages = _search(library, topic) if topic else []
     first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages)
-    found = _deduplicated([*first, *_of_others(library, asked, passages, first)])
-    found = [each for each in found if each.linked or each.score >= MIN_SHARE_OF_FURTHER * found[0].score]
-    confidence = _confidence(library, asked, found[0]) if found else 0.0
+    ranked = [*first, *_of_others(library, asked, passages, first)]
+    confidence = _confidence(library, asked, ranked[0]) if ranked else 0.0
+    close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
+    found = _deduplicated(map(_widened, close))
     if confidence < MIN_CONFIDENCE:
         return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
     limit = max(limit, len(dict.fromkeys(linked)))
@@ -261,6 +262,22 @@ def _section(library: Library, path: str, anchor: str) -> Passage:
         snippet="",
         why="linked",
     )
+
+
+def _widened(candidate: _Candidate) -> _Candidate:
+    """With all that stands under the same heading, if it is short: nobody would copy one line of three."""
+    ranked = candidate.ranked
+    beside = [block for block in blocks(ranked.passage.text) if block.heading_path == ranked.block.heading_path]
+    telling = [block for block in beside if not block.is_pointer]
+    if len(telling) < 2 or ranked.block not in telling:
+        return candidate
+    text = ranked.passage.text
+    start = text.find(telling[0].text)
+    end = text.rfind(telling[-1].text) + len(telling[-1].text)
+    if start < 0 or not 0 < end - start <= _max_characters(text[start:end]):
+        return candidate
+    whole = replace(telling[0], text=text[start:end], kind=ranked.block.kind, sentences=())
+    return replace(candidate, ranked=replace(ranked, block=whole, best_sentences=()))
 
 
 def _deduplicated(candidates: Iterable[_Candidate]) -> list[_Candidate]:

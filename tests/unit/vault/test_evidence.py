@@ -231,13 +231,25 @@ def test_an_uncertain_answer_is_shown_with_doubt(library: Library) -> None:
     assert not ask(library, "Does it ruin marathon training?", "Coffee.md").is_doubtful, "the user says where"
 
 
-def test_a_note_of_one_section_is_summarised_by_its_first_blocks(tmp_path: Path) -> None:
+def test_a_note_of_one_section_is_quoted_by_its_first_blocks(tmp_path: Path) -> None:
     notes = {"Reset the Moss.md": "For when it does not answer.\n\nTo reset it:\n\n1. Unplug it.\n2. Wait.\n"}
     with library_of(tmp_path, notes) as library:
-        assert texts(library, "how do I reset the Moss?") == [
-            "For when it does not answer.",
-            "To reset it:\n\n1. Unplug it.\n2. Wait.",
-        ]
+        whole = "For when it does not answer.\n\nTo reset it:\n\n1. Unplug it.\n2. Wait."
+        assert texts(library, "how do I reset the Moss?") == [whole]
+        long = notes["Reset the Moss.md"].replace("answer.", f"answer{', at all' * 60}.")
+    other = tmp_path / "long"
+    other.mkdir()
+    with library_of(other, {"Reset the Moss.md": long}) as library:
+        assert texts(library, "how do I reset the Moss?")[1] == "To reset it:\n\n1. Unplug it.\n2. Wait."
+
+
+def test_a_short_section_is_quoted_whole_and_once(tmp_path: Path) -> None:
+    notes = {"Bees.md": "# Bees\n\nBees sleep.\n\nBees sleep at night.\n\n## Flies\n\nFlies do not sleep at night.\n"}
+    with library_of(tmp_path, notes) as library:
+        found = ask(library, "When do bees sleep at night?").evidence
+        assert found[0].text == "Bees sleep.\n\nBees sleep at night."
+        assert (found[0].lines.first, found[0].lines.last) == (3, 5)
+        assert sum("Bees" in each.text for each in found) == 1
 
 
 def test_passages_that_merely_share_a_word_do_not_follow(tmp_path: Path) -> None:
@@ -251,7 +263,7 @@ def test_passages_that_merely_share_a_word_do_not_follow(tmp_path: Path) -> None
 def test_lines_are_right_in_a_note_with_windows_line_ends(tmp_path: Path) -> None:
     with library_of(tmp_path, {"Bees.md": "# Bees\r\n\r\nBees sleep\r\nat night.\r\n\r\nMore.\r\n"}) as library:
         (found,) = ask(library, "When do bees sleep at night?").evidence[:1]
-        assert (found.lines.first, found.lines.last) == (3, 4)
+        assert (found.lines.first, found.lines.last) == (3, 6)
 
 
 def test_a_word_that_the_vault_never_uses_weighs_as_a_rare_one(tmp_path: Path) -> None:
