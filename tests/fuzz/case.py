@@ -58,6 +58,6 @@ def signature(trace: str) -> str:
     """What failures with the same cause have in common: the error, and the innermost frame in zkchat."""
     lines = [line for line in trace.strip().splitlines() if line]
     errors = [line for line in lines if re.match(r"[\w.]+(?:Error|Exception|Broken|Exit|Interrupt)\b", line)]
-    frames = re.findall(r'File "[^"]*/(zkchat/[\w/.]+)", line (\d+)', trace)
+    frames = re.findall(r'File "[^"]*/(zkchat/(?!tests/|\.venv/)[\w/.]+)", line (\d+)', trace)
     what = re.sub(r"0x[0-9a-f]+|\d+", "N", re.sub(r"/\S*/", "…/", (errors or lines or [""])[-1]))[:120]
     return f"{what} @ {':'.join(frames[-1])}" if frames else what

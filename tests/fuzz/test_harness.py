@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz import mutation
-from tests.fuzz.case import Case
+from tests.fuzz.case import Case, signature
 from tests.fuzz.runner import ROOT, Campaign, Tally, table
 from tests.fuzz.targets.planted import DEFECTS
 from tests.fuzz.targets.tools import tools_over
@@ -96,3 +96,10 @@ def test_what_makes_no_sense_is_refused(arguments: list[str]) -> None:
     run = subprocess.run([sys.executable, "-m", "tests.fuzz", *arguments], cwd=ROOT, capture_output=True, check=False)
     assert run.returncode == 1
     assert b"Traceback" not in run.stderr
+
+
+def test_a_clone_of_any_name_gives_the_same_causes() -> None:
+    trace = 'File "/home/me/zkchat/tests/fuzz/planted.py", line 7\nValueError: planted\n'
+    assert signature(trace) == signature(trace.replace("/me/zkchat/", "/me/clone/")) == "ValueError: planted"
+    inside = 'File "/home/me/zkchat/zkchat/cli/ask.py", line 7\nValueError: planted\n'
+    assert signature(inside) == "ValueError: planted @ zkchat/cli/ask.py:7"

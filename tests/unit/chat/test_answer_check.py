@@ -167,7 +167,8 @@ def test_a_model_that_has_read_more_by_itself_is_trusted(library: Library) -> No
 
 
 def test_what_a_linked_note_says_outside_its_passages_is_no_contradiction(library: Library, tmp_path: Path) -> None:
-    old = "# Old\n\nRye bread is slow from start to slice.\n\n## Anna\n\nShe waits 5 days.\n"
+    between = "".join(f"## Day {day}\n\n{'It is quiet. ' * 60}\n\n" for day in range(30))  # more than is looked through
+    old = f"# Old\n\nRye bread is slow from start to slice.\n\n{between}## Anna\n\nShe waits 5 days.\n"
     (tmp_path / "vault" / "Old.md").write_text(old)
     library.refresh()
     model = Small("Rye bread takes 5 days.")
