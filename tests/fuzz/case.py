@@ -54,10 +54,14 @@ def require(holds: object, promise: str, seen: str = "") -> None:
         raise Broken(f"{promise}\n{seen[:4000]}" if seen else promise)
 
 
+IN_ZKCHAT = r'File "[^"]*/(zkchat/(?!tests/|\.venv/)[\w/.]+)'
+"""The beginning of a frame in the package, in a clone of any name."""
+
+
 def signature(trace: str) -> str:
     """What failures with the same cause have in common: the error, and the innermost frame in zkchat."""
     lines = [line for line in trace.strip().splitlines() if line]
     errors = [line for line in lines if re.match(r"[\w.]+(?:Error|Exception|Broken|Exit|Interrupt)\b", line)]
-    frames = re.findall(r'File "[^"]*/(zkchat/(?!tests/|\.venv/)[\w/.]+)", line (\d+)', trace)
+    frames = re.findall(rf'{IN_ZKCHAT}", line (\d+)', trace)
     what = re.sub(r"0x[0-9a-f]+|\d+", "N", re.sub(r"/\S*/", "…/", (errors or lines or [""])[-1]))[:120]
     return f"{what} @ {':'.join(frames[-1])}" if frames else what

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -14,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz.case import IN_ZKCHAT
 from tests.fuzz.worker import CASE, STACKS
 
 ROOT = Path(__file__).parents[2]
@@ -135,8 +137,8 @@ class Child:
 
 def _innermost(stacks: str) -> str:
     """The place in zkchat where a thread was: in such a stack the innermost frame is the first."""
-    places = [line for line in stacks.splitlines() if "/zkchat/" in line]
-    return f"zkchat/{places[0].rpartition('/zkchat/')[2].replace(chr(34), '')}" if places else "no place in zkchat"
+    place = re.search(rf'{IN_ZKCHAT}"(.*)', stacks)
+    return f"{place[1]}{place[2]}" if place else "no place in zkchat"
 
 
 @dataclass
