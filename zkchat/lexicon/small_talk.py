@@ -7,9 +7,6 @@ GREETINGS: Final = """
     hallo hi danke bitte tschüss gerne super klar genau
     bonjour salut merci bienvenue hola gracias adiós ciao grazie prego olá obrigado obrigada
     hoi dank bedankt привет здравствуйте спасибо пожалуйста пока
-    bom boa dia tarde noite buenos buenas días tardes noches guten morgen good morning evening
-    ça va geht gehts
-    как дела добрый утро вечер
 """
 
 UNSPACED_GREETINGS: Final = """

@@ -92,7 +92,7 @@ class WeightedQuestion:
         """
         units = [unit for unit in _units(topic_of(question)) if unit.term not in without]
         known = idf({unit.term for unit in units})
-        unknown = max(known.values(), default=0.0) and max(rarest, *known.values())
+        unknown = max(rarest, *known.values()) if known else 0.0
         weights: dict[_Unit, float] = {}
         for unit in units:
             weights[unit] = known.get(unit.term, unknown) * (LETTER_WEIGHT if unit.groups else 1.0)
