@@ -101,12 +101,12 @@ def find_evidence(
     ranked = [*first, *_of_others(library, asked, passages, first)]
     confidence = _confidence(library, asked, ranked[0]) if ranked else 0.0
     close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
-    found = _deduplicated(map(_widened, close))
+    found = _best_first(_deduplicated(_widened(close)))[:MAX_EVIDENCE]
     if confidence < MIN_CONFIDENCE:
         return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
     limit = max(limit, len(dict.fromkeys(linked)))
     shown = (found if skip or limit > DEFAULT_LIMIT else _close(found))[skip : skip + limit]
-    more = min(len(found), MAX_EVIDENCE) - skip - len(shown)
+    more = len(found) - skip - len(shown)
     return Findings(_evidence(library, _grouped(shown)), is_doubtful=confidence < DOUBTLESS, more=more)
 
 
@@ -128,12 +128,11 @@ def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) 
 
 
 def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[_Candidate]:
-    """The passages of a note that fit, best first, and how it begins."""
+    """The passages of a note that fit, best first; else how it begins."""
     names = {term for name in (*library.names(path), anchor) for term in terms(name)}
     question = WeightedQuestion.of(asked, library.idf, rarest=_rarest(library), without=names)
-    opening = _opening(library, path, anchor)
     if not question.weights:
-        return opening
+        return _opening(library, path, anchor)
     passages = [_section(library, path, anchor)]
     if len(passages[0].text) == _MAX_OPENING_CHARACTERS and not anchor:
         passages = library.search(topic_of(asked), within=[path], limit=_SEARCHED_PASSAGES)
@@ -145,7 +144,7 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[_Cand
         if each.coverage + similarity >= MIN_FIT
     ]
     fitting.sort(key=lambda each: (-each.score, each.passage.first_line, each.block.first_line))
-    return [_Candidate(each, linked=True) for each in fitting] or opening
+    return [_Candidate(each, linked=True) for each in fitting] or _opening(library, path, anchor)
 
 
 def _of_named(library: Library, asked: str, passages: Sequence[Passage]) -> list[_Candidate]:
@@ -264,11 +263,19 @@ def _section(library: Library, path: str, anchor: str) -> Passage:
     )
 
 
-def _widened(candidate: _Candidate) -> _Candidate:
-    """With all that stands under the same heading, if it is short: nobody would copy one line of three."""
+def _widened(candidates: Iterable[_Candidate]) -> Iterator[_Candidate]:
+    """Each with all that stands under the same heading, if it is short: nobody would copy one line of three."""
+    telling: dict[str, list[Block]] = {}
+    for candidate in candidates:
+        text = candidate.ranked.passage.text
+        if text not in telling:
+            telling[text] = [block for block in blocks(text) if not block.is_pointer]
+        yield _with_section(candidate, telling[text])
+
+
+def _with_section(candidate: _Candidate, of_passage: Sequence[Block]) -> _Candidate:
     ranked = candidate.ranked
-    beside = [block for block in blocks(ranked.passage.text) if block.heading_path == ranked.block.heading_path]
-    telling = [block for block in beside if not block.is_pointer]
+    telling = [block for block in of_passage if block.heading_path == ranked.block.heading_path]
     if len(telling) < 2 or ranked.block not in telling:
         return candidate
     text = ranked.passage.text
@@ -288,8 +295,14 @@ def _deduplicated(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     return [*kept.values()]
 
 
+def _best_first(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Those that are shown at once before all others, so that whoever asks for more reads each of them once."""
+    close = _close(candidates)
+    return [*close, *(each for each in candidates if each not in close)]
+
+
 def _close(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """The best, and those that come close to it."""
+    """The best, the best of each linked note, and those that come close to it."""
     least = MIN_SHARE_OF_BEST * max((each.score for each in candidates[:1]), default=0.0)
     best_of_linked = {each.path: number for number, each in reversed([*enumerate(candidates)]) if each.linked}
     return [

@@ -207,6 +207,18 @@ def test_more_passages_come_after_those_that_were_shown(tmp_path: Path) -> None:
         assert ask(library, "When do bees sleep?", skip=8) == Findings()
 
 
+def test_after_a_linked_note_each_passage_is_read_once_by_whoever_asks_for_more(tmp_path: Path) -> None:
+    days = "".join(f"## Day {day}\n\nRain fell on the hive for hours.\nNumber {day}.\n\n" for day in range(4))
+    bees = f"# Bees\n\nFlies, too, fly far at night in winter.\n\n{days}"
+    flies = "# Flies in winter\n\nFlies in winter fly far at night.\n"
+    with library_of(tmp_path, {"Bees.md": bees, "Flies.md": flies}) as library:
+        first = ask(library, "How far do flies fly at night in winter?", "Bees.md")
+        rest = ask(library, "How far do flies fly at night in winter?", "Bees.md", limit=20, skip=len(first.evidence))
+        places = [(each.relative_path, each.lines.first) for each in (*first.evidence, *rest.evidence)]
+        assert [path for path, _ in places[:2]] == ["Bees.md", "Flies.md"]
+        assert len(places) == len(set(places)) == len(first.evidence) + first.more > 2
+
+
 def test_the_passages_of_one_note_stand_together(tmp_path: Path) -> None:
     notes = {
         "A.md": "# A\n\n## Morning\n\nBees sleep late in the hive.\n\n## Evening\n\nBees sleep early in the hive.\n",
