@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.selection import MAX_DOCUMENT_SHARE, include_documents
+from zkchat.context.documents import MAX_DOCUMENT_SHARE, include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import ReferenceVia
 from zkchat.model.message import DocumentReference

@@ -18,8 +18,9 @@ from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook, as_reference, look_up
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
 from zkchat.context.assembly import AssembledRequest, RequestPlan
+from zkchat.context.documents import include_documents
 from zkchat.context.formatting import augmented_text
-from zkchat.context.selection import include_documents, wants_evidence
+from zkchat.context.selection import wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import Event, EvidenceFound, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import ChatMessage, DocumentReference, EvidencePart, FilePart, Part, TextPart

@@ -11,7 +11,7 @@ from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import Located, library_of
 from zkchat.chat.question import Question
 from zkchat.chat.references import embedded, is_mentioned, resolve_links
-from zkchat.context.selection import include_documents
+from zkchat.context.documents import include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageError
 from zkchat.model.message import DocumentReference

@@ -1,7 +1,8 @@
 import pytest
 
+from zkchat.context.documents import include_documents
 from zkchat.context.formatting import format_document
-from zkchat.context.selection import include_documents, wants_evidence
+from zkchat.context.selection import wants_evidence
 from zkchat.context.tokens import Estimate
 from zkchat.model.message import DocumentReference
 from zkchat.model.prompt import ModelInfo
