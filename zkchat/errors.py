@@ -45,6 +45,10 @@ class ConfigError(ZkchatError):
     exit_code = ExitCode.CONFIG
 
 
+class UnknownProfile(ConfigError):
+    """There is no agent or rule of that name."""
+
+
 class VaultError(ZkchatError):
     """The vault, or a note of it, cannot be used."""
 

@@ -26,6 +26,27 @@ def test_help_teaches_how_to_begin(world: World) -> None:
         assert word in text
 
 
+def test_an_agent_in_the_place_of_a_command_is_asked(world: World) -> None:
+    world.note("Sleep.md", "# Sleep\n\nSeven hours are enough.\n")
+    for arguments in (("@Research", "How long?"), ("ask", "--agent", "Research", "How long?")):
+        asked = world.run(*arguments, "--model", world.script([{"text": "Seven."}]))
+        assert (asked.code, asked.out) == (0, "Seven.\n")
+        shown = world.run("context", "show", "--json").json
+        assert shown["live"][-1]["request_context"]["agent"] == "research"
+    assert "zkchat @research" in world.run("--help").out
+    assert world.run("@research").err.startswith("zkchat: There is no question.")
+    piped = world.run("@research", "--model", world.script([{"text": "Seven."}]), stdin="How long?")
+    assert piped.out == "Seven.\n"
+
+
+def test_an_unknown_agent_in_the_place_of_a_command_is_wrong_use_with_the_nearest_name(world: World) -> None:
+    result = world.run("@reserch", "How long?")
+    assert (result.code, result.out) == (ExitCode.USAGE, "")
+    assert result.err == "zkchat: There is no agent 'reserch'.\n        There is: research.\n"
+    assert world.run("ask", "--agent", "reserch", "How long?").code == ExitCode.CONFIG
+    assert "No such command" in world.run("@a/b.md", "How long?").err
+
+
 def test_without_a_command_the_help_is_shown(world: World) -> None:
     result = world.run()
     assert "Usage: zkchat" in result.out + result.err

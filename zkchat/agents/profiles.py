@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Final, TypeVar
 
 from zkchat.agents.parsing import parse_agent, parse_rule
-from zkchat.errors import ConfigError
+from zkchat.errors import ConfigError, UnknownProfile
 from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind, ProfileProblem, Rule
 from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.vault.notes.frontmatter import cut
@@ -46,6 +46,15 @@ class Profiles:
     def rule(self, name: str) -> Rule:
         return self._find(name, self.rules, "rule")
 
+    def is_agent(self, name: str) -> bool:
+        """Whether a message can be addressed to this name: also to an agent that only lacks the user's approval."""
+        return name.casefold() in self.agents or self.awaiting("agent", name) is not None
+
+    def without_address(self, text: str) -> str:
+        """What a message says, without the agent that it is addressed to."""
+        name, rest = split_address(text)
+        return rest if name and self.is_agent(name) else text
+
     def awaiting(self, kind: ProfileKind, name: str) -> ProfileFile | None:
         """The file of the vault that describes this one, if it only lacks the user's approval."""
         wanted = kind, name.strip().casefold()
@@ -59,7 +68,7 @@ class Profiles:
             raise ConfigError(f"{came_with_vault(what, name)}.", hint=HOW_TO_APPROVE)
         close = get_close_matches(name.casefold(), known, n=3) or known
         names = ", ".join(known[each].name for each in close)
-        raise ConfigError(
+        raise UnknownProfile(
             f"There is no {what} '{name}'.",
             hint=f"There is: {names}." if names else f"Write one: zkchat {what}{'s' * (what == 'rule')} new '{name}'",
         )
@@ -118,12 +127,6 @@ def split_address(text: str) -> tuple[str | None, str]:
     """The agent that a message speaks to, and what it says: `@writer make it shorter`."""
     found = _ADDRESS.fullmatch(text.strip())
     return (found[1], (found[2] or "").strip()) if found else (None, text)
-
-
-def without_address(text: str, agent: str) -> str:
-    """What a message says to this agent: the name at its beginning is no part of it."""
-    name, rest = split_address(text)
-    return rest if name and name.casefold() == agent.casefold() else text
 
 
 def _partition(read: Iterable[Profile | ProfileProblem]) -> tuple[dict[str, Profile], list[ProfileProblem]]:

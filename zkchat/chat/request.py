@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Protocol
 
-from zkchat.agents.profiles import DEFAULT, Profiles, instructions, without_address
+from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.compaction import Compactor
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Journal
@@ -150,7 +150,7 @@ class RequestBuilder:
     def plan(self, agent: Agent, user: ChatMessage | None = None) -> RequestPlan:
         """What goes along with a question; without one, what every request holds."""
         info, budget = self._info, self.budget
-        question = without_address(user.text, agent.name) if user else ""
+        question = self.profiles.without_address(user.text) if user else ""
         selected = self._selected(agent, question, budget)
         project = self._project(int(PROJECT_SHARE * budget.memory_limit))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)

@@ -103,14 +103,12 @@ class Turn:
         return await self._answer(*prepared, unreachable, emit) if prepared else None
 
     def _question(self, message: ChatMessage) -> Question:
-        return Question.parse(message.text, is_agent=self._is_agent, is_document=partial(is_mentioned, self.library))
+        return Question.parse(
+            message.text, is_agent=self.requests.profiles.is_agent, is_document=partial(is_mentioned, self.library)
+        )
 
     def _question_without_vault(self, message: ChatMessage) -> Question:
-        return Question.parse(message.text, is_agent=self._is_agent)
-
-    def _is_agent(self, name: str) -> bool:
-        profiles = self.requests.profiles
-        return name.casefold() in profiles.agents or profiles.awaiting("agent", name) is not None
+        return Question.parse(message.text, is_agent=self.requests.profiles.is_agent)
 
     async def _connect(self) -> ProviderError | None:
         """Learn the model's window. A model that cannot be reached fails the turn once the question is on disk."""

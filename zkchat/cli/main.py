@@ -1,10 +1,11 @@
 """The command line: the table of commands, and the one place where errors become sentences and exit codes."""
 
 import errno
+import re
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -28,12 +29,15 @@ from zkchat.cli import (
 from zkchat.cli.common import CommandIO, command_io
 from zkchat.cli.termination import Terminated
 from zkchat.environment import Environment
-from zkchat.errors import ExitCode, ZkchatError
+from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
 
 EPILOG = """\b
 Start here:          zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes
+Ask an agent:        zkchat @research "What do my notes say about sleep?"
 Something is wrong?  zkchat doctor
 Pages:               docs/commands.md, docs/configuration.md, docs/exit-codes.md"""
+
+_AGENT: Final = re.compile(r"@(\w[\w-]*)")
 
 app = typer.Typer(
     name="zkchat",
@@ -86,6 +90,9 @@ app.command()(doctor.doctor)
 
 def run(arguments: Sequence[str], environment: Environment) -> int:
     """Run one command and return its exit code. No exception leaves it."""
+    agent_name = _AGENT.fullmatch(arguments[0]) if arguments else None
+    if agent_name:
+        arguments = ["ask", "--agent", agent_name[1], *arguments[1:]]
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:
         try:
             code = app(list(arguments), prog_name="zkchat", standalone_mode=False)
@@ -98,7 +105,9 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         except (BrokenPipeError, SystemExit):  # Typer makes the second of the first
             return _discard_output(environment)
         except Exception as error:  # noqa: BLE001 - the error boundary
-            return _report_error(io, error)
+            code = _report_error(io, error)
+            # The name stood in the place of a command.
+            return ExitCode.USAGE if agent_name and isinstance(error, UnknownProfile) else code
         return _check_output(io, code if isinstance(code, int) else ExitCode.OK)
 
 

@@ -9,7 +9,6 @@ from zkchat.agents.profiles import (
     default_instructions,
     instructions,
     split_address,
-    without_address,
 )
 from zkchat.errors import ConfigError
 from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind
@@ -106,9 +105,12 @@ def test_a_message_may_begin_with_the_agent_it_speaks_to(text: str, name: str | 
     assert split_address(text) == (name, rest)
 
 
-def test_only_the_agent_that_answers_is_taken_out_of_a_message() -> None:
-    assert without_address("@Writer make it short", "writer") == "make it short"
-    assert without_address("@tea is it good?", "writer") == "@tea is it good?"
+def test_only_an_agent_is_taken_out_of_a_message_also_one_that_is_not_approved() -> None:
+    theirs = ProfileFile(kind="agent", name="poet", origin="vault", path="poet.md", text="Rhyme.", is_approved=False)
+    profiles = build_profiles([theirs])
+    assert profiles.without_address("@Writer make it short") == "make it short"
+    assert profiles.without_address("@poet make it rhyme") == "make it rhyme"
+    assert profiles.without_address("@tea is it good?") == "@tea is it good?"
 
 
 @given(st.text())
