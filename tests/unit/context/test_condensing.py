@@ -1,0 +1,171 @@
+"""Long texts made short with a question in mind."""
+
+import json
+
+import pytest
+
+from zkchat.context.condensing import condense_message, condense_text, split_question
+from zkchat.context.tokens import Estimate
+
+count = Estimate().count
+
+
+def log(lines: int, **other: str) -> str:
+    """A log of lines that look alike; `at_N` says what stands in line N instead."""
+    written = [
+        f"2026-03-01 12:{n % 60:02} INFO worker {n % 7} finished step {n} of the nightly run" for n in range(lines)
+    ]
+    for place, line in other.items():
+        written[int(place.removeprefix("at_"))] = line
+    return "\n".join(written)
+
+
+def test_a_text_that_fits_stays_as_it_is() -> None:
+    assert condense_text("Two lines.\n\nOf text.", 20, count, question="Which?") == "Two lines.\n\nOf text."
+
+
+def test_head_tail_and_the_line_that_bears_on_the_question_are_kept_with_its_neighbours() -> None:
+    text = log(2_000, at_900="2026-03-01 12:00 INFO the certificate of the mail gateway expires in May")
+    short = condense_text(text, 400, count, question="When does the certificate expire?")
+    lines = short.splitlines()
+    place = next(number for number, line in enumerate(lines) if "expires in May" in line)
+    assert lines[0] == text.splitlines()[0]
+    assert lines[-1] == text.splitlines()[-1]
+    assert lines[place + 1] == text.splitlines()[901]
+    assert count(short) <= 400
+
+
+def test_marks_say_how_many_lines_are_left_out() -> None:
+    text = log(3_000)
+    lines = condense_text(text, 300, count, question="").splitlines()
+    kept = [line for line in lines if not line.startswith("[…")]
+    marks = [line for line in lines if line.startswith("[…")]
+    left_out = sum(int(mark.split()[1].replace(",", "")) for mark in marks)
+    assert all(mark.endswith((" lines left out …]", " line left out …]")) for mark in marks)
+    assert len(kept) + left_out == pytest.approx(3_000, abs=1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-03-01 12:00 ERROR deploy-docs stopped",
+        "deploy-docs: FAILED",
+        "deploy-docs: process completed with exit code 1",
+        "Traceback (most recent call last):",
+        "connection to the registry was refused",
+    ],
+)
+@pytest.mark.parametrize(
+    "question", ["Which job failed?", "What went wrong?", "Was ist der Fehler?", "哪个任务失败了？"]
+)
+def test_who_asks_what_failed_sees_the_signs_of_failure(line: str, question: str) -> None:
+    assert line in condense_text(log(5_000, at_2600=line), 300, count, question=question)
+
+
+def test_a_line_unlike_all_others_is_kept_though_the_question_does_not_name_it() -> None:
+    line = "kernel: oom-killer invoked, sacrificing postgres"
+    assert line in condense_text(log(5_000, at_2600=line), 300, count, question="Anything unusual?")
+
+
+def test_of_many_alike_hits_one_of_another_kind_is_kept_too() -> None:
+    noisy = {f"at_{n}": f"2026-03-01 12:00 ERROR retry {n} of the cache, going on" for n in range(100, 4_000, 3)}
+    short = condense_text(
+        log(5_000, **noisy, at_2501="ERROR disk full on volume ZQ, giving up"),
+        400,
+        count,
+        question="Which errors are there?",
+    )
+    assert "disk full on volume ZQ" in short
+
+
+def test_words_of_the_question_are_found_in_identifiers_and_in_other_forms() -> None:
+    code = [f"    value_{n} = compute(value_{n - 1}, {n})" for n in range(1_500)]
+    code[700] = "    readTimeout = 45"
+    code[900] = "    self.retried_connections += 1"
+    text = "\n".join(code)
+    assert "readTimeout = 45" in condense_text(text, 200, count, question="What is the timeout?")
+    assert "retried_connections" in condense_text(text, 200, count, question="Where is a connection counted?")
+
+
+def test_of_a_table_the_header_and_the_row_are_kept() -> None:
+    rows = ["id,name,city,balance", *(f"{n},Person {n},Bergen,{n * 7}" for n in range(3_000))]
+    rows[1_500] = "1499,Ada Lind,Tromsø,12"
+    short = condense_text("\n".join(rows), 200, count, question="Who lives in Tromso?")
+    assert short.startswith("id,name,city,balance\n")
+    assert "1499,Ada Lind,Tromsø,12" in short
+    assert "rows left out …]" in short
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_of_json_whole_records_are_kept(indent: int | None) -> None:
+    people = [{"id": n, "name": f"Person {n}", "city": "Bergen"} for n in range(3_000)]
+    people[1_500]["city"] = "Tromsø"
+    text = json.dumps({"total": 3_000, "people": people}, ensure_ascii=False, indent=indent)
+    short = condense_text(text, 300, count, question="Who lives in Tromsø?")
+    assert json.dumps(people[1_500], ensure_ascii=False) in " ".join(short.split()).replace("{ ", "{").replace(
+        " }", "}"
+    )
+    assert short.startswith(text[:11])
+    assert " records left out …]" in short
+
+
+def test_broken_json_on_one_line_is_cut_where_its_records_end() -> None:
+    text = json.dumps([{"id": n, "city": "Bergen"} for n in range(2_000)]).replace(
+        '"id": 1000, "city": "Bergen"', '"id": 1000, "city": "Oslo"'
+    )
+    short = condense_text(text[:-20], 200, count, question="Which one is in Oslo?")
+    assert '"id": 1000, "city": "Oslo"' in short
+
+
+@pytest.mark.parametrize("separator", ["。", "，", ""])
+def test_of_chinese_with_and_without_full_stops_the_clause_is_kept(separator: str) -> None:
+    clauses = [f"第{n}项由小组在周三检查" for n in range(3_000)]
+    clauses[1_500] = "发布工作由李雷负责"
+    assert "李雷" in condense_text(separator.join(clauses), 300, count, question="谁负责发布？")
+
+
+def test_of_prose_without_a_question_what_covers_most_is_kept() -> None:
+    prose = " ".join(f"It was a quiet day again, number {n}, and nothing happened." for n in range(600))
+    text = prose + " The council of Oslo bought the old harbour crane. " + prose
+    assert "harbour crane" in condense_text(text, 200, count)
+
+
+@pytest.mark.parametrize("budget", [0, 1, 3, 8, 20])
+def test_a_tiny_budget_is_kept_too(budget: int) -> None:
+    assert count(condense_text(log(100), budget, count, question="What failed?")) <= budget
+
+
+def test_a_short_message_is_all_question() -> None:
+    assert split_question("One.\n\nTwo.").question == "One.\n\nTwo."
+    assert split_question("One.\n\nTwo.").material == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (f"Which job failed?\n\n{log(100)}", "Which job failed?"),
+        (f"Which job failed?\n{log(100)}", "Which job failed?"),
+        (f"{log(100)}\n\nWhich job failed?", "Which job failed?"),
+        (f"{log(100)}\nWhich job failed?\n", "Which job failed?"),
+        (f"Here is my log.\n\n{log(100)}\n\nWhich job failed?", "Which job failed?"),
+        (f"Look for the slowest.\n\n{log(100)}\n\nAnswer in one line.", "Look for the slowest.\n\nAnswer in one line."),
+        (f"哪个任务失败了？\n\n{log(100)}", "哪个任务失败了？"),
+        ("Which city? " + json.dumps([{"city": "Oslo"}] * 200), "Which city?"),
+        (log(100), ""),
+    ],
+)
+def test_the_question_of_a_long_message_is_what_was_typed(text: str, question: str) -> None:
+    split = split_question(text)
+    assert split.question == question
+    assert split.before + split.material + split.after == text
+
+
+@pytest.mark.parametrize(
+    "message", ["Which job failed?\n\n{}", "{}\n\nWhich job failed?", "Context:\n\n{}\n\nWhich job failed?"]
+)
+def test_of_a_condensed_message_the_question_stays_whole(message: str) -> None:
+    text = message.format(log(3_000, at_1700="deploy-docs: FAILED"))
+    short = condense_message(text, 300, count)
+    assert "Which job failed?" in short
+    assert "deploy-docs: FAILED" in short
+    assert 285 <= count(short) <= 300

@@ -1,0 +1,234 @@
+"""Condense a long text with a question in mind: its head, its tail, and what bears on the question, word for word.
+
+What is left out is marked: `[… 12,300 lines left out …]`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import Final
+
+from zkchat.context.coverage import is_question
+from zkchat.context.text_units import TextUnits, split_units
+from zkchat.context.unit_ranking import rank_units
+from zkchat.model.text import counted
+from zkchat.vault.notes.markdown import Span
+
+Count = Callable[[str], int]
+
+MAX_CHARS_PER_TOKEN: Final = 128
+"""Of a text of which more tokens than the budget are sure without counting them."""
+HEAD_SHARE: Final = 0.1
+"""Of the budget, for the beginning, before anything that bears on the question; and for the end."""
+MAX_ATTEMPTS: Final = 12
+"""Counts of a text by which the part is found that fits."""
+MIN_MATERIAL: Final = 1_000
+"""Characters of a message from which on it may hold material beside its question."""
+MAX_QUESTION: Final = 1_200
+"""Characters of a paragraph, the first or the last one, that is taken for the question."""
+MAX_QUESTION_LINES: Final = 8
+_RATE_SAMPLE: Final = 16
+_MIN_REST: Final = 12
+"""Characters of a unit below which no part of it is kept."""
+_PARAGRAPH_END: Final = re.compile(r"\n[ \t\r]*\n\s*")
+_QUESTION_END: Final = re.compile(r"[?？؟](?=\s)|[？]|:(?=\s)|：")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitMessage:
+    """A message as what was typed and the material it is about: `before + material + after` is the message."""
+
+    before: str = ""
+    material: str = ""
+    after: str = ""
+
+    @property
+    def question(self) -> str:
+        """What was typed; the paragraph that asks, where only one of the two does."""
+        typed = [part.strip() for part in (self.before, self.after) if part.strip()]
+        asking = [part for part in typed if any(map(is_question, part.splitlines()))]
+        return "\n\n".join(asking if self.material and asking else typed)
+
+
+def split_question(text: str) -> SplitMessage:
+    """The typed question of a long message, its first and last paragraph where they are short, and the material.
+
+    A message that is not long is all question.
+    """
+    if len(text) < MIN_MATERIAL:
+        return SplitMessage(before=text)
+    start, end = _end_of_opening(text), _start_of_closing(text)
+    if start >= end:
+        return SplitMessage(before=text)
+    return SplitMessage(before=text[:start], material=text[start:end], after=text[end:])
+
+
+def condense_message(text: str, budget: int, count: Count) -> str:
+    """A long message in at most `budget` tokens: the typed question whole where it fits, the material condensed."""
+    if _fits(text, budget, count):
+        return text
+    split = split_question(text)
+    left = budget - count(split.before) - count(split.after)
+    if not split.material or left < budget // 10:
+        return condense_text(text, budget, count, question=split.question)
+    while left > 0:
+        short = split.before + condense_text(split.material, left, count, question=split.question) + split.after
+        over = count(short) - budget
+        if over <= 0:
+            return short
+        left -= over
+    return condense_text(text, budget, count, question=split.question)
+
+
+def condense_text(text: str, budget: int, count: Count, *, question: str = "") -> str:
+    """The text in at most `budget` tokens: its head, its tail, and what bears on the question; as it is if it fits."""
+    if _fits(text, budget, count):
+        return text
+    units = split_units(text)
+    order = _order(units, question, budget * _characters_per_token(units, count))
+    return _fitting(units, order, budget, count) or _truncated(text, budget, count)
+
+
+def _fits(text: str, budget: int, count: Count) -> bool:
+    return len(text) <= max(budget, 0) * MAX_CHARS_PER_TOKEN and count(text) <= budget
+
+
+def _end_of_opening(text: str) -> int:
+    """Where the question ends that a message begins with; 0 if it begins with none."""
+    body = len(text) - len(text.lstrip())
+    found = _PARAGRAPH_END.search(text, body, body + MAX_QUESTION)
+    if found and text.count("\n", body, found.start()) < MAX_QUESTION_LINES:
+        return found.end()
+    line = text.find("\n", body, body + MAX_QUESTION)
+    if line >= 0 and _asks(text[body:line]):
+        return line + 1
+    asked = _QUESTION_END.search(text, body, body + MAX_QUESTION // 3)
+    return asked.end() if asked and (line < 0 or asked.end() <= line) else 0
+
+
+def _start_of_closing(text: str) -> int:
+    """Where the question begins that a message ends with; its length if it ends with none."""
+    body = len(text.rstrip())
+    ends = [*_PARAGRAPH_END.finditer(text, max(0, body - MAX_QUESTION), body)]
+    if ends and text.count("\n", ends[-1].end(), body) < MAX_QUESTION_LINES:
+        return ends[-1].end()
+    line = text.rfind("\n", max(0, body - MAX_QUESTION), body) + 1
+    return line if line and _asks(text[line:body]) else len(text)
+
+
+def _asks(line: str) -> bool:
+    return is_question(line) or line.rstrip().endswith((":", "："))
+
+
+def _order(units: TextUnits, question: str, characters: float) -> list[int]:
+    """The numbers of the units in the order in which they are kept: head, tail, what bears on the question, the rest.
+
+    No more than may fit: `characters` are about as many as the budget holds.
+    """
+    total = len(units.spans)
+    share = HEAD_SHARE * characters
+    head = [*_within(units, range(total), share)]
+    tail = [*_within(units, range(total - 1, -1, -1), share)]
+    header = range(min(1, total)) if units.kind == "row" else range(0)
+    rest = chain.from_iterable(zip_longest(range(total), range(total - 1, -1, -1)))
+    order = dict.fromkeys(
+        number for number in chain(header, head, tail, rank_units(units, question), rest) if number is not None
+    )
+    return [*_within(units, order, 4 * characters + 1_000)]
+
+
+def _within(units: TextUnits, numbers: "Sequence[int] | dict[int, None]", characters: float) -> Iterator[int]:
+    """The first of these units, as many as these characters hold."""
+    for number in numbers:
+        start, end = units.spans[number]
+        characters -= end - start + 1
+        if characters < 0:
+            return
+        yield number
+
+
+def _characters_per_token(units: TextUnits, count: Count) -> float:
+    """About how many characters a token has, by a sample."""
+    step = max(1, len(units.spans) // _RATE_SAMPLE)
+    sample = "\n".join(units.text[start:end] for start, end in units.spans[::step][: 2 * _RATE_SAMPLE])
+    return len(sample) / max(1, count(sample)) if sample else 1.0
+
+
+def _fitting(units: TextUnits, order: Sequence[int], budget: int, count: Count) -> str:
+    """As many units as fit, the first of the order first, and a part of the next one."""
+    low, high = 0, len(order) + 1
+    best = ""
+    guess = max(1, len(order) // 4)
+    for _ in range(MAX_ATTEMPTS):
+        if high - low < 2:
+            break
+        text = _written(units, [units.spans[number] for number in order[:guess]])
+        tokens = count(text)
+        if tokens <= budget:
+            low, best = guess, text
+        else:
+            high = guess
+        guess = min(max(int(guess * budget / max(1, tokens)), low + 1), high - 1)
+    return _with_part(units, order, low, budget, count) or best
+
+
+def _with_part(units: TextUnits, order: Sequence[int], kept: int, budget: int, count: Count) -> str:
+    """The first units of the order with as much of the next one as fits; empty where nothing of it does."""
+    if kept >= len(order):
+        return ""
+    spans = [units.spans[number] for number in order[:kept]]
+    start, end = units.spans[order[kept]]
+    length = end - start
+    while length > _MIN_REST:
+        length = length * 3 // 4
+        text = _written(units, [*spans, (start, start + length)])
+        if count(text) <= budget:
+            return text
+    return ""
+
+
+def _written(units: TextUnits, spans: Sequence[Span]) -> str:
+    """These spans of the text in their order, with a mark wherever something is missing between them."""
+    pieces: list[str] = []
+    place = 0
+    for start, end in sorted(spans):
+        pieces += [_gap(units, place, start), units.text[start:end]]
+        place = end
+    return "".join([*pieces, _gap(units, place, len(units.text))])
+
+
+def _gap(units: TextUnits, start: int, end: int) -> str:
+    """The mark for what is left out between two places; the text itself where it is no longer than a mark."""
+    missing = units.text[start:end]
+    content = missing.strip()
+    if not content:
+        return missing
+    lines = content.count("\n") + 1
+    between = units.between(start, end)
+    is_whole = (start == 0 or "\n" in missing[: len(missing) - len(missing.lstrip())]) and (
+        end == len(units.text) or "\n" in missing[len(missing.rstrip()) :]
+    )
+    if units.kind == "record" and between:
+        what = counted(between, "record")
+    elif lines > 1 or is_whole:
+        what = counted(lines, units.kind if units.kind == "row" else "line")
+    else:
+        what = counted(len(content), "character")
+    mark = f"[… {what} left out …]"
+    if len(missing) <= len(mark) + 2:
+        return missing
+    before = "" if start == 0 else "\n" if lines > 1 or is_whole else " "
+    after = "" if end == len(units.text) else "\n" if lines > 1 or is_whole else " "
+    return before + mark + after
+
+
+def _truncated(text: str, budget: int, count: Count) -> str:
+    """The beginning of a text, where not even one unit fits."""
+    length = min(len(text), max(budget, 0) * MAX_CHARS_PER_TOKEN)
+    while length > 0:
+        short = f"{text[:length].rstrip()}…"
+        if count(short) <= budget:
+            return short
+        length = length * 3 // 4
+    return ""

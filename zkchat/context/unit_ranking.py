@@ -1,0 +1,203 @@
+"""Rank the units of a long text by how much they bear on a question: by its words, by their shape, by neighbours."""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Final
+
+from zkchat.context.coverage import coverage_item, idf_weights, select_greedily
+from zkchat.context.text_units import TextUnits
+from zkchat.lexicon.failures import FOR_A_FAILURE, SIGNS_OF_FAILURE, UNSPACED_FOR_A_FAILURE
+from zkchat.vault.search.question_terms import topic_of, topic_terms
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS, idf, query_terms, words
+
+MAX_TERMS: Final = 40
+"""Terms of a question that are looked for."""
+MAX_SHARE: Final = 0.4
+"""Of the units of a long text: a term that more of them hold tells nothing apart."""
+MIN_COMMON: Final = 50
+"""Units that may hold a term in any case."""
+MAX_HITS: Final = 3_000
+"""Units, the best ones, whose neighbours are ranked too."""
+CONTEXT_WEIGHT: Final = 0.3
+"""What a term counts that stands in the next units only."""
+RARITY_WEIGHT: Final = 0.35
+"""What a rare shape counts beside a term as rare."""
+REPETITION: Final = 0.25
+"""By how much each unit of a shape counts less than the better one before it."""
+AFTER: Final = (0.55, 0.4, 0.2, 0.1)
+BEFORE: Final = (0.4, 0.2, 0.1)
+"""What the units after and before a hit inherit of it."""
+MAX_COVERED: Final = 2_000
+"""Units of a text without hits among which those are chosen that cover most of it."""
+_UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_PLURAL_END: Final = re.compile(r"s(?![^\W_])")
+_SHAPELESS: Final = b"0123456789abcdefABCDEF \t.,:;-_/\\\"'()[]{}=+#@<>|"
+"""Left out of a shape: digits, and all that hexadecimal numbers are made of."""
+
+
+def rank_units(units: TextUnits, question: str) -> list[int]:
+    """The numbers of the units that bear on the question, best first, then those that stand near them.
+
+    Where none does, those that cover most of what the text says.
+    """
+    shapes = _shapes(units)
+    scores = _scores(units, question, shapes)
+    if not scores:
+        return _covering(units)
+    seen: Counter[bytes] = Counter()
+    ranked: dict[int, float] = {}
+    for number in sorted(scores, key=lambda each: (-scores[each], each)):
+        shape = shapes[number]
+        ranked[number] = scores[number] / (1 + REPETITION * seen[shape])
+        seen[shape] += 1
+    best = sorted(ranked, key=lambda each: (-ranked[each], each))
+    if units.kind != "row":
+        for number in best[:MAX_HITS]:
+            for near, weight in _near(number, len(units.spans)):
+                ranked[near] = max(ranked.get(near, 0.0), weight * ranked[number])
+    return sorted(ranked, key=lambda each: (-ranked[each], each))
+
+
+def _near(number: int, units: int) -> Iterator[tuple[int, float]]:
+    for distance, weight in enumerate(AFTER, start=1):
+        if number + distance < units:
+            yield number + distance, weight
+    for distance, weight in enumerate(BEFORE, start=1):
+        if number >= distance:
+            yield number - distance, weight
+
+
+def _scores(units: TextUnits, question: str, shapes: Sequence[bytes]) -> dict[int, float]:
+    """By unit, how much it bears on the question; units that do not are missing."""
+    total = len(units.spans)
+    held: dict[int, dict[str, float]] = defaultdict(dict)
+    for term, numbers in _occurrences(units, question):
+        if len(numbers) > max(MIN_COMMON, MAX_SHARE * total):
+            continue
+        weight = idf(total, len(numbers))
+        for number in numbers:
+            held[number][term] = weight
+    scores = {number: _score(number, held) for number in [*held]}
+    for number, rarity in _rare_shapes(shapes):
+        scores[number] = scores.get(number, 0.0) + RARITY_WEIGHT * rarity
+    return scores
+
+
+def _score(number: int, held: dict[int, dict[str, float]]) -> float:
+    own = held[number]
+    around = {
+        term: weight
+        for near in (number - 2, number - 1, number + 1, number + 2)
+        for term, weight in held.get(near, {}).items()
+        if term not in own
+    }
+    return sum(own.values()) + CONTEXT_WEIGHT * sum(around.values())
+
+
+def _occurrences(units: TextUnits, question: str) -> Iterator[tuple[str, set[int]]]:
+    """Each term of the question with the units that hold it, in any form."""
+    asked = [*sorted(topic_terms(topic_of(question)) or frozenset(query_terms(question)))][:MAX_TERMS]
+    lowered = _lowered(units.text)
+    is_failure = any(word in question for word in UNSPACED_FOR_A_FAILURE.split())
+    for term in asked:
+        if term in _failure_terms():
+            is_failure = True
+        elif found := _holding(units, _places(lowered, units.text, term)):
+            yield term, found
+    if is_failure:
+        yield (
+            "",
+            {
+                number
+                for sign in SIGNS_OF_FAILURE
+                for number in _holding(units, _literal_places(lowered, _lowered(sign)))
+            },
+        )
+
+
+def _holding(units: TextUnits, places: Iterator[int]) -> set[int]:
+    starts = units.starts
+    return {max(0, bisect_right(starts, place) - 1) for place in places}
+
+
+def _places(lowered: str, text: str, term: str) -> Iterator[int]:
+    """Where a term stands: a short one as a word, a longer one as the beginning of one, a long one anywhere.
+
+    `Timeout` begins a word in `readTimeout` and in `read_timeout`.
+    """
+    needle = term[:-1] if len(term) > 4 and term[-1] in "iy" else term
+    if _UNSPACED.match(needle) or (len(needle) > 5 and needle.isalpha()):
+        yield from _literal_places(lowered, needle)
+        return
+    for place in _literal_places(lowered, needle):
+        if place and _continues(text, place):
+            continue
+        end = place + len(needle)
+        is_stem = len(needle) > 3 and needle.isalpha()
+        if is_stem or not lowered[end : end + 1].isalnum() or _PLURAL_END.match(lowered, end):
+            yield place
+
+
+def _continues(text: str, place: int) -> bool:
+    """Whether the letter at this place goes on with the word before it."""
+    before, first = text[place - 1], text[place]
+    if first.isdigit():
+        return before.isdigit()
+    return before.isalpha() and not (first.isupper() and before.islower())
+
+
+def _literal_places(text: str, needle: str) -> Iterator[int]:
+    place = text.find(needle)
+    while place >= 0:
+        yield place
+        place = text.find(needle, place + len(needle))
+
+
+def _lowered(text: str) -> str:
+    """In lower case and without accents, each letter at its place."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = text
+    return lowered if lowered.isascii() else lowered.translate(_unaccented())
+
+
+@cache
+def _unaccented() -> dict[int, str]:
+    letters = [*range(0xC0, 0x250), *range(0x1E00, 0x1F00)]
+    found = {letter: words(chr(letter)) for letter in letters}
+    return {letter: folded[0] for letter, folded in found.items() if len(folded) == 1 and len(folded[0]) == 1}
+
+
+@cache
+def _failure_terms() -> frozenset[str]:
+    return frozenset(query_terms(FOR_A_FAILURE))
+
+
+def _shapes(units: TextUnits) -> Sequence[bytes]:
+    """What the units look like without their numbers and identifiers."""
+    text = units.text
+    return [text[start:end].encode(errors="replace").translate(None, _SHAPELESS) for start, end in units.spans]
+
+
+def _rare_shapes(shapes: Sequence[bytes]) -> Iterator[tuple[int, float]]:
+    """The units of rare shapes in a text in which most units look like many others, as in a log."""
+    counts = Counter(shapes)
+    total = len(shapes)
+    if sum(count for count in counts.values() if count >= 5) < total / 2:
+        return
+    most = max(2, total // 200)
+    for number, shape in enumerate(shapes):
+        if counts[shape] <= most:
+            yield number, idf(total, counts[shape])
+
+
+def _covering(units: TextUnits) -> list[int]:
+    """The units that together cover most of what the text says; of a text with many, among some of them."""
+    step = -(-len(units.spans) // MAX_COVERED)
+    numbers = range(0, len(units.spans), max(1, step))
+    texts = [units.text[slice(*units.spans[number])] for number in numbers]
+    items = [coverage_item(text, len(text)) for text in texts]
+    return [numbers[place] for place in select_greedily(items, idf_weights(items), lambda _: True)]
