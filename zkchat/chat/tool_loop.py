@@ -126,7 +126,8 @@ class ToolLoop:
         """Run once more after the plan was changed, with what the model is given now."""
         await report_references(exchange, given, emit)
         exchange.use(await self.requests.build(exchange.plan, emit))
-        await emit(PromptReady(message_id=message_id, usage=exchange.assembled.usage))
+        assembled = exchange.assembled
+        await emit(PromptReady(message_id=message_id, usage=assembled.usage, context=assembled.context))
         await self.run(exchange, emit)
 
     def close(self, exchange: Exchange, error: str = "") -> ChatMessage:

@@ -227,7 +227,11 @@ class Turn:
         for warning in self._new_warnings(withheld_warnings(assembled.context, self.provider.info)):
             await emit(warning)
         is_provisional = self.second_look.applies(plan) or self.answer_check.applies(assembled, strict=self.strict)
-        await emit(PromptReady(message_id=user.id, usage=assembled.usage, is_provisional=is_provisional))
+        await emit(
+            PromptReady(
+                message_id=user.id, usage=assembled.usage, is_provisional=is_provisional, context=assembled.context
+            )
+        )
         if unreachable:
             await emit(_failed(unreachable))
             return None

@@ -13,12 +13,12 @@ import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.consent import TerminalInterface
-from zkchat.cli.output import announce_model, announce_quotes, create_presenter, suggest_next
+from zkchat.cli.output import PresenterOptions, announce_model, announce_quotes, create_presenter, suggest_next
 from zkchat.cli.trust import ask_to_approve
 from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from zkchat.compose.conversation import OpenConversation
+    from zkchat.compose.conversation import ConversationOptions, OpenConversation
     from zkchat.model.events import Event
     from zkchat.render.presenters.base import Presenter
 
@@ -46,6 +46,12 @@ StrictOption = Annotated[
 MoreOption = Annotated[
     bool, typer.Option("--more", help="Quote up to ten passages instead of three, where no model answers.")
 ]
+ShowContextOption = Annotated[
+    bool,
+    typer.Option(
+        "--show-context", help="Show before the answer what goes to the model and why, and what was left out."
+    ),
+]
 PlainOption = Annotated[bool, typer.Option("--plain", help="No boxes, no colour, no live updates.")]
 
 
@@ -67,6 +73,7 @@ def ask(
     panels: PanelsOption = False,
     strict: StrictOption = False,
     more: MoreOption = False,
+    show_context: ShowContextOption = False,
 ) -> int:
     """Ask one question about your notes.
 
@@ -93,10 +100,17 @@ def ask(
         quoted_passages=MAX_QUOTED if more else None,
         question=_question(io, question or [], vault),
     )
+    view = PresenterOptions(json=json_output, plain=plain, panels=panels, context=show_context)
+    return _answer(io, options, view)
+
+
+def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOptions) -> int:
+    from zkchat.compose import conversation
+
     with conversation.open_conversation(io.environment, options) as opened:
         announce_model(io, opened)
-        presenter = create_presenter(io.environment, opened, json_output=json_output, plain=plain, panels=panels)
-        with advice_on_quotes(io, opened) if not json_output else nullcontext():
+        presenter = create_presenter(io.environment, opened, view)
+        with advice_on_quotes(io, opened) if not view.json else nullcontext():
             return _one_turn(opened, presenter)
 
 

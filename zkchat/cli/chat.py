@@ -4,7 +4,14 @@ from typing import Annotated
 
 import typer
 
-from zkchat.cli.ask import AgentOption, ContinueOption, PlainOption, PrivateOption, SessionOption
+from zkchat.cli.ask import (
+    AgentOption,
+    ContinueOption,
+    PlainOption,
+    PrivateOption,
+    SessionOption,
+    ShowContextOption,
+)
 from zkchat.cli.common import ModelOption, VaultOption, current_io
 from zkchat.cli.trust import ask_to_approve
 from zkchat.errors import UsageError
@@ -21,6 +28,7 @@ def chat(
     agent: AgentOption = None,
     private: PrivateOption = False,
     plain: PlainOption = False,
+    show_context: ShowContextOption = False,
 ) -> None:
     """Chat about your notes, one question after the other.
 
@@ -29,6 +37,7 @@ def chat(
     if sum((session is not None, continue_last, new)) > 1:
         raise UsageError("A chat cannot go on in several sessions.", hint="Choose: --continue, --session or --new.")
     from zkchat.cli.interactive_chat import InteractiveChat, PromptIO
+    from zkchat.cli.output import PresenterOptions
     from zkchat.compose import conversation
 
     io = PromptIO(current_io().environment)
@@ -42,4 +51,4 @@ def chat(
         agent=agent,
         private=private,
     )
-    InteractiveChat(io, options, plain=plain).run()
+    InteractiveChat(io, options, PresenterOptions(plain=plain, context=show_context)).run()

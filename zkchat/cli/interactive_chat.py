@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from zkchat.chat.further_passages import PAGE_SIZE
 from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.consent import MemoryProposals, TerminalInterface
-from zkchat.cli.output import announce_model, consoles, create_presenter, suggest_next
+from zkchat.cli.output import PresenterOptions, announce_model, consoles, create_presenter, suggest_next
 from zkchat.cli.programs import SystemDesktop, edit_file
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
@@ -105,15 +105,15 @@ class InteractiveChat:
     `completion.CompletionSource`, `surface.Questioner` and `background.ProgressObserver`.
     """
 
-    def __init__(self, io: CommandIO, options: conversation.ConversationOptions, *, plain: bool) -> None:
+    def __init__(self, io: CommandIO, options: conversation.ConversationOptions, view: PresenterOptions) -> None:
         self.io = io
         self._environment = io.environment
         self._options = replace(options, user_interface=_ChatInterface(self))
-        self._plain = plain
+        self._view = view
         self._name_cache = NameCache()
         self._is_prompting = False
         self._active = self._enter(self._options)
-        self._prompt = self._make_prompt() if can_draw_prompt(io.environment) and not plain else None
+        self._prompt = self._make_prompt() if can_draw_prompt(io.environment) and not view.plain else None
 
     def run(self) -> None:
         try:
@@ -212,7 +212,7 @@ class InteractiveChat:
         asked, events = last_exchange(active.opened.conversation.messages)
         if asked and is_new and self._environment.stdin_is_tty:
             self.io.out(f"\nyou › {asked}\n")
-            presenter = create_presenter(self._environment, active.opened, plain=self._plain)
+            presenter = create_presenter(self._environment, active.opened, self._view)
             for event in events:
                 presenter.show(event)
             presenter.close()
@@ -241,13 +241,13 @@ class InteractiveChat:
         return self._active.opened.conversation.say(text)
 
     def new_presenter(self) -> "Presenter":
-        return create_presenter(self._environment, self._active.opened, plain=self._plain)
+        return create_presenter(self._environment, self._active.opened, self._view)
 
     def _surface(self, opened: conversation.OpenConversation) -> "Surface":
         from zkchat.repl.surface import DrawnSurface, PlainSurface
 
         desktop = SystemDesktop(self._environment)
-        if self._plain or not self._environment.stdout_is_tty:
+        if self._view.plain or not self._environment.stdout_is_tty:
             return PlainSurface(self._environment.stdout, self, desktop)
         console, _ = consoles(self._environment, opened.settings.ui.color)
         return DrawnSurface(console, self, desktop, opened.document_links)

@@ -1,5 +1,7 @@
 """How a command prints: lists for a person, and the events of a turn as JSON, plain text or panels."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
@@ -15,24 +17,50 @@ if TYPE_CHECKING:
     from zkchat.render.presenters.base import Presenter
 
 
-def create_presenter(
-    environment: "Environment",
-    opened: "OpenConversation",
-    *,
-    json_output: bool = False,
-    plain: bool = False,
-    panels: bool = False,
-) -> "Presenter":
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresenterOptions:
+    """How the user wants to see a turn."""
+
+    json: bool = False
+    plain: bool = False
+    panels: bool = False
+    """Whether panels are drawn where there is no terminal too."""
+    context: bool = False
+    """Whether what a request holds is printed to standard error before its answer; JSON has it in any case."""
+
+
+def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
     """JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
+    from zkchat.render.presenters.base import OutputStream
+    from zkchat.render.presenters.context import ContextPresenter
     from zkchat.render.presenters.json import JsonPresenter
+
+    if view.json:
+        return JsonPresenter(environment.stdout)
+    presenter = _create_text_presenter(environment, opened, view)
+    if not view.context:
+        return presenter
+    is_drawn = environment.stderr_is_tty and not view.plain
+    return ContextPresenter(
+        presenter, _dimmed(environment, opened) if is_drawn else OutputStream(environment.stderr).line
+    )
+
+
+def _dimmed(environment: "Environment", opened: "OpenConversation") -> Callable[[str], None]:
+    """Prints a dimmed line to the terminal."""
+    _, err = consoles(environment, opened.settings.ui.color)
+    return lambda line: err.print(line, style="dim", markup=False, highlight=False)
+
+
+def _create_text_presenter(
+    environment: "Environment", opened: "OpenConversation", view: PresenterOptions
+) -> "Presenter":
     from zkchat.render.presenters.plain import PlainPresenter
 
     ui = opened.settings.ui
-    if json_output:
-        return JsonPresenter(environment.stdout)
-    if plain or not (environment.stdout_is_tty or panels):
+    if view.plain or not (environment.stdout_is_tty or view.panels):
         return PlainPresenter(
-            environment.stdout, environment.stderr, details=plain, references_shown=ui.references_shown
+            environment.stdout, environment.stderr, details=view.plain, references_shown=ui.references_shown
         )
     from zkchat.render.presenters.screen import ScreenPresenter
 

@@ -4,7 +4,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, Evidence, TokenUsage, Value
+from zkchat.model.message import (
+    ChatMessage,
+    ContextUsage,
+    DocumentReference,
+    Evidence,
+    RequestContext,
+    TokenUsage,
+    Value,
+)
 
 
 class LinksResolved(Value):
@@ -24,12 +32,14 @@ class EvidenceFound(Value):
 
 
 class PromptReady(Value):
-    """The request is built and the user's message is on disk. `is_provisional`: another answer may replace the next."""
+    """The request is built and the user's message is on disk. `is_provisional`: another answer may replace the next.
+    `context`: what it holds, and what was left out."""
 
     kind: Literal["prompt_ready"] = "prompt_ready"
     message_id: str
     usage: ContextUsage
     is_provisional: bool = False
+    context: RequestContext | None = None
 
 
 class TextDelta(Value):

@@ -1,12 +1,14 @@
 """The record of a request as lines: what was sent and why, grouped, with a badge per item."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Final, get_args
 
 from zkchat.model.choices import IncludeMode, ItemType
-from zkchat.model.message import RequestContext, RequestItem
+from zkchat.model.message import LeftOut, RequestContext, RequestItem
+from zkchat.model.text import counted
+from zkchat.render.context_bar import context_line
 from zkchat.render.sanitize import sanitize_line
 
 _GROUPS: Final[dict[ItemType, str]] = {
@@ -21,6 +23,17 @@ _GROUPS: Final[dict[ItemType, str]] = {
     "message": "Messages",
 }
 
+_KINDS: Final[Mapping[ItemType, str]] = {
+    "system": "instructions",
+    "rule": "rule",
+    "memory": "memory",
+    "summary": "summary",
+    "recall": "recalled message",
+    "reference": "note",
+    "evidence": "evidence",
+    "tool": "tool",
+}
+
 
 def context_lines(context: RequestContext) -> Iterator[str]:
     """A line per group, one for what was left out, and one with the totals."""
@@ -32,6 +45,35 @@ def context_lines(context: RequestContext) -> Iterator[str]:
         left = " · ".join(f"{_name(left.item)} ({left.why})" for left in context.left_out)
         yield f"Left out ({len(context.left_out)}): {left}"
     yield _summary(context)
+
+
+def detailed_lines(context: RequestContext) -> Iterator[str]:
+    """A line per item with its mode, its tokens and the reason why it is sent, and one for each that was left out."""
+    order = list(_GROUPS)
+    if context.usage:
+        yield context_line(context.usage)
+    for item in sorted(context.items, key=lambda item: order.index(item.type)):
+        if item.type != "message":
+            yield f"+ {_titled(item)} {_badge(item)}, {item.tokens:,} tokens{_because(item.reason)}"
+    messages = [item for item in context.items if item.type == "message"]
+    if messages:
+        attached = sum(item.tokens for item in context.items if item.part_of)
+        yield f"+ {counted(len(messages), 'message')}, {sum(item.tokens for item in messages) - attached:,} tokens"
+    for left in context.left_out:
+        yield _left_out_line(left)
+
+
+def _left_out_line(left: LeftOut) -> str:
+    tokens = f", {left.item.tokens:,} tokens" if left.item.tokens else ""
+    return f"- {_titled(left.item)}, left out ({left.why}){tokens}{_because(left.item.reason)}"
+
+
+def _titled(item: RequestItem) -> str:
+    return "a message" if item.type == "message" else f"{_KINDS[item.type]} {_name(item)}"
+
+
+def _because(reason: str) -> str:
+    return f": {sanitize_line(reason)}" if reason else ""
 
 
 def _group(type_: ItemType, items: list[RequestItem], attached: int) -> str:

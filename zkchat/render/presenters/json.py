@@ -22,7 +22,15 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, Evidence, TokenUsage, Value
+from zkchat.model.message import (
+    ChatMessage,
+    ContextUsage,
+    DocumentReference,
+    Evidence,
+    RequestContext,
+    TokenUsage,
+    Value,
+)
 from zkchat.render.presenters.base import OutputStream
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -39,6 +47,7 @@ class JsonPresenter:
         self._references: list[DocumentReference] = []
         self._found = EvidenceFound(evidence=())
         self._context_usage: ContextUsage | None = None
+        self._context: RequestContext | None = None
         self._reported: TokenUsage | None = None
         self._message: ChatMessage | None = None
         self._warnings: list[Warned] = []
@@ -55,7 +64,7 @@ class JsonPresenter:
             case EvidenceFound():
                 self._found = event
             case PromptReady():
-                self._context_usage = event.usage
+                self._context_usage, self._context = event.usage, event.context
             case UsageReported():
                 self._reported = event.usage
             case Warned():
@@ -89,7 +98,7 @@ class JsonPresenter:
                 "context": _plain(self._context_usage),
                 "reported": _plain((message.usage if message else None) or self._reported),
             },
-            "context": _plain(message.request_context if message else None),
+            "context": _plain((message.request_context if message else None) or self._context),
             "session": _text(message.session_id) if message else None,
             "message": _text(message.id) if message else None,
             "model": _text(f"{message.provider}:{message.model}".strip(":")) if message else None,

@@ -1,0 +1,68 @@
+"""`--show-context` of `ask` and `chat`: what goes to the model and why, before the answer."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.support.world import Terminal, World
+from zkchat.cli.main import run
+from zkchat.errors import ExitCode
+
+
+@pytest.fixture
+def model(world: World) -> str:
+    world.note("Sleep.md", "# Sleep\n\nSeven hours are enough.\n")
+    world.note("ZKCHAT.md", "# Page\n\nTheirs, and not approved.\n")
+    return world.script([{"text": "Seven."}])
+
+
+ASKED = "How long is [[Sleep]]?"
+
+
+def test_a_pipe_gets_the_answer_alone_and_standard_error_what_was_sent(world: World, model: str) -> None:
+    result = world.run("ask", ASKED, "--model", model, "--show-context")
+    assert (result.code, result.out) == (0, "Seven.\n")
+    usage, *lines = result.err[result.err.index("Context:") :].splitlines()
+    assert "/ 8,192 tokens" in usage
+    assert any(line.startswith("+ instructions default [always], ") for line in lines)
+    assert "+ note Sleep.md [manual], 10 tokens: linked in the message" in lines
+    assert any(line.startswith("+ tool read_document [always], ") for line in lines)
+    assert any(line.startswith("+ 1 message, ") for line in lines)
+    assert "- memory ZKCHAT.md, left out (unapproved): came with the vault and is not approved" in lines
+
+
+def test_without_the_option_nothing_of_it_is_printed(world: World, model: str) -> None:
+    assert "Context:" not in world.run("ask", ASKED, "--model", model).err
+
+
+def test_a_model_without_tools_shows_its_evidence(world: World, model: str) -> None:
+    err = world.run("ask", ASKED, "--model", "quote", "--show-context").err
+    assert "+ evidence Sleep.md [agent " in err
+    assert "answers the question" in err
+    assert "+ tool" not in err
+
+
+def test_it_is_on_the_terminal_before_the_answer(world: World, model: str) -> None:
+    screen = Terminal()
+    environment = replace(world.environment(typed="n\n", terminal=True), stdout=screen, stderr=screen)
+    assert run(["ask", ASKED, "--model", model, "--show-context"], environment) == 0
+    shown = screen.getvalue()
+    assert 0 < shown.index("+ note Sleep.md") < shown.index("Seven.")
+
+
+def test_json_has_the_record_also_of_a_turn_that_failed(world: World, model: str) -> None:
+    answered = world.run("ask", ASKED, "--model", model, "--show-context", "--json")
+    assert answered.json["context"]["items"][1]["name"] == "read_document"
+    assert "Context:" not in answered.err
+    failed = world.run("ask", ASKED, "--model", "ollama:nowhere", "--json")
+    assert failed.code == ExitCode.MODEL
+    assert "Sleep.md" in [item["name"] for item in failed.json["context"]["items"]]
+
+
+def test_a_chat_shows_it_for_every_message(world: World) -> None:
+    world.note("Sleep.md", "# Sleep\n\nSeven hours are enough.\n")
+    model = world.script([{"text": "Seven."}], [{"text": "Eight."}])
+    chat = world.run("chat", "--model", model, "--show-context", stdin=f"{ASKED}\nAnd [[Sleep]] in winter?\n")
+    assert chat.code == 0
+    assert chat.err.count("+ instructions default [always]") == 2
+    assert "+ note Sleep.md" in chat.err
