@@ -22,7 +22,7 @@ from zkchat.model.message import (
     ToolResultPart,
     UnknownPart,
 )
-from zkchat.model.session import MessageEntry
+from zkchat.model.session import MessageEntry, messages_of
 from zkchat.ports import SessionStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -139,6 +139,47 @@ def test_every_part_of_a_message_is_shown_in_its_way(world: World) -> None:
     ]
     assert shown.splitlines()[-2].endswith("m2  (error)")
     assert shown.splitlines()[-1] == "The line was cut."
+
+
+def test_messages_are_pinned_and_get_priorities(world: World, talk: str) -> None:
+    with store_of(world) as store:
+        for id_, parent in (("m2", "m1"), ("m3", "m2"), ("m4", "m3")):
+            (stored,) = [each for key, each in messages_of(store.entries(talk)).items() if key == id_]
+            store.append(talk, [MessageEntry(message=stored.model_copy(update={"parent_id": parent}))])
+    assert world.run("sessions", "pin", "Sleep", "2").out == "Message 2 is pinned: compactions leave it as it is.\n"
+    assert world.run("sessions", "priority", "Sleep", "3", "9").out == (
+        "Message 3 has priority 9: compactions keep it word for word while it fits.\n"
+    )
+    shown = world.run("context", "show", "Sleep").out.splitlines()
+    assert shown[2:4] == ["   2  assistant: Answer 2.  (pinned)", "   3  user: Question 3?  (priority 9)"]
+    assert world.run("sessions", "show", "Sleep").out.count("(priority 9)") == 1
+    assert [
+        each["priority"] for each in world.run("sessions", "show", talk, "--last", "2", "--json").json["messages"]
+    ] == [9, 5]
+    unpinned = world.run("sessions", "pin", talk, "2", "--off", "--json").json
+    assert unpinned == {"number": 2, "message": "m2", "pinned": False}
+    changed = world.run("sessions", "priority", talk, "3", "1", "--json").json
+    assert changed == {"number": 3, "message": "m3", "priority": 1}
+    assert "(pinned)" not in world.run("context", "show", "Sleep").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("priority", "7", "9"), "There is no message 7: the session has 1."),
+        (("pin", "7"), "There is no message 7: the session has 1."),
+        (("priority", "1", "11"), "Input should be less than or equal to 10"),
+        (("priority", "1", "0"), "Input should be greater than or equal to 1"),
+        (("pin", "0"), "Input should be greater than or equal to 1"),
+    ],
+)
+def test_a_message_or_priority_that_is_none_is_an_error(
+    world: World, talk: str, arguments: tuple[str, ...], sentence: str
+) -> None:
+    command, *rest = arguments
+    result = world.run("sessions", command, talk, *rest)
+    assert result.code == ExitCode.USAGE
+    assert sentence in result.err
 
 
 def test_nothing_in_a_message_acts_on_the_terminal(world: World) -> None:

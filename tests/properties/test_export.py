@@ -10,7 +10,7 @@ from tests.support.sessions import SessionsInMemory
 from zkchat.export.session_import import read_session
 from zkchat.export.session_json import as_json
 from zkchat.model.message import ChatMessage
-from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, History, MessageEntry, PinEntry
+from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, History, MessageEntry, PinEntry, PriorityEntry
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 IDS = ["m0", "m1", "m2", "m3"]
@@ -29,7 +29,7 @@ def sessions(draw: st.DrawFn) -> list[EntryBody]:
     for _ in range(draw(st.integers(0, 8))):
         number = draw(st.integers(1, 3))
         id_, parent = IDS[number], draw(st.sampled_from([None, *sorted(known.intersection(IDS[:number]))]))
-        kind = draw(st.sampled_from(["message", "draft", "head", "pin", "other"]))
+        kind = draw(st.sampled_from(["message", "draft", "head", "pin", "priority", "other"]))
         if kind == "message":
             message = draw(of_value(ChatMessage)).model_copy(update={"id": id_, "parent_id": parent})
             bodies.append(MessageEntry(message=message))
@@ -41,6 +41,9 @@ def sessions(draw: st.DrawFn) -> list[EntryBody]:
             bodies.append(HeadEntry(message_id=draw(st.sampled_from([None, *sorted(known)]))))
         elif kind == "pin":
             bodies.append(PinEntry(message_id=draw(st.sampled_from(sorted(known))), pinned=draw(st.booleans())))
+        elif kind == "priority":
+            chosen = draw(st.integers(1, 10))
+            bodies.append(PriorityEntry(message_id=draw(st.sampled_from(sorted(known))), priority=chosen))
         else:
             bodies.append(draw(others))
     return bodies

@@ -19,6 +19,7 @@ from zkchat.model.session import (
     HeadEntry,
     MessageEntry,
     PinEntry,
+    PriorityEntry,
     TitleEntry,
     head_of,
     messages_of,
@@ -55,6 +56,7 @@ bodies: st.SearchStrategy[EntryBody] = st.one_of(
     st.builds(TitleEntry, title=texts),
     st.builds(HeadEntry, message_id=parents),
     st.builds(PinEntry, message_id=message_ids, pinned=st.booleans()),
+    st.builds(PriorityEntry, message_id=message_ids, priority=st.integers(1, 10)),
 )
 
 

@@ -10,7 +10,17 @@ from zkchat.errors import OutsideVault, UsageError, VaultError
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.session import EntryBody, HeadEntry, History, MessageEntry, PinEntry, RestoreEntry, Session, Window
+from zkchat.model.session import (
+    EntryBody,
+    HeadEntry,
+    History,
+    MessageEntry,
+    PinEntry,
+    PriorityEntry,
+    RestoreEntry,
+    Session,
+    Window,
+)
 from zkchat.render.console import Matches
 from zkchat.repl.command_context import CommandContext
 
@@ -89,6 +99,9 @@ class ConversationInMemory:
 
     def pin(self, message_id: str, *, pinned: bool = True) -> None:
         self.append(PinEntry(message_id=message_id, pinned=pinned))
+
+    def prioritise(self, message_id: str, priority: int) -> None:
+        self.append(PriorityEntry(message_id=message_id, priority=priority))
 
     def branch(self, message_id: str | None) -> None:
         self.append(HeadEntry(message_id=message_id))

@@ -34,8 +34,8 @@ from zkchat.model.session import (
     HeadEntry,
     History,
     ItemsEntry,
-    MessageEntry,
     PinEntry,
+    PriorityEntry,
     RestoreEntry,
     TitleEntry,
     Window,
@@ -314,9 +314,7 @@ class Conversation:
 
     def prioritise(self, message_id: str, priority: int) -> None:
         """Say how important a message is, from 1 to 10; from 8 on it is kept word for word while it fits."""
-        message = self.history.messages[self._known(message_id)]
-        changed = ChatMessage.model_validate({**message.model_dump(), "priority": priority})
-        self._turn.journal.append(MessageEntry(message=changed))
+        self._turn.journal.append(PriorityEntry(message_id=self._known(message_id), priority=priority))
 
     @property
     def requests(self) -> RequestBuilder:

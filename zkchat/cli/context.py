@@ -10,6 +10,7 @@ from zkchat.cli.context_compaction import clear, compact, stats
 from zkchat.cli.context_transfer import export_, import_
 from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_history
 from zkchat.errors import UsageError
+from zkchat.model.choices import DEFAULT_PRIORITY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +75,8 @@ def _thread_lines(history: "History", *, archived: bool) -> Iterator[str]:
             yield f"{number:>4}  ── {phrases.compaction(message)}"
         elif message.id not in history.archived:
             pinned = "  (pinned)" if message.id in history.window.pinned else ""
-            yield f"{number:>4}  {message.role}: {first_line(message)}{pinned}"
+            priority = "" if message.priority == DEFAULT_PRIORITY else f"  (priority {message.priority})"
+            yield f"{number:>4}  {message.role}: {first_line(message)}{pinned}{priority}"
         elif archived:
             yield f"{number:>4}  (archived) {message.role}: {first_line(message)}"
     hidden = len(history.archived)

@@ -1,6 +1,6 @@
-"""`zkchat sessions`: the conversations of a vault, listed, shown, searched, renamed, deleted."""
+"""`zkchat sessions`: the conversations of a vault, listed, shown, searched, renamed, deleted; pins and priorities."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
 from pathlib import Path
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
-from zkchat.model.choices import Role
+from zkchat.model.choices import DEFAULT_PRIORITY, MAX_PRIORITY, Role
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.model.message import ChatMessage, Part
+    from zkchat.model.session import EntryBody
     from zkchat.ports import SessionStore
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
@@ -156,6 +157,95 @@ def rename(
         io.out(f"{renamed.id} is now called: {renamed.title}")
 
 
+NumberArgument = Annotated[
+    int, typer.Argument(metavar="N", min=1, help="The message, as context show numbers them.", show_default=False)
+]
+
+
+@app.command()
+def pin(
+    session: SessionArgument,
+    number: NumberArgument,
+    off: Annotated[bool, typer.Option("--off", help="Let it go again.")] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Keep a message word for word through compactions.
+
+    zkchat sessions pin "Sleep and light" 4
+    """
+    from zkchat.model.session import PinEntry
+
+    def entry(message: "ChatMessage") -> PinEntry:
+        return PinEntry(message_id=message.id, pinned=not off)
+
+    io = current_io()
+    message = _change_message(io, vault, session, number, entry)
+    if json_output:
+        io.json({"number": number, "message": message.id, "pinned": not off})
+    elif off:
+        io.out(f"Message {number} is not pinned any more.")
+    else:
+        io.out(f"Message {number} is pinned: compactions leave it as it is.")
+
+
+@app.command()
+def priority(
+    session: SessionArgument,
+    number: NumberArgument,
+    value: Annotated[
+        int,
+        typer.Argument(
+            metavar="PRIORITY",
+            min=1,
+            max=MAX_PRIORITY,
+            help="From 1 (leaves first) to 10; 5 is usual.",
+            show_default=False,
+        ),
+    ],
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Set how important a message is when the context is compacted.
+
+    From 8 on it is kept word for word while it fits; below 5 it leaves before others.
+
+    zkchat sessions priority "Sleep and light" 4 9
+    """
+    from zkchat.model.session import PriorityEntry
+    from zkchat.render.phrases import priority_effect
+
+    def entry(message: "ChatMessage") -> PriorityEntry:
+        return PriorityEntry(message_id=message.id, priority=value)
+
+    io = current_io()
+    message = _change_message(io, vault, session, number, entry)
+    if json_output:
+        io.json({"number": number, "message": message.id, "priority": value})
+    else:
+        io.out(f"Message {number} has priority {value}: {priority_effect(value)}.")
+
+
+def _change_message(
+    io: CommandIO, vault: Path | None, session: str, number: int, entry: "Callable[[ChatMessage], EntryBody]"
+) -> "ChatMessage":
+    """Append the entry for the message of that number, and return the message."""
+    from zkchat.compose import stores
+    from zkchat.errors import UsageError
+    from zkchat.model.session import compaction_of, thread_of
+
+    with stores.open_sessions(io.environment, vault, io) as store:
+        found = store.find(session)
+        thread = thread_of(store.entries(found.id))
+        hint = f"zkchat context show {found.id} numbers them."
+        if number > len(thread):
+            raise UsageError(f"There is no message {number}: the session has {len(thread)}.", hint=hint)
+        if compaction_of(message := thread[number - 1]):
+            raise UsageError(f"{number} is a compaction, which is always kept.", hint=hint)
+        store.append(found.id, [entry(message)])
+    return message
+
+
 @app.command()
 def delete(
     session: SessionArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
@@ -219,6 +309,7 @@ def _local_time(at: datetime) -> str:
 
 def _message_lines(message: "ChatMessage") -> Iterator[str]:
     state = "" if message.status == "complete" else f"  ({message.status})"
+    state += "" if message.priority == DEFAULT_PRIORITY else f"  (priority {message.priority})"
     yield f"[{message.role}]  {_local_time(message.created_at)}  {message.id}{state}"
     yield from (line for part in message.parts if (line := _format_part(part)))
     if message.error:

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Final
 
-from zkchat.model.choices import CompactionStrategy
+from zkchat.model.choices import KEEP_PRIORITY, CompactionStrategy
 
 MIN_SUMMARY_TOKENS: Final = 64
 """Tokens below which a summary says nothing."""
 MIN_MESSAGE_TOKENS: Final = 24
 """Tokens to which a message can be condensed, not further."""
-KEEP_PRIORITY: Final = 8
-"""From here on a message is kept word for word while it fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

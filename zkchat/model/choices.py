@@ -1,7 +1,7 @@
 """Closed sets that stored values, settings and commands share, each written once. Imports nothing heavy: the CLI
 offers some of them as choices."""
 
-from typing import Literal, NewType
+from typing import Final, Literal, NewType
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -33,3 +33,9 @@ Scope = Literal["user", "vault"]
 
 ThinkingView = Literal["folded", "shown", "hidden"]
 """How a terminal shows what a model thinks before it answers."""
+
+DEFAULT_PRIORITY: Final = 5
+"""Of a message; priorities go from 1 to 10."""
+KEEP_PRIORITY: Final = 8
+"""From here on a message is kept word for word while it fits."""
+MAX_PRIORITY: Final = 10

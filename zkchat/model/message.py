@@ -17,7 +17,16 @@ from pydantic import (
     field_serializer,
 )
 
-from zkchat.model.choices import IncludeMode, ItemType, LeftOutReason, ReferenceVia, Role, ToolName
+from zkchat.model.choices import (
+    DEFAULT_PRIORITY,
+    MAX_PRIORITY,
+    IncludeMode,
+    ItemType,
+    LeftOutReason,
+    ReferenceVia,
+    Role,
+    ToolName,
+)
 
 
 def tags_of(union: Any) -> frozenset[str]:
@@ -239,6 +248,8 @@ class RequestContext(Value):
 _ITEMS: Final = TypeAdapter(tuple[RequestItem, ...])
 
 
+Priority = Annotated[int, Field(ge=1, le=MAX_PRIORITY)]
+"""How important a message is, where more is more important."""
 ContextType = Literal["primary", "summary", "memory", "tool_output"]
 Status = Literal["complete", "unfinished", "error"]
 
@@ -374,7 +385,7 @@ class ChatMessage(Value):
     usage: TokenUsage | None = None
     """As the provider reported it, not as we counted it."""
     context_type: ContextType = "primary"
-    priority: Annotated[int, Field(ge=1, le=10)] = 5
+    priority: Priority = DEFAULT_PRIORITY
     status: Status = "complete"
     error: str = ""
     request_context: RequestContext | None = None

@@ -8,7 +8,16 @@ from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, TypeVar
 from pydantic import ConfigDict, Discriminator, Tag
 
 from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage, CompactionPart, RequestItem, TextPart, ThinkingPart, Value, tags_of
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    Priority,
+    RequestItem,
+    TextPart,
+    ThinkingPart,
+    Value,
+    tags_of,
+)
 
 Known = TypeVar("Known")
 
@@ -121,6 +130,14 @@ class PinEntry(Value):
     pinned: bool = True
 
 
+class PriorityEntry(Value):
+    """How important a message is to the user, whatever was stored with it."""
+
+    kind: Literal["priority"] = "priority"
+    message_id: str
+    priority: Priority
+
+
 class ItemsEntry(Value):
     """What the user added to, or dropped from, the session's context."""
 
@@ -171,6 +188,7 @@ EntryBody = Annotated[
     | Annotated[TitleEntry, Tag("title")]
     | Annotated[HeadEntry, Tag("head")]
     | Annotated[PinEntry, Tag("pin")]
+    | Annotated[PriorityEntry, Tag("priority")]
     | Annotated[ItemsEntry, Tag("items")]
     | Annotated[RestoreEntry, Tag("restore")]
     | Annotated[ContentEntry, Tag("content")]
@@ -207,15 +225,24 @@ def messages_of(entries: Iterable[Entry]) -> dict[str, ChatMessage]:
     """Every message of every branch by id, in order of first appearance; unfinished drafts included as such."""
     messages: dict[str, ChatMessage] = {}
     drafts: set[str] = set()
+    priorities: dict[str, int] = {}
     for entry in entries:
         body = entry.body
         if isinstance(body, MessageEntry):
             messages[body.message.id] = body.message
             drafts.discard(body.message.id)
+        elif isinstance(body, PriorityEntry):
+            priorities[body.message_id] = body.priority
         elif isinstance(body, DraftEntry) and (body.message_id not in messages or body.message_id in drafts):
             messages[body.message_id] = extend_draft(messages.get(body.message_id), body, entry)
             drafts.add(body.message_id)
-    return messages
+    return {id_: _with_priority(message, priorities.get(id_)) for id_, message in messages.items()}
+
+
+def _with_priority(message: ChatMessage, priority: int | None) -> ChatMessage:
+    if priority is None or message.priority == priority:
+        return message
+    return message.model_copy(update={"priority": priority})
 
 
 def extend_draft(draft: ChatMessage | None, chunk: DraftEntry, entry: Entry) -> ChatMessage:
@@ -335,6 +362,7 @@ class History:
         self._awaited: set[str] = set()
         """Parents that damage took away, or that come late."""
         self._pinned: set[str] = set()
+        self._priorities: dict[str, int] = {}
         self._restored: set[str] = set()
         self._items: list[ItemsEntry] = []
         self.agent = ""
@@ -408,6 +436,10 @@ class History:
                 self._rebuild()
             case PinEntry(message_id=id_, pinned=pinned):
                 (self._pinned.add if pinned else self._pinned.discard)(id_)
+            case PriorityEntry(message_id=id_, priority=priority):
+                self._priorities[id_] = priority
+                if id_ in self._messages:
+                    self._put(self._messages[id_])
             case RestoreEntry(compaction_id=id_):
                 self._restored.add(id_)
                 self._window = None
@@ -420,7 +452,8 @@ class History:
             case _:
                 pass  # titles, and what a newer zkchat wrote
 
-    def _put(self, message: ChatMessage) -> None:
+    def _put(self, stored: ChatMessage) -> None:
+        message = _with_priority(stored, self._priorities.get(stored.id))
         last, known = self.last, self._messages.get(message.id)
         follows = known is None and message.parent_id == (last.id if last else None)
         is_as_before = known is not None and _place(known) == _place(message)

@@ -3,6 +3,7 @@
 import json
 from typing import Final, assert_never
 
+from zkchat.model.choices import DEFAULT_PRIORITY, KEEP_PRIORITY
 from zkchat.model.events import Compacted, Compacting
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.text import shorten
@@ -55,3 +56,12 @@ def compaction(message: ChatMessage) -> str:
         for part in message.parts
         if isinstance(part, CompactionPart)
     )
+
+
+def priority_effect(priority: int) -> str:
+    """What a priority means for a message when the context is compacted, to be read after it."""
+    if priority >= KEEP_PRIORITY:
+        return "compactions keep it word for word while it fits"
+    if priority == DEFAULT_PRIORITY:
+        return "it is as important as others"
+    return f"it leaves the context {'after' if priority > DEFAULT_PRIORITY else 'before'} others"

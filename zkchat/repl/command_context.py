@@ -55,6 +55,10 @@ class CommandConversation(Protocol):
 
     def pin(self, message_id: str, *, pinned: bool = True) -> object: ...
 
+    def prioritise(self, message_id: str, priority: int) -> object:
+        """Set the priority of a message, from 1 to 10."""
+        ...
+
     def branch(self, message_id: str | None) -> object:
         """Continue after this message; None is the beginning of the conversation."""
         ...

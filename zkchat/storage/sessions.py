@@ -26,6 +26,7 @@ from zkchat.model.session import (
     ItemsEntry,
     MessageEntry,
     PinEntry,
+    PriorityEntry,
     RestoreEntry,
     Session,
     TitleEntry,
@@ -81,9 +82,10 @@ _LAST_ENTRY = """COALESCE ((
 _ENTRIES = """
     SELECT session_id, sequence, kind, role, message_id, parent_id, title, at, body
     FROM entries WHERE session_id = :session AND sequence > :after
-        AND (:role IS NULL OR role = :role)
-        AND (:since IS NULL OR at >= :since)
-        AND (:until IS NULL OR at <= :until)
+        AND (kind = 'priority' OR (
+            (:role IS NULL OR role = :role)
+            AND (:since IS NULL OR at >= :since)
+            AND (:until IS NULL OR at <= :until)))
     ORDER BY sequence"""
 
 _LAST_MESSAGES = """
@@ -96,10 +98,12 @@ _LAST_MESSAGES = """
         GROUP BY message_id ORDER BY first DESC LIMIT :last)
     SELECT session_id, sequence, kind, role, message_id, parent_id, title, at, body
     FROM entries WHERE session_id = :session AND sequence >= (SELECT MIN (first) FROM newest)
-        AND message_id IN (SELECT message_id FROM newest) AND kind IN ('message', 'draft')
-        AND (:role IS NULL OR role = :role)
-        AND (:since IS NULL OR at >= :since)
-        AND (:until IS NULL OR at <= :until)
+        AND message_id IN (SELECT message_id FROM newest)
+        AND (kind = 'priority' OR (
+            kind IN ('message', 'draft')
+            AND (:role IS NULL OR role = :role)
+            AND (:since IS NULL OR at >= :since)
+            AND (:until IS NULL OR at <= :until)))
     ORDER BY sequence"""
 
 
@@ -180,8 +184,8 @@ class SqliteSessions(DurableDatabase):
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
         """The entries that all conditions of the filter let through, in order.
 
-        `role` and `last` leave only messages and drafts, and `last` counts a message once, however often it was
-        stored. What is not wanted is not read.
+        `role` and `last` leave only messages and drafts, with the priorities that the user set, and `last` counts a
+        message once, however often it was stored. What is not wanted is not read.
         """
         self.get(session_id)
         wanted = wanted or EntryFilter()
@@ -305,7 +309,7 @@ def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, st
             return message.role, message.id, message.parent_id, None
         case DraftEntry():
             return "assistant", body.message_id, body.parent_id, None
-        case HeadEntry() | PinEntry():
+        case HeadEntry() | PinEntry() | PriorityEntry():
             return None, body.message_id, None, None
         case TitleEntry():
             return None, None, None, body.title

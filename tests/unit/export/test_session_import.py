@@ -28,6 +28,7 @@ from zkchat.model.session import (
     History,
     MessageEntry,
     PinEntry,
+    PriorityEntry,
     TitleEntry,
     head_of,
     messages_of,
@@ -220,6 +221,7 @@ def test_an_export_comes_back_with_branches_pins_and_compactions() -> None:
         HeadEntry(message_id="a1"),
         message("q3", "a1", "How long?"),
         PinEntry(message_id="a1"),
+        PriorityEntry(message_id="q3", priority=9),
         message("c1", "q3", "", role="system", parts=(CompactionPart(number=1, summary="Short.", archived=("q1",)),)),
     )
     old, new = History(before), History(after)
@@ -229,6 +231,7 @@ def test_an_export_comes_back_with_branches_pins_and_compactions() -> None:
         old.messages.values()
     )
     assert new.window.pinned == {"a1"}
+    assert [kept.priority for kept in new.window.live] == [8, 9]
     assert [kept.id for kept in new.window.live] == ["a1", "q3"]
     assert [entry.body.title for entry in after if isinstance(entry.body, TitleEntry)] == ["Sleep"]
 

@@ -15,6 +15,7 @@ from zkchat.model.session import (
     MessageCache,
     MessageEntry,
     PinEntry,
+    PriorityEntry,
     RestoreEntry,
     TitleEntry,
     messages_of,
@@ -111,6 +112,14 @@ def test_pins_contents_and_items_are_remembered() -> None:
     assert history.items == (ItemsEntry(),)
 
 
+def test_the_last_priority_of_a_message_counts_also_when_the_message_is_stored_again() -> None:
+    history = History(entries(*TALK, PriorityEntry(message_id="b", priority=2)))
+    history.extend(entries(PriorityEntry(message_id="b", priority=9), said("b", "a", "changed")))
+    assert [(message.text, message.priority) for message in history.window.live] == [("a", 5), ("changed", 9), ("c", 5)]
+    history.extend(entries(HeadEntry(message_id="b")))
+    assert [message.priority for message in history.thread] == [5, 9]
+
+
 def test_a_message_stored_again_stays_where_it_is() -> None:
     history = History(entries(*TALK, compaction("k1", "c", "a")))
     assert live(history) == ["b", "c"]
@@ -136,6 +145,7 @@ BODIES: st.SearchStrategy[EntryBody] = st.one_of(
     st.builds(lambda id_: HeadEntry(message_id=id_), st.one_of(st.none(), IDS)),
     st.builds(lambda id_: RestoreEntry(compaction_id=id_), IDS),
     st.builds(lambda id_: PinEntry(message_id=id_), IDS),
+    st.builds(lambda id_, priority: PriorityEntry(message_id=id_, priority=priority), IDS, st.integers(1, 10)),
     st.just(TitleEntry(title="x")),
 )
 

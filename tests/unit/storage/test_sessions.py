@@ -32,6 +32,7 @@ from zkchat.model.session import (
     ItemsEntry,
     MessageEntry,
     PinEntry,
+    PriorityEntry,
     RestoreEntry,
     TitleEntry,
     UnknownEntry,
@@ -113,6 +114,7 @@ def test_an_entry_of_every_kind_comes_back_as_it_was(store: SqliteSessions) -> N
         HeadEntry(message_id="m1"),
         HeadEntry(message_id=None),
         PinEntry(message_id="m1", pinned=False),
+        PriorityEntry(message_id="m1", priority=9),
         ItemsEntry(),
         RestoreEntry(compaction_id="m1"),
         UnknownEntry.model_validate({"kind": "from the future", "with": ["what", "ever"]}),
@@ -293,6 +295,13 @@ def test_the_last_messages_are_found_without_the_rest(store: SqliteSessions, tal
     entries = store.entries(talk, EntryFilter(last=2))
     assert [type(entry.body) for entry in entries] == [MessageEntry, MessageEntry]
     assert ids(entries) == ["m5", "m6"]
+
+
+def test_messages_that_are_found_have_the_priority_that_the_user_set(store: SqliteSessions, talk: str) -> None:
+    store.append(talk, [PriorityEntry(message_id="m1", priority=9), PriorityEntry(message_id="m5", priority=2)])
+    last, first = EntryFilter(last=2), EntryFilter(role="user", until=store.entries(talk)[3].at)
+    assert [found.priority for found in messages_of(store.entries(talk, last)).values()] == [2, 5]
+    assert [found.priority for found in messages_of(store.entries(talk, first)).values()] == [9]
 
 
 def test_more_messages_than_there_are_give_all_of_them(store: SqliteSessions, talk: str) -> None:

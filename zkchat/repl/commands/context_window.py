@@ -1,8 +1,14 @@
 """Commands for what is sent to the model: context usage, record of a request, compaction, choice of the model."""
 
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
 from zkchat.errors import UsageError
+from zkchat.model.choices import DEFAULT_PRIORITY
+from zkchat.model.message import ChatMessage
 from zkchat.model.session import compaction_of
 from zkchat.model.text import counted
+from zkchat.render import phrases
 from zkchat.render.context_lines import context_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Switch
 from zkchat.repl.commands.arguments import last_answer, message_numbered
@@ -21,10 +27,23 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
         f"{counted(len(said), 'message')}: {len(window.live)} in the context, {archived} archived, "
         f"{len(window.pinned)} pinned. {counted(len(window.compactions), 'compaction')} in force."
     )
+    for line in _importance_lines(conversation.messages, window.pinned):
+        context.surface.print(line)
     context.surface.print_dimmed(
         f"Model {conversation.model.name}. Session {conversation.session_id or '(begins with your first message)'}."
     )
     return NOTHING
+
+
+def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str]) -> Iterator[str]:
+    """The numbers of the pinned messages, and of those with another priority than usual."""
+    numbered = [*enumerate(messages, start=1)]
+    if held := [str(number) for number, message in numbered if message.id in pinned]:
+        yield f"Pinned: {', '.join(held)}."
+    others = [(number, message.priority) for number, message in numbered if message.priority != DEFAULT_PRIORITY]
+    for priority in sorted({priority for _, priority in others}, reverse=True):
+        numbers = ", ".join(str(number) for number, each in others if each == priority)
+        yield f"Priority {priority}: {numbers} ({phrases.priority_effect(priority)})."
 
 
 async def context(context: CommandContext, argument: str) -> Outcome:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from zkchat.errors import SessionNotFound, UsageError
+from zkchat.model.choices import DEFAULT_PRIORITY, MAX_PRIORITY
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.model.session import Session, compaction_of, messages_of
 from zkchat.render import phrases
@@ -20,6 +21,7 @@ from zkchat.repl.commands.arguments import (
 )
 
 ARCHIVED: Final = "--archived"
+_PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
 _MAX_LISTED_SESSIONS: Final = 15
 _MIN_TITLE_CELLS: Final = 10
 
@@ -60,7 +62,7 @@ async def expand(context: CommandContext, argument: str) -> Outcome:
 
 
 async def pin(context: CommandContext, argument: str) -> Outcome:
-    message = message_numbered(context, argument) if argument else last_answer(context)
+    message = _said_message(context, argument) if argument else last_answer(context)
     number, is_pinned = number_of(context, message), message.id in context.conversation.window.pinned
     context.conversation.pin(message.id, pinned=not is_pinned)
     if is_pinned:
@@ -68,6 +70,28 @@ async def pin(context: CommandContext, argument: str) -> Outcome:
     else:
         context.surface.print(f"Message {number} is pinned: compactions leave it as it is. /pin {number} lets it go.")
     return NOTHING
+
+
+async def priority(context: CommandContext, argument: str) -> Outcome:
+    number, _, typed = argument.partition(" ")
+    if typed.strip() not in _PRIORITIES:
+        raise UsageError(
+            f"Name a message and how important it is, from 1 to {MAX_PRIORITY} ({DEFAULT_PRIORITY} is usual).",
+            hint="For example: /priority 4 9. /history numbers the messages.",
+        )
+    message, chosen = _said_message(context, number), int(typed)
+    context.conversation.prioritise(message.id, chosen)
+    effect = phrases.priority_effect(chosen)
+    context.surface.print(f"Message {number_of(context, message)} has priority {chosen}: {effect}.")
+    return NOTHING
+
+
+def _said_message(context: CommandContext, argument: str) -> ChatMessage:
+    """The message of that number. Raises `UsageError` for the marker of a compaction, which is no message."""
+    message = message_numbered(context, argument)
+    if compaction_of(message):
+        raise UsageError(f"{argument} is a compaction, which is always kept.", hint="/history numbers the messages.")
+    return message
 
 
 async def branch(context: CommandContext, argument: str) -> Outcome:
@@ -179,10 +203,11 @@ def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinn
     from rich.cells import cell_len
 
     said = phrases.compaction(message) or sanitize_line(" ".join([message.text, *_tool_lines(message)]))
-    unfinished = "" if message.status == "complete" else f" ({message.status})"
+    remarks = "" if message.status == "complete" else f" ({message.status})"
+    remarks += "" if message.priority == DEFAULT_PRIORITY else f" (priority {message.priority})"
     start = f"{number:>4}{'*' if is_pinned else ' '} {sanitize_line(speaker(message)):<9} "
-    width = max(20, context.surface.width - cell_len(start) - len(unfinished))
-    return start + _truncate_cells(said, width) + unfinished
+    width = max(20, context.surface.width - cell_len(start) - len(remarks))
+    return start + _truncate_cells(said, width) + remarks
 
 
 def _truncate_cells(text: str, cells: int) -> str:

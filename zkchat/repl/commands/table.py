@@ -191,6 +191,15 @@ COMMANDS: Final[Sequence[Command]] = (
         complete=complete_message_number,
     ),
     Command(
+        name="priority",
+        arguments="N 1-10",
+        help="how important it is",
+        details="From 8 on, message N is kept word for word through compactions while it fits; below 5 it leaves "
+        "before others. 5 is usual. /stats lists what is pinned and what has another priority.",
+        act=history.priority,
+        complete=complete_message_number,
+    ),
+    Command(
         name="sessions",
         help="sessions of the vault",
         details="The last used first; * marks the one you are in.",

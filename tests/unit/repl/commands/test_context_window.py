@@ -48,7 +48,18 @@ def test_stats_shows_the_meter_and_counts_messages(harness: CommandHarness) -> N
     assert harness.surface.shown_usage == a_usage()
     assert told.splitlines() == [
         "2 messages: 1 in the context, 1 archived, 1 pinned. 1 compaction in force.",
+        "Pinned: 2.",
         "Model scripted:play. Session s1.",
+    ]
+
+
+def test_stats_lists_priorities_that_are_not_the_usual_one(harness: CommandHarness) -> None:
+    harness.exchange("Why?", "Because.")
+    for message_id, priority in (("m1", 9), ("m4", 9), ("m3", 2), ("m2", 5)):
+        harness.conversation.prioritise(message_id, priority)
+    assert typed(harness, "/stats").splitlines()[2:4] == [
+        "Priority 9: 1, 4 (compactions keep it word for word while it fits).",
+        "Priority 2: 3 (it leaves the context before others).",
     ]
 
 

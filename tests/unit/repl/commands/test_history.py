@@ -152,6 +152,33 @@ def test_pin_keeps_a_message_and_once_more_lets_it_go(harness: CommandHarness) -
     assert harness.conversation.window.pinned == {"m4"}
 
 
+def test_priority_says_how_important_a_message_is_and_history_shows_it(harness: CommandHarness) -> None:
+    assert typed(harness, "/priority 1 9") == (
+        "Message 1 has priority 9: compactions keep it word for word while it fits."
+    )
+    assert typed(harness, "/priority #2  2") == "Message 2 has priority 2: it leaves the context before others."
+    assert typed(harness, "/priority 3 7") == "Message 3 has priority 7: it leaves the context after others."
+    assert [message.priority for message in harness.conversation.window.live] == [9, 2, 7, 5]
+    assert typed(harness, "/history").splitlines()[0] == "   1  you       What is sleep? (priority 9)"
+    assert typed(harness, "/priority 1 5") == "Message 1 has priority 5: it is as important as others."
+    assert "priority" not in typed(harness, "/history").splitlines()[0]
+
+
+@pytest.mark.parametrize("line", ["/priority", "/priority 1", "/priority 1 11", "/priority 1 0", "/priority 1 ²"])
+def test_a_priority_goes_from_1_to_10(harness: CommandHarness, line: str) -> None:
+    told = typed(harness, line)
+    assert told.startswith("Name a message and how important it is, from 1 to 10 (5 is usual).")
+    assert "/priority 4 9" in told
+    assert [message.priority for message in harness.conversation.messages] == [5, 5, 5, 5]
+
+
+@pytest.mark.parametrize("line", ["/priority 5 9", "/pin 5"])
+def test_a_compaction_has_no_priority_and_is_not_pinned(harness: CommandHarness, line: str) -> None:
+    compact(harness, "m1")
+    assert typed(harness, line).startswith("5 is a compaction, which is always kept.")
+    assert not harness.conversation.window.pinned
+
+
 def test_branch_goes_back_before_the_last_question(harness: CommandHarness) -> None:
     assert "goes on after message 2" in typed(harness, "/branch")
     assert said(harness) == ["What is sleep?", "Rest."]
