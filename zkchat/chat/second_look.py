@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.question import Question
@@ -13,7 +13,6 @@ from zkchat.context.formatting import format_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.events import EvidenceFound, Warned
 from zkchat.model.message import ChatMessage, DocumentReference, Evidence, RequestItem
-from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import HeadEntry
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence
 from zkchat.vault.library import Library
@@ -63,24 +62,27 @@ def as_reference(evidence: Evidence) -> DocumentReference:
 
 @dataclass(frozen=True, kw_only=True)
 class SecondLook:
-    """Happens once in a turn, and once for a model: from then on it is given the evidence with the question.
+    """Happens once in a session: from then on the model is given the evidence with the question.
 
-    The first answer stays in the session, on a branch of its own.
+    The first answer stays in the session, on a branch of its own, and is marked: the mark says that it has happened,
+    to whoever goes on with the session.
     """
 
     library: Library
     loop: ToolLoop
     is_wanted: bool = True
-    _seen: set[str] = field(default_factory=set)
-    """The models that have answered so."""
 
-    def expected(self, info: ModelInfo, question: Question, references: Sequence[DocumentReference]) -> list[Evidence]:
-        """What the notes say on it, for a model that would not look by itself."""
-        return relevant_evidence(self.library, question, references) if info.name in self._seen else []
+    @property
+    def _has_happened(self) -> bool:
+        return any(message.asked_again for message in self.loop.journal.history.messages.values())
+
+    def expected(self, question: Question, references: Sequence[DocumentReference]) -> list[Evidence]:
+        """What the notes say on it, in a session whose model would not look by itself."""
+        return relevant_evidence(self.library, question, references) if self._has_happened else []
 
     def applies(self, plan: RequestPlan) -> bool:
         """Whether a model may be asked again after this request."""
-        return self.is_wanted and plan.offers_tools
+        return self.is_wanted and plan.offers_tools and not self._has_happened
 
     async def run(self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
         """Ask again with evidence where the answer of the exchange was given without any."""
@@ -94,8 +96,10 @@ class SecondLook:
         if any(reference.cited and not reference.unverified for reference in first.references):
             return
         name = loop.provider.info.name
-        self._seen.add(name)
-        if warning := loop.store(first, exchange):
+        assert exchange.draft is not None
+        mark = {"asked_again": True}
+        exchange.draft.message = exchange.draft.message.model_copy(update=mark)  # it may be stored again
+        if warning := loop.store(first.model_copy(update=mark), exchange):
             await emit(warning)
         await emit(
             Warned(

@@ -48,6 +48,7 @@ _KEPT_ARGUMENTS: Final = 200
 """Characters that stay of arguments which are too long to be read."""
 _MAX_DELTA: Final = 4_000
 """Characters that are shown, and written down, at once: between two deltas the user may stop the answer."""
+MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 TOO_SMALL = "This model is too small to know by itself."
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
@@ -82,7 +83,11 @@ class Exchange:
     finish: Finish | None = None
     made: set[tuple[str, str]] = field(default_factory=set)
     """Name and arguments of every call so far."""
+    rounds: int = 0
+    """Rounds of tool calls so far."""
     failed_rounds: int = 0
+    lost_tools: str = ""
+    """Why the model has to answer without its tools, as what it did; empty where it may call them."""
     passages: list[GivenText] = field(default_factory=list)
     """What evidence and tools brought of notes in this turn."""
 
@@ -111,8 +116,8 @@ class ToolLoop:
     async def run(self, exchange: Exchange, emit: Emit) -> None:
         """Stream until the model makes no more tool calls; `exchange.draft` then holds the answer."""
         for round_ in range(MAX_ROUNDS + 1):
-            if round_ == MAX_ROUNDS or exchange.failed_rounds == MAX_FAILED_ROUNDS:
-                exchange.plan = exchange.plan.without_tools()
+            if reason := _loops(round_, exchange):
+                exchange.plan, exchange.lost_tools = exchange.plan.without_tools(), reason
             if round_:
                 exchange.use(await self.requests.build(exchange.plan, emit))
             await self._ask(exchange, emit)
@@ -198,13 +203,9 @@ class ToolLoop:
             await emit(UsageReported(usage=exchange.finish.usage))
         if exchange.finish.warning:
             await emit(Warned(text=exchange.finish.warning))
-        if exchange.finish.reason == "length":
-            await emit(
-                Warned(
-                    text=f"{info.name} ran out of room, so its answer ends early.",
-                    hint="Ask it to go on, or raise context.max_tokens or context.reserve_tokens.",
-                )
-            )
+        if exchange.finish.reason == "length" and exchange.draft.finished().text.strip():
+            text = f"{info.name} ran out of room, so its answer ends early."
+            await emit(Warned(text=text, hint=f"Ask it to go on, or {MORE_ROOM}."))
 
     async def _receive(
         self, chunks: AsyncGenerator[ModelChunk, None], exchange: Exchange, draft: Draft, emit: Emit
@@ -241,6 +242,7 @@ class ToolLoop:
 
     async def _use_tools(self, exchange: Exchange, emit: Emit) -> None:
         assert exchange.draft is not None
+        exchange.rounds += 1
         calls = [(call, _as_stored(call)) for call in exchange.calls[:MAX_CALLS]]
         step = self._step(exchange.draft, [kept for _, kept in calls], exchange)
         if warning := self.store(step, exchange):
@@ -297,6 +299,13 @@ class ToolLoop:
             text = text[: len(text) * limit // tokens] + "\n(Cut here: the context has no room for more.)"
         exchange.result_budget -= min(tokens, limit)
         return ToolResultPart(call_id=call.call_id, name=call.name, text=text, failed=outcome.failed)
+
+
+def _loops(round_: int, exchange: Exchange) -> str:
+    """Why the model has to answer without tools now; empty where it may go on calling them."""
+    if exchange.failed_rounds == MAX_FAILED_ROUNDS:
+        return "made only calls that failed or that it had made before"
+    return f"called tools in {MAX_ROUNDS} rounds without an answer" if round_ == MAX_ROUNDS else ""
 
 
 async def report_references(exchange: Exchange, references: Sequence[DocumentReference], emit: Emit) -> None:

@@ -9,6 +9,7 @@ from typing import Protocol
 from zkchat.agents.profiles import DEFAULT, came_with_vault
 from zkchat.chat.answer_check import AnswerCheck
 from zkchat.chat.document_summaries import Summaries
+from zkchat.chat.empty_answers import empty_answer_warning
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Asked, Journal
 from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
@@ -208,7 +209,7 @@ class Turn:
         """What the vault says on it, for a model that cannot look by itself, or hardly would."""
         info = self.provider.info
         if not (self.strict or wants_evidence(info, window)):
-            return Findings(tuple(self.second_look.expected(info, question, references)))
+            return Findings(tuple(self.second_look.expected(question, references)))
         limit = self.quoted_passages if info.needs_notes else DEFAULT_LIMIT
         return look_up(self.library, question, references, limit=limit)
 
@@ -282,8 +283,8 @@ class Turn:
         message = loop.close(exchange)
         if warning := loop.store(message, exchange):
             await emit(warning)
-        if not message.text.strip():
-            await emit(_no_words(message, self.provider.info.name))
+        if warning := empty_answer_warning(exchange, message, self.provider.info.name):
+            await emit(warning)
         await emit(TurnFinished(message=message, usage=exchange.assembled.usage, abstained=message.abstained))
         return message
 
@@ -314,11 +315,3 @@ def _failed(error: ZkchatError, message: ChatMessage | None = None) -> TurnFaile
 def _without_vault(error: ZkchatError) -> Warned:
     """There are no links then, but still a model to talk to."""
     return Warned(text=f"Links and search do not work now. {error.message}", hint=error.hint)
-
-
-def _no_words(message: ChatMessage, name: str) -> Warned:
-    if message.thinking.strip():
-        text, hint = f"{name} thought and then answered nothing.", "Its thinking is kept: ui.thinking shows it."
-    else:
-        text, hint = f"{name} answered nothing.", ""
-    return Warned(text=text, hint=f"{hint} Ask again in other words, or choose another model.".strip())

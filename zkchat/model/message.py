@@ -393,6 +393,8 @@ class ChatMessage(Value):
     """Whether it was written with notes that are to stay on this machine, and stays there too."""
     abstained: bool = False
     """Whether it only says that the notes do not answer the question."""
+    asked_again: bool = False
+    """Whether it was given without a look into the notes, so that the model was asked again with what they say."""
 
     @property
     def text(self) -> str:

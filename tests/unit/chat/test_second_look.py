@@ -150,6 +150,32 @@ def test_from_then_on_the_model_is_handed_the_evidence_with_the_question(library
     assert "<evidence>" not in model.requests[3].messages[-1].text
 
 
+def test_it_happens_once_in_a_session_whoever_goes_on_with_it(library: Library) -> None:
+    store = SessionsInMemory()
+    first = conversation_over(library, store, Careless(UNFOUNDED, FOUNDED), look_again=True)
+    events_of(first.say(QUESTION))
+    for name in ("x", "y"):
+        model = Careless("It leaks.", "Never asked for.", id=name)
+        session = store.get(first.session_id)
+        later = conversation_over(library, store, model, session=session, look_again=True)
+        prompt = next(
+            event for event in events_of(later.say("Where does the roof leak?")) if isinstance(event, PromptReady)
+        )
+        (request,) = model.requests
+        assert "above the north window" in request.messages[-1].text
+        assert not prompt.is_provisional
+
+
+def test_a_second_request_that_failed_is_not_made_in_every_turn(library: Library) -> None:
+    store = SessionsInMemory()
+    first = conversation_over(library, store, Careless(UNFOUNDED, ProviderError("It is down.")), look_again=True)
+    events_of(first.say(QUESTION))
+    model = Careless("It leaks.", "Never asked for.")
+    later = conversation_over(library, store, model, session=store.get(first.session_id), look_again=True)
+    events_of(later.say("Where does the roof leak?"))
+    assert len(model.requests) == 1
+
+
 def test_it_happens_once_in_a_turn_whatever_comes_of_it(library: Library) -> None:
     model = Careless(UNFOUNDED, "I still say four hours.", "Never asked for.")
     events = events_of(conversation(library, model).say(QUESTION))
