@@ -9,9 +9,10 @@ from typing import Final
 
 from zkchat.context.coverage import coverage_item, idf_weights, select_greedily
 from zkchat.context.text_units import TextUnits
-from zkchat.lexicon.failures import FOR_A_FAILURE, SIGNS_OF_FAILURE, UNSPACED_FOR_A_FAILURE
+from zkchat.lexicon.failures import FOR_A_FAILURE, FOR_A_SUCCESS, SIGNS_OF_FAILURE, UNSPACED_FOR_A_FAILURE
+from zkchat.lexicon.negation import NEGATORS
 from zkchat.vault.search.question_terms import topic_of, topic_terms
-from zkchat.vault.search.terms import UNSPACED_SCRIPTS, idf, query_terms, words
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS, idf, query_terms, terms, words
 
 MAX_TERMS: Final = 40
 """Terms of a question that are looked for."""
@@ -101,13 +102,10 @@ def _occurrences(units: TextUnits, question: str) -> Iterator[tuple[str, set[int
     """Each term of the question with the units that hold it, in any form."""
     asked = [*sorted(topic_terms(topic_of(question)) or frozenset(query_terms(question)))][:MAX_TERMS]
     lowered = _lowered(units.text)
-    is_failure = any(word in question for word in UNSPACED_FOR_A_FAILURE.split())
     for term in asked:
-        if term in _failure_terms():
-            is_failure = True
-        elif found := _holding(units, _places(lowered, units.text, term)):
+        if found := _holding(units, _places(lowered, units.text, term)):
             yield term, found
-    if is_failure:
+    if _asks_for_failure(question):
         yield (
             "",
             {
@@ -171,9 +169,18 @@ def _unaccented() -> dict[int, str]:
     return {letter: folded[0] for letter, folded in found.items() if len(folded) == 1 and len(folded[0]) == 1}
 
 
+def _asks_for_failure(question: str) -> bool:
+    """Whether it asks what went wrong, or what did not go well."""
+    if any(word in question for word in UNSPACED_FOR_A_FAILURE.split()):
+        return True
+    asked = frozenset(terms(question))
+    is_denied = "n't" in question or "n’t" in question or not _terms(" ".join(NEGATORS.values())).isdisjoint(asked)
+    return not asked.isdisjoint(_terms(FOR_A_FAILURE) | (_terms(FOR_A_SUCCESS) if is_denied else frozenset()))
+
+
 @cache
-def _failure_terms() -> frozenset[str]:
-    return frozenset(query_terms(FOR_A_FAILURE))
+def _terms(listed: str) -> frozenset[str]:
+    return frozenset(terms(listed))
 
 
 def _shapes(units: TextUnits) -> Sequence[bytes]:

@@ -13,6 +13,13 @@ FOR_A_FAILURE: Final = """
     ошибка ошибки упал упала сломалось сломался проблема сбой
 """
 
+FOR_A_SUCCESS: Final = """
+    pass passed succeed succeeded success successful work works worked working complete completed start started compile
+    compiled bestanden geklappt funktioniert gestartet réussi marche fonctionne funciona funcionó
+    funziona riuscito funcionou gelukt werkt прошёл работает запустился
+"""
+"""Denied, they ask for a failure too: "Which test did not pass?"."""
+
 UNSPACED_FOR_A_FAILURE: Final = (
     "失败 错误 出错 报错 异常 故障 崩溃 失敗 錯誤 異常 崩潰 エラー 例外 不具合 クラッシュ 실패 오류 에러 장애"
 )
