@@ -88,7 +88,7 @@ def server() -> Iterator[Loopback]:
 def test_a_model_behind_a_server_is_asked_for(world: World, server: Loopback) -> None:
     world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
     result = world.run("doctor", "--model", "ollama:tells")
-    assert "ollama:tells (ready; 8,192 tokens, tools)" in result.out
+    assert "ollama:tells (ready; 8,192 tokens, tools, on this machine)" in result.out
     missing = world.run("doctor", "--model", "ollama:nobody")
     assert missing.code == ExitCode.MODEL
     assert "has no model 'nobody'" in missing.out
@@ -102,5 +102,5 @@ def test_a_model_of_openai_needs_a_key(world: World) -> None:
     assert "There is no key for openai:gpt-5-mini." in result.out
     world.variables["OPENAI_API_KEY"] = "sk-canary"
     result = world.run("doctor", "--model", "openai:gpt-5-mini")
-    assert "openai:gpt-5-mini (ready; 272,000 tokens, tools)" in result.out
+    assert "openai:gpt-5-mini (ready; 272,000 tokens, tools, elsewhere" in result.out
     assert "sk-canary" not in result.out

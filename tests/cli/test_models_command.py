@@ -188,8 +188,8 @@ def test_names_of_the_users_own_are_listed_with_what_is_known_of_their_models(al
     assert "quick = ollama:tells 4,096 tokens tools" in lines
     assert "far = openai:big window unknown no tools, so zkchat searches for it, not among those below" in lines
     assert alone.run("models", "--json").json["named"] == [
-        {"name": "quick", "model": "ollama:tells", "window": 4096, "tools": True},
-        {"name": "far", "model": "openai:big", "window": None, "tools": False},
+        {"name": "quick", "model": "ollama:tells", "window": 4096, "tools": True, "on_this_machine": True},
+        {"name": "far", "model": "openai:big", "window": None, "tools": False, "on_this_machine": None},
     ]
 
 

@@ -60,7 +60,7 @@ MODELS = dict.fromkeys(("qwen3:8b", "gpt-5-mini", "gpt-5", "any"), ANSWER)
 
 VARIABLES = {
     "docs/models.md": {"ZKCHAT_MODEL": ""},
-    "docs/privacy.md": {"ZKCHAT_OPENAI__REMOTE": "true", "OPENAI_API_KEY": "sk-0123456789"},
+    "docs/privacy.md": {"ZKCHAT_OPENAI__LOCAL": "false", "OPENAI_API_KEY": "sk-0123456789"},
 }
 """What is set for a page besides `ZKCHAT_MODEL=quote`."""
 

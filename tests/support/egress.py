@@ -182,7 +182,7 @@ def make_scene(
     )
     settings = world.home / ".config" / "zkchat" / "config.toml"
     settings.parent.mkdir(parents=True)
-    settings.write_text('[models.tunnel]\nprovider = "openai"\nid = "tunnelled"\nremote = true\n')
+    settings.write_text('[models.tunnel]\nprovider = "openai"\nid = "tunnelled"\nlocal = false\n')
     for path, text in ({FILE: SECRET, **OPEN} if notes is None else notes).items():
         world.note(path, text)
     return Scene(world, server, models)

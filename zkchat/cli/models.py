@@ -1,6 +1,6 @@
 """`zkchat models`: which model is used, which others there are, and how to get a small one."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -36,7 +36,13 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
                 "model": chosen,
                 "why": why,
                 "named": [
-                    {"name": one.name, "model": one.model, "window": one.window, "tools": one.calls_tools}
+                    {
+                        "name": one.name,
+                        "model": one.model,
+                        "window": one.window,
+                        "tools": one.calls_tools,
+                        "on_this_machine": one.on_this_machine,
+                    }
                     for one in named
                 ],
                 "places": [_listing_record(listing) for listing in listings.values()],
@@ -92,8 +98,12 @@ def _print_named(io: CommandIO, named: "list[UserNamedModel]") -> None:
     for one in named:
         tools = "" if one.calls_tools is None else _tools(one.calls_tools)
         absent = "" if one.listed else "not among those below"
-        facts = ", ".join(filter(None, (tools, absent)))
+        facts = ", ".join(filter(None, (tools, _ELSEWHERE if one.on_this_machine is False else "", absent)))
         io.out(f"  {f'{one.name} = {one.model}':<{width}}  {_window(one.window):>16}  {facts}")
+
+
+_ELSEWHERE: Final = "elsewhere"
+"""Of models that do not run on this machine."""
 
 
 def _window(tokens: int | None) -> str:
@@ -105,10 +115,12 @@ def _tools(calls_tools: bool) -> str:
 
 
 def _print(io: CommandIO, listing: "ModelListing") -> None:
-    io.out(f"\n{listing.source}")
+    are_elsewhere = bool(listing.models) and not any(info.on_this_machine for info in listing.models)
+    io.out(f"\n{listing.source}{f' ({_ELSEWHERE}, so local notes are withheld)' if are_elsewhere else ''}")
     width = max((len(info.name) for info in listing.models[:MAX_SHOWN]), default=0)
     for info in listing.models[:MAX_SHOWN]:
-        io.out(f"  {info.name:<{width}}  {_window(info.context_limit):>16}  {_tools(info.calls_tools)}")
+        place = "" if are_elsewhere or info.on_this_machine else f", {_ELSEWHERE}"
+        io.out(f"  {info.name:<{width}}  {_window(info.context_limit):>16}  {_tools(info.calls_tools)}{place}")
     if len(listing.models) > MAX_SHOWN:
         io.out(f"  … and {len(listing.models) - MAX_SHOWN:,} more: zkchat models --json")
     if not listing.models and not listing.problem:

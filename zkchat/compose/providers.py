@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zkchat.environment import Environment
     from zkchat.model.prompt import ModelInfo
     from zkchat.ports import ModelProvider, Tokenizer
-    from zkchat.providers.descriptor import ProviderContext
+    from zkchat.providers.descriptor import NamedModel, ProviderContext, ProviderDescriptor
     from zkchat.providers.weights import Progress
 
 _FOREIGN_TOKENIZER_FACTOR = 1.2
@@ -57,7 +57,7 @@ def provider_context(workspace: "Workspace") -> "ProviderContext":
                     temperature=model.temperature,
                     calls_tools=model.calls_tools,
                     options=model.options,
-                    remote=model.remote,
+                    local=model.local,
                 ),
             )
             for name, model in settings.models.items()
@@ -177,13 +177,16 @@ class UserNamedModel:
     model: str
     window: int | None
     calls_tools: bool | None
+    on_this_machine: bool | None
+    """None if its provider does not list it."""
     listed: "ModelInfo | None"
 
 
 def user_named_models(workspace: "Workspace", listings: Iterable[ModelListing]) -> list[UserNamedModel]:
     """The models of `[models.NAME]`; what the settings say of one goes before what its provider says."""
-    from zkchat.providers.registry import descriptor_of
+    from zkchat.providers.registry import descriptor_of, resolve_name
 
+    context = provider_context(workspace)
     by_name = {info.name: info for listing in listings for info in listing.models}
     found = []
     for name, model in workspace.settings.models.items():
@@ -196,10 +199,18 @@ def user_named_models(workspace: "Workspace", listings: Iterable[ModelListing]) 
                 model=f"{model.provider}:{model.id}",
                 window=model.context_limit or (listed.context_limit if listed else None),
                 calls_tools=tools,
+                on_this_machine=_runs_here(resolve_name(name, context), listed),
                 listed=listed,
             )
         )
     return found
+
+
+def _runs_here(model: "NamedModel", listed: "ModelInfo | None") -> bool | None:
+    """What the user says of the model goes before what its server's list says."""
+    if not model.settings.local:
+        return False
+    return listed.on_this_machine if listed else None
 
 
 def check_model(workspace: "Workspace", provider: "ModelProvider") -> str:
@@ -216,7 +227,24 @@ def provider_statuses(workspace: "Workspace") -> Iterator[ProviderStatus]:
     from zkchat.providers.registry import descriptors
 
     context = provider_context(workspace)
-    return filter(None, (descriptor.status(context) for descriptor in descriptors()))
+    for descriptor in descriptors():
+        if status := descriptor.status(context):
+            facts = _server_facts(workspace, descriptor)
+            yield replace(status, text=f"{status.text} ({facts})") if facts else status
+
+
+def _server_facts(workspace: "Workspace", descriptor: "ProviderDescriptor") -> str:
+    """Where the address of a provider's server comes from, and whether the user says that it only forwards."""
+    loaded, key = workspace.loaded, descriptor.address_setting
+    if not key:
+        return ""
+    facts = [f"{key} {loaded.origins[key].phrase}"]
+    if variable := loaded.overruled.get(key):
+        facts.append(f"the variable {variable} does not count")
+    if not descriptor.settings(provider_context(workspace))["local"]:
+        setting = f"{descriptor.name}.local"
+        facts.append(f"not local: {setting} is false {loaded.origins[setting].phrase}")
+    return "; ".join(facts)
 
 
 def pull_model(environment: "Environment", name: str, progress: "Progress") -> "Path":

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import accumulate
 from pathlib import Path
@@ -35,6 +35,12 @@ PREFIX: Final = "ZKCHAT_"
 NOT_SETTINGS: Final = frozenset({"ZKCHAT_VAULT"})
 """Variables that mean something else; `ZKCHAT_VAULT` names the vault."""
 
+SERVER_VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
+    "openai.base_url": ("OPENAI_BASE_URL", str),
+    "ollama.host": ("OLLAMA_HOST", ollama_url),
+}
+"""Variables of other programs that count where no layer sets a server's address, and how each is read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -66,6 +72,8 @@ class Loaded:
     """The settings in the vault's file that are left out because the user has not approved them."""
     privacy_unknown: str = ""
     """Why it is not known which notes the vault's file keeps on this machine; empty where it is known."""
+    overruled: Mapping[str, str] = field(default_factory=dict)
+    """The settings whose address another program's variable names too, in vain, with the name of that variable."""
 
     @property
     def every_warning(self) -> tuple[str, ...]:
@@ -116,6 +124,7 @@ def load(
         warnings=(*(f"{message} Its settings are left out." for message in unreadable), *warnings),
         unapproved=tuple(unapproved),
         privacy_unknown="".join(unreadable),
+        overruled={key: origin.where for key, _, origin in _from_provider_variables(variables) if every[key] != origin},
     )
 
 
@@ -163,7 +172,7 @@ def _from_vault(
 
 def _may_mean_privacy(key: str) -> bool:
     """Whether an unknown setting may be meant to keep notes here: it is never passed over."""
-    return any(word in key.casefold() for word in ("privacy", "local_only"))
+    return any(word in key.casefold() for word in ("privacy", "local_only", "remote"))
 
 
 def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found:
@@ -183,10 +192,9 @@ def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found
 
 def _from_provider_variables(variables: Mapping[str, str]) -> _Found:
     """Variables of other programs that say where a server is. An empty one counts as not set."""
-    if base_url := _unquoted(variables.get("OPENAI_BASE_URL", "")):
-        yield "openai.base_url", base_url, Origin("variable", "OPENAI_BASE_URL")
-    if host := _unquoted(variables.get("OLLAMA_HOST", "")):
-        yield "ollama.host", ollama_url(host), Origin("variable", "OLLAMA_HOST")
+    for key, (name, address_of) in SERVER_VARIABLES.items():
+        if text := _unquoted(variables.get(name, "")):
+            yield key, address_of(text), Origin("variable", name)
 
 
 def _unquoted(value: str) -> str:

@@ -105,7 +105,7 @@ class Context(SettingsSection):
         default=None,
         ge=256,
         description="Size of the context window in tokens. Unset: the model's own limit (at most 32768 for a model "
-        "on this machine), else 8192.",
+        "on this machine without a `context_limit`), else 8192.",
     )
     reserve_tokens: int = Field(
         default=512, ge=1, description="Tokens of the window that are kept free for the answer."
@@ -190,13 +190,15 @@ class References(SettingsSection):
     )
 
 
+_LOCAL_SERVER: Final = (
+    "`false`: a server on this machine only forwards to another one, as LiteLLM or a tunnel does, so that its models "
+    "get no local notes. A server elsewhere is never local."
+)
+
+
 class Ollama(SettingsSection):
     host: HttpAddress = Field(default="http://127.0.0.1:11434", description="Address of the Ollama server.")
-    remote: bool = Field(
-        default=False,
-        description="Whether its models run on another machine although its address is this one, as behind a tunnel: "
-        "they get no local notes.",
-    )
+    local: bool = Field(default=True, description=_LOCAL_SERVER)
 
 
 class OpenAI(SettingsSection):
@@ -207,11 +209,7 @@ class OpenAI(SettingsSection):
         default="OPENAI_API_KEY",
         description="Name of the environment variable that holds the key. Keys are never kept in a settings file.",
     )
-    remote: bool = Field(
-        default=False,
-        description="Whether its models run on another machine although its address is this one, as behind a tunnel "
-        "or a proxy: they get no local notes.",
-    )
+    local: bool = Field(default=True, description=_LOCAL_SERVER)
 
 
 class UserInterface(SettingsSection):
@@ -236,7 +234,10 @@ class Model(SettingsSection):
         description="The model's name there, such as `qwen3:8b`; for `local` a name or a file."
     )
     context_limit: int | None = Field(
-        default=None, ge=256, description="Its context window in tokens. Unset: what the provider says."
+        default=None,
+        ge=256,
+        description="Its context window in tokens, used whole unless `context.max_tokens` is less. Unset: what the "
+        "provider says.",
     )
     temperature: float | None = Field(
         default=None,
@@ -252,9 +253,9 @@ class Model(SettingsSection):
         default_factory=dict,
         description="What else is sent with every request, as the server knows it: `{ top_p = 0.9 }`.",
     )
-    remote: bool = Field(
-        default=False,
-        description="Whether it runs on another machine although its server's address is this one: it gets no local "
+    local: bool = Field(
+        default=True,
+        description="`false`: it runs on another machine although its server's address is this one, and gets no local "
         "notes.",
     )
 

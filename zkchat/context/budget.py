@@ -9,7 +9,7 @@ from zkchat.model.message import BudgetUse, ContextUsage
 from zkchat.model.prompt import ModelInfo
 
 MAX_DEFAULT_WINDOW = 32_768
-"""A model on this machine gets no larger window unasked: its server sets memory aside for all of it."""
+"""For a model on this machine whose window nobody declared: its server sets memory aside for all of it."""
 DEFAULT_WINDOW = 8192
 """For a model that does not say how much it takes, and a user who did not set it."""
 PACE_TURNS = 8
@@ -95,7 +95,8 @@ class Budget:
 
 def budget_for(info: ModelInfo, shares: Shares) -> Budget:
     """The smaller of what the model takes and what the user allows."""
-    allowed = shares.max_tokens or (MAX_DEFAULT_WINDOW if info.on_this_machine and info.context_limit else None)
+    is_bounded = info.on_this_machine and info.context_limit and not info.is_limit_declared
+    allowed = shares.max_tokens or (MAX_DEFAULT_WINDOW if is_bounded else None)
     known = [limit for limit in (info.context_limit, allowed) if limit]
     window = min(known, default=DEFAULT_WINDOW)
     usable = max(0, window - shares.reserve)

@@ -52,6 +52,8 @@ class ModelInfo(Value):
     provider: str
     id: str
     context_limit: int | None = None
+    is_limit_declared: bool = False
+    """Whether that limit is the user's own word rather than the server's."""
     calls_tools: bool = False
     """Whether tools are worth offering. A model without them is handed evidence instead."""
     needs_notes: bool = False

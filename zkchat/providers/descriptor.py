@@ -26,8 +26,8 @@ class ModelSettings:
     calls_tools: bool | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     """Sent with every request as they are."""
-    remote: bool = False
-    """Whether it runs on another machine, whatever its address says: a tunnel or a proxy leads there."""
+    local: bool = True
+    """False where it runs on another machine, whatever its address says: a tunnel or a proxy leads there."""
 
 
 DEFAULT_MODEL_SETTINGS = ModelSettings()
@@ -54,7 +54,7 @@ class ProviderContext:
     settings: Mapping[str, Mapping[str, Any]] = field(repr=False)
     """The settings sections of providers: a provider's section has the provider's name.
 
-    In each, `remote` says that its models run on another machine, and `api_key_env` names the variable of its key.
+    In each, `local` is false where its models run on another machine, and `api_key_env` names the variable of its key.
     """
     set_by_user: frozenset[str] = frozenset()
     """Dotted keys of the settings that the user set, rather than a vault."""
@@ -107,6 +107,8 @@ class ProviderDescriptor(ABC):
     """Whether its models run in this process, rather than in a server that reports its own token counts."""
     library: str = ""
     """The client library to import ahead of the first request, which takes half a second."""
+    address_setting: str = ""
+    """The dotted key of its server's address; empty if it has no server."""
     answers_anytime: bool = True
     """Whether it may be asked between turns: a script would give away its next answer."""
 
@@ -152,7 +154,9 @@ class ProviderDescriptor(ABC):
             await model.connect()
         info = model.info
         window = f"{info.context_limit:,} tokens" if info.context_limit else "window unknown"
-        return f"{info.name} (ready; {window}, {'tools' if info.calls_tools else 'no tools'})"
+        tools = "tools" if info.calls_tools else "no tools"
+        place = "on this machine" if info.on_this_machine else "elsewhere, so local notes are withheld"
+        return f"{info.name} (ready; {window}, {tools}, {place})"
 
     def tokenizer(self, model: "ModelProvider") -> "Tokenizer | None":
         """The model's own tokenizer; None if `ModelInfo.tokenizer` names the encoding, if anything does."""

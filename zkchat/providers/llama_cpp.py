@@ -56,9 +56,10 @@ class LlamaCpp:
             provider="local",
             id=name or str(path),
             context_limit=self._engine.window,
+            is_limit_declared=settings.context_limit is not None,
             calls_tools=self._engine.header.calls_tools if tools is None else tools,
             needs_evidence=self._engine.header.file_bytes < SMALL_MODEL_SIZE and tools is not True,
-            on_this_machine=not settings.remote,
+            on_this_machine=settings.local,
         )
         weakref.finalize(self, self._engine.close)
 

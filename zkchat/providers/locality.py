@@ -30,9 +30,9 @@ def is_cloud_name(model: str) -> bool:
     return "cloud" in _WORD.findall(model.casefold())
 
 
-def may_run_here(address: str, model: str, *, remote: bool) -> bool:
+def may_run_here(address: str, model: str, *, local: bool) -> bool:
     """Whether the model may run on this machine, as far as is known without asking its server."""
-    return not remote and is_loopback(address) and not is_cloud_name(model)
+    return local and is_loopback(address) and not is_cloud_name(model)
 
 
 def is_forwarded(facts: object) -> bool:

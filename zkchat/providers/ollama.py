@@ -52,10 +52,10 @@ class OllamaDescriptor(ProviderDescriptor):
         return Choice(model=f"ollama:{names[0]}", why=f"Ollama answers at {without_password(self.address(context))}")
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
-        host, remote = self.address(context), self.settings(context)["remote"] is True
+        host, local = self.address(context), self.settings(context)["local"] is not False
         source = f"Ollama at {without_password(host)}"
         try:
-            models = await list_models(host, api_key=self.key(context).value, remote=remote)
+            models = await list_models(host, api_key=self.key(context).value, local=local)
         except ProviderError as error:
             return ModelListing(source=source, problem=error.message, hint=error.hint)
         return ModelListing(source=source, models=tuple(models))
@@ -70,7 +70,9 @@ class OllamaDescriptor(ProviderDescriptor):
         return ProviderStatus(subject="Ollama", is_available=is_there, text=text)
 
 
-PROVIDER: Final = OllamaDescriptor(name="ollama", usage="`ollama:NAME`", library="ollama")
+PROVIDER: Final = OllamaDescriptor(
+    name="ollama", usage="`ollama:NAME`", library="ollama", address_setting="ollama.host"
+)
 
 
 def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
@@ -88,13 +90,13 @@ def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
     )
 
 
-async def list_models(host: str, *, api_key: str = "", remote: bool = False) -> list["ModelInfo"]:
+async def list_models(host: str, *, api_key: str = "", local: bool = True) -> list["ModelInfo"]:
     """The models of an Ollama server. Raises `ProviderError` where it does not answer as one."""
     from zkchat.providers.listing import QUICK
     from zkchat.providers.ollama_client import Ollama
 
     async def describe(name: str) -> "ModelInfo":
-        settings = ModelSettings(remote=remote)
+        settings = ModelSettings(local=local)
         model = Ollama(name, host=host, api_key=api_key, settings=settings, policy=QUICK)
         with suppress(ProviderError):  # one that is just being removed, say: the others still count
             await model.connect()

@@ -63,12 +63,13 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
             if_model_missing=f"Fetch it with `ollama pull {model}`; `ollama list` shows what is there.",
             key=api_key.strip(),
         )
-        self._may_run_here = may_run_here(host, model, remote=settings.remote)
+        self._may_run_here = may_run_here(host, model, local=settings.local)
         self._is_forwarded = False
         info = ModelInfo(
             provider="ollama",
             id=model,
             context_limit=settings.context_limit,
+            is_limit_declared=settings.context_limit is not None,
             calls_tools=settings.calls_tools is True,
             is_located=not self._may_run_here,
         )

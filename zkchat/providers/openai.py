@@ -73,16 +73,17 @@ class OpenAIDescriptor(ProviderDescriptor):
         source, key = without_password(base_url) or "OpenAI", self.key(context).value
         if not base_url and not key:
             return ModelListing(source=source, problem=f"There is no key in the variable {variable}.")
-        remote = self.settings(context)["remote"] is True
+        local = self.settings(context)["local"] is not False
         try:
-            models = await list_models(base_url, api_key=key, key_variable=variable, remote=remote)
+            models = await list_models(base_url, api_key=key, key_variable=variable, local=local)
         except ProviderError as error:
             return ModelListing(source=source, problem=error.message, hint=error.hint)
         return ModelListing(source=source, models=tuple(models))
 
     def status(self, context: ProviderContext) -> ProviderStatus:
         has_key = bool(self.key(context).value)
-        text = f"{'a key is' if has_key else 'no key'} in ${self._key_variable(context)}"
+        server = without_password(self.address(context)) or "OpenAI itself"
+        text = f"{server}, {'a key is' if has_key else 'no key'} in ${self._key_variable(context)}"
         return ProviderStatus(subject="OpenAI", is_available=has_key, text=text)
 
     async def check(self, model: "ModelProvider", context: ProviderContext) -> str:
@@ -94,7 +95,9 @@ class OpenAIDescriptor(ProviderDescriptor):
         return await super().check(model, context)
 
 
-PROVIDER: Final = OpenAIDescriptor(name="openai", usage="`openai:NAME`", library="openai")
+PROVIDER: Final = OpenAIDescriptor(
+    name="openai", usage="`openai:NAME`", library="openai", address_setting="openai.base_url"
+)
 
 
 def server_key(key: str, base_url: str, variable: str) -> ServerKey:
@@ -108,7 +111,7 @@ def server_key(key: str, base_url: str, variable: str) -> ServerKey:
     )
 
 
-async def list_models(base_url: str, *, api_key: str, key_variable: str, remote: bool = False) -> list["ModelInfo"]:
+async def list_models(base_url: str, *, api_key: str, key_variable: str, local: bool = True) -> list["ModelInfo"]:
     """The models of OpenAI, or of a server that speaks its protocol. Raises `ProviderError` if it does not answer."""
     from zkchat.providers.openai_client import OPENAI, OpenAI, with_listed_facts
 
@@ -118,7 +121,7 @@ async def list_models(base_url: str, *, api_key: str, key_variable: str, remote:
 
     def describe(model: "ListedModel") -> "ModelInfo":
         info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=api_key).info, model.model_extra or {})
-        is_here = may_run_here(address, model.id, remote=remote or model.id in forwarded)
+        is_here = may_run_here(address, model.id, local=local and model.id not in forwarded)
         return info.model_copy(update={"on_this_machine": is_here, "is_located": True})
 
     return [*map(describe, listed)]

@@ -70,7 +70,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         self._model = model
         self._address = base_url or OPENAI
         self._is_openai = (urlsplit(self._address).hostname or "").endswith("api.openai.com")
-        self._may_run_here = may_run_here(self._address, model, remote=settings.remote)
+        self._may_run_here = may_run_here(self._address, model, local=settings.local)
         endpoint = Endpoint(
             server="OpenAI" if self._is_openai else display_address(self._address),
             model=model,
@@ -83,6 +83,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             provider="openai",
             id=model,
             context_limit=settings.context_limit or (_known_window(model) if self._is_openai else None),
+            is_limit_declared=settings.context_limit is not None,
             calls_tools=settings.calls_tools is not False,
             is_located=not self._may_run_here,
             tokenizer=encoding_of(model) if self._is_openai else "",

@@ -35,8 +35,9 @@ def resolve_name(name: str, context: ProviderContext) -> NamedModel:
     provider, _, id_ = name.partition(":")
     found = context.models.get(name) or NamedModel(provider=provider, id=id_)
     same = (each for each in context.models.values() if each.model == found.model)
-    is_remote = context.settings.get(found.provider, {}).get("remote") or any(each.settings.remote for each in same)
-    return replace(found, settings=replace(found.settings, remote=True)) if is_remote else found
+    is_local = context.settings.get(found.provider, {}).get("local") is not False
+    may_be_here = is_local and all(each.settings.local for each in same)
+    return found if may_be_here else replace(found, settings=replace(found.settings, local=False))
 
 
 def create(name: str, context: ProviderContext) -> "ModelProvider":

@@ -102,7 +102,7 @@ def test_other_names_say_nothing(name: str) -> None:
 def test_a_model_that_the_user_calls_remote_is_elsewhere_whatever_its_address(
     protocol: Connect, server: Server
 ) -> None:
-    assert connected(protocol(server, settings=ModelSettings(remote=True))) == (False, True)
+    assert connected(protocol(server, settings=ModelSettings(local=False))) == (False, True)
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 405, 501])
@@ -177,11 +177,11 @@ def test_the_user_may_say_it_of_a_model_or_of_a_provider(
     context = provider_context(
         tmp_path,
         settings={
-            "ollama": {"host": server.address, "remote": "ollama" in remote},
-            "openai": {"base_url": f"{server.address}/v1", "remote": "openai" in remote},
+            "ollama": {"host": server.address, "local": "ollama" not in remote},
+            "openai": {"base_url": f"{server.address}/v1", "local": "openai" not in remote},
         },
         models={
-            each: NamedModel(provider="ollama", id="m", settings=ModelSettings(remote=is_remote))
+            each: NamedModel(provider="ollama", id="m", settings=ModelSettings(local=not is_remote))
             for each, is_remote in models.items()
         },
     )

@@ -1,0 +1,174 @@
+"""What the user says of servers and models, and what servers then get, over both wires against one that records."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.providers.loopback import Loopback
+from tests.support.world import World
+from zkchat.errors import ExitCode
+from zkchat.model.prompt import Finish, TextChunk
+
+SECRET = "Quollsecret"
+WIRES = pytest.mark.parametrize("provider", ["ollama", "openai"])
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback({"m": [TextChunk(text="Seven."), Finish()]}, key="") as server:
+        yield server
+
+
+@pytest.fixture
+def other() -> Iterator[Loopback]:
+    with Loopback({"m": [TextChunk(text="Nine."), Finish()]}, key="") as server:
+        yield server
+
+
+@pytest.fixture
+def user(world: World) -> World:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    world.variables["ZKCHAT_OLLAMA__HOST"] = ""
+    return world
+
+
+def settings_file(world: World, text: str) -> Path:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def address_of(server: Loopback, provider: str) -> str:
+    return f"{server.address}/v1" if provider == "openai" else server.address
+
+
+def variables_for(server: Loopback) -> dict[str, str]:
+    """As other programs set them."""
+    return {"OLLAMA_HOST": f"127.0.0.1:{server.port}", "OPENAI_BASE_URL": f"{server.address}/v1"}
+
+
+def named(provider: str, **more: object) -> str:
+    facts = {"provider": provider, "id": "m", **more}
+    lines = (
+        f"{key} = {str(value).lower() if isinstance(value, bool) else repr(value)}" for key, value in facts.items()
+    )
+    return "\n".join(("[models.mine]", *lines, ""))
+
+
+SETTING = {"ollama": "host", "openai": "base_url"}
+VARIABLE = {"ollama": "OLLAMA_HOST", "openai": "OPENAI_BASE_URL"}
+
+
+@WIRES
+def test_a_server_in_the_users_environment_is_asked_where_the_settings_say_nothing(
+    user: World, server: Loopback, provider: str
+) -> None:
+    user.variables |= variables_for(server)
+    assert user.run("ask", "How many hours?", "--model", f"{provider}:m").out.strip() == "Seven."
+    said = user.run("doctor").out
+    assert f"({provider}.{SETTING[provider]} in the variable {VARIABLE[provider]})" in said
+
+
+@WIRES
+def test_the_settings_go_before_the_variables_of_other_programs(
+    user: World, server: Loopback, other: Loopback, provider: str
+) -> None:
+    user.variables |= variables_for(other)
+    file = settings_file(user, f'[{provider}]\n{SETTING[provider]} = "{address_of(server, provider)}"\n')
+    assert user.run("ask", "How many hours?", "--model", f"{provider}:m").out.strip() == "Seven."
+    assert other.requests == []
+    said = user.run("doctor").out
+    key = f"{provider}.{SETTING[provider]}"
+    assert f"({key} in {file}; the variable {VARIABLE[provider]} does not count)" in said
+
+
+@WIRES
+def test_zkchats_own_variables_go_before_the_settings(
+    user: World, server: Loopback, other: Loopback, provider: str
+) -> None:
+    key = f"{provider}.{SETTING[provider]}"
+    settings_file(user, f'[{provider}]\n{SETTING[provider]} = "{address_of(other, provider)}"\n')
+    own = f"ZKCHAT_{key.upper().replace('.', '__')}"
+    user.variables[own] = address_of(server, provider)
+    assert user.run("ask", "How many hours?", "--model", f"{provider}:m").out.strip() == "Seven."
+    assert other.requests == []
+    assert f"({key} in the variable {own})" in user.run("doctor").out
+
+
+def asked_about_the_diary(world: World, server: Loopback, model: str) -> str:
+    """What the server got when it was asked about a local note."""
+    world.note("Diary.md", f"---\nzkchat: local\n---\nI slept badly: {SECRET}.\n")
+    assert world.run("ask", "How did I sleep? [[Diary]]", "--model", model).code == ExitCode.OK
+    return str([request.body for request in server.requests])
+
+
+@WIRES
+def test_a_server_on_this_machine_gets_local_notes(user: World, server: Loopback, provider: str) -> None:
+    user.variables |= variables_for(server)
+    assert SECRET in asked_about_the_diary(user, server, f"{provider}:m")
+    assert f"{provider}:m (ready; 8,192 tokens, tools, on this machine)" in (
+        user.run("doctor", "--model", f"{provider}:m").out
+    )
+
+
+@WIRES
+@pytest.mark.parametrize("model", ["mine", ""])
+def test_a_server_that_is_declared_not_local_gets_none_of_them(
+    user: World, server: Loopback, provider: str, model: str
+) -> None:
+    user.variables |= variables_for(server)
+    file = settings_file(user, f"[{provider}]\nlocal = false\n{named(provider)}")
+    name = model or f"{provider}:m"
+    assert SECRET not in asked_about_the_diary(user, server, name)
+    said = user.run("doctor", "--model", name).out
+    assert f"{provider}:m (ready; 8,192 tokens, tools, elsewhere, so local notes are withheld)" in said
+    assert f"not local: {provider}.local is false in {file}" in said
+
+
+@WIRES
+def test_one_model_can_be_declared_not_local_under_each_of_its_names(
+    user: World, server: Loopback, provider: str
+) -> None:
+    user.variables |= variables_for(server)
+    settings_file(user, named(provider, local=False))
+    assert SECRET not in asked_about_the_diary(user, server, "mine")
+    assert SECRET not in asked_about_the_diary(user, server, f"{provider}:m")
+    assert "not local" not in user.run("doctor").out
+
+
+def test_the_list_of_models_says_which_run_elsewhere(user: World, server: Loopback) -> None:
+    user.variables |= variables_for(server)
+    settings_file(user, f"{named('openai', local=False)}[openai]\nlocal = false\n")
+    said = user.run("models").out
+    assert f"{server.address}/v1 (elsewhere, so local notes are withheld)" in said
+    (mine,) = (line for line in said.splitlines() if "mine = openai:m" in line)
+    assert mine.endswith("tools, elsewhere")
+    (record,) = user.run("models", "--json").json["named"]
+    assert record["on_this_machine"] is False
+
+
+def windows(server: Loopback) -> set[int]:
+    return {request.body["options"]["num_ctx"] for request in server.requests if request.path == "/api/chat"}
+
+
+def test_a_declared_window_is_used_whole(user: World, server: Loopback) -> None:
+    user.variables |= variables_for(server)
+    settings_file(user, named("ollama", context_limit=65_536))
+    result = user.run("ask", "How many hours?", "--model", "mine", "--json").json
+    assert windows(server) == {65_536}
+    assert result["usage"]["context"]["window"] == 65_536
+
+
+def test_the_users_limit_on_all_windows_still_bounds_a_declared_one(user: World, server: Loopback) -> None:
+    user.variables |= variables_for(server) | {"ZKCHAT_CONTEXT__MAX_TOKENS": "40000"}
+    settings_file(user, named("ollama", context_limit=65_536))
+    user.run("ask", "How many hours?", "--model", "mine")
+    assert windows(server) == {40_000}
+
+
+def test_a_declared_window_counts_on_the_other_wire_too(user: World, server: Loopback) -> None:
+    user.variables |= variables_for(server)
+    settings_file(user, named("openai", context_limit=65_536))
+    assert user.run("ask", "How many hours?", "--model", "mine", "--json").json["usage"]["context"]["window"] == 65_536
