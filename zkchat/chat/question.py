@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from zkchat.agents.profiles import split_address
+from zkchat.context.condensing import split_question
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
 from zkchat.vault.notes import wikilink
@@ -30,7 +31,7 @@ class Question:
     links: Sequence[Link] = ()
     """Its links, and the documents that it mentions: `@path/to/note.md`."""
     prose: str = ""
-    """The text without its links and without the agent that it is addressed to."""
+    """What was typed, without its links, without the agent that it is addressed to, and without material pasted in."""
 
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, in any form, without those that only ask."""
@@ -60,7 +61,7 @@ class Question:
             text=text,
             agent=None if begins_with_mention else name,
             links=links,
-            prose=wikilink.without([*address, *links], text),
+            prose=_without([*address, *links], text),
         )
 
     @classmethod
@@ -72,6 +73,17 @@ class Question:
             is_agent=lambda name: f"@{name}" not in mentioned,
             is_document=lambda link: link.text in mentioned,
         )
+
+
+def _without(links: Sequence[Link], text: str) -> str:
+    """The typed text without these links: what is pasted in is what a question is about, and no part of it."""
+    split = split_question(text)
+    if not split.material:
+        return wikilink.without(links, text)
+    start, end = len(split.before), len(text) - len(split.after)
+    material = Link(text=split.material, target="", start=start, end=end)
+    before = [link for link in links if link.start < start]
+    return wikilink.without([*before, material, *(link for link in links if link.start >= end)], text)
 
 
 def _address_of(text: str) -> Link:

@@ -16,6 +16,7 @@ from zkchat.chat.staleness import Staleness, StaleNote
 from zkchat.context.assembly import AssembledRequest, Assembler, PromptItem, RequestPlan, prompt_item
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
 from zkchat.context.calibration import Calibration, calibrate
+from zkchat.context.condensing import split_question
 from zkchat.context.instructions import SMALL_AGENT
 from zkchat.context.recall.search import ConversationSearch, FoundMessage
 from zkchat.context.recall.selection import Recalled, recall

@@ -23,11 +23,15 @@ HEAD_SHARE: Final = 0.1
 """Of the budget, for the beginning, before anything that bears on the question; and for the end."""
 MAX_ATTEMPTS: Final = 12
 """Counts of a text by which the part is found that fits."""
-MIN_MATERIAL: Final = 1_000
-"""Characters of a message from which on it may hold material beside its question."""
+MIN_MATERIAL: Final = 2_000
+"""Characters of a message beside its question that are taken for material."""
+MAX_PARAGRAPH: Final = 20_000
+"""Characters of a message without a line break that may have been typed."""
 MAX_QUESTION: Final = 1_200
 """Characters of a paragraph, the first or the last one, that is taken for the question."""
 MAX_QUESTION_LINES: Final = 8
+MAX_CLOSING_LINES: Final = 3
+"""Of a last paragraph that does not ask."""
 _RATE_SAMPLE: Final = 16
 _MIN_REST: Final = 12
 """Characters of a unit below which no part of it is kept."""
@@ -45,21 +49,21 @@ class SplitMessage:
 
     @property
     def question(self) -> str:
-        """What was typed; the paragraph that asks, where only one of the two does."""
-        typed = [part.strip() for part in (self.before, self.after) if part.strip()]
-        asking = [part for part in typed if any(map(is_question, part.splitlines()))]
-        return "\n\n".join(asking if self.material and asking else typed)
+        """What was typed."""
+        return "\n\n".join(part.strip() for part in (self.before, self.after) if part.strip())
 
 
-def split_question(text: str) -> SplitMessage:
+def split_question(text: str, *, least: int = MIN_MATERIAL) -> SplitMessage:
     """The typed question of a long message, its first and last paragraph where they are short, and the material.
 
-    A message that is not long is all question.
+    A message without so much material, or a single paragraph of a length that people type, is all question.
     """
-    if len(text) < MIN_MATERIAL:
+    if len(text) < least:
         return SplitMessage(before=text)
-    start, end = _end_of_opening(text), _start_of_closing(text)
-    if start >= end:
+    start = _end_of_opening(text)
+    end = _start_of_closing(text, has_question=_asks(text[:start]))
+    is_paragraph = start == 0 and end == len(text) <= MAX_PARAGRAPH and "\n" not in text.strip()
+    if is_paragraph or end - start < least:
         return SplitMessage(before=text)
     return SplitMessage(before=text[:start], material=text[start:end], after=text[end:])
 
@@ -107,18 +111,26 @@ def _end_of_opening(text: str) -> int:
     return asked.end() if asked and (line < 0 or asked.end() <= line) else 0
 
 
-def _start_of_closing(text: str) -> int:
-    """Where the question begins that a message ends with; its length if it ends with none."""
+def _start_of_closing(text: str, *, has_question: bool) -> int:
+    """Where the question begins that a message ends with; its length if it ends with none.
+
+    Where it begins with one, the last paragraph is taken for the end of the material unless it asks too.
+    """
     body = len(text.rstrip())
     ends = [*_PARAGRAPH_END.finditer(text, max(0, body - MAX_QUESTION), body)]
-    if ends and text.count("\n", ends[-1].end(), body) < MAX_QUESTION_LINES:
-        return ends[-1].end()
+    if ends:
+        closing = text[ends[-1].end() : body]
+        lines = closing.count("\n") + 1
+        if lines <= (MAX_QUESTION_LINES if _asks(closing) else 0 if has_question else MAX_CLOSING_LINES):
+            return ends[-1].end()
     line = text.rfind("\n", max(0, body - MAX_QUESTION), body) + 1
-    return line if line and _asks(text[line:body]) else len(text)
+    return line if line and is_question(text[line:body]) else len(text)
 
 
-def _asks(line: str) -> bool:
-    return is_question(line) or line.rstrip().endswith((":", "："))
+def _asks(paragraph: str) -> bool:
+    """Whether a line of it ends as a question does, or announces what follows."""
+    lines = [line for line in paragraph.splitlines() if line.strip()]
+    return any(map(is_question, lines)) or (bool(lines) and lines[-1].rstrip().endswith((":", "：")))
 
 
 def _order(units: TextUnits, question: str, characters: float) -> list[int]:

@@ -131,3 +131,24 @@ def test_links_stand_where_they_say_and_in_order(text: str) -> None:
     left = Counter(text)
     left.subtract(question.prose)
     assert all(count >= 0 for sign, count in left.items() if not sign.isspace())
+
+
+LOG = "\n".join(f"12:{n % 60:02} worker {n} read [[Compost]] and finished" for n in range(200))
+
+
+@pytest.mark.parametrize(
+    ("text", "prose"),
+    [
+        (f"Which job failed?\n\n{LOG}", "Which job failed?"),
+        (f"@writer {LOG}\n\nWhich job failed?", "Which job failed?"),
+        (
+            f"See [[Jobs]]: which failed?\n\n{LOG}\n\nAnd why does [[Jobs]] not say?",
+            "See : which failed? And why does not say?",
+        ),
+        (LOG, ""),
+    ],
+)
+def test_what_is_pasted_in_is_no_part_of_what_is_looked_for(text: str, prose: str) -> None:
+    question = Question.parse(text, is_agent=lambda name: name == "writer")
+    assert " ".join(question.prose.split()) == prose
+    assert question.text == text

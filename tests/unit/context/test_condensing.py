@@ -147,16 +147,19 @@ def test_a_short_message_is_all_question() -> None:
         (f"Which job failed?\n{log(100)}", "Which job failed?"),
         (f"{log(100)}\n\nWhich job failed?", "Which job failed?"),
         (f"{log(100)}\nWhich job failed?\n", "Which job failed?"),
-        (f"Here is my log.\n\n{log(100)}\n\nWhich job failed?", "Which job failed?"),
+        (f"Here is my log.\n\n{log(100)}\n\nWhich job failed?", "Here is my log.\n\nWhich job failed?"),
+        (f"Which job failed?\n\n{log(100)}\n\nDone in 12 s.", "Which job failed?"),
         (f"Look for the slowest.\n\n{log(100)}\n\nAnswer in one line.", "Look for the slowest.\n\nAnswer in one line."),
         (f"哪个任务失败了？\n\n{log(100)}", "哪个任务失败了？"),
         ("Which city? " + json.dumps([{"city": "Oslo"}] * 200), "Which city?"),
         (log(100), ""),
+        (f"{log(50)}\n\n{log(50)}", ""),
+        ("I went on and on. " * 300, "I went on and on. " * 300),
     ],
 )
 def test_the_question_of_a_long_message_is_what_was_typed(text: str, question: str) -> None:
     split = split_question(text)
-    assert split.question == question
+    assert split.question == question.strip()
     assert split.before + split.material + split.after == text
 
 
