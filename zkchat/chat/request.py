@@ -151,7 +151,7 @@ class RequestBuilder:
     def plan(self, agent: Agent, user: ChatMessage | None = None) -> RequestPlan:
         """What goes along with a question; without one, what every request holds."""
         info, budget = self._info, self.budget
-        question = self.profiles.without_address(user.text) if user else ""
+        question = split_question(self.profiles.without_address(user.text)).question if user else ""
         selected = self._selected(agent, question, budget)
         project = self._project(int(PROJECT_SHARE * budget.memory_limit))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)

@@ -86,6 +86,13 @@ def test_the_session_has_what_is_always_there_and_added_and_a_message_brings_wha
     assert "rhyme scheme" not in str(provider.requests[-1])
 
 
+def test_a_log_below_a_question_brings_nothing_along(library: Library) -> None:
+    talk, _ = talk_over(library)
+    log = "\n".join(f"{number} sonnets with rhyme and verse were printed" for number in range(100))
+    assert sent(talk, f"Which job failed?\n\n{log}") == ["A", "Harbour"]
+    assert sent(talk, f"Which sonnets have rhyme and verse?\n\n{log}") == ["A", "Harbour", "C"]
+
+
 def test_what_is_dropped_stays_away_and_is_recorded(library: Library) -> None:
     talk, _ = talk_over(library)
     talk.add(RequestItem(type="rule", name="B"))
