@@ -64,7 +64,7 @@ class Turn:
     further_passages: dict[str, int] = field(default_factory=dict)
     """How many passages would follow those that went with a question, by its id."""
     reported: set[str] = field(default_factory=set)
-    """Warnings about notes that the user has seen."""
+    """Warnings that the user has seen and needs not see again."""
 
     def ask(self, text: str, beside: Sequence[EntryBody] = ()) -> Asked:
         """Store a question, with what the user chose for the conversation. Once this returns, it is on disk."""
@@ -227,6 +227,9 @@ class Turn:
             self.journal.append(MessageEntry(message=user))  # what came with it is known only now
         for warning in self._new_warnings(withheld_warnings(assembled.context, self.provider.info)):
             await emit(warning)
+        for warning in self._new_warnings(filter(None, [self.tokenizer.problem])):
+            hint = "The figures are rather high than low. Install zkchat again."
+            await emit(Warned(text=f"{warning.text} Tokens are estimated from the number of characters.", hint=hint))
         is_provisional = self.second_look.applies(plan) or self.answer_check.applies(assembled, strict=self.strict)
         await emit(
             PromptReady(

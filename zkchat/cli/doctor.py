@@ -56,6 +56,7 @@ def _print(io: CommandIO, findings: list[Finding]) -> None:
 def _examine(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
     yield Finding("Python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
     yield _packages()
+    yield _tokenizer()
     yield _sqlite()
     yield _terminal(environment)
     yield from _errors_as_findings("settings", lambda: _settings(environment, vault))
@@ -86,6 +87,16 @@ def _packages() -> Finding:
             "packages", "problem", f"missing: {', '.join(missing)}", "Install zkchat again.", exit_code=ExitCode.BUG
         )
     return Finding("packages", "ok", ", ".join(found))
+
+
+def _tokenizer() -> Finding:
+    from zkchat.context.tokens import DIGESTS, check_encodings
+
+    try:
+        check_encodings()
+    except ZkchatError as error:
+        return Finding("tokens", "warning", f"{error.message} Tokens are estimated.", error.hint)
+    return Finding("tokens", "ok", f"counted with {', '.join(DIGESTS)}")
 
 
 def _sqlite() -> Finding:

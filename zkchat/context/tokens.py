@@ -1,4 +1,7 @@
-"""Counting tokens. Encodings ship with the package: counting needs no network, and never raises on a note's text."""
+"""Counting tokens. Encodings ship with the package: counting needs no network, and never raises on a note's text.
+
+Where an encoding cannot be loaded, tokens are estimated from the number of characters, and `problem` says why.
+"""
 
 import math
 from functools import lru_cache
@@ -6,7 +9,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from zkchat.errors import ConfigError
+from zkchat.errors import ConfigError, ZkchatError
 from zkchat.ports import Tokenizer
 
 if TYPE_CHECKING:
@@ -18,6 +21,8 @@ DIGESTS = {
 }
 FALLBACK_ENCODING = "o200k_base"
 """Counts for a model whose own encoding is unknown."""
+_SLICE_CHARS = 200_000
+"""Characters that are encoded at once: tiktoken ends in a stack overflow on a million spaces."""
 
 _WORD_TAIL = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _PATTERNS = {
@@ -46,10 +51,14 @@ _PATTERNS = {
 }
 
 
+REMEDY = "Install zkchat again."
+
+
 class Estimate:
     """Seven ASCII characters to two tokens, one token to every other character: rather high than low."""
 
     exact = False
+    problem = ""
 
     def count(self, text: str) -> int:
         ascii_characters = len(text.encode("ascii", "ignore"))
@@ -59,18 +68,38 @@ class Estimate:
 class Encoding:
     """A tiktoken encoding, loaded when the first text is counted: that costs half a second.
 
-    `exact` says whether it is the model's own.
+    Where it cannot be loaded, it estimates, and `problem` is a sentence that says why.
     """
 
     def __init__(self, name: str, *, exact: bool = True) -> None:
         if name not in DIGESTS:
             raise ConfigError(f"There is no encoding '{name}'.", hint=f"There are: {', '.join(DIGESTS)}.")
         self._name = name
-        self.exact = exact
+        self._is_own = exact
+        self.problem = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether it counts, and is the model's own."""
+        return self._is_own and not self.problem
 
     def count(self, text: str) -> int:
+        encoding = self._loaded()
+        if encoding is None:
+            return Estimate().count(text)
         # A note may hold a lone surrogate, which has no UTF-8 form, and `<|endoftext|>`, which is no command here.
-        return len(load_encoding(self._name).encode_ordinary(text.encode("utf-8", "replace").decode()))
+        plain = text.encode("utf-8", "replace").decode()
+        slices = (plain[start : start + _SLICE_CHARS] for start in range(0, len(plain), _SLICE_CHARS))
+        return sum(len(encoding.encode_ordinary(each)) for each in slices)
+
+    def _loaded(self) -> "tiktoken.Encoding | None":
+        if self.problem:
+            return None
+        try:
+            return load_encoding(self._name)
+        except Exception as error:  # noqa: BLE001  # whatever is wrong with an installation, the chat goes on
+            self.problem = _sentence(error)
+            return None
 
 
 class CachedTokenizer:
@@ -83,6 +112,10 @@ class CachedTokenizer:
     @property
     def exact(self) -> bool:
         return self._tokenizer.exact
+
+    @property
+    def problem(self) -> str:
+        return self._tokenizer.problem
 
     def count(self, text: str) -> int:
         key = sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -100,7 +133,7 @@ def tokenizer_for(encoding: str, *, otherwise: str = "") -> Tokenizer:
 
 @lru_cache
 def load_encoding(name: str) -> "tiktoken.Encoding":
-    """Load an encoding from the package, once. Raises `ConfigError` where its file is damaged."""
+    """Load an encoding from the package, once. Raises `ConfigError` where its file is damaged or missing."""
     import tiktoken
 
     return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=_ranks(name), special_tokens={})
@@ -109,8 +142,32 @@ def load_encoding(name: str) -> "tiktoken.Encoding":
 def _ranks(name: str) -> dict[bytes, int]:
     from base64 import b64decode
 
-    data = (files("zkchat.context") / "encodings" / f"{name}.tiktoken").read_bytes()
-    if sha256(data).hexdigest() != DIGESTS[name]:
-        raise ConfigError(f"The encoding '{name}' of this installation is damaged.", hint="Install zkchat again.")
-    pairs = (line.split() for line in data.splitlines())
+    pairs = (line.split() for line in _data(name).splitlines())
     return {b64decode(token): int(rank) for token, rank in pairs}
+
+
+def _data(name: str) -> bytes:
+    try:
+        data = (files("zkchat.context") / "encodings" / f"{name}.tiktoken").read_bytes()
+    except OSError as error:
+        raise ConfigError(f"The encoding '{name}' of this installation cannot be read.", hint=REMEDY) from error
+    if sha256(data).hexdigest() != DIGESTS[name]:
+        raise ConfigError(f"The encoding '{name}' of this installation is damaged.", hint=REMEDY)
+    return data
+
+
+def check_encodings() -> None:
+    """Check that tokens can be counted, without the time that loading takes. Raises `ConfigError`."""
+    for name in DIGESTS:
+        _data(name)
+    try:
+        import tiktoken  # noqa: F401
+    except Exception as error:  # a broken installation may raise anything
+        raise ConfigError(_sentence(error), hint=REMEDY) from error
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, ZkchatError):
+        return error.message
+    what = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return f"tiktoken cannot be loaded ({what})."

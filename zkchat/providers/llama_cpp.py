@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, PromptMessage, TextChunk
@@ -156,6 +156,7 @@ class LlamaCppTokens:
     """Counts as the model itself does once it is loaded; a count never loads it."""
 
     engine: Engine
+    problem: ClassVar[str] = ""
 
     @property
     def exact(self) -> bool:

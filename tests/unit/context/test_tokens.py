@@ -1,6 +1,10 @@
 import re
+import shutil
 import socket
+import sys
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -9,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.context import tokens
-from zkchat.context.tokens import Encoding, Estimate, tokenizer_for
+from zkchat.context.tokens import CachedTokenizer, Encoding, Estimate, tokenizer_for
 from zkchat.errors import ConfigError
 
 
@@ -88,3 +92,79 @@ def test_an_unknown_encoding_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=re.escape("There is no encoding 'p9000'.")) as caught:
         tokenizer_for("p9000")
     assert "o200k_base" in caught.value.hint
+
+
+@pytest.mark.parametrize("text", [" " * 1_000_000, "x" + "\t\n" * 600_000 + "y"], ids=["spaces", "tabs and line ends"])
+def test_a_million_blanks_are_counted(text: str) -> None:
+    assert 0 < Encoding("o200k_base").count(text) < len(text)
+
+
+def test_a_text_that_is_counted_in_slices_has_hardly_more_tokens() -> None:
+    text = "A title is a promise to the reader. " * 30_000
+    whole = len(tokens.load_encoding("o200k_base").encode_ordinary(text))
+    assert whole <= Encoding("o200k_base").count(text) <= whole + len(text) // 100_000
+
+
+def truncated(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def with_another_byte(data: bytes) -> bytes:
+    return data[:1000] + bytes([data[1000] ^ 1]) + data[1001:]
+
+
+@pytest.fixture
+def encodings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a copy of the encodings, from which they are loaded anew."""
+    folder = Path(tokens.__file__).parent / "encodings"
+    copied = shutil.copytree(folder, tmp_path / "context" / "encodings")
+    monkeypatch.setattr(tokens, "files", lambda _package: tmp_path / "context")
+    monkeypatch.setattr(tokens, "load_encoding", tokens.load_encoding.__wrapped__)
+    return copied
+
+
+TEXT = "Ein Titel ist ein Versprechen. 标题是承诺。"
+
+
+@pytest.mark.parametrize("damage", [truncated, with_another_byte, lambda _data: b""])
+def test_a_damaged_encoding_is_an_estimate_with_a_reason(encodings: Path, damage: Callable[[bytes], bytes]) -> None:
+    file = encodings / "o200k_base.tiktoken"
+    file.write_bytes(damage(file.read_bytes()))
+    tokenizer = CachedTokenizer(Encoding("o200k_base"))
+    assert (tokenizer.exact, tokenizer.problem) == (True, "")
+    assert tokenizer.count(TEXT) == Estimate().count(TEXT)
+    assert (tokenizer.exact, tokenizer.problem) == (
+        False,
+        "The encoding 'o200k_base' of this installation is damaged.",
+    )
+    with pytest.raises(ConfigError, match="damaged"):
+        tokens.check_encodings()
+    assert Encoding("cl100k_base").count(TEXT) != Estimate().count(TEXT)
+
+
+def test_a_missing_encoding_is_an_estimate_and_is_looked_for_once(
+    encodings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (encodings / "o200k_base.tiktoken").unlink()
+    tokenizer = Encoding("o200k_base")
+    assert tokenizer.count(TEXT) == Estimate().count(TEXT)
+    assert tokenizer.problem == "The encoding 'o200k_base' of this installation cannot be read."
+    monkeypatch.setattr(tokens, "load_encoding", None)
+    assert tokenizer.count("hello") == Estimate().count("hello")
+
+
+@pytest.mark.usefixtures("encodings")
+def test_a_tiktoken_that_cannot_be_imported_is_an_estimate_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    tokenizer = Encoding("o200k_base")
+    assert tokenizer.count(TEXT) == Estimate().count(TEXT)
+    assert tokenizer.problem.startswith("tiktoken cannot be loaded (")
+    with pytest.raises(ConfigError, match="tiktoken cannot be loaded"):
+        tokens.check_encodings()
+
+
+def test_a_sound_installation_has_sound_encodings() -> None:
+    tokens.check_encodings()
+    tokenizer = Encoding("o200k_base")
+    tokenizer.count(TEXT)
+    assert (tokenizer.exact, tokenizer.problem) == (True, "")

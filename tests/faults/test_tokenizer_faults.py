@@ -1,0 +1,100 @@
+"""An installation whose tokenizer cannot be loaded: one warning, counts by characters, and the chat goes on."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import zkchat
+from tests.providers.loopback import KEY, Loopback
+from zkchat.model.prompt import Finish, TextChunk
+
+WARNING = "Tokens are estimated from the number of characters."
+
+
+def damage(installation: Path) -> None:
+    file = installation / "zkchat" / "context" / "encodings" / "o200k_base.tiktoken"
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def remove(installation: Path) -> None:
+    (installation / "zkchat" / "context" / "encodings" / "o200k_base.tiktoken").unlink()
+
+
+def break_import(installation: Path) -> None:
+    (installation / "tiktoken.py").write_text("raise ImportError('undefined symbol: PyObject')\n")
+
+
+def break_library(installation: Path) -> None:
+    (installation / "tiktoken.py").write_text("raise SystemError('initialization failed')\n")
+
+
+FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "damaged": (damage, "The encoding 'o200k_base' of this installation is damaged."),
+    "missing": (remove, "The encoding 'o200k_base' of this installation cannot be read."),
+    "import": (break_import, "tiktoken cannot be loaded (undefined symbol: PyObject)."),
+    "library": (break_library, "tiktoken cannot be loaded (initialization failed)."),
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Loopback]:
+    with Loopback({"any": [TextChunk(text="Seven hours."), Finish()]}) as server:
+        yield server
+
+
+@pytest.fixture(params=FAULTS)
+def fault(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Of a copy of zkchat that is installed in the folder `installation`."""
+    source = Path(zkchat.__file__).parent
+    shutil.copytree(source, tmp_path / "installation" / "zkchat", ignore=shutil.ignore_patterns("__pycache__"))
+    break_it, sentence = FAULTS[request.param]
+    break_it(tmp_path / "installation")
+    return sentence
+
+
+def run(tmp_path: Path, server: Loopback, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    vault = tmp_path / "vault"
+    vault.mkdir(exist_ok=True)
+    (vault / "Sleep.md").write_text("# Sleep\n\nAdults need seven hours of sleep.\n")
+    variables = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(tmp_path / "installation"),
+        "HOME": str(tmp_path / "home"),
+        "ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1",
+        "OPENAI_API_KEY": KEY,
+    }
+    code = "import sys; from zkchat.__main__ import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        input=typed, capture_output=True, text=True, timeout=120, check=False, cwd=vault, env=variables,
+    )  # fmt: skip
+
+
+def test_a_chat_goes_on_with_one_warning(tmp_path: Path, server: Loopback, fault: str) -> None:
+    before = len(server.requests)
+    chat = run(tmp_path, server, "chat", "--model", "openai:any", typed="How long [[Sleep]]?\nAnd then?\n")
+    assert chat.returncode == 0, chat.stderr
+    assert chat.stdout.count("Seven hours.") == 2
+    assert chat.stderr.count(WARNING) == 1
+    assert f"{fault} {WARNING}" in " ".join(chat.stderr.split())
+    assert "Traceback" not in chat.stderr
+    sent = [request.body for request in server.requests[before:] if request.path.endswith("completions")]
+    assert [body["messages"][-1]["content"].splitlines()[0] for body in sent] == ["How long [[Sleep]]?", "And then?"]
+
+
+def test_for_scripts_it_is_a_warning_and_doctor_tells_of_it(tmp_path: Path, server: Loopback, fault: str) -> None:
+    asked = run(tmp_path, server, "ask", "How long?", "--model", "openai:any", "--json")
+    assert asked.returncode == 0, asked.stderr
+    whole = json.loads(asked.stdout)
+    assert whole["answer"] == "Seven hours."
+    assert [warning["text"] for warning in whole["warnings"]] == [f"{fault} {WARNING}"]
+    doctor = run(tmp_path, server, "doctor")
+    assert fault in " ".join(doctor.stdout.split())
