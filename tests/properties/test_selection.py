@@ -23,7 +23,7 @@ def candidates(draw: st.DrawFn) -> Candidate:
     return Candidate(
         type=type_,
         name=draw(st.sampled_from(NAMES)),
-        include="always" if core else draw(st.sampled_from(MODES)),
+        include=draw(st.sampled_from(MODES)),
         about=draw(st.sampled_from(WORDS)),
         text="x" * draw(st.integers(0, 50)),
         core=core,
@@ -70,10 +70,9 @@ def test_what_is_sent_is_what_the_modes_and_the_user_say(
             assert key not in sent
         elif key in sent:
             assert (sent[key].score or 0) >= limits.threshold
-        assert key not in short or not each.core
     core = {(each.type, each.name) for each in available if each.core}
-    others = sum(item.tokens for key, item in sent.items() if item.type == "tool" and key not in core)
-    all_tools = sum(item.tokens for item in sent.values() if item.type == "tool")
-    assert tool_tokens is None or all_tools <= tool_tokens or others == 0
+    tools = {key for key, item in sent.items() if item.type == "tool"}
+    assert tool_tokens is None or sum(sent[key].tokens for key in tools) <= tool_tokens
+    assert tools <= core or not short & core
     for type_ in TYPES:
         assert sum(item.score is not None and item.type == type_ for item in sent.values()) <= limits.most

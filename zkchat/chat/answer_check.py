@@ -34,7 +34,8 @@ class AnswerCheck:
     def applies(self, assembled: AssembledRequest, *, strict: bool) -> bool:
         """Whether the answer to this request is checked."""
         info = self.loop.provider.info
-        is_handed_evidence = strict or wants_evidence(info, assembled.budget.window)
+        can_read = assembled.context.can_read
+        is_handed_evidence = strict or wants_evidence(info, assembled.budget.window, can_read=can_read)
         return self.is_wanted and is_handed_evidence and not info.needs_notes and bool(assembled.request.evidence)
 
     async def run(self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:

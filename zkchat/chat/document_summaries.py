@@ -291,7 +291,7 @@ class BackgroundSummaries:
     def _is_able(self) -> bool:
         """Small models, and those that only quote, cannot do it."""
         info = self._provider.info
-        return not (info.needs_notes or wants_evidence(info, self._window))
+        return not (info.needs_notes or wants_evidence(info, self._window, can_read=info.calls_tools))
 
     async def _describe(self, answer: ChatMessage, history: History) -> None:
         with suppress(ZkchatError):  # nobody waits for it, and the next turn reports what is wrong

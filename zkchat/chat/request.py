@@ -1,6 +1,6 @@
 """The request of each step: what goes into it, assembled from the record, and compacted where it is too full."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -20,7 +20,15 @@ from zkchat.context.condensing import split_question
 from zkchat.context.instructions import SMALL_AGENT
 from zkchat.context.recall.search import ConversationSearch, FoundMessage
 from zkchat.context.recall.selection import Recalled, recall
-from zkchat.context.selection import Candidate, Selection, Selector, added_items, build_candidates, wants_evidence
+from zkchat.context.selection import (
+    Candidate,
+    Selection,
+    Selector,
+    added_items,
+    build_candidates,
+    session_items,
+    wants_evidence,
+)
 from zkchat.context.strategies import CompactionPlan, LiveMessage, Retention, TokenLimits, TooFull, plan_compaction
 from zkchat.errors import StorageError, UsageError, VaultError
 from zkchat.memory.facts import Memory
@@ -121,7 +129,7 @@ class RequestBuilder:
     shares: Shares
     tools: Toolbox
     core: frozenset[str]
-    """The tools without which the vault is out of reach."""
+    """The tools that a model needs to look into the vault by itself."""
     profiles: Profiles
     selector: Selector
     approvals: PageApprovals
@@ -150,16 +158,16 @@ class RequestBuilder:
 
     def plan(self, agent: Agent, user: ChatMessage | None = None) -> RequestPlan:
         """What goes along with a question; without one, what every request holds."""
-        info, budget = self._info, self.budget
+        info, budget, can_read = self._info, self.budget, self.can_read(agent)
         question = split_question(self.profiles.without_address(user.text)).question if user else ""
-        selected = self._selected(agent, question, budget)
+        selected = self._selected(agent, question)
         project = self._project(int(PROJECT_SHARE * budget.memory_limit))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)
         facts = self._facts(question, left // 2)
         recalled = self._recalled(question, left - sum(each.item.tokens for each in facts.items))
         # Of a note that may have become private the model hears nothing, not even its name.
         changed = [note for note in self.stale(user) if note.now] if user else []
-        stale = [note.prompt_item(can_read=info.calls_tools) for note in changed]
+        stale = [note.prompt_item(can_read=can_read) for note in changed]
         beside = (*project.items, *facts.items, *recalled, *stale)
         planned = RequestPlan(
             items=(_instructions(agent, info), *selected.items, *beside),
@@ -168,7 +176,7 @@ class RequestBuilder:
                 *map(self._with_its_reason, (*selected.left_out, *project.left_out, *facts.left_out)),
             ),
             agent=agent.name,
-            can_read=info.calls_tools,
+            can_read=can_read,
             last_turn_only=user is not None and info.needs_notes,
         )
         return planned.only_from_evidence() if self.strict else planned
@@ -179,7 +187,7 @@ class RequestBuilder:
         window, left_out = shown.window, shown.left_out
         if plan.last_turn_only:
             window = _last_turn(window)
-        elif wants_evidence(self._info, self.budget.window):
+        elif wants_evidence(self._info, self.budget.window, can_read=plan.can_read):
             window, abstained = _without_abstentions(window)
             left_out += abstained
         complete = replace(plan, left_out=(*plan.left_out, *left_out))
@@ -268,8 +276,27 @@ class RequestBuilder:
     def _staleness(self) -> Staleness:
         return Staleness(self.library)
 
-    def _selected(self, agent: Agent, question: str, budget: Budget) -> Selection:
-        return self.selector.select(question, self.candidates(agent), self._history.items, tool_tokens=budget.tools)
+    def can_read(self, agent: Agent) -> bool:
+        """Whether the model looks into the vault by itself: it calls tools, and the core ones are in every request."""
+        core = self._core_tools(agent)
+        return self._info.calls_tools and len(core) == len(self.core) and self._tools_limit(agent) >= self._size(core)
+
+    def _tools_limit(self, agent: Agent) -> int:
+        """What the definitions of tools may take, as we count."""
+        rules = session_items(build_candidates(agent, rules=self.profiles.rules.values()), self._history.items)
+        system = self.tokenizer.count(_instructions(agent, self._info).text) + self._size(rules)
+        return self.budget.tools_limit(system=system, core=self._size(self._core_tools(agent)))
+
+    def _core_tools(self, agent: Agent) -> list[Candidate]:
+        specs = [spec for spec in self.tools.specs if spec.name in self.core]
+        return session_items(build_candidates(agent, tools=specs, core=self.core), self._history.items)
+
+    def _size(self, candidates: Iterable[Candidate]) -> int:
+        return sum(self.tokenizer.count(each.text) for each in candidates)
+
+    def _selected(self, agent: Agent, question: str) -> Selection:
+        limit = self._tools_limit(agent)
+        return self.selector.select(question, self.candidates(agent), self._history.items, tool_tokens=limit)
 
     def _notes(self, agent: Agent) -> Iterator[tuple[str, str]]:
         """The texts of notes that the agent or the user wants in the context, by the names they have there."""

@@ -190,12 +190,13 @@ class Turn:
             references, self._text_of, self.tokenizer, left, partial(embedded, self.library)
         )
         parts: list[Part] = [TextPart(text=question.text), *files]
-        found = self._evidence(question, references, budget.window)
+        can_read = self.requests.can_read(self.agent_for(question))
+        found = self._evidence(question, references, can_read=can_read)
         self.further_passages[asked.id] = found.more
         if found.evidence or found.nearest:
             parts.append(EvidencePart(evidence=found.evidence, nearest=found.nearest, is_doubtful=found.is_doubtful))
         user = asked.model_copy(update={"parts": tuple(parts), "references": tuple(marked), "token_count": own})
-        augmented = augmented_text(user, can_read=self.provider.info.calls_tools)
+        augmented = augmented_text(user, can_read=can_read)
         return user.model_copy(update={"augmented_token_count": self.tokenizer.count(augmented)})
 
     def _text_of(self, reference: DocumentReference) -> str:
@@ -205,10 +206,10 @@ class Turn:
         except VaultError:
             return ""
 
-    def _evidence(self, question: Question, references: Sequence[DocumentReference], window: int) -> Findings:
+    def _evidence(self, question: Question, references: Sequence[DocumentReference], *, can_read: bool) -> Findings:
         """What the vault says on it, for a model that cannot look by itself, or hardly would."""
         info = self.provider.info
-        if not (self.strict or wants_evidence(info, window)):
+        if not (self.strict or wants_evidence(info, self.requests.budget.window, can_read=can_read)):
             return Findings(tuple(self.second_look.expected(question, references)))
         limit = self.quoted_passages if info.needs_notes else DEFAULT_LIMIT
         return look_up(self.library, question, references, limit=limit)

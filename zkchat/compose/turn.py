@@ -23,7 +23,7 @@ from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Selector
 from zkchat.context.strategies import Retention
 from zkchat.errors import StorageError
-from zkchat.tools.explore import explore_tools
+from zkchat.tools.explore import CORE_TOOLS, explore_tools
 from zkchat.tools.memory import memory_tools
 from zkchat.tools.recall import recall_tools
 from zkchat.tools.registry import Toolbox
@@ -153,7 +153,6 @@ def _request_builder(parts: TurnParts, library: "Library", privacy: Conversation
     journal, provider, tokenizer, settings = parts.journal, parts.provider, parts.tokenizer, parts.settings
     memory = parts.memory.within(privacy) if parts.memory else None
     recall = _archive_recall(parts, privacy)
-    core = explore_tools(library, journal.now)
     compactor = Compactor(
         journal=journal,
         provider=provider,
@@ -170,8 +169,8 @@ def _request_builder(parts: TurnParts, library: "Library", privacy: Conversation
         privacy=privacy,
         compactor=compactor,
         shares=settings.shares,
-        tools=Toolbox([*core, *_other_tools(parts, recall, memory)]),
-        core=frozenset(tool.spec.name for tool in core),
+        tools=Toolbox([*explore_tools(library, journal.now), *_other_tools(parts, recall, memory)]),
+        core=CORE_TOOLS,
         profiles=parts.profiles,
         selector=Selector(parts.relevance, tokenizer),
         approvals=parts.approvals,

@@ -12,6 +12,8 @@ MAX_DEFAULT_WINDOW = 32_768
 """For a model on this machine whose window nobody declared: its server sets memory aside for all of it."""
 DEFAULT_WINDOW = 8192
 """For a model that does not say how much it takes, and a user who did not set it."""
+MIN_CONVERSATION = 512
+"""Tokens that instructions and tools must leave for a question, what is found on it, and an answer to go on from."""
 PACE_TURNS = 8
 """Turns from which the pace of a conversation is estimated."""
 
@@ -75,6 +77,15 @@ class Budget:
         """The share of messages, and what system and tools leave unused of theirs."""
         spare = max(0, self.system - system) + max(0, self.tools - tools)
         return max(0, min(self.messages + spare, self.cap - system - tools))
+
+    def tools_limit(self, *, system: int, core: int) -> int:
+        """What tools may take: their share, less what the instructions take beyond theirs.
+
+        The core tools are in whenever they fit into the share and leave room for a conversation; else there are none.
+        """
+        if core > self.tools or self.cap - system - core < MIN_CONVERSATION:
+            return 0
+        return max(core, self.tools - max(0, system - self.system))
 
     @property
     def memory_limit(self) -> int:

@@ -39,7 +39,7 @@ class Candidate:
     text: str = ""
     """What is sent."""
     core: bool = False
-    """A tool without which the vault cannot be read: it is never left out for the budget."""
+    """A tool without which the vault cannot be read: the last to be left out for the budget."""
 
     @property
     def key(self) -> Key:
@@ -151,20 +151,23 @@ class Selector:
     def _within_tool_budget(
         self, chosen: Sequence[PromptItem], question: str, known: dict[Key, Candidate], tool_tokens: int | None
     ) -> tuple[list[PromptItem], list[LeftOut]]:
-        """Leave out the tools that exceed their budget: first the least relevant, last what the user asked for."""
+        """Leave out tools beyond their budget: the least relevant first, then the added, then the core ones."""
         tools = [each.item for each in chosen if each.item.type == "tool"]
         over = sum(item.tokens for item in tools) - tool_tokens if tool_tokens is not None else 0
         if over <= 0:
             return [*chosen], []  # most of the time, and then no vectors have to be loaded for tools
         scores = self._scores(question, [known[key_of(item)] for item in tools])
         left_out: dict[Key, LeftOut] = {}
-        for item in sorted(tools, key=lambda item: (item.include == "manual", scores[key_of(item)])):
+
+        def order(item: RequestItem) -> tuple[bool, bool, float]:
+            return known[key_of(item)].core, item.include == "manual", scores[key_of(item)]
+
+        for item in sorted(tools, key=order):
             if over <= 0:
                 break
-            if not known[key_of(item)].core:
-                scored = item.model_copy(update={"score": scores[key_of(item)]})
-                left_out[key_of(item)] = LeftOut(item=scored, why="budget")
-                over -= item.tokens
+            scored = item.model_copy(update={"score": scores[key_of(item)]})
+            left_out[key_of(item)] = LeftOut(item=scored, why="budget")
+            over -= item.tokens
         return [each for each in chosen if key_of(each.item) not in left_out], list(left_out.values())
 
     def _prompt_item(
@@ -194,7 +197,7 @@ def build_candidates(
     tools: Iterable[ToolSpec] = (),
     core: Collection[str] = (),
 ) -> list[Candidate]:
-    """Rules, notes and tools in this order. `notes` are texts by name, `core` the tools that are always there."""
+    """Rules, notes and tools in this order. `notes` are texts by name, `core` the tools that reading needs."""
     return [
         *(_rule(agent, rule) for rule in rules),
         *_notes(agent, notes or {}),
@@ -220,19 +223,24 @@ def _notes(agent: Agent, notes: Mapping[str, str]) -> Iterator[Candidate]:
 
 
 def _tool(agent: Agent, spec: ToolSpec, core: Collection[str]) -> Candidate:
-    is_core = not spec.server and spec.name in core
     return Candidate(
         type="tool",
         name=spec.name,
         server=spec.server,
-        include="always" if is_core else agent.tool_mode(spec.name, spec.server),
+        include=agent.tool_mode(spec.name, spec.server),
         about=f"{spec.name.replace('_', ' ')}\n{spec.description}",
         text=spec.model_dump_json(),
-        core=is_core,
+        core=not spec.server and spec.name in core,
     )
 
 
-def wants_evidence(info: ModelInfo, window: int) -> bool:
-    """Whether zkchat searches the vault for the model: for one without tools, or one known to be small."""
+def session_items(available: Iterable[Candidate], changes: Sequence[ItemsEntry]) -> list[Candidate]:
+    """Those that go into every request of the session: always there, or added by the user, and not dropped."""
+    added, dropped = added_items(changes), dropped_items(changes)
+    return [each for each in available if each.key in added or (each.include == "always" and each.key not in dropped)]
+
+
+def wants_evidence(info: ModelInfo, window: int, *, can_read: bool) -> bool:
+    """Whether zkchat searches the vault for the model: for one that has no tools now, or one known to be small."""
     is_small = info.context_limit is not None and min(info.context_limit, window) <= SMALL_WINDOW
-    return not info.calls_tools or info.needs_evidence or is_small
+    return not can_read or info.needs_evidence or is_small

@@ -18,6 +18,8 @@ from zkchat.vault import graph
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 
+CORE_TOOLS = frozenset({"read_document", "find_excerpts"})
+"""What a model needs to look into the vault by itself: the last to be left out where there is little room."""
 PAGE_CHARS = 8000
 """Characters of a document given at once."""
 MAX_LISTED = 50

@@ -325,11 +325,11 @@ def test_what_does_not_fit_a_second_time_is_left_at_the_first_answer(library: Li
         Careless(UNFOUNDED, FOUNDED, context_limit=None),
         look_again=True,
         policy=Policy(auto=False),
-        max_tokens=1800,
-        tools=0.8,
-        messages=0.1,
+        max_tokens=2048,
+        tools=0.2,
+        messages=0.6,
     )
-    events = events_of(talk.say(QUESTION))
+    events = events_of(talk.say(f"{QUESTION} {'Tell me all of it. ' * 190}"))
     assert answer_of(events).text == UNFOUNDED
     assert any("It could not be asked again. The context is full" in getattr(event, "text", "") for event in events)
 

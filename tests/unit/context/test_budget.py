@@ -51,6 +51,26 @@ def test_a_window_too_small_for_the_fixed_parts_is_an_error_with_the_numbers() -
     assert "context.max_tokens" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("window", "system", "core", "limit"),
+    [
+        (10_512, 100, 130, 3000),
+        (10_512, 1400, 130, 2600),  # what the instructions take beyond their share
+        (10_512, 5000, 130, 130),  # the core tools at the least
+        (10_512, 9358, 130, 130),
+        (10_512, 9359, 130, 0),  # 511 are left for a conversation
+        (2_048, 136, 130, 460),
+        (1_024, 136, 130, 0),
+        (2_048, 136, 461, 0),  # not within their share
+        (2_048, 136, 0, 460),
+    ],
+)
+def test_tools_have_their_share_and_the_core_ones_whatever_leaves_a_conversation(
+    window: int, system: int, core: int, limit: int
+) -> None:
+    assert budget_for(info(window), Shares(reserve=512)).tools_limit(system=system, core=core) == limit
+
+
 COUNTS = TokenCounts(system=100, tools=200, messages=2600, memory=400, references=700)
 
 

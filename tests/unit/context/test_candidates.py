@@ -29,7 +29,7 @@ def test_every_candidate_has_the_mode_that_the_agent_gives_it() -> None:
         ("reference", "", "Glossary", "agent", False),
         ("reference", "", "Added.md", "manual", False),
         ("tool", "", "read_document", "always", True),
-        ("tool", "", "mail", "always", True),
+        ("tool", "", "mail", "agent", True),
         ("tool", "w", "search", "agent", False),
         ("tool", "w", "mail", "agent", False),
         ("tool", "", "other", "always", False),

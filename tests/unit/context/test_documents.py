@@ -50,7 +50,7 @@ def test_a_note_cannot_close_its_own_wrapping() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "calls_tools", "window", "wants"),
+    ("limit", "can_read", "window", "wants"),
     [
         (40_960, False, 32_768, True),
         (8192, True, 8192, True),
@@ -60,12 +60,12 @@ def test_a_note_cannot_close_its_own_wrapping() -> None:
     ],
 )
 def test_evidence_is_for_models_that_cannot_search_or_are_known_to_be_small(
-    limit: int | None, calls_tools: bool, window: int, wants: bool
+    limit: int | None, can_read: bool, window: int, wants: bool
 ) -> None:
-    info = ModelInfo(provider="ollama", id="x", context_limit=limit, calls_tools=calls_tools)
-    assert wants_evidence(info, window) is wants
+    info = ModelInfo(provider="ollama", id="x", context_limit=limit, calls_tools=True)
+    assert wants_evidence(info, window, can_read=can_read) is wants
 
 
 def test_evidence_is_for_a_model_that_is_asked_nothing_without_it_whatever_its_window() -> None:
     info = ModelInfo(provider="ollama", id="x", context_limit=40_960, calls_tools=True, needs_evidence=True)
-    assert wants_evidence(info, 32_768)
+    assert wants_evidence(info, 32_768, can_read=True)

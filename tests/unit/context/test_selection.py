@@ -147,13 +147,15 @@ def test_when_the_room_for_tools_is_short_the_least_relevant_go(selector: Select
     assert next(left.item.score for left in selected.left_out if left.item.name == "mail") is not None
 
 
-def test_core_tools_stay_even_where_there_is_no_room_at_all(selector: Selector) -> None:
-    selected = selector.select("Will it rain?", TOOLS, tool_tokens=0)
-    assert names(selected) == ["read_document"]
-    assert {name: why for name, why in left_out(selected).items() if why == "budget"} == {
-        "weather": "budget",
-        "mail": "budget",
-    }
+def test_core_tools_go_last(selector: Selector) -> None:
+    changes = [ItemsEntry(added=(item("chart", "tool", "web"),))]
+    per_tool = Estimate().count("x" * 100)
+    for room, kept in ((per_tool, ["read_document"]), (per_tool - 1, [])):
+        selected = selector.select("Draw a chart of the weather.", TOOLS, changes, tool_tokens=room)
+        assert names(selected) == kept
+        assert {name for name, why in left_out(selected).items() if why == "budget"} == {
+            each.name for each in TOOLS if each.name not in kept
+        }
 
 
 def test_a_tool_that_the_user_added_goes_last(selector: Selector) -> None:
