@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from zkchat.errors import StorageError, StorageFull
 
@@ -49,6 +49,14 @@ def read_bounded(file: Path, *, max_bytes: int, beneath: Path | None = None) -> 
     """
     with _open_folder(file.parent, beneath) as (folder, handle):
         return _read(folder / file.name, handle, max_bytes, follow=beneath is None)
+
+
+def open_regular(file: Path) -> BinaryIO:
+    """A regular file to be read piece by piece, opened without ever waiting for a pipe or a device.
+
+    Raises `OSError`: `FileNotFoundError` where nothing is, `RefusedFile` for what is no such file.
+    """
+    return os.fdopen(_open_handle(file, None, follow=True), "rb")
 
 
 def resolve_link(file: Path) -> Path:
@@ -101,13 +109,22 @@ def locked(file: Path, *, seconds: float) -> Iterator[None]:
         os.close(handle)
 
 
-def _read(name: Path, folder: int | None, max_bytes: int, *, follow: bool) -> bytes:
+def _open_handle(name: Path, folder: int | None, *, follow: bool) -> int:
     # A look before opening, because opening alone can set a device in motion; and one after, because names change.
     _require_regular(os.stat(name, dir_fd=folder, follow_symlinks=follow).st_mode)
     flags = os.O_RDONLY | _COMMON | _NO_WAIT | (0 if follow else _NO_FOLLOW)
     handle = os.open(name, flags, dir_fd=folder)
     try:
         _require_regular(os.fstat(handle).st_mode)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _read(name: Path, folder: int | None, max_bytes: int, *, follow: bool) -> bytes:
+    handle = _open_handle(name, folder, follow=follow)
+    try:
         content = b""
         while len(content) <= max_bytes and (more := os.read(handle, max_bytes + 1 - len(content))):
             content += more

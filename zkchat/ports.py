@@ -329,6 +329,13 @@ class SessionStore(Protocol):
 
     def create(self, title: str = "") -> Session: ...
 
+    def add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
+        """Add a session that was held elsewhere, under this id and with the times of its messages, all or nothing.
+
+        False if there is one of that id, or was one that the user deleted.
+        """
+        ...
+
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         """Add entries in order, all or none. Raises `SessionNotFound`, `StorageFull`, `StorageDamaged`."""
         ...

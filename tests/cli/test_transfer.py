@@ -119,7 +119,7 @@ def test_a_file_is_imported(world: World) -> None:
     [
         ("talk.json", '[{"role": "king", "content": "Hi"}]', "talk.json: Message 1 has the role 'king'"),
         ("talk.json", "[", "talk.json: The file is not JSON: Expecting value at line 1, column 2."),
-        ("talk.json", b"\xff\xfe\x00", "talk.json is not text in UTF-8"),
+        ("talk.json", b"\xff\xfe\x00", "talk.json: The file is not text in UTF-8"),
         ("gone.json", "", "gone.json cannot be read: no such file or directory."),
     ],
 )
@@ -146,11 +146,10 @@ def test_keys_of_the_user_are_in_no_export(talk: World) -> None:
 
 def test_a_disk_that_fills_up_leaves_no_half_session(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from zkchat.errors import StorageFull
-    from zkchat.storage.sessions import SqliteSessions
 
     def refuse(*_: object) -> None:
         raise StorageFull("The disk is full.")
 
-    monkeypatch.setattr(SqliteSessions, "append", refuse)
+    monkeypatch.setattr("zkchat.storage.sessions._insert_entries", refuse)
     assert imported(world, '[{"role": "user", "content": "Hi"}]').code == 8
     assert world.run("sessions", "list", "--json").json == []

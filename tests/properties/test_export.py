@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.properties.test_values import of_type, of_value
 from tests.support.sessions import SessionsInMemory
-from zkchat.export.session_import import read_session
+from zkchat.export.session_import import read_conversations
 from zkchat.export.session_json import as_json
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, History, MessageEntry, PinEntry, PriorityEntry
@@ -60,7 +60,7 @@ def test_a_session_comes_back_from_its_export(written: list[EntryBody]) -> None:
     entries = store.append(store.create().id, written)
     text = as_json(store.get("s1"), entries)
     assert text.isascii()
-    imported = read_session(text, now=NOW, new_id=lambda: "unused")
+    (imported,) = read_conversations(text, now=NOW).conversations
     copy = store.create()
     before, after = History(entries), History(store.append(copy.id, imported.bodies_for(copy.id)))
     assert imported.message_count == len(before.messages)

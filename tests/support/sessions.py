@@ -23,6 +23,14 @@ class SessionsInMemory:
         self.rows[id_] = []
         return self.get(id_)
 
+    def add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
+        self._check_room()
+        if session_id in self.rows:
+            return False
+        self.rows[session_id] = []
+        self.append(session_id, bodies)
+        return True
+
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         self._check_room()
         rows = self.rows[self.find(session_id).id]

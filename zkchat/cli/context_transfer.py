@@ -12,6 +12,10 @@ from zkchat.errors import SessionError, UsageError
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zkchat.compose.imports import Stored
+    from zkchat.export.session_import import ImportedFile
     from zkchat.model.message import ChatMessage
 
 
@@ -27,9 +31,13 @@ FormatOption = Annotated[
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else it goes to standard output.")
 ]
-FileOption = Annotated[
-    str, typer.Option("--file", "-f", metavar="FILE", help="What to read; - is standard input.", show_default=False)
+FileArgument = Annotated[
+    str, typer.Argument(metavar="FILE", help="What to read; - is standard input.", show_default=False)
 ]
+FileOption = Annotated[
+    str, typer.Option("--file", "-f", metavar="FILE", help="The same, as an option.", show_default=False)
+]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be imported, and store nothing.")]
 
 
 def export_(
@@ -74,38 +82,101 @@ def export_(
         io.note(f"{found.title or found.id} is in {file} now.")
 
 
-def import_(file: FileOption, vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """Read a conversation into a new session.
+def import_(
+    file: FileArgument = "",
+    file_option: FileOption = "",
+    dry_run: DryRunOption = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Read the conversations of a file into sessions.
 
-    Understood are the JSON of `zkchat context export`, and lists such as
-    [{"role": "user", "content": "…", "name": "…", "timestamp": "…", "id": "…"}].
+    Understood are the JSON of `zkchat context export`; the exports of ChatGPT and Claude, also in the .zip in which
+    they come; zk-chat's chat_sessions.json; llm's logs.db (`llm logs path` says where it is); and messages with a role
+    and a content, as the APIs of OpenAI, Anthropic, Ollama and LangChain have them, in JSON or one on each line. The
+    form is told by the content.
 
-    zkchat context import --file sleep.json
+    What cannot be taken over, such as audio, is counted and named. A conversation that was imported before is not
+    imported twice: it gets the messages that are new.
 
-    other-program | zkchat context import --file -
+    zkchat context import sleep.json --dry-run
+
+    other-program | zkchat context import -
     """
     from zkchat.compose import stores
-    from zkchat.errors import StorageError
-    from zkchat.export.session_import import read_session
+    from zkchat.compose.imports import store_conversations
 
     io = current_io()
-    environment = io.environment
+    named = file or file_option
+    if not named:
+        raise UsageError(
+            "Which file is to be imported?", hint="zkchat context import conversations.json, or - for stdin."
+        )
+    found = _read_conversations(io, named)
+    with stores.open_sessions(io.environment, vault, io) as store:
+        stored = store_conversations(store, found, is_trial=dry_run)
+    if json_output:
+        io.json(_import_record(found, stored, dry_run=dry_run))
+        return
+    for each in stored:
+        io.out(f"{each.session or '-'}  {counted(each.messages, 'message')}  {each.title or '(untitled)'}")
+    if sentence := _import_sentence(found, stored, dry_run=dry_run):
+        io.note(sentence)
+
+
+def _read_conversations(io: CommandIO, file: str) -> "ImportedFile":
+    from zkchat.compose.imports import read_import, read_import_text
+
+    now = io.environment.now()
     try:
-        imported = read_session(_read_input(io, file), now=environment.now(), new_id=environment.new_id)
+        if file == "-":
+            return read_import_text(io.environment.stdin.read(), now=now)
+        return read_import(io.environment.cwd / file, now=now)
     except SessionError as error:
         raise SessionError(f"{file}: {error.message}", hint=error.hint) from error
-    with stores.open_sessions(environment, vault, io) as store:
-        session = store.create()
-        try:
-            store.append(session.id, imported.bodies_for(session.id))
-        except StorageError:
-            store.delete(session.id)
-            raise
-        session = store.get(session.id)
-    if json_output:
-        io.json({"session": session.id, "messages": session.message_count})
-    else:
-        io.out(f"{session.id}  {counted(session.message_count, 'message')}  {session.title or '(untitled)'}")
+    except UnicodeDecodeError as error:
+        raise SessionError(f"{file}: The input is not text in UTF-8.", hint="Name the file instead of -.") from error
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+
+
+def _import_record(found: "ImportedFile", stored: "Sequence[Stored]", *, dry_run: bool) -> dict[str, object]:
+    return {
+        "form": found.form,
+        "dry_run": dry_run,
+        "session": stored[0].session if len(stored) == 1 else None,
+        "conversations": [
+            {
+                "session": each.session or None,
+                "title": each.title,
+                "state": each.state,
+                "messages": each.messages,
+                "added": each.added,
+            }
+            for each in stored
+        ],
+        "messages": sum(each.messages for each in stored),
+        "added": sum(each.added for each in stored),
+        "left_out": found.tally.record(),
+    }
+
+
+def _import_sentence(found: "ImportedFile", stored: "Sequence[Stored]", *, dry_run: bool) -> str:
+    """`ChatGPT export: 12 conversations, 431 messages; 3 parts left out: …`; empty if there is nothing to add."""
+    known = sum(each.state == "known" for each in stored)
+    extended = [each for each in stored if each.state == "extended"]
+    added = counted(sum(each.added for each in extended), "message")
+    more = [
+        *([f"{counted(known, 'conversation')} imported before"] if known else []),
+        *([f"{counted(len(extended), 'conversation')} extended by {added}"] if extended else []),
+        *found.tally.phrases(),
+        *(["nothing was stored, as this is a dry run"] if dry_run else []),
+    ]
+    if len(stored) == 1 and not more:
+        return ""
+    messages = counted(sum(each.messages for each in stored), "message")
+    sentence = "; ".join([f"{found.form}: {counted(len(stored), 'conversation')}, {messages}", *more])
+    return sentence if sentence.endswith(".") else f"{sentence}."
 
 
 def _stays_here(io: CommandIO, vault: Path | None, thread: "list[ChatMessage]") -> bool:
@@ -124,14 +195,3 @@ def _write(io: CommandIO, file: Path, text: str, *, yes: bool) -> None:
     if file.exists() and not yes and not io.confirm(f"{file} is there already. Write over it?"):
         raise UsageError(f"{file} is there already.", hint="Choose another name, or write over it with --yes.")
     write_atomically(file, text, mode=0o600)
-
-
-def _read_input(io: CommandIO, file: str) -> str:
-    if file == "-":
-        return io.environment.stdin.read()
-    try:
-        return (io.environment.cwd / file).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise SessionError(f"{file} is not text in UTF-8.") from error
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from error

@@ -1,29 +1,56 @@
-"""Parses messages of other programs: a role, a content, and optionally a name, a time and an id."""
+"""Messages of other programs: a role and a content, and where they say so an author, a time, a model, references."""
 
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from base64 import b32encode
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Final, assert_never, cast, get_args
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any, Final, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from zkchat.errors import SessionError
+from zkchat.export.foreign_parts import PartReader, is_result, text_at
+from zkchat.export.import_report import Tally
+from zkchat.export.message_envelopes import InvalidMessage, id_at, role_of, unwrapped
 from zkchat.export.session_json import Json
+from zkchat.export.tool_pairs import pair_calls
 from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, UnknownPart
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    ContextType,
+    DocumentReference,
+    Part,
+    TokenUsage,
+    ToolResultPart,
+)
 
-_ROLES: Final[Mapping[str, Role]] = {
-    **{role: cast("Role", role) for role in get_args(Role)},
-    "human": "user",
-    "ai": "assistant",
-    "bot": "assistant",
-    "model": "assistant",
-    "developer": "system",
-    "function": "tool",
-}
-_DATA: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
+_CONTENTS: Final = ("content", "parts", "text", "value")
+_TIMES: Final = ("timestamp", "created_at", "time", "create_time", "createdAt", "date")
+_THOUGHTS: Final = ("thinking", "reasoning_content", "reasoning")
+_COUNTS: Final = ("token_count", "augmented_token_count", "tool_tokens", "thinking_tokens")
 _TIME: Final = TypeAdapter(datetime)
+_FIRST_TIME: Final = datetime(1970, 1, 2, tzinfo=UTC)
+_MAX_COUNT: Final = 1 << 40
+_OUTSIDE: Final = re.compile(r"/|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
+"""A path that does not lead into the vault."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignConversation:
+    """A conversation of another program, in the form that most of them write: messages with a role and a content."""
+
+    messages: Sequence[Json]
+    id: str = ""
+    """What it is called there; empty if it has no id."""
+    title: str = ""
+    model: str = ""
+    head: str = ""
+    """The id of the message at which the conversation stands, where it has branches."""
+    has_local_times: bool = False
+    """Whether times without a zone are those of this machine, and not UTC."""
 
 
 def first_error(error: ValidationError) -> str:
@@ -33,133 +60,225 @@ def first_error(error: ValidationError) -> str:
     return f"{place}: {first['msg']}" if place else first["msg"]
 
 
+def derived_id(*of: Json) -> str:
+    """An id that is the same whenever it is derived of the same values."""
+    written = json.dumps(of, sort_keys=True).encode()
+    return b32encode(sha256(written).digest())[:12].decode().lower()
+
+
+def is_own(value: Json) -> bool:
+    """Whether a message is one of zkchat's own, which holds parts with a kind."""
+    parts = value.get("parts") if isinstance(value, dict) else None
+    return isinstance(parts, list) and all(isinstance(part, dict) and "kind" in part for part in parts)
+
+
 @dataclass
-class ForeignMessageParser:
-    """Parses the messages of one file in order; each is the child of the one before, unless it names another."""
+class ConversationReader:
+    """Reads one conversation in order; each message follows the one before, unless it names another."""
 
+    conversation: ForeignConversation
     now: datetime
-    new_id: Callable[[], str]
-    _last_id: str | None = None
-    _tools: dict[str, str] = field(default_factory=dict)
-    """Tool names by call id."""
+    tally: Tally
+    key: str
+    """Of the conversation; the ids of its messages are derived of it."""
+    messages: list[ChatMessage] = field(default_factory=list)
+    _ids: dict[str, str | None] = field(default_factory=dict)
+    """The last of our messages for the id of each of theirs; where nothing of it was kept, that of its parent."""
+    _compactions: int = 0
+    _archived: set[str] = field(default_factory=set)
+    _moved: Mapping[str, str | None] = field(default_factory=dict)
 
-    def message(self, number: int, value: Json) -> ChatMessage:
+    def __post_init__(self) -> None:
+        self._parts = PartReader(self.tally)
+
+    def read(self) -> list[ChatMessage]:
+        for number, value in enumerate(self.conversation.messages, start=1):
+            try:
+                self._read(number, value)
+            except ValidationError as error:
+                self.tally.leave_out_message(f"Message {number} cannot be used: {first_error(error)}.")
+            except InvalidMessage as error:
+                self.tally.leave_out_message(f"Message {number} {error}.")
+        if any(map(is_own, self.conversation.messages)):
+            return self.messages
+        self.messages, self._moved = pair_calls(self.messages, self.tally)
+        return self.messages
+
+    @property
+    def head(self) -> str | None:
+        """The message at which the conversation stands; None if that is the last one."""
+        head = self._ids.get(self.conversation.head) if self.conversation.head else None
+        return self._moved.get(head, head) if head else None
+
+    def _read(self, number: int, value: Json) -> None:
         if not isinstance(value, dict):
-            raise SessionError(f"Message {number} is not an object with a role and a content.")
-        try:
-            read = self._own(value) if "parts" in value else self._plain(value)
-        except ValidationError as error:
-            raise SessionError(f"Message {number} cannot be used: {first_error(error)}.") from error
-        except _InvalidMessage as error:
-            raise SessionError(f"Message {number} {error}.") from error
-        self._last_id = read.id
-        return read
+            raise InvalidMessage("is not an object with a role and a content")
+        if is_own(value):
+            defaults = {"id": derived_id(self.key, number, value), "created_at": self.now, "parent_id": self._last_id}
+            self.messages.append(ChatMessage.model_validate({**defaults, **value}))
+            return
+        self._read_foreign(number, unwrapped(value))
 
-    def _own(self, value: Mapping[str, Json]) -> ChatMessage:
-        """A message of zkchat, perhaps of an older version with fewer fields."""
-        defaults = {"id": self.new_id(), "created_at": self.now, "parent_id": self._last_id}
-        return ChatMessage.model_validate({**defaults, **value})
+    def _read_foreign(self, number: int, value: Mapping[str, Json]) -> None:
+        external_id = id_at(value, "id", "uuid", "message_id")
+        parent = self._ids.get(id_at(value, "parent", "parent_id", "parent_message_uuid"), self._last_id)
+        self._ids.setdefault(external_id, parent)
+        last = parent
+        for place, (role, parts) in enumerate(self._pieces(value)):
+            made = self._made(value, role, parts, last, derived_id(self.key, number, place, {**value}))
+            self.messages.append(made)
+            last = made.id
+        self._ids[external_id] = last
 
-    def _plain(self, value: Mapping[str, Json]) -> ChatMessage:
-        role = _role(value.get("role"))
-        external_id = value.get("id")
+    @property
+    def _last_id(self) -> str | None:
+        return self.messages[-1].id if self.messages else None
+
+    def _made(
+        self, value: Mapping[str, Json], role: Role, parts: Sequence[Part], parent: str | None, id_: str
+    ) -> ChatMessage:
+        is_summary = any(isinstance(part, CompactionPart) for part in parts)
+        metadata = value.get("metadata") or value.get("response_metadata")
+        inner = metadata if isinstance(metadata, dict) else {}
+        model = text_at(value, "model", "model_slug") or text_at(inner, "model_slug", "model_name")
         return ChatMessage(
-            id=self.new_id(),
-            parent_id=self._last_id,
+            id=id_,
+            parent_id=parent,
             role=role,
-            name=_text(value.get("name"), "name"),
-            external_id=str(external_id) if isinstance(external_id, int) else _text(external_id, "id"),
-            parts=tuple(self._parts(value, role)),
+            name=text_at(value, "name") if role != "tool" else "",
+            external_id=id_at(value, "id", "uuid", "message_id"),
+            parts=self._numbered(parts, parent),
+            references=tuple(self._references(value.get("references"))) if role in ("user", "assistant") else (),
             created_at=self._time(value),
-            context_type="tool_output" if role == "tool" else "primary",
+            model=(model or self.conversation.model) if role == "assistant" else "",
+            usage=_usage(value) if role == "assistant" else None,
+            context_type=_context_type(value, role, is_summary=is_summary),
+            **_numbers(value),
         )
+
+    def _numbered(self, parts: Sequence[Part], parent: str | None) -> tuple[Part, ...]:
+        """The parts, where one is a summary with the messages that it stands for."""
+        return tuple(self._compaction(part, parent) if isinstance(part, CompactionPart) else part for part in parts)
+
+    def _compaction(self, part: CompactionPart, parent: str | None) -> CompactionPart:
+        self._compactions += 1
+        known = {message.id: message for message in self.messages}
+        before: list[str] = []
+        while parent is not None and parent in known:
+            before.append(parent)
+            parent = known[parent].parent_id
+        archived = tuple(id_ for id_ in reversed(before) if id_ not in self._archived)
+        self._archived.update(archived)
+        return part.model_copy(update={"number": self._compactions, "archived": archived})
+
+    def _pieces(self, value: Mapping[str, Json]) -> Iterator[tuple[Role, list[Part]]]:
+        """The parts of a message in the messages that we make of it: results of tools, and summaries, stand alone."""
+        role = role_of(value)
+        pieces: list[tuple[Role, list[Part]]] = []
+        for part in self._said(value, role):
+            match part:
+                case ToolResultPart():
+                    own: Role = "tool"
+                case CompactionPart():
+                    own = "system"
+                case _:
+                    own = "assistant" if role == "tool" else role
+            goes_on = pieces and pieces[-1][0] == own and not isinstance(part, CompactionPart)
+            if goes_on and not any(isinstance(each, CompactionPart) for each in pieces[-1][1]):
+                pieces[-1][1].append(part)
+            else:
+                pieces.append((own, [part]))
+        yield from pieces
+
+    def _said(self, value: Mapping[str, Json], role: Role) -> Iterator[Part]:
+        content = next((value[key] for key in _CONTENTS if value.get(key) is not None), None)
+        calls, reader = value.get("tool_calls"), self._parts
+        if not any(key in value for key in (*_CONTENTS, "tool_calls")):
+            raise InvalidMessage("has no content")
+        if isinstance(content, bool | int | float):
+            raise InvalidMessage(f"has the content {content!r}, which is no text")
+        if role == "tool" and not _holds_results(content):
+            yield reader.result({**value, "content": content, "id": None})
+            return
+        if thought := text_at(value, *_THOUGHTS):
+            yield from reader.parts({"type": "thinking", "thinking": thought})
+        yield from reader.parts(content)
+        for key, read in (("images", reader.image), ("attachments", reader.file), ("files", reader.file)):
+            listed = value.get(key)
+            for item in listed if isinstance(listed, list) else ():
+                yield from read(item)
+        for call in calls if isinstance(calls, list) else [calls] if calls else ():
+            yield from reader.call(call if isinstance(call, dict) else {})
+
+    def _references(self, listed: Json) -> Iterator[DocumentReference]:
+        for value in listed if isinstance(listed, list) else ():
+            try:
+                yield _reference(value)
+            except ValidationError:
+                self.tally.leave_out_part("unreadable reference")
 
     def _time(self, value: Mapping[str, Json]) -> datetime:
-        written = next((value[key] for key in ("timestamp", "created_at", "time") if value.get(key) is not None), None)
+        before = self.messages[-1].created_at if self.messages else self.now
+        written = next((value[key] for key in _TIMES if value.get(key) is not None), None)
         if written is None:
-            return self.now
+            return before
         try:
             at = _TIME.validate_python(written)
-        except ValidationError as error:
-            raise _InvalidMessage(f"has a time that cannot be read: {written!r}; write 2026-03-01T12:00:00Z") from error
-        return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-    def _parts(self, value: Mapping[str, Json], role: Role) -> Iterator[Part]:
-        if "content" not in value and "tool_calls" not in value:
-            raise _InvalidMessage("has no content")
-        said = list(_content(value.get("content")))
-        if role == "tool":
-            call_id = _text(value.get("tool_call_id"), "tool_call_id")
-            name = self._tools.get(call_id, "") or _text(value.get("name"), "name")
-            text = "".join(part.text for part in said if isinstance(part, TextPart))
-            yield ToolResultPart(call_id=call_id, name=name, text=text)
-            return
-        yield from said
-        calls = value.get("tool_calls") or []
-        for call in calls if isinstance(calls, list) else [calls]:
-            part = _call(call)
-            self._tools[part.call_id] = part.name
-            yield part
-
-
-class _InvalidMessage(Exception):
-    """Describes what is wrong with a message, as the end of a sentence."""
-
-
-def _role(value: Json) -> Role:
-    role = _ROLES.get(value.casefold()) if isinstance(value, str) else None
-    if role is None:
-        known = ", ".join(get_args(Role))
-        raise _InvalidMessage(
-            f"has the role {value!r}, which is none of {known}" if value is not None else "has no role"
-        )
-    return role
-
-
-def _text(value: Json, name: str) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    raise _InvalidMessage(f"has {name} {value!r}, which is no text")
-
-
-def _content(content: Json) -> Iterator[Part]:
-    match content:
-        case None | "":
+            zoned = (
+                at if at.tzinfo else at.astimezone() if self.conversation.has_local_times else at.replace(tzinfo=UTC)
+            )
+            if _FIRST_TIME <= zoned < self.now + timedelta(days=366):
+                return zoned
+        except (ValidationError, OverflowError, OSError):
             pass
-        case str():
-            yield TextPart(text=content)
-        case list():
-            for piece in content:
-                yield _content_part(piece)
-        case dict():
-            yield _content_part(content)
-        case bool() | int() | float():
-            raise _InvalidMessage(f"has the content {content!r}, which is no text")
-        case _:
-            assert_never(content)
+        self.tally.leave_out_part("unreadable time")
+        return before
 
 
-def _content_part(piece: Json) -> Part:
-    """One part of a content list: text, an image, or something unknown that is kept as it is."""
-    match piece:
-        case str():
-            return TextPart(text=piece)
-        case {"text": str(text)} | {"refusal": str(text)}:
-            return TextPart(text=text)
-        case {"image_url": {"url": str(address)}} | {"image_url": str(address)}:
-            data = _DATA.fullmatch(address)
-            if data is None:
-                return TextPart(text=f"![image]({address})")  # it is not fetched
-            return ImagePart(name="image", media_type=data[1], data=data[2])
-        case {"type": str(kind), **rest}:
-            return UnknownPart.model_validate({**rest, "kind": f"foreign:{kind}"})
-        case _:
-            raise _InvalidMessage(f"has a piece of content that cannot be understood: {piece!r}"[:200])
+def _numbers(value: Mapping[str, Json]) -> dict[str, Any]:
+    """The counts of tokens and the priority, where they are such."""
+    bounds = {**dict.fromkeys(_COUNTS, range(_MAX_COUNT)), "priority": range(1, 11)}
+    return {
+        name: value[name] for name, bound in bounds.items() if type(value.get(name)) is int and value[name] in bound
+    }
 
 
-def _call(call: Json) -> ToolCallPart:
-    match call:
-        case {"id": str(call_id), "function": {"name": str(name), "arguments": str(arguments)}}:
-            return ToolCallPart(call_id=call_id, name=name, arguments=arguments)
-        case _:
-            raise _InvalidMessage("has a tool call without an id, or without a function's name and arguments")
+def _holds_results(content: Json) -> bool:
+    kinds = (text_at(part, "type") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
+    return any(is_result(kind) for kind in kinds)
+
+
+def _context_type(value: Mapping[str, Json], role: Role, *, is_summary: bool) -> ContextType:
+    if is_summary:
+        return "summary"
+    written = value.get("context_type")
+    default: ContextType = "tool_output" if role == "tool" else "primary"
+    return next((known for known in get_args(ContextType) if known == written), default)
+
+
+def _usage(value: Mapping[str, Json]) -> TokenUsage | None:
+    written = value.get("usage") or value.get("usage_metadata")
+    if not isinstance(written, dict):
+        return None
+    prompt, completion = (
+        next((count for key in keys if isinstance(count := written.get(key), int) and 0 <= count < _MAX_COUNT), 0)
+        for keys in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
+    )
+    return TokenUsage(prompt_tokens=prompt, completion_tokens=completion) if prompt or completion else None
+
+
+def _reference(value: Json) -> DocumentReference:
+    """A document of a message. A path that leads out of the vault is not kept."""
+    given = {name: item for name, item in value.items() if item is not None} if isinstance(value, dict) else {}
+    path = given.get("relative_path")
+    path = path.replace("\\", "/") if isinstance(path, str) else None
+    is_inside = bool(path) and not _OUTSIDE.match(path or "")
+    snippet = given.get("snippet") or given.get("context_snippet")
+    return DocumentReference.model_validate(
+        {
+            **given,
+            **({"snippet": snippet} if snippet else {}),
+            "relative_path": path if is_inside else None,
+            "status": given.get("status") or ("resolved" if is_inside else "missing"),
+        }
+    )

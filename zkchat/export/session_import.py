@@ -1,39 +1,66 @@
-"""Import of sessions: our own JSON, `{"messages": […]}`, and plain lists of roles and contents."""
+"""Import of sessions: our own JSON, exports of other programs, and lists of messages with a role and a content."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from pydantic import ValidationError
 
 from zkchat.errors import SessionError
-from zkchat.export.foreign_messages import ForeignMessageParser, first_error
+from zkchat.export.chat_exports import (
+    chatgpt_conversation,
+    claude_conversation,
+    is_chatgpt,
+    is_claude,
+    is_session,
+    is_zk_chat,
+    zk_chat_conversation,
+)
+from zkchat.export.foreign_messages import ConversationReader, ForeignConversation, derived_id, first_error
+from zkchat.export.foreign_parts import text_at
+from zkchat.export.import_report import Tally
 from zkchat.export.session_json import VERSION, Json
 from zkchat.model.message import ChatMessage
-from zkchat.model.session import Entry, EntryBody, MessageEntry, TitleEntry
+from zkchat.model.session import Entry, EntryBody, HeadEntry, MessageEntry, TitleEntry
 from zkchat.model.text import shorten
 
 _TITLE_LENGTH: Final = 60
-_EXPECTED: Final = (
-    "It may be what `zkchat context export` writes, or a list of messages: "
+_MAX_TITLE_LENGTH: Final = 200
+EXPECTED: Final = (
+    "Understood are the JSON of `zkchat context export`, the exports of ChatGPT and Claude (also as they come, in a "
+    ".zip), zk-chat's chat_sessions.json, llm's logs.db, and lists of messages: "
     '[{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]'
 )
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A parsed session that is not stored yet."""
+    """A conversation that was read and is not stored yet."""
 
+    key: str
+    """The same whenever this conversation is read: of its id where it came from, else of its content."""
     bodies: Sequence[EntryBody]
 
     @property
+    def messages(self) -> dict[str, ChatMessage]:
+        return {body.message.id: body.message for body in self.bodies if isinstance(body, MessageEntry)}
+
+    @property
     def message_count(self) -> int:
-        return len({body.message.id for body in self.bodies if isinstance(body, MessageEntry)})
+        return len(self.messages)
+
+    @property
+    def title(self) -> str:
+        return next((body.title for body in reversed(self.bodies) if isinstance(body, TitleEntry)), "")
+
+    @property
+    def last_time(self) -> datetime:
+        return max(message.created_at for message in self.messages.values())
 
     def bodies_for(self, session_id: str) -> list[EntryBody]:
-        """The entries to append to the new session."""
+        """The entries of the new session."""
         return [
             MessageEntry(message=body.message.model_copy(update={"session_id": session_id}))
             if isinstance(body, MessageEntry)
@@ -42,35 +69,211 @@ class Imported:
         ]
 
 
-def read_session(text: str, *, now: datetime, new_id: Callable[[], str]) -> Imported:
-    """Parse the session in a file. Raises `SessionError` with the position for an invalid one."""
-    value = _parsed(text)
-    if isinstance(value, list):
-        bodies = _listed(value, "", now, new_id)
-    elif isinstance(value, dict) and isinstance(entries := value.get("entries"), list):
-        bodies = _own(value, entries, now)
-    elif isinstance(value, dict) and isinstance(messages := value.get("messages"), list):
-        bodies = _listed(messages, _title_of(value), now, new_id)
-    else:
-        raise SessionError("The file holds JSON, and no conversation.", hint=_EXPECTED)
-    imported = Imported(bodies)
-    if not imported.message_count:
-        raise SessionError("The file holds no messages.", hint=_EXPECTED)
-    return imported
+@dataclass(frozen=True)
+class ImportedFile:
+    """All conversations of a file, and what of it was left out."""
+
+    form: str
+    """What kind of file it is, to be named to the user."""
+    conversations: Sequence[Imported]
+    tally: Tally = field(default_factory=Tally)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """One conversation of a file, as yet unread; `entries` are those of our own export."""
+
+    name: str
+    foreign: ForeignConversation | None = None
+    entries: Mapping[str, Json] | None = None
+
+
+def read_conversations(text: str, *, now: datetime) -> ImportedFile:
+    """All conversations in a text that is JSON, or JSON line by line. Raises `SessionError` if there is none."""
+    return read_value(_parsed(text), now=now)
+
+
+def read_value(value: Json, *, now: datetime, form: str = "") -> ImportedFile:
+    """All conversations of parsed JSON; one that cannot be read does not stop the others."""
+    found, candidates = _candidates(value)
+    tally = Tally()
+    read: dict[str, Imported] = {}
+    for number, candidate in enumerate(candidates, start=1):
+        inner = Tally()
+        try:
+            imported = _imported(candidate, now, inner)
+        except SessionError as error:
+            if len(candidates) == 1:
+                raise
+            tally.leave_out_conversation(f"{_name(number, candidate)}: {error.message}")
+            continue
+        except RecursionError:
+            tally.leave_out_conversation(f"{_name(number, candidate)}: It is nested too deeply.")
+            continue
+        tally.include(inner)
+        _add(read, imported, tally, _name(number, candidate))
+    if not read:
+        raise SessionError(tally.phrases()[0] if tally.conversations else "It holds no messages.", hint=EXPECTED)
+    in_order = sorted(read.values(), key=lambda each: each.last_time)
+    return ImportedFile(form or found, in_order, tally)
+
+
+def _add(found: dict[str, Imported], imported: Imported, tally: Tally, name: str) -> None:
+    """Add a conversation to those of the file, by key; one that is there already word for word is left out."""
+    other = found.get(imported.key)
+    if other is None:
+        found[imported.key] = imported
+    elif [*other.messages] == [*imported.messages]:
+        tally.leave_out_conversation(f"{name}: It is there twice.")
+    else:  # two conversations with one id
+        _add(found, replace(imported, key=derived_id(imported.key, [*imported.messages])), tally, name)
 
 
 def _parsed(text: str) -> Json:
+    text = text.removeprefix("\ufeff")
     try:
-        value: Json = json.loads(text.removeprefix("\ufeff"))
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise SessionError(f"The file is not JSON: {error.msg} at {place}.", hint=_EXPECTED) from error
+        try:
+            value: Json = json.loads(text)
+        except json.JSONDecodeError as error:
+            if (lines := _json_lines(text)) is not None:
+                return lines
+            place = f"line {error.lineno}, column {error.colno}"
+            raise SessionError(f"The file is not JSON: {error.msg} at {place}.", hint=EXPECTED) from error
     except (ValueError, RecursionError) as error:
         raise SessionError("The file is nested too deeply, or holds a number too long to read.") from error
     return value
 
 
-def _own(value: Mapping[str, Json], entries: Sequence[Json], now: datetime) -> list[EntryBody]:
+def _json_lines(text: str) -> list[Json] | None:
+    """The values of a file with one of them on each line; None if it is no such file."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2 or not lines[0].startswith("{"):
+        return None
+    try:
+        return [json.loads(line) for line in lines]
+    except json.JSONDecodeError:
+        return None
+
+
+def _candidates(value: Json) -> tuple[str, list[_Candidate]]:
+    """What kind of file it is, and its conversations."""
+    if isinstance(value, list):
+        return _candidates_in_list(value)
+    if isinstance(value, dict):
+        inner = value.get("conversations")
+        if isinstance(inner, list) and any(map(_is_conversation, inner)):
+            return _candidates_in_list(inner)
+        if _is_conversation(value):
+            form, candidate = _candidate(value)
+            return form, [candidate]
+        sessions = inner if isinstance(inner := value.get("sessions"), dict) else value
+        if is_zk_chat(sessions):
+            named = {id_: each for id_, each in sessions.items() if isinstance(each, dict)}
+            return "zk-chat sessions", [_Candidate(id_, zk_chat_conversation(id_, each)) for id_, each in named.items()]
+    raise SessionError("The file holds JSON, and no conversation.", hint=EXPECTED)
+
+
+def _candidates_in_list(values: list[Json]) -> tuple[str, list[_Candidate]]:
+    if any(map(_is_conversation, values)):
+        pairs = [_candidate(each) for each in values]
+        forms = dict.fromkeys(form for form, _ in pairs if form)
+        return " and ".join(forms), [candidate for _, candidate in pairs]
+    is_nested = bool(values) and all(isinstance(each, list) for each in values)
+    listed = map(_listed, values) if is_nested else [values]
+    return "messages", [_Candidate("", ForeignConversation(messages=each)) for each in listed]
+
+
+def _is_conversation(value: Json) -> bool:
+    return is_chatgpt(value) or is_claude(value) or _messages_of(value) is not None or _is_own(value)
+
+
+def _is_own(value: Json) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("entries"), list)
+
+
+def _candidate(value: Json) -> tuple[str, _Candidate]:
+    if not isinstance(value, dict):
+        return "", _Candidate("")
+    title = _title_of(value)
+    if _is_own(value):
+        return "zkchat export", _Candidate(title, entries=value)
+    if is_chatgpt(value):
+        return "ChatGPT export", _Candidate(title, chatgpt_conversation(value))
+    if is_claude(value):
+        return "Claude export", _Candidate(text_at(value, "name"), claude_conversation(value))
+    messages = _messages_of(value)
+    if messages is None:
+        return "", _Candidate(title)
+    session = value.get("session")
+    return "messages", _Candidate(
+        title,
+        ForeignConversation(
+            messages=[*_instructions(value), *messages],
+            id=text_at(value, "id", "uuid", "conversation_id", "session_id")
+            or (text_at(session, "id") if isinstance(session, dict) else ""),
+            title=title,
+            model=text_at(value, "model"),
+            head=text_at(value, "head"),
+        ),
+    )
+
+
+def _instructions(value: Mapping[str, Json]) -> list[Json]:
+    text = text_at(value, "system", "instructions")
+    return [{"role": "system", "content": text}] if text else []
+
+
+def _messages_of(value: Json) -> list[Json] | None:
+    """The messages of an object that holds some, under one of the usual names."""
+    if not isinstance(value, dict):
+        return None
+    if is_session(value):
+        return [*_listed(value.get("messages"))]
+    if isinstance(value.get("input"), list) or isinstance(value.get("output"), list):
+        return [*_listed(value.get("input")), *_listed(value.get("output"))]
+    return next((found for key in ("contents", "conversations", "history") if (found := _listed(value.get(key)))), None)
+
+
+def _listed(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _imported(candidate: _Candidate, now: datetime, tally: Tally) -> Imported:
+    if candidate.entries is not None:
+        entries = _listed(candidate.entries.get("entries"))
+        imported = Imported(derived_id("zkchat", entries), _own_bodies(candidate.entries, entries, now))
+    elif candidate.foreign is not None:
+        imported = _foreign(candidate.foreign, now, tally)
+    else:
+        raise SessionError("It is no conversation.")
+    if not imported.message_count:
+        raise SessionError(_nothing_read(tally), hint=EXPECTED)
+    return imported
+
+
+def _nothing_read(tally: Tally) -> str:
+    if tally.messages:
+        return tally.messages[0]
+    return "; ".join(["It holds no messages that can be read", *tally.phrases()]) + "."
+
+
+def _foreign(conversation: ForeignConversation, now: datetime, tally: Tally) -> Imported:
+    key = derived_id("foreign", conversation.id or [conversation.title, *conversation.messages])
+    reader = ConversationReader(conversation, now, tally, key)
+    messages = reader.read()
+    title = " ".join(conversation.title.split())
+    head = reader.head
+    return Imported(
+        key,
+        [
+            TitleEntry(title=shorten(title, _MAX_TITLE_LENGTH) or _title_from(messages)),
+            *(MessageEntry(message=message) for message in messages),
+            *([HeadEntry(message_id=head)] if head and messages and head != messages[-1].id else []),
+        ],
+    )
+
+
+def _own_bodies(value: Mapping[str, Json], entries: Sequence[Json], now: datetime) -> list[EntryBody]:
     version = value.get("version", VERSION)
     if not isinstance(version, int) or version > VERSION:
         raise SessionError("A newer zkchat wrote this file.", hint="Bring zkchat up to date and import it again.")
@@ -88,17 +291,29 @@ def _entry(number: int, value: Json, now: datetime) -> Entry:
 
 def _title_of(value: Mapping[str, Json]) -> str:
     session = value.get("session")
-    titles = (session.get("title") if isinstance(session, dict) else None, value.get("title"))
-    return next((title for title in titles if isinstance(title, str) and title.strip()), "")
-
-
-def _listed(values: Sequence[Json], title: str, now: datetime, new_id: Callable[[], str]) -> list[EntryBody]:
-    foreign = ForeignMessageParser(now, new_id)
-    messages = [foreign.message(number, value) for number, value in enumerate(values, start=1)]
-    return [TitleEntry(title=title or _title_from(messages)), *(MessageEntry(message=message) for message in messages)]
+    titles = (text_at(session, "title") if isinstance(session, dict) else "", text_at(value, "title"))
+    return next((title for title in titles if title.strip()), "")
 
 
 def _title_from(messages: Sequence[ChatMessage]) -> str:
     """A title made of the first message of the user."""
     said = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
     return shorten(" ".join(said.split()), _TITLE_LENGTH)
+
+
+def _name(number: int, candidate: _Candidate) -> str:
+    title = shorten(" ".join(candidate.name.split()), _TITLE_LENGTH)
+    return f"{number} (“{title}”)" if title else str(number)
+
+
+def merged(files: Iterator[ImportedFile]) -> ImportedFile:
+    """The conversations of several files as of one."""
+    tally, forms, found = Tally(), dict[str, None](), dict[str, Imported]()
+    for file in files:
+        forms[file.form] = None
+        tally.include(file.tally)
+        for each in file.conversations:
+            _add(found, each, tally, f"“{each.title}”")
+        for sentence in file.tally.conversations:
+            tally.leave_out_conversation(sentence)
+    return ImportedFile(" and ".join(forms), sorted(found.values(), key=lambda each: each.last_time), tally)

@@ -166,6 +166,30 @@ class SqliteSessions(DurableDatabase):
             _insert_entries(connection, rows)
         return self.get(session_id)
 
+    def add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
+        """Add a session that was held elsewhere, under this id and with the times of its messages, all or nothing.
+
+        False if there is one of that id, or was one that the user deleted.
+        """
+        added = self._retry_without_reserve(lambda: self._add(session_id, bodies))
+        keep_reserve(self._path)
+        return added
+
+    def _add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
+        now = self._now()
+        times = [min(body.message.created_at, now) if isinstance(body, MessageEntry) else None for body in bodies]
+        first = min((at for at in times if at), default=now)
+        with self._writing() as connection:
+            ids = "SELECT id FROM sessions UNION SELECT session_id FROM doomed"
+            if connection.execute(f"SELECT 1 FROM ({ids}) WHERE id = ?", (session_id,)).fetchone():  # noqa: S608
+                return False
+            at = timestamp(first)
+            _insert_session(connection, {"id": session_id, "title": "", "created_at": at, "updated_at": at})
+            stored = zip(times, map(_storable, bodies), strict=True)
+            rows = [_row(session_id, number, at or first, *each) for number, (at, each) in enumerate(stored, start=1)]
+            _insert_entries(connection, rows)
+        return True
+
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         """Add entries in order, all or none; they are on disk when this returns."""
         return self._retry_without_reserve(lambda: self._append(session_id, bodies))
@@ -425,6 +449,9 @@ class _SessionsProxy(ABC):
 
     def create(self, title: str = "") -> Session:
         return self._writable().create(title)
+
+    def add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
+        return self._writable().add(session_id, bodies)
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         return self._holding(session_id).append(session_id, bodies)

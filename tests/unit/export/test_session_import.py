@@ -2,14 +2,13 @@
 
 import json
 from datetime import UTC, datetime
-from itertools import count
 from typing import Any
 
 import pytest
 
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.errors import SessionError
-from zkchat.export.session_import import Imported, read_session
+from zkchat.export.session_import import Imported, ImportedFile, read_conversations
 from zkchat.export.session_json import as_json
 from zkchat.model.message import (
     ChatMessage,
@@ -36,10 +35,13 @@ from zkchat.model.session import (
 )
 
 
+def read_all(value: Any) -> ImportedFile:
+    return read_conversations(value if isinstance(value, str) else json.dumps(value), now=NOON)
+
+
 def read(value: Any) -> Imported:
-    numbers = count(1)
-    text = value if isinstance(value, str) else json.dumps(value)
-    return read_session(text, now=NOON, new_id=lambda: f"new{next(numbers)}")
+    (imported,) = read_all(value).conversations
+    return imported
 
 
 def messages(value: Any) -> list[ChatMessage]:
@@ -111,8 +113,8 @@ def test_roles_of_other_programs_are_understood(written: str, meant: str) -> Non
     assert messages([{"role": written, "content": "Hi"}])[0].role == meant
 
 
-def test_a_list_of_contents_is_text_images_and_what_is_kept_as_it_is() -> None:
-    (read,) = messages(
+def test_of_a_list_of_contents_text_and_images_are_taken_over_and_the_rest_is_counted() -> None:
+    file = read_all(
         [
             {
                 "role": "user",
@@ -126,9 +128,12 @@ def test_a_list_of_contents_is_text_images_and_what_is_kept_as_it_is() -> None:
             }
         ]
     )
-    assert read.text == "Look: ![image](https://example.org/a.png)done"
-    assert ImagePart(name="image", media_type="image/png", data="AAAA") in read.parts
-    assert [part.kind for part in read.parts if part.kind.startswith("foreign")] == ["foreign:input_audio"]
+    assert next(iter(file.conversations[0].messages.values())).parts == (
+        TextPart(text="Look: "),
+        ImagePart(name="image", media_type="image/png", data="AAAA"),
+        TextPart(text="done"),
+    )
+    assert file.tally.phrases() == ["2 parts left out: 1 image, 1 audio recording"]
 
 
 def test_one_piece_of_content_need_not_be_in_a_list() -> None:
@@ -181,18 +186,17 @@ def test_a_byte_order_mark_does_not_matter() -> None:
         ("[" * 100_000, "nested too deeply"),
         ({"notes": []}, "no conversation"),
         ('"text"', "no conversation"),
-        ([], "no messages"),
-        ({"entries": []}, "no messages"),
+        ([], "It holds no messages"),
+        ({"entries": []}, "It holds no messages"),
         (["Hi"], "Message 1 is not an object"),
-        ([{"role": "user", "content": "Hi"}, {"content": "Hi"}], "Message 2 has no role"),
+        ([{"content": "Hi"}, {"content": "Hi"}], "Message 1 has no role"),
         ([{"role": "king", "content": "Hi"}], "Message 1 has the role 'king', which is none of user, assistant"),
         ([{"role": 5, "content": "Hi"}], "Message 1 has the role 5"),
         ([{"role": "user"}], "Message 1 has no content"),
         ([{"role": "user", "content": 5}], "Message 1 has the content 5, which is no text"),
-        ([{"role": "user", "content": [5]}], "Message 1 has a piece of content that cannot be understood: 5"),
-        ([{"role": "user", "content": "Hi", "name": 5}], "Message 1 has name 5, which is no text"),
-        ([{"role": "user", "content": "Hi", "timestamp": "soon"}], "Message 1 has a time that cannot be read: 'soon'"),
-        ([{"role": "assistant", "content": "", "tool_calls": [{}]}], "Message 1 has a tool call without an id"),
+        ([{"role": "user", "content": [5]}], "no messages that can be read; 1 part left out: 1 'int' part"),
+        ([{"role": "user", "content": [{"type": "input_audio"}]}], "no messages that can be read; 1 part left out"),
+        ([{"role": "assistant", "content": "", "tool_calls": [{}]}], "1 part left out: 1 nameless tool call"),
         ([{"role": "assistant", "content": "", "tool_calls": {}}, 5], "Message 2 is not an object"),
         ([{"role": "king", "parts": []}], "Message 1 cannot be used: role: "),
         ({"entries": [5]}, "Entry 1 of the file is not an object"),
@@ -275,7 +279,7 @@ def test_the_messages_of_an_export_can_be_read_by_themselves() -> None:
 
 def test_an_imported_session_counts_each_message_once() -> None:
     _, entries = stored(message("q1", None, "Why"), message("q1", None, "Why?"))
-    assert Imported([entry.body for entry in entries]).message_count == 1
+    assert Imported("key", [entry.body for entry in entries]).message_count == 1
 
 
 def test_a_number_that_json_does_not_know_becomes_nothing() -> None:

@@ -1,0 +1,492 @@
+"""Conversations as other programs write them: message APIs, exports, logs."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.support.sessions import NOON
+from zkchat.export.session_import import Imported, ImportedFile, read_conversations
+from zkchat.model.message import (
+    ChatMessage,
+    CompactionPart,
+    DocumentReference,
+    FilePart,
+    ImagePart,
+    TextPart,
+    ThinkingPart,
+    TokenUsage,
+    ToolCallPart,
+    ToolResultPart,
+)
+from zkchat.model.session import Entry, thread_of
+
+PNG = "iVBORw0KGgo="
+QUESTION = {"role": "user", "content": "How long?"}
+
+
+def read(value: Any) -> ImportedFile:
+    return read_conversations(value if isinstance(value, str) else json.dumps(value), now=NOON)
+
+
+def messages(value: Any) -> list[ChatMessage]:
+    (imported,) = read(value).conversations
+    return list(imported.messages.values())
+
+
+def thread(imported: Imported) -> list[ChatMessage]:
+    bodies = enumerate(imported.bodies_for("s1"), start=1)
+    return thread_of(Entry(session_id="s1", sequence=number, at=NOON, body=body) for number, body in bodies)
+
+
+def said(found: list[ChatMessage]) -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in found]
+
+
+def test_tool_calls_and_results_of_the_messages_api_become_messages_of_their_own() -> None:
+    found = messages(
+        [
+            QUESTION,
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "Look it up.", "signature": "x"},
+                    {"type": "text", "text": "I look."},
+                    {"type": "tool_use", "id": "t1", "name": "find", "input": {"query": "sleep"}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "7 h"}]},
+                    {"type": "text", "text": "Go on."},
+                ],
+            },
+        ]
+    )
+    assert [message.role for message in found] == ["user", "assistant", "tool", "user"]
+    assert found[1].parts == (
+        ThinkingPart(text="Look it up."),
+        TextPart(text="I look."),
+        ToolCallPart(call_id="t1", name="find", arguments='{"query": "sleep"}'),
+    )
+    assert found[2].parts == (ToolResultPart(call_id="t1", name="find", text="7 h"),)
+    assert [message.parent_id for message in found] == [None, *(message.id for message in found[:3])]
+
+
+def test_the_items_of_the_responses_api_are_read_in_order() -> None:
+    found = messages(
+        {
+            "model": "gpt-5",
+            "instructions": "Be brief.",
+            "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "How long?"}]}],
+            "output": [
+                {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
+                {"type": "function_call", "call_id": "c1", "name": "find", "arguments": '{"q": 1}'},
+                {"type": "function_call_output", "call_id": "c1", "output": "7 h"},
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Seven."}]},
+            ],
+        }
+    )
+    assert said(found) == [
+        ("system", "Be brief."),
+        ("user", "How long?"),
+        ("assistant", ""),
+        ("assistant", ""),
+        ("tool", ""),
+        ("assistant", "Seven."),
+    ]
+    assert found[2].thinking == "Hm."
+    assert found[4].parts == (ToolResultPart(call_id="c1", name="find", text="7 h"),)
+    assert found[5].model == "gpt-5"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [
+            {"type": "human", "data": {"content": "How long?"}},
+            {"type": "ai", "data": {"content": "", "tool_calls": [{"name": "find", "args": {"q": 1}, "id": "c1"}]}},
+            {"type": "tool", "data": {"content": "7 h", "tool_call_id": "c1"}},
+        ],
+        [
+            {"lc": 1, "id": ["langchain", "schema", "HumanMessage"], "kwargs": {"content": "How long?"}},
+            {
+                "lc": 1,
+                "id": ["langchain", "schema", "AIMessage"],
+                "kwargs": {"content": "", "tool_calls": [{"name": "find", "args": {"q": 1}, "id": "c1"}]},
+            },
+            {"lc": 1, "id": ["x", "ToolMessage"], "kwargs": {"content": "7 h", "tool_call_id": "c1"}},
+        ],
+        [
+            QUESTION,
+            {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "find", "arguments": {"q": 1}}}]},
+            {"role": "tool", "content": "7 h", "tool_name": "find"},
+        ],
+        [
+            {"role": "user", "parts": [{"text": "How long?"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "find", "args": {"q": 1}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "find", "response": "7 h"}}]},
+        ],
+    ],
+    ids=["langchain", "langchain-serialized", "ollama", "gemini"],
+)
+def test_a_tool_call_and_its_result_belong_together_in_each_form(written: Any) -> None:
+    asked, called, answered = messages(written)
+    (call,), (result,) = called.parts, answered.parts
+    assert isinstance(call, ToolCallPart)
+    assert asked.text == "How long?"
+    assert (call.name, call.arguments) == ("find", '{"q": 1}')
+    assert result == ToolResultPart(call_id=call.call_id, name="find", text="7 h")
+
+
+def test_calls_without_a_result_and_results_without_a_call_are_left_out_and_counted() -> None:
+    file = read(
+        [
+            QUESTION,
+            {"role": "tool", "tool_call_id": "gone", "content": "7 h"},
+            {
+                "role": "assistant",
+                "content": "Seven.",
+                "tool_calls": [{"id": "c1", "function": {"name": "find", "arguments": "{}"}}],
+            },
+        ]
+    )
+    question, answer = file.conversations[0].messages.values()
+    assert answer.parts == (TextPart(text="Seven."),)
+    assert answer.parent_id == question.id
+    assert file.tally.phrases() == ["2 parts left out: 1 unmatched tool result, 1 unanswered tool call"]
+
+
+def test_a_compaction_block_archives_what_is_before_it() -> None:
+    first, second, summary, answer = messages(
+        [
+            QUESTION,
+            {"role": "assistant", "content": "Seven."},
+            {"role": "assistant", "content": [{"type": "compaction", "content": "Sleep: 7 h."}, "And now?"]},
+        ]
+    )
+    assert summary.parts == (CompactionPart(number=1, summary="Sleep: 7 h.", archived=(first.id, second.id)),)
+    assert (summary.role, summary.context_type) == ("system", "summary")
+    assert (answer.role, answer.text) == ("assistant", "And now?")
+
+
+def test_an_encrypted_compaction_is_counted() -> None:
+    file = read([QUESTION, {"type": "compaction", "encrypted_content": "gAAA"}])
+    assert file.tally.phrases() == ["1 part left out: 1 unreadable summary"]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
+        {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"},
+        {"inlineData": {"mimeType": "image/png", "data": PNG}},
+    ],
+)
+def test_an_image_in_the_file_is_taken_over(piece: Any) -> None:
+    (found,) = messages([{"role": "user", "content": ["See", piece]}])
+    assert found.parts[1] == ImagePart(name="image", media_type="image/png", data=PNG)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,%%%"}},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "no base 64!"}},
+    ],
+)
+def test_an_image_that_is_not_in_the_file_leaves_no_word_behind(piece: Any) -> None:
+    file = read([{"role": "user", "content": ["See", piece]}])
+    assert said(list(file.conversations[0].messages.values())) == [("user", "See")]
+    assert file.tally.parts == {"image": 1}
+
+
+def test_images_and_thoughts_of_ollama_are_read() -> None:
+    asked, answered = messages(
+        [{**QUESTION, "images": [PNG]}, {"role": "assistant", "content": "Seven.", "thinking": "Hm."}]
+    )
+    assert asked.parts == (TextPart(text="How long?"), ImagePart(name="image", media_type="image/png", data=PNG))
+    assert answered.parts == (ThinkingPart(text="Hm."), TextPart(text="Seven."))
+
+
+def test_a_message_that_cannot_be_read_does_not_stop_the_others() -> None:
+    file = read([QUESTION, {"role": "king", "content": "Hi"}, {"role": "assistant", "content": "Seven."}])
+    assert said(list(file.conversations[0].messages.values())) == [("user", "How long?"), ("assistant", "Seven.")]
+    assert file.tally.phrases() == [
+        "1 message left out: Message 2 has the role 'king', which is none of user, assistant, system, tool."
+    ]
+
+
+def test_a_time_that_cannot_be_read_is_counted_and_the_message_kept() -> None:
+    file = read([{**QUESTION, "timestamp": "soon"}, {**QUESTION, "timestamp": 10**30}])
+    assert [message.created_at for message in file.conversations[0].messages.values()] == [NOON, NOON]
+    assert file.tally.parts == {"unreadable time": 2}
+
+
+def test_messages_may_stand_one_on_each_line() -> None:
+    assert said(messages('{"role": "user", "content": "Hi"}\n\n{"role": "assistant", "content": "Ho"}\n')) == [
+        ("user", "Hi"),
+        ("assistant", "Ho"),
+    ]
+
+
+def test_all_conversations_of_a_list_are_read_and_a_bad_one_is_named() -> None:
+    good = {"title": "A", "messages": [QUESTION]}
+    file = read([good, {"title": "B", "messages": []}, 5, good, {"messages": [QUESTION]}])
+    assert [imported.title for imported in file.conversations] == ["A", "How long?"]
+    assert file.tally.conversation_count == 3
+    assert file.tally.conversations == [
+        "2 (“B”): It holds no messages that can be read.",
+        "3: It is no conversation.",
+        "4 (“A”): It is there twice.",
+    ]
+
+
+def test_two_conversations_with_one_id_stay_two() -> None:
+    file = read([{"id": "1", "messages": [QUESTION]}, {"id": "1", "messages": [{**QUESTION, "content": "Why?"}]}])
+    assert [imported.title for imported in file.conversations] == ["How long?", "Why?"]
+    assert len({imported.key for imported in file.conversations}) == 2
+
+
+# zk-chat
+
+ZK_CHAT = {
+    "morning": {
+        "messages": [
+            {
+                "role": "system",
+                "content": "[Previous conversation summary]: We spoke of [[Sleep]].",
+                "timestamp": "2026-02-03T09:00:00",
+            },
+            {
+                "role": "user",
+                "content": "What of [[Light]]?",
+                "references": [
+                    {
+                        "wikilink": "[[Light]]",
+                        "relative_path": "Health\\Light.md",
+                        "reference_type": "direct",
+                        "summary": None,
+                        "context_snippet": None,
+                    },
+                    {"wikilink": "[[Gone]]", "relative_path": None, "reference_type": "direct"},
+                    {"wikilink": "[[Out]]", "relative_path": "../../etc/passwd", "reference_type": "direct"},
+                ],
+                "timestamp": "2026-02-03T09:00:01",
+                "tool_calls": None,
+                "token_count": 5,
+                "augmented_token_count": 40,
+                "tool_tokens": None,
+            },
+            {
+                "role": "assistant",
+                "content": "It wakes you.",
+                "references": [
+                    {
+                        "wikilink": "[[Sun]]",
+                        "relative_path": "Sun.md",
+                        "reference_type": "search",
+                        "context_snippet": "s",
+                    }
+                ],
+                "timestamp": None,
+                "tool_calls": [{"id": "c1", "name": "read_document", "arguments": {"relative_path": "Sun.md"}}],
+                "token_count": 4,
+                "tool_tokens": 21,
+            },
+        ],
+        "created_at": "2026-02-03T09:00:00",
+        "last_updated": "2026-02-03T09:05:00",
+    },
+    "evening": {"messages": [QUESTION], "created_at": "2026-02-03T21:00:00"},
+}
+
+
+def test_all_sessions_of_zk_chat_come_with_their_references_and_counts() -> None:
+    file = read(ZK_CHAT)
+    assert file.form == "zk-chat sessions"
+    assert [imported.title for imported in file.conversations] == ["What of [[Light]]?", "How long?"]
+    summary, asked, answered = file.conversations[0].messages.values()
+    assert summary.parts == (CompactionPart(number=1, summary="We spoke of [[Sleep]]."),)
+    assert asked.references == (
+        DocumentReference(wikilink="[[Light]]", relative_path="Health/Light.md"),
+        DocumentReference(wikilink="[[Gone]]", status="missing"),
+        DocumentReference(wikilink="[[Out]]", status="missing"),
+    )
+    assert (asked.token_count, asked.augmented_token_count, asked.tool_tokens) == (5, 40, 0)
+    assert answered.references == (
+        DocumentReference(wikilink="[[Sun]]", relative_path="Sun.md", reference_type="search", snippet="s"),
+    )
+    assert (answered.token_count, answered.tool_tokens) == (4, 21)
+    assert asked.created_at == datetime(2026, 2, 3, 9, 0, 1).astimezone()  # written without a zone
+    assert file.tally.phrases() == ["1 part left out: 1 unanswered tool call"]
+
+
+# ChatGPT
+
+
+def node(id_: str, parent: str | None, *children: str, **message: Any) -> dict[str, Any]:
+    role = message.pop("role", "user")
+    content = message.pop("content", None)
+    content = {"content_type": "text", "parts": [content]} if isinstance(content, str) else content
+    own = {"id": id_, "author": {"role": role, "name": message.pop("name", None)}, "content": content, **message}
+    return {"id": id_, "parent": parent, "children": [*children], "message": own if content else None}
+
+
+def chatgpt(*nodes: dict[str, Any], current: str) -> dict[str, Any]:
+    mapping = {each["id"]: each for each in nodes}
+    return {"title": "Sleep", "conversation_id": "c-1", "mapping": mapping, "current_node": current}
+
+
+def test_the_tree_of_chatgpt_becomes_a_session_with_its_branches() -> None:
+    file = read(
+        [
+            chatgpt(
+                node("root", None, "q1"),
+                node("q1", "root", "a1", "a2", content="How long?", create_time=1683554160.5),
+                node("a1", "q1", "q2", role="assistant", content="Seven.", metadata={"model_slug": "gpt-4o"}),
+                node("a2", "q1", role="assistant", content="Eight."),
+                node("q2", "a1", "a3", content="Sure?"),
+                node("a3", "q2", role="assistant", content="Yes."),
+                current="a3",
+            )
+        ]
+    )
+    (imported,) = file.conversations
+    assert (file.form, imported.title) == ("ChatGPT export", "Sleep")
+    assert [message.text for message in imported.messages.values()] == [
+        "How long?",
+        "Seven.",
+        "Sure?",
+        "Yes.",
+        "Eight.",
+    ]
+    found = thread(imported)
+    assert said(found) == [("user", "How long?"), ("assistant", "Seven."), ("user", "Sure?"), ("assistant", "Yes.")]
+    assert found[0].created_at == datetime(2023, 5, 8, 13, 56, 0, 500_000, tzinfo=UTC)
+    assert (found[1].model, found[1].external_id) == ("gpt-4o", "a1")
+    assert file.tally.is_empty
+
+
+def test_tools_thoughts_and_media_of_chatgpt_are_read_or_counted() -> None:
+    picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}
+    sound = {"content_type": "audio_asset_pointer", "asset_pointer": "sediment://x"}
+    spoken = {"content_type": "audio_transcription", "text": "How many?", "direction": "in"}
+    file = read(
+        [
+            chatgpt(
+                node(
+                    "s",
+                    None,
+                    "q1",
+                    role="system",
+                    content={"content_type": "user_editable_context", "user_profile": "x"},
+                ),
+                node(
+                    "q1",
+                    "s",
+                    "t",
+                    content={"content_type": "multimodal_text", "parts": [picture, sound, spoken]},
+                    metadata={"attachments": [{"name": "a.png", "mime_type": "image/png"}, {"name": "b.pdf"}]},
+                ),
+                node(
+                    "t",
+                    "q1",
+                    "c",
+                    role="assistant",
+                    content={"content_type": "thoughts", "thoughts": [{"content": "Hm."}]},
+                ),
+                node(
+                    "c",
+                    "t",
+                    "r",
+                    role="assistant",
+                    recipient="python",
+                    content={"content_type": "code", "text": "1 + 1"},
+                ),
+                node(
+                    "r", "c", "a", role="tool", name="python", content={"content_type": "execution_output", "text": "2"}
+                ),
+                node("a", "r", role="assistant", recipient="all", content="Two."),
+                current="a",
+            )
+        ]
+    )
+    question, thought, call, result, answer = thread(file.conversations[0])
+    assert (question.text, thought.thinking, answer.text) == ("How many?", "Hm.", "Two.")
+    assert call.parts == (ToolCallPart(call_id="c", name="python", arguments="1 + 1"),)
+    assert result.parts == (ToolResultPart(call_id="c", name="python", text="2"),)
+    assert file.tally.parts == {"image": 1, "audio recording": 1, "file": 1, "custom instruction": 1}
+
+
+def test_a_tree_with_a_circle_or_without_a_root_is_read_once() -> None:
+    (imported,) = read(
+        chatgpt(node("a", "b", "b", content="A"), node("b", "a", "a", content="B"), current="nowhere")
+    ).conversations
+    assert sorted(message.text for message in imported.messages.values()) == ["A", "B"]
+
+
+# Claude
+
+
+def test_an_export_of_claude_is_read_by_its_typed_content() -> None:
+    file = read(
+        [
+            {
+                "uuid": "c-1",
+                "name": "Sleep",
+                "chat_messages": [
+                    {
+                        "uuid": "m1",
+                        "sender": "human",
+                        "text": "How long?",
+                        "content": [{"type": "text", "text": "How long?"}],
+                        "created_at": "2026-02-03T09:00:00.000000Z",
+                        "attachments": [{"file_name": "log.txt", "file_type": "txt", "extracted_content": "7 h"}],
+                        "files": [{"file_name": "log.txt"}, {"file_name": "photo.jpg"}],
+                    },
+                    {
+                        "uuid": "m2",
+                        "sender": "assistant",
+                        "text": "```\nThis block is not supported on your current device yet.\n```\nSeven.",
+                        "content": [
+                            {"type": "tool_use", "id": "t1", "name": "search", "input": {"q": "x"}},
+                            {"type": "tool_result", "tool_use_id": "t1", "name": "search", "content": "7 h"},
+                            {"type": "text", "text": "Seven."},
+                            {"type": "token_budget"},
+                        ],
+                    },
+                ],
+            }
+        ]
+    )
+    assert (file.form, file.conversations[0].title) == ("Claude export", "Sleep")
+    asked, called, result, answered = thread(file.conversations[0])
+    assert asked.parts == (TextPart(text="How long?"), FilePart(name="log.txt", text="7 h"))
+    assert [part.kind for part in (*called.parts, *result.parts)] == ["tool_call", "tool_result"]
+    assert answered.text == "Seven."
+    assert answered.external_id == "m2"
+    assert file.tally.parts == {"file": 1, "'token_budget' part": 1}
+
+
+def test_a_placeholder_of_an_older_export_of_claude_is_not_taken_for_words() -> None:
+    text = "Well:\n```\nThis block is not supported on your current device yet.\n```\nSeven."
+    file = read({"uuid": "c", "name": "", "chat_messages": [{"sender": "assistant", "text": text, "content": []}]})
+    assert said(list(file.conversations[0].messages.values())) == [("assistant", "Well:\nSeven.")]
+    assert file.tally.parts == {"unexported block": 1}
+
+
+def test_usage_and_model_of_an_answer_are_kept() -> None:
+    answer = {"role": "assistant", "content": "7", "model": "m", "usage": {"input_tokens": 3, "output_tokens": 1}}
+    (found,) = messages([answer])
+    assert (found.model, found.usage) == ("m", TokenUsage(prompt_tokens=3, completion_tokens=1))
+
+
+def test_the_same_file_gives_the_same_ids_and_another_one_others() -> None:
+    (first,), (again,), (other,) = (read([{**QUESTION, "content": text}]).conversations for text in ("a", "a", "b"))
+    assert (first.key, [*first.messages]) == (again.key, [*again.messages])
+    assert first.key != other.key
+    assert not {*first.messages} & {*other.messages}

@@ -1,0 +1,179 @@
+"""The exports of ChatGPT and Claude, and the sessions of zk-chat, in the common form of foreign conversations."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from zkchat.export.foreign_messages import ForeignConversation
+from zkchat.export.foreign_parts import text_at
+from zkchat.export.session_json import Json
+
+_SUMMARY: Final = "[Previous conversation summary]: "
+"""How zk-chat marks the message that stands for earlier ones."""
+_HIDDEN_TYPES: Final = frozenset({"user_editable_context", "model_editable_context"})
+
+
+def chatgpt_conversation(value: Mapping[str, Json]) -> ForeignConversation:
+    """A conversation of ChatGPT's export: a tree of nodes, one of them the current one."""
+    mapping = value.get("mapping")
+    nodes = {id_: node for id_, node in mapping.items() if isinstance(node, dict)} if isinstance(mapping, dict) else {}
+    return ForeignConversation(
+        id=text_at(value, "conversation_id", "id"),
+        title=text_at(value, "title"),
+        model=text_at(value, "default_model_slug"),
+        head=text_at(value, "current_node"),
+        messages=[message for id_ in _in_order(nodes) if (message := _chatgpt_message(id_, nodes))],
+    )
+
+
+def _in_order(nodes: Mapping[str, Mapping[str, Json]]) -> Iterator[str]:
+    """The nodes of a tree, each after its parent; those that no root leads to follow at the end."""
+    seen: set[str] = set()
+    roots = [id_ for id_, node in nodes.items() if node.get("parent") not in nodes]
+    for root in (*roots, *nodes):
+        waiting = [root]
+        while waiting:
+            id_ = waiting.pop()
+            if id_ in seen or id_ not in nodes:
+                continue
+            seen.add(id_)
+            yield id_
+            children = nodes[id_].get("children")
+            waiting.extend(
+                reversed([child for child in children if isinstance(child, str)]) if isinstance(children, list) else ()
+            )
+
+
+def _chatgpt_message(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> dict[str, Json] | None:
+    node = nodes[id_]
+    message = node.get("message")
+    parent = node.get("parent")
+    common: dict[str, Json] = {"id": id_, "parent": parent}
+    if not isinstance(message, dict):
+        return {**common, "role": "system", "content": ""}
+    author, content, metadata = (
+        value if isinstance(value := message.get(key), dict) else {} for key in ("author", "content", "metadata")
+    )
+    recipient = text_at(message, "recipient")
+    role = author.get("role")
+    parts: Json = _chatgpt_content(content)
+    if role == "assistant" and recipient not in ("", "all"):
+        parts = [{"type": "tool_call", "id": id_, "name": recipient, "arguments": _plain_text(parts)}]
+    return {
+        **common,
+        "role": role,
+        "name": None if role == "tool" else author.get("name"),
+        "tool_name": author.get("name"),
+        "tool_call_id": parent if role == "tool" else None,
+        "content": parts,
+        "files": _unsent_files(metadata.get("attachments"), parts),
+        "create_time": message.get("create_time"),
+        "model": metadata.get("model_slug"),
+    }
+
+
+def _chatgpt_content(content: Mapping[str, Json]) -> list[Json]:
+    kind, parts = text_at(content, "content_type"), content.get("parts")
+    if isinstance(parts, list):
+        return [part for part in parts if part != ""]
+    match kind:
+        case "code" | "execution_output" | "tether_quote" | "sonic_webpage" | "system_error":
+            return [{"type": "text", "text": text_at(content, "text")}]
+        case "tether_browsing_display":
+            return [{"type": "text", "text": text_at(content, "result", "summary")}]
+        case "thoughts":
+            return [{"type": "thoughts", "thoughts": content.get("thoughts")}]
+        case _:
+            return [{**content, "type": kind or "unknown"}]
+
+
+def _plain_text(parts: Json) -> str:
+    listed = parts if isinstance(parts, list) else []
+    return "".join(
+        part if isinstance(part, str) else text_at(part, "text") for part in listed if isinstance(part, str | dict)
+    )
+
+
+def _unsent_files(attachments: Json, parts: Json) -> list[Json]:
+    """The attachments that are not among the parts: images stand there too."""
+    listed = attachments if isinstance(attachments, list) else []
+    shown = sum(isinstance(part, dict) for part in parts) if isinstance(parts, list) else 0
+    images = [
+        each
+        for each in listed
+        if isinstance(each, dict) and text_at(each, "mime_type", "mimeType").startswith("image/")
+    ]
+    return [each for each in listed if each not in images[:shown]]
+
+
+def claude_conversation(value: Mapping[str, Json]) -> ForeignConversation:
+    """A conversation of Claude's export."""
+    messages = value.get("chat_messages")
+    return ForeignConversation(
+        id=text_at(value, "uuid", "id"),
+        title=text_at(value, "name", "title"),
+        model=text_at(value, "model"),
+        head=text_at(value, "current_leaf_message_uuid"),
+        messages=[_claude_message(each) for each in messages] if isinstance(messages, list) else [],
+    )
+
+
+def _claude_message(value: Json) -> Json:
+    """The typed content counts; the plain text beside it holds placeholders for what it leaves out."""
+    if not isinstance(value, dict):
+        return value
+    content = value.get("content")
+    files, attachments = value.get("files"), value.get("attachments")
+    known = (
+        {text_at(each, "file_name") for each in attachments if isinstance(each, dict)}
+        if isinstance(attachments, list)
+        else set()
+    )
+    return {
+        **value,
+        "content": content if content else value.get("text"),
+        "files": [each for each in files if not (isinstance(each, dict) and text_at(each, "file_name") in known)]
+        if isinstance(files, list)
+        else None,
+    }
+
+
+def zk_chat_conversation(id_: str, value: Mapping[str, Json]) -> ForeignConversation:
+    """A session of zk-chat's `chat_sessions.json`."""
+    messages = value.get("messages")
+    return ForeignConversation(
+        id=id_,
+        title=text_at(value, "title", "name"),
+        messages=[_zk_chat_message(each, value) for each in messages] if isinstance(messages, list) else [],
+        has_local_times=True,
+    )
+
+
+def _zk_chat_message(value: Json, session: Mapping[str, Json]) -> Json:
+    if not isinstance(value, dict):
+        return value
+    content = value.get("content")
+    if value.get("role") == "system" and isinstance(content, str) and content.startswith(_SUMMARY):
+        value = {**value, "content": [{"type": "compaction", "content": content.removeprefix(_SUMMARY)}]}
+    has_time = value.get("timestamp") is not None
+    return value if has_time else {**value, "timestamp": session.get("created_at")}
+
+
+def is_chatgpt(value: Json) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
+
+
+def is_claude(value: Json) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
+
+
+def is_session(value: Json) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("messages"), list)
+
+
+def is_zk_chat(value: Json) -> bool:
+    """Whether this is a mapping of ids to sessions."""
+    return isinstance(value, dict) and bool(value) and any(map(is_session, value.values()))
+
+
+def first_of(values: Sequence[Json]) -> Json:
+    return next((value for value in values if isinstance(value, dict)), None)
