@@ -25,7 +25,7 @@ from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacted, Warned
 from zkchat.model.message import ChatMessage, CompactionPart, Condensed, DocumentReference, ToolResultPart
 from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ThinkingChunk
-from zkchat.model.session import MessageEntry, Window
+from zkchat.model.session import MessageEntry, Window, mark_condensed
 from zkchat.ports import ModelProvider, Tokenizer
 
 TIMEOUT = 300.0
@@ -107,6 +107,7 @@ class Compactor:
     def apply(self, part: CompactionPart) -> tuple[ChatMessage, Warned | None]:
         """From now on the model sees the conversation as the compaction leaves it."""
         tokens = self.tokenizer.count(part.summary)
+        part = mark_condensed(part, self.journal.history)
         message = self.journal.next_message("system", part, context_type="summary", token_count=tokens)
         return message, self.journal.append(MessageEntry(message=message))
 
@@ -140,6 +141,8 @@ class Compactor:
         info = self.provider.info
         before = earlier.summary if earlier else ""
         trouble = ""
+        if earlier and not folded and self.tokenizer.count(before) <= room:
+            return before, earlier.made_by, ""  # written once more it would say the same, or less
         if not (info.needs_notes or info.needs_evidence):
             replaced = "\n".join([before, *(message.text for message in folded)])
             limit = min(room, max(1, self.tokenizer.count(replaced) - 1))

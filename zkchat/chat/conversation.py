@@ -20,7 +20,7 @@ from zkchat.chat.turn import Turn
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.calibration import Calibration
 from zkchat.context.selection import added_items
-from zkchat.context.strategies import CompactionPlan, Retention
+from zkchat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, Retention
 from zkchat.errors import ProviderError, StorageError, UsageError
 from zkchat.memory.facts import Remembered
 from zkchat.model.choices import CompactionStrategy
@@ -40,8 +40,12 @@ from zkchat.model.session import (
     TitleEntry,
     Window,
     compaction_of,
+    mark_condensed,
 )
 
+NOTHING_TO_SUMMARISE: Final = (
+    "There is nothing to summarise: before the last messages there is nothing, or less than a summary takes."
+)
 UNUSED_AFTER: Final = 10
 """Turns without use after which a note or tool is suggested for removal."""
 
@@ -245,7 +249,7 @@ class Conversation:
         if (plan := self._plan(assembled, keep, strategy)) is None:
             return None
         part, trouble = await self.requests.compactor.draft(assembled, plan, focus)
-        return Preview(plan=plan, part=part, trouble=trouble)
+        return Preview(plan=plan, part=mark_condensed(part, self.history), trouble=trouble)
 
     def compact(
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
@@ -259,7 +263,7 @@ class Conversation:
         assembled = await self.measure()
         plan = self._plan(assembled, keep, strategy)
         if plan is None:
-            await emit(Warned(text="There is nothing to summarise: the last messages stay as they are."))
+            await emit(Warned(text=NOTHING_TO_SUMMARISE))
             return
         await emit(Compacting(messages=len(plan.archived), tokens=assembled.usage.total))
         await self.requests.compactor.run(assembled, plan, emit, focus)
@@ -267,12 +271,17 @@ class Conversation:
     def _plan(
         self, assembled: AssembledRequest, keep: int | None, strategy: CompactionStrategy | None
     ) -> CompactionPlan | None:
-        return self.requests.plan_compaction(
+        """What the user asks for; None where there is nothing to gain from it."""
+        found = self.requests.plan_compaction(
             assembled,
             strategy=strategy,
             keep=None if keep is None else Retention(recent=keep, least=min(keep, 2)),
             now=True,
         )
+        if found and found.summary_budget and not found.condensed and assembled.sizes.keys() >= {*found.archived}:
+            replaced = sum(assembled.sizes[id_] for id_ in found.archived)
+            return found if replaced > MIN_SUMMARY_TOKENS else None
+        return found
 
     def uncompact(self) -> ChatMessage | None:
         """Take the last compaction back, and return its marker; None if none is in force."""

@@ -173,7 +173,7 @@ def summary(
         io.note("Nothing was summarised in this session: the model sees all of it.")
     for part in known:
         by = f"by {part.made_by}" if part.made_by else "from the messages themselves"
-        io.out(f"#{part.number}, {len(part.archived)} messages archived, made {by}")
+        io.out(f"#{part.number}, {part.effect}, made {by}")
         io.out(part.summary or "(no summary)")
         for reference in part.references:
             io.out(f"- {reference.wikilink} is {reference.relative_path}")

@@ -10,6 +10,7 @@ from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, c
 from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_session_conversation
 from zkchat.errors import ExitCode
 from zkchat.model.choices import CompactionStrategy
+from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
@@ -105,12 +106,14 @@ async def _print_preview(
     *,
     as_json: bool,
 ) -> int:
+    from zkchat.chat.conversation import NOTHING_TO_SUMMARISE
+
     conversation = opened.conversation
     found = await conversation.preview(focus, keep=keep, strategy=strategy)
     if found is None:
         if as_json:
             io.json(None)
-        io.note("There is nothing to summarise: the last messages stay as they are.")
+        io.note(NOTHING_TO_SUMMARISE)
         return ExitCode.OK
     part, numbers = found.part, {message.id: n for n, message in enumerate(conversation.messages, start=1)}
     if as_json:
@@ -118,11 +121,14 @@ async def _print_preview(
         return ExitCode.OK
     if found.trouble:
         io.note(f"warning: {found.trouble}")
-    which = ", ".join(str(numbers[id_]) for id_ in part.archived)
-    io.out(f"Would archive {len(part.archived)} messages ({which}).")
+    if part.archived:
+        which = ", ".join(str(numbers[id_]) for id_ in part.archived)
+        io.out(f"Would archive {counted(len(part.archived), 'message')} ({which}).")
     io.out(f"Tokens: {part.tokens_before:,} now, about {part.tokens_after:,} after.")
-    if part.condensed:
-        io.out(f"Would shorten {len(part.condensed)} messages that stay.")
+    if part.shortened:
+        io.out(f"Would shorten {counted(len(part.shortened), 'message')} that would stay.")
+    if part.stripped:
+        io.out(f"Would leave out the documents of {counted(len(part.stripped), 'earlier message')}.")
     io.out(f"The summary would be:\n{part.summary or '(none)'}")
     return ExitCode.OK
 

@@ -319,6 +319,7 @@ def _message_lines(message: "ChatMessage") -> Iterator[str]:
 def _format_part(part: "Part") -> str:
     """A part as text; thinking and evidence are left to `--json`."""
     from zkchat.model import message as parts
+    from zkchat.render import phrases
 
     match part:
         case parts.TextPart():
@@ -332,9 +333,7 @@ def _format_part(part: "Part") -> str:
         case parts.FilePart() | parts.ImagePart():
             text = f"[{part.name}]"
         case parts.CompactionPart():
-            freed = part.tokens_before - part.tokens_after
-            archived = f"{len(part.archived)} messages archived, ~{freed:,} tokens freed"
-            text = f"Context compacted #{part.number}: {archived}\n{part.summary}"
+            text = f"{phrases.compaction_part(part)}\n{part.summary}"
         case parts.UnknownPart():
             text = f"[{part.kind}]"
         case _:

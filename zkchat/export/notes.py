@@ -125,7 +125,7 @@ def _part_text(part: Part) -> str:
         case TextPart():
             return part.text
         case CompactionPart():
-            marker = f"Context compacted #{part.number}: {len(part.archived)} messages archived"
+            marker = f"Context compacted #{part.number}: {part.effect}"
             return _quoted(f"{marker}\n\n{part.summary}".strip())
         case ImagePart():
             return f"(image: {_in_line(part.name)})"

@@ -27,6 +27,7 @@ from zkchat.model.choices import (
     Role,
     ToolName,
 )
+from zkchat.model.text import counted
 
 
 def tags_of(union: Any) -> frozenset[str]:
@@ -301,6 +302,10 @@ class Condensed(Value):
     message_id: str
     call_id: str = ""
     text: str
+    is_earlier: bool = False
+    """Whether an earlier compaction shortened it already."""
+    lacks_documents: bool = False
+    """Whether its own words are whole, and only documents that came with it are left out."""
 
 
 class CompactionPart(Value):
@@ -321,6 +326,26 @@ class CompactionPart(Value):
     """The documents of the archived messages, carried over whatever the summary says of them."""
     tokens_before: int = 0
     tokens_after: int = 0
+
+    @property
+    def shortened(self) -> frozenset[str]:
+        """The messages that it shortened, by id."""
+        return frozenset(each.message_id for each in self.condensed if not (each.is_earlier or each.lacks_documents))
+
+    @property
+    def stripped(self) -> frozenset[str]:
+        """The messages that it sends without their documents, by id."""
+        return frozenset(each.message_id for each in self.condensed if each.lacks_documents and not each.is_earlier)
+
+    @property
+    def effect(self) -> str:
+        """What it did to messages: "6 messages archived, 1 message shortened"."""
+        done = (
+            (len(self.archived), f"{counted(len(self.archived), 'message')} archived"),
+            (len(self.shortened), f"{counted(len(self.shortened), 'message')} shortened"),
+            (len(self.stripped), f"documents of {counted(len(self.stripped), 'earlier message')} left out"),
+        )
+        return ", ".join(words for count, words in done if count) or "summary shortened"
 
 
 class EvidencePart(Value):

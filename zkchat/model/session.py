@@ -11,6 +11,7 @@ from zkchat.model.choices import Role
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
+    Condensed,
     Priority,
     RequestItem,
     TextPart,
@@ -327,6 +328,19 @@ def sessions_called(name: str, sessions: Iterable[Session]) -> list[Session]:
 def compaction_of(message: ChatMessage) -> CompactionPart | None:
     """What a message says about a compaction, if it marks one."""
     return next((part for part in message.parts if isinstance(part, CompactionPart)), None)
+
+
+def mark_condensed(part: CompactionPart, history: "History") -> CompactionPart:
+    """The part with it noted of each short form whether it is new, and whether only documents are left out of it."""
+    before, messages = history.window.condensed, history.messages
+
+    def marked(short: Condensed) -> Condensed:
+        message = messages.get(short.message_id)
+        is_whole = message is not None and not short.call_id and message.text.strip() in short.text
+        is_earlier = before.get((short.message_id, short.call_id)) == short.text
+        return short.model_copy(update={"is_earlier": is_earlier, "lacks_documents": is_whole})
+
+    return part.model_copy(update={"condensed": tuple(marked(short) for short in part.condensed)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Final, assert_never
 from zkchat.model.choices import DEFAULT_PRIORITY, KEEP_PRIORITY
 from zkchat.model.events import Compacted, Compacting
 from zkchat.model.message import ChatMessage, CompactionPart
-from zkchat.model.text import shorten
+from zkchat.model.text import counted, shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
 _MAX_ARGUMENTS_LENGTH: Final = 60
@@ -41,7 +41,10 @@ def notice(event: Compacting | Compacted) -> str:
     """One line about something that happened besides the answer."""
     match event:
         case Compacting():
-            return f"Summarising {event.messages} older messages ({event.tokens:,} tokens in the context) …"
+            filled = f"({event.tokens:,} tokens in the context) …"
+            if not event.messages:
+                return f"Making room {filled}"
+            return f"Summarising {counted(event.messages, 'older message')} {filled}"
         case Compacted():
             return compaction(event.message)
         case _:
@@ -49,13 +52,14 @@ def notice(event: Compacting | Compacted) -> str:
 
 
 def compaction(message: ChatMessage) -> str:
-    """The marker in the history where older messages were archived."""
-    return " ".join(
-        f"Context compacted #{part.number}: {len(part.archived)} messages archived, "
-        f"~{max(0, part.tokens_before - part.tokens_after):,} tokens freed"
-        for part in message.parts
-        if isinstance(part, CompactionPart)
-    )
+    """The marker in the history where older messages were archived or shortened."""
+    return " ".join(compaction_part(part) for part in message.parts if isinstance(part, CompactionPart))
+
+
+def compaction_part(part: CompactionPart) -> str:
+    """`Context compacted #1: 45 messages archived, ~12,300 tokens freed`."""
+    freed = part.tokens_before - part.tokens_after
+    return f"Context compacted #{part.number}: {part.effect}" + (f", ~{freed:,} tokens freed" if freed > 0 else "")
 
 
 def priority_effect(priority: int) -> str:

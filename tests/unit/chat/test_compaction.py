@@ -11,15 +11,16 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.compaction import Policy
-from zkchat.chat.conversation import Conversation
+from zkchat.chat.conversation import NOTHING_TO_SUMMARISE, Conversation
 from zkchat.context.instructions import SUMMARY
 from zkchat.context.strategies import CompactionPlan, Retention
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, PromptTooLong, ProviderError, UsageError
 from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import CompactionPart, ToolCallPart
+from zkchat.model.message import CompactionPart, Condensed, ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
 from zkchat.model.session import MessageEntry, compaction_of, thread_of
+from zkchat.render import phrases
 from zkchat.vault.library import Library
 
 E = TypeVar("E")
@@ -334,6 +335,58 @@ def test_a_pinned_message_is_kept_word_for_word(library: Library, store: Session
         talk.pin("nowhere")
 
 
+def test_a_summary_that_fits_is_not_written_once_more(library: Library, store: SessionsInMemory) -> None:
+    provider = Reciting(wordy)
+    talk = conversation_over(library, store, provider)
+    told(talk, 6)
+    events_of(talk.compact(keep=2))
+    asked, earlier = len(provider.summaries), parts(talk)[-1]
+    plan = CompactionPlan(
+        kept=tuple(message.id for message in talk.window.live),
+        condensed={talk.window.live[1].id: 40},
+        summary_budget=400,
+    )
+    compactor, assembled = talk.requests.compactor, asyncio.run(talk.measure())
+    drafted, trouble = asyncio.run(compactor.draft(assembled, plan))
+    assert (drafted.summary, drafted.made_by, trouble) == (earlier.summary, earlier.made_by, "")
+    assert len(provider.summaries) == asked
+    marker, _ = compactor.apply(drafted)
+    (part,) = marker.parts
+    assert isinstance(part, CompactionPart)
+    assert part.effect == "1 message shortened"
+
+
+def test_documents_that_are_left_out_of_earlier_messages_are_counted_apart(
+    library: Library, store: SessionsInMemory
+) -> None:
+    talk = conversation_over(library, store, Reciting(wordy))
+    told(talk, 3)
+    first, answer, second, *_ = talk.window.live
+    short = [
+        Condensed(message_id=first.id, text=first.text),
+        Condensed(message_id=second.id, text=f"{second.text}\n[documents left out]"),
+        Condensed(message_id=answer.id, text="Answer […]"),
+    ]
+    compactor = talk.requests.compactor
+    one, _ = compactor.apply(CompactionPart(number=1, summary="", condensed=(*short[:1],)))
+    compactor.apply(CompactionPart(number=2, summary="", condensed=(*short,)))
+    assert [part.effect for part in parts(talk)] == [
+        "documents of 1 earlier message left out",
+        "1 message shortened, documents of 1 earlier message left out",
+    ]
+    assert phrases.compaction(one) == "Context compacted #1: documents of 1 earlier message left out"
+
+
+def test_messages_that_take_less_than_a_summary_are_not_summarised(library: Library, store: SessionsInMemory) -> None:
+    talk = conversation_over(library, store, Reciting())
+    for number in range(4):
+        events_of(talk.say(f"Hello {number}?"))
+    assert [event.text for event in of_kind(events_of(talk.compact(keep=4)), Warned)] == [NOTHING_TO_SUMMARISE]
+    assert asyncio.run(talk.preview(keep=4)) is None
+    assert not parts(talk)
+    assert of_kind(events_of(talk.compact(keep=4, strategy="discard")), Compacted)
+
+
 def test_an_important_message_is_kept_word_for_word(library: Library, store: SessionsInMemory) -> None:
     provider = Reciting(wordy)
     talk = conversation_over(library, store, provider)
@@ -474,6 +527,4 @@ def test_turns_that_are_withheld_can_be_compacted_again_and_again(library: Libra
     assert of_kind(events_of(talk.compact(keep=4)), Compacted)
     assert of_kind(events_of(talk.compact(keep=2)), Compacted)
     assert [part.summary for part in parts(talk)] == ["", ""]
-    assert [event.text for event in of_kind(events_of(talk.compact(keep=2)), Warned)] == [
-        "There is nothing to summarise: the last messages stay as they are."
-    ]
+    assert [event.text for event in of_kind(events_of(talk.compact(keep=2)), Warned)] == [NOTHING_TO_SUMMARISE]

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.support.screens import an_answer
-from zkchat.model.message import CompactionPart, TextPart
+from zkchat.model.events import Compacting
+from zkchat.model.message import CompactionPart, Condensed, TextPart
 from zkchat.render import phrases
 
 
@@ -42,3 +43,33 @@ def test_a_compaction_says_what_it_archived_and_freed() -> None:
     part = CompactionPart(number=2, summary="…", archived=("a", "b"), tokens_before=12_900, tokens_after=600)
     message = an_answer().model_copy(update={"parts": (TextPart(text="x"), part)})
     assert phrases.compaction(message) == "Context compacted #2: 2 messages archived, ~12,300 tokens freed"
+
+
+@pytest.mark.parametrize(
+    ("condensed", "effect"),
+    [
+        ((Condensed(message_id="a", text="…"),), "1 message shortened"),
+        (
+            (Condensed(message_id="a", call_id="1", text="…"), Condensed(message_id="a", call_id="2", text="…")),
+            "1 message shortened",
+        ),
+        (
+            tuple(Condensed(message_id=id_, text="…", lacks_documents=True) for id_ in "abc"),
+            "documents of 3 earlier messages left out",
+        ),
+        (
+            (Condensed(message_id="a", text="…", is_earlier=True), Condensed(message_id="b", text="…")),
+            "1 message shortened",
+        ),
+        ((), "summary shortened"),
+    ],
+)
+def test_a_compaction_that_archived_nothing_says_what_it_did(condensed: tuple[Condensed, ...], effect: str) -> None:
+    part = CompactionPart(number=1, summary="…", condensed=condensed, tokens_before=900, tokens_after=600)
+    marker = an_answer().model_copy(update={"parts": (part,)})
+    assert phrases.compaction(marker) == f"Context compacted #1: {effect}, ~300 tokens freed"
+
+
+def test_making_room_without_archiving_is_not_called_summarising() -> None:
+    assert phrases.notice(Compacting(messages=0, tokens=900)) == "Making room (900 tokens in the context) …"
+    assert phrases.notice(Compacting(messages=1, tokens=900)).startswith("Summarising 1 older message (")

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from zkchat.errors import UsageError
 from zkchat.model.choices import DEFAULT_PRIORITY
-from zkchat.model.message import ChatMessage
+from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.session import compaction_of
 from zkchat.model.text import counted
 from zkchat.render import phrases
@@ -70,9 +70,15 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     part = compaction_of(message) if message else None
     if part is None:
         raise UsageError("Nothing is compacted in this conversation.")
-    back = counted(len(part.archived), "message")
-    context.surface.print(f"Compaction #{part.number} is taken back: {back} in the context again.")
+    context.surface.print(f"Compaction #{part.number} is taken back: {_what_is_back(part)}.")
     return NOTHING
+
+
+def _what_is_back(part: CompactionPart) -> str:
+    archived, whole = len(part.archived), len(part.shortened | part.stripped)
+    back = [f"{counted(archived, 'message')} in the context again"] if archived else []
+    back += [f"{counted(whole, 'message')} whole again"] if whole else []
+    return ", ".join(back) or "the earlier summary stands again"
 
 
 async def model(context: CommandContext, argument: str) -> Outcome:

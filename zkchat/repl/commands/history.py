@@ -54,9 +54,9 @@ async def expand(context: CommandContext, argument: str) -> Outcome:
     context.surface.print(phrases.compaction(message))
     if part.summary:
         context.surface.print_markdown(part.summary)
-    archived = set(part.archived)
+    changed = {*part.archived} | part.shortened | part.stripped
     for number, old in enumerate(context.conversation.messages, start=1):
-        if old.id in archived:
+        if old.id in changed:
             context.surface.print_dimmed(_line(context, number, old, is_pinned=False))
     return NOTHING
 

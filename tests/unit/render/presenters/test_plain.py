@@ -70,8 +70,8 @@ def test_with_details_calls_references_and_context_are_plain_lines_beside_the_an
     out, err = shown(TURN, details=True)
     assert out == "**Sleep** well, [[Sleep|y]].\n"
     assert err.splitlines() == [
-        "Summarising 1 older messages (900 tokens in the context) …",
-        "Context compacted #1: 1 messages archived, ~0 tokens freed",
+        "Summarising 1 older message (900 tokens in the context) …",
+        "Context compacted #1: 1 message archived",
         'find "sleep": 4 passages',
         "",
         "Referenced Documents",

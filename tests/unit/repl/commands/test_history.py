@@ -100,7 +100,7 @@ def test_history_of_a_number_shows_calls_of_tools_and_markers(harness: CommandHa
     harness.conversation.add("tool", "", parts=[ToolResultPart(call_id="c", name="find", text="4 passages")])
     compact(harness, "m1")
     assert "← find: 4 passages" in typed(harness, "/history 5")
-    assert "Context compacted #1: 1 messages archived" in typed(harness, "/history 6")
+    assert "Context compacted #1: 1 message archived" in typed(harness, "/history 6")
 
 
 def test_archived_messages_are_behind_their_marker_and_dimmed_on_request(harness: CommandHarness) -> None:
