@@ -397,3 +397,20 @@ def test_an_agent_and_a_mentioned_note_are_no_words_to_search_for(world: World) 
     told = world.run("ask", '@"Roof plan" what of it?', "--model", model, "--json")
     assert "There is no agent" not in told.err
     assert told.json["references"][0]["included"]
+
+
+def test_without_a_model_the_lines_of_a_piped_log_that_answer_are_quoted(slept: World) -> None:
+    log = [f"2026-03-04 12:{n % 60:02} [build-{n % 7}] step {n} finished with 0 errors" for n in range(3_000)]
+    log[1_700] = "2026-03-04 12:20 [deploy-docs] process completed with exit code 1"
+    result = slept.run("ask", "Which job failed?", "--model", "quote", stdin="\n".join(log))
+    assert result.code == 0
+    assert result.out.startswith(f"In the text you gave:\n\n```\n{log[1_700]}\n```\n\n— line 1,701\n")
+    assert result.err == ""
+
+
+def test_without_a_model_and_without_notes_a_piped_log_is_searched_all_the_same(world: World) -> None:
+    log = "\n".join(["all went well"] * 90 + ["deploy-docs: FAILED"] + ["all went well"] * 90)
+    result = world.run("ask", "Which job failed?", "--model", "quote", stdin=log)
+    assert result.code == 0
+    assert "deploy-docs: FAILED" in result.out
+    assert world.run("ask", "What do penguins eat?", "--model", "quote", stdin=log).code == 4

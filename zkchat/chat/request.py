@@ -200,6 +200,8 @@ class RequestBuilder:
     async def build(self, plan: RequestPlan, emit: Emit) -> AssembledRequest:
         """The request once it fits, compacting where it does not. Raises `UsageError` where it cannot be made to."""
         assembled = self.assemble(plan)
+        if self._info.needs_notes:
+            return assembled  # it only quotes, and has no window
         budget = assembled.budget
         for attempt in range(MAX_COMPACTIONS):
             if not is_full(assembled.usage, budget):

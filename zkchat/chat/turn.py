@@ -21,6 +21,7 @@ from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
 from zkchat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.context.documents import include_documents
 from zkchat.context.formatting import augmented_text
+from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import Event, EvidenceFound, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
@@ -150,7 +151,7 @@ class Turn:
             references = self.summaries.add_to(resolve_links(self.library, question.links))
         except (StorageError, VaultError) as error:
             question = self._question_without_vault(asked)
-            if self.provider.info.needs_notes:
+            if self.provider.info.needs_notes and not find_excerpts(asked.text):
                 return question, None, [*events, _failed(error)]
             events.append(_without_vault(error))
         if references:
@@ -192,9 +193,16 @@ class Turn:
         parts: list[Part] = [TextPart(text=question.text), *files]
         can_read = self.requests.can_read(self.agent_for(question))
         found = self._evidence(question, references, can_read=can_read)
+        excerpts = find_excerpts(question.text) if self.provider.info.needs_notes else ()
+        if excerpts and (found.is_doubtful or not found.evidence):
+            found = Findings()
         self.further_passages[asked.id] = found.more
-        if found.evidence or found.nearest:
-            parts.append(EvidencePart(evidence=found.evidence, nearest=found.nearest, is_doubtful=found.is_doubtful))
+        if found.evidence or found.nearest or excerpts:
+            parts.append(
+                EvidencePart(
+                    evidence=found.evidence, nearest=found.nearest, is_doubtful=found.is_doubtful, excerpts=excerpts
+                )
+            )
         user = asked.model_copy(update={"parts": tuple(parts), "references": tuple(marked), "token_count": own})
         augmented = augmented_text(user, can_read=can_read)
         return user.model_copy(update={"augmented_token_count": self.tokenizer.count(augmented)})

@@ -1,6 +1,7 @@
 """Split a long text into units that can be left out one by one: lines, table rows, JSON records, sentences, pieces."""
 
 import json
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ MAX_DEPTH: Final = 8
 _SAMPLE: Final = 60
 _SEPARATORS: Final = ("},", "\n", "；", ";", "，", "、", ", ", ",", " ", "\t", "|", "/")
 """Where a long piece is cut, the best first."""
+_NUMBER: Final = re.compile(r"\d\d")
 _DECODER: Final = json.JSONDecoder()
 
 
@@ -121,11 +123,11 @@ def _after_space(text: str, place: int) -> int:
 
 
 def _is_table(text: str, lines: Sequence[Span]) -> bool:
-    """Whether most lines have as many delimiters as the first one."""
-    if len(lines) < 4:
+    """Whether most lines have as many delimiters as the first one, which has names and no numbers."""
+    first = text[slice(*lines[0])] if lines else ""
+    if len(lines) < 4 or _NUMBER.search(first):
         return False
     sample = [text[start:end] for start, end in lines[1 :: max(1, len(lines) // _SAMPLE)]]
-    first = text[slice(*lines[0])]
     for delimiter in "\t,;|":
         columns = first.count(delimiter)
         alike = sum(line.count(delimiter) == columns for line in sample) / len(sample)

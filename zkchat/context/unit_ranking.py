@@ -31,10 +31,16 @@ REPETITION: Final = 0.25
 AFTER: Final = (0.55, 0.4, 0.2, 0.1)
 BEFORE: Final = (0.4, 0.2, 0.1)
 """What the units after and before a hit inherit of it."""
+MIN_SHARE: Final = 0.4
+"""The least share of the question, by the weight of its terms, of a unit that answers it."""
+MIN_SHARE_OF_BEST: Final = 0.7
+"""And of what the best of them meets."""
 MAX_COVERED: Final = 2_000
 """Units of a text without hits among which those are chosen that cover most of it."""
 _UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _PLURAL_END: Final = re.compile(r"s(?![^\W_])")
+_NONE_BEFORE: Final = re.compile(r"(?:^|[^\w.])(?:0|no|without|zero)[ _-]$")
+_NONE_AFTER: Final = re.compile(r"\w{0,6}[\"']?[ \t]*[:=][ \t]*(?:0|none|null|false)(?![\w.])")
 _SHAPELESS: Final = b"0123456789abcdefABCDEF \t.,:;-_/\\\"'()[]{}=+#@<>|"
 """Left out of a shape: digits, and all that hexadecimal numbers are made of."""
 
@@ -71,6 +77,18 @@ def _near(number: int, units: int) -> Iterator[tuple[int, float]]:
             yield number - distance, weight
 
 
+def answering_units(units: TextUnits, question: str) -> list[int]:
+    """The units that meet much of the question, best first; none where no unit does."""
+    total = len(units.spans)
+    found = [*_occurrences(units, question)]
+    weights = [idf(total, len(numbers)) for _, numbers in found]
+    met: Counter[int] = Counter()
+    for (_, numbers), weight in zip(found, weights, strict=True):
+        met.update(dict.fromkeys(numbers, weight / sum(weights)))
+    least = max(MIN_SHARE, MIN_SHARE_OF_BEST * max(met.values(), default=0.0))
+    return [number for number in rank_units(units, question) if met[number] >= least]
+
+
 def _scores(units: TextUnits, question: str, shapes: Sequence[bytes]) -> dict[int, float]:
     """By unit, how much it bears on the question; units that do not are missing."""
     total = len(units.spans)
@@ -99,21 +117,16 @@ def _score(number: int, held: dict[int, dict[str, float]]) -> float:
 
 
 def _occurrences(units: TextUnits, question: str) -> Iterator[tuple[str, set[int]]]:
-    """Each term of the question with the units that hold it, in any form."""
-    asked = [*sorted(topic_terms(topic_of(question)) or frozenset(query_terms(question)))][:MAX_TERMS]
+    """Each term of the question with the units that hold it, in any form; a failure is held by any sign of it."""
+    asked = topic_terms(topic_of(question)) or frozenset(query_terms(question))
     lowered = _lowered(units.text)
-    for term in asked:
-        if found := _holding(units, _places(lowered, units.text, term)):
-            yield term, found
-    if _asks_for_failure(question):
-        yield (
-            "",
-            {
-                number
-                for sign in SIGNS_OF_FAILURE
-                for number in _holding(units, _literal_places(lowered, _lowered(sign)))
-            },
-        )
+    asks_for_failure = _asks_for_failure(question)
+    failure = _terms(FOR_A_FAILURE) if asks_for_failure else frozenset()
+    for term in sorted(asked - failure)[:MAX_TERMS]:
+        yield term, _holding(units, _places(lowered, units.text, term))
+    if asks_for_failure:
+        signs = [*map(_lowered, SIGNS_OF_FAILURE), *(asked & failure)]
+        yield "", {number for sign in signs for number in _holding(units, _signs(lowered, sign))}
 
 
 def _holding(units: TextUnits, places: Iterator[int]) -> set[int]:
@@ -152,6 +165,14 @@ def _literal_places(text: str, needle: str) -> Iterator[int]:
     while place >= 0:
         yield place
         place = text.find(needle, place + len(needle))
+
+
+def _signs(lowered: str, sign: str) -> Iterator[int]:
+    """Where a sign of failure stands that is not denied: `0 errors` and `errors: 0` tell that all went well."""
+    for place in _literal_places(lowered, sign):
+        before, after = lowered[max(0, place - 8) : place], lowered[place + len(sign) : place + len(sign) + 12]
+        if not (_NONE_BEFORE.search(before) or _NONE_AFTER.match(after)):
+            yield place
 
 
 def _lowered(text: str) -> str:

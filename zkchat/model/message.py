@@ -348,6 +348,14 @@ class CompactionPart(Value):
         return ", ".join(words for count, words in done if count) or "summary shortened"
 
 
+class MessageExcerpt(Value):
+    """A part of the text that came with a question, word for word, by its lines in that text."""
+
+    text: str
+    first_line: int
+    last_line: int
+
+
 class EvidencePart(Value):
     """What the vault says on the question, handed over with it because the model cannot search by itself."""
 
@@ -357,6 +365,8 @@ class EvidencePart(Value):
     """Where no passage answers: what comes nearest."""
     is_doubtful: bool = False
     """Whether it is uncertain that the evidence answers."""
+    excerpts: tuple[MessageExcerpt, ...] = ()
+    """What of the message itself answers its question, for a model that only quotes."""
 
 
 class UnknownPart(Value):

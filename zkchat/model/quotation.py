@@ -4,11 +4,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from zkchat.model.message import Evidence
+from zkchat.model.message import Evidence, MessageExcerpt
 
 ELSEWHERE: Final = "Elsewhere in your notes:\n"
 DOUBT: Final = "No passage answers this for certain. Nearest:\n\n"
 NOTHING: Final = "Your notes hold nothing on this.\n"
+IN_MESSAGE: Final = "In the text you gave:\n\n"
+IN_NOTES: Final = "\nIn your notes:\n\n"
+_SENTENCE_ENDS: Final = (".", "!", "?", "…", "。", "！", "？")
+_BACKTICKS: Final = re.compile(r"`{3,}")
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
 
@@ -27,6 +31,31 @@ def quotations(passages: Iterable[Evidence], *, after_linked: bool = False) -> I
             before += f"{ELSEWHERE}\n"
         yield before + "\n".join(map(_quoted, quoted)) + f"\n— {place}\n"
         before, was_linked = "\n", quoted[0].linked
+
+
+def excerpts(found: Sequence[MessageExcerpt]) -> Iterator[str]:
+    """Pieces of one text: what of a message answers its question, lines that follow each other together."""
+    blocks: list[list[MessageExcerpt]] = []
+    for each in found:
+        if blocks and each.first_line - blocks[-1][-1].last_line <= 1:
+            blocks[-1].append(each)
+        else:
+            blocks.append([each])
+    before = IN_MESSAGE
+    for block in blocks:
+        first, last = block[0].first_line, block[-1].last_line
+        place = f"line {first:,}" if first == last else f"lines {first:,}–{last:,}"
+        yield f"{before}{_as_written([each.text for each in block])}\n— {place}\n"
+        before = "\n"
+
+
+def _as_written(lines: Sequence[str]) -> str:
+    """Sentences as a quotation; lines of logs, tables and code, which must not flow together, as a listing."""
+    if all(line.rstrip().endswith(_SENTENCE_ENDS) and "\n" not in line for line in lines):
+        return "".join(f"> {line.strip()}\n" for line in lines)
+    text = "\n".join(lines)
+    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+    return f"{fence}\n{text}\n{fence}\n"
 
 
 def no_answer(nearest: Sequence[Evidence]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
-from zkchat.model.quotation import DOUBT, no_answer, quotations
+from zkchat.model.quotation import DOUBT, IN_NOTES, excerpts, no_answer, quotations
 from zkchat.providers.descriptor import Choice, NamedModel, ProviderContext, ProviderDescriptor
 
 if TYPE_CHECKING:
@@ -22,12 +22,16 @@ class Quote:
         """There is nobody to ask."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        if not request.evidence:
+        for piece in excerpts(request.excerpts):
+            yield TextChunk(text=piece)
+        if not (request.evidence or request.excerpts):
             yield TextChunk(text=SMALL_TALK if request.is_small_talk else no_answer(request.nearest))
             yield Finish(reason="abstained")
             return
         if request.is_doubtful:
             yield TextChunk(text=DOUBT)
+        if request.evidence and request.excerpts:
+            yield TextChunk(text=IN_NOTES)
         for piece in quotations(request.evidence):
             yield TextChunk(text=piece)
         yield Finish()

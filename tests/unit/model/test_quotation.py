@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.evidence import passage
-from zkchat.model.message import Evidence
-from zkchat.model.quotation import no_answer, quotations
+from zkchat.model.message import Evidence, MessageExcerpt
+from zkchat.model.quotation import excerpts, no_answer, quotations
 from zkchat.render.markdown.parser import parse
 
 
@@ -84,3 +84,21 @@ def test_what_comes_nearest_is_named_once() -> None:
     near = [passage("A.", heading="H"), passage("B.", heading="H"), passage("C.", note="Beds")]
     assert no_answer(near) == "No passage answers this. Nearest: [[Sleep]] › H, [[Beds]].\n"
     assert no_answer([]) == "Your notes hold nothing on this.\n"
+
+
+def excerpt(text: str, line: int) -> MessageExcerpt:
+    return MessageExcerpt(text=text, first_line=line, last_line=line + text.count("\n"))
+
+
+def test_excerpts_of_a_message_stand_as_they_were_written_with_their_lines() -> None:
+    found = [excerpt("ERROR job_a", 7), excerpt("exit *1*", 8), excerpt("It ended.", 1_200)]
+    assert "".join(excerpts(found)) == (
+        "In the text you gave:\n\n```\nERROR job_a\nexit *1*\n```\n\n— lines 7–8\n\n> It ended.\n\n— line 1,200\n"
+    )
+
+
+@given(st.lists(st.sampled_from(["```", "````", "a", "> b"]), min_size=1, max_size=4).map("\n".join))
+def test_a_listing_of_an_excerpt_ends_where_it_should(text: str) -> None:
+    (piece,) = excerpts([excerpt(text, 1)])
+    listings = [token.content for token in parse(piece) if token.type == "fence"]
+    assert listings == [f"{text}\n"]

@@ -2,13 +2,17 @@ import asyncio
 from collections.abc import Sequence
 
 from tests.support.evidence import passage
-from zkchat.model.message import Evidence
+from zkchat.model.message import Evidence, MessageExcerpt
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
 from zkchat.providers.quote import SMALL_TALK, Quote
 
 
 def answer(
-    *found: Evidence, nearest: Sequence[Evidence] = (), is_small_talk: bool = False, is_doubtful: bool = False
+    *found: Evidence,
+    nearest: Sequence[Evidence] = (),
+    is_small_talk: bool = False,
+    is_doubtful: bool = False,
+    excerpts: tuple[MessageExcerpt, ...] = (),
 ) -> list[ModelChunk]:
     request = ModelRequest(
         messages=(),
@@ -16,6 +20,7 @@ def answer(
         nearest=tuple(nearest),
         is_small_talk=is_small_talk,
         is_doubtful=is_doubtful,
+        excerpts=excerpts,
         window=100,
     )
 
@@ -71,3 +76,14 @@ def test_an_uncertain_answer_begins_with_a_word_of_doubt() -> None:
     chunks = answer(passage("It may."), is_doubtful=True)
     assert text_of(chunks) == "No passage answers this for certain. Nearest:\n\n> It may.\n\n— [[Sleep]]\n"
     assert chunks[-1] == Finish(reason="stop")
+
+
+def test_what_the_message_itself_answers_comes_before_what_notes_say() -> None:
+    own = (MessageExcerpt(text="deploy-docs: FAILED", first_line=3, last_line=3),)
+    chunks = answer(passage("Call Ada when a job failed."), excerpts=own)
+    assert text_of(chunks) == (
+        "In the text you gave:\n\n```\ndeploy-docs: FAILED\n```\n\n— line 3\n"
+        "\nIn your notes:\n\n> Call Ada when a job failed.\n\n— [[Sleep]]\n"
+    )
+    assert "In your notes" not in text_of(answer(excerpts=own))
+    assert answer(excerpts=own)[-1] == Finish(reason="stop")
