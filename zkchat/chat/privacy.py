@@ -27,6 +27,7 @@ from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Window, compaction_of
 from zkchat.ports import ModelProvider
 from zkchat.vault.library import GuardedLibrary, Library
+from zkchat.vault.links.folders import is_folder, listed_paths
 
 WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes that stay on the user's machine.]"
 
@@ -188,7 +189,7 @@ def _notes_of(message: ChatMessage) -> Iterator[str]:
     yield from (reference.relative_path for reference in references if reference.relative_path)
     for each in message.parts:
         if isinstance(each, FilePart):
-            yield each.name.partition("#")[0]
+            yield from listed_paths(each.text) if is_folder(each.name) else (each.name.partition("#")[0],)
         elif isinstance(each, EvidencePart):
             yield from (found.relative_path for found in (*each.evidence, *each.nearest))
     if message.request_context:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from zkchat.agents.profiles import split_address
+from zkchat.chat.mentions import looks_like_path
 from zkchat.context.condensing import split_question
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
@@ -32,6 +33,8 @@ class Question:
     """Its links, and the documents that it mentions: `@path/to/note.md`."""
     prose: str = ""
     """What was typed, without its links, without the agent that it is addressed to, and without material pasted in."""
+    unknown_paths: Sequence[Link] = ()
+    """Paths that are typed in it and are not there; they are part of the prose."""
 
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, in any form, without those that only ask."""
@@ -54,20 +57,23 @@ class Question:
         name, _ = split_address(text)
         address = [_address_of(text)] if name is not None and is_agent(name) else []
         after = address[0].end if address else 0
-        mentions = [*_mentions(text, read.rest, after, is_document)]
+        mentions, unknown = _mentions(text, read.rest, after, is_document)
         begins_with_mention = bool(mentions) and not text[: mentions[0].start].strip()
         links = sorted([*read.links, *mentions], key=lambda link: link.start)
+        material = _material_of(text)
         return cls(
             text=text,
             agent=None if begins_with_mention else name,
             links=links,
-            prose=_without([*address, *links], text),
+            prose=_without([*address, *links], text, material),
+            unknown_paths=tuple(link for link in unknown if _is_outside(link, material)),
         )
 
     @classmethod
     def of(cls, asked: ChatMessage) -> "Question":
         """The question of a message that was answered: it mentions the documents that were found then."""
-        mentioned = {reference.wikilink for reference in asked.references if reference.wikilink.startswith("@")}
+        found = (each.wikilink for each in asked.references if each.relative_path or each.via == "withheld")
+        mentioned = {written for written in found if written.startswith("@")}
         return cls.parse(
             asked.text,
             is_agent=lambda name: f"@{name}" not in mentioned,
@@ -75,15 +81,23 @@ class Question:
         )
 
 
-def _without(links: Sequence[Link], text: str) -> str:
-    """The typed text without these links: what is pasted in is what a question is about, and no part of it."""
+def _material_of(text: str) -> Link:
+    """Where the material stands that is pasted in: it is what a question is about, and no part of it."""
     split = split_question(text)
-    if not split.material:
+    start = len(split.before)
+    return Link(text=split.material, target="", start=start, end=start + len(split.material))
+
+
+def _is_outside(link: Link, material: Link) -> bool:
+    return link.start < material.start or link.start >= material.end
+
+
+def _without(links: Sequence[Link], text: str, material: Link) -> str:
+    """The typed text without these links."""
+    if not material.text:
         return wikilink.without(links, text)
-    start, end = len(split.before), len(text) - len(split.after)
-    material = Link(text=split.material, target="", start=start, end=end)
-    before = [link for link in links if link.start < start]
-    return wikilink.without([*before, material, *(link for link in links if link.start >= end)], text)
+    left_out = [material, *(link for link in links if _is_outside(link, material))]
+    return wikilink.without(sorted(left_out, key=lambda link: link.start), text)
 
 
 def _address_of(text: str) -> Link:
@@ -93,15 +107,23 @@ def _address_of(text: str) -> Link:
     return Link(text=written, target="", start=start, end=start + len(written))
 
 
-def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bool]) -> Iterator[Link]:
-    """The documents that are mentioned in the `rest`, which is the text with code and links blanked out."""
+def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bool]) -> tuple[list[Link], list[Link]]:
+    """The documents that are mentioned in the `rest`, which is the text with code and links blanked out, and the paths
+    that are no documents."""
+    documents: list[Link] = []
+    unknown: list[Link] = []
     for found in islice(_MENTION.finditer(rest, after), MAX_MENTIONS):
         start = found.start()
-        for name, end in _spellings(found):
-            link = wikilink.link_to(name)._replace(text=text[start:end], start=start, end=end)
-            if is_document(link):
-                yield link
-                break
+        links = [
+            wikilink.link_to(name)._replace(text=text[start:end], start=start, end=end)
+            for name, end in _spellings(found)
+        ]
+        document = next(filter(is_document, links), None)
+        if document:
+            documents.append(document)
+        elif looks_like_path(links[-1].target):
+            unknown.append(links[-1])
+    return documents, unknown
 
 
 def _spellings(found: re.Match[str]) -> Iterator[tuple[str, int]]:

@@ -4,10 +4,11 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, assert_never
 
+from zkchat.chat.mentions import link_mentioned, path_mentioned
 from zkchat.chat.quotations import GivenText, Quotation, find_quotations, links_outside
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext
-from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note, without_suffix
+from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import parse_note
@@ -40,7 +41,7 @@ def embedded(library: Library, reference: DocumentReference, text: str) -> tuple
     """
     source = reference.relative_path
     assert source is not None
-    links = parse_note(source, text).links if "![" in text else ()
+    links = parse_note(source, text).links if "![" in text and is_note(source) else ()
     shown = [link for link in links if link.embed and not link.in_comment and not link.in_frontmatter]
     try:
         found = [_reference(library, link, source) for link in shown[:MAX_EMBEDS]]
@@ -68,6 +69,8 @@ def _reference(library: Library, link: Link, source: str | None = None) -> Docum
                 anchor_found=found.anchor_found,
                 candidates=others,
             )
+        case Missing() if path := path_mentioned(library, link):
+            return DocumentReference(wikilink=link.text, relative_path=path, via="path", title=path)
         case Missing() if library.withheld(link, source):
             return DocumentReference(wikilink=link.text, status="missing", via=VIA_WITHHELD)
         case Missing(suggestions=suggestions):
@@ -76,19 +79,6 @@ def _reference(library: Library, link: Link, source: str | None = None) -> Docum
             return None
         case _:
             assert_never(found)
-
-
-def is_mentioned(library: Library, link: Link) -> bool:
-    """Whether a name after `@` means a document: one that has this path, or the only one of this name."""
-    match library.resolve(link, suggestions=0):
-        case Resolved():
-            return True
-        case Ambiguous(path=path):
-            return name_key(without_suffix(path)) == name_key(without_suffix(link.target.removeprefix("/")))
-        case Missing():
-            return bool(library.withheld(link))
-        case External():
-            return False
 
 
 def place_of(library: Library, name: str) -> tuple[str, str] | None:
@@ -101,7 +91,9 @@ def place_of(library: Library, name: str) -> tuple[str, str] | None:
 
 
 def link_named(name: str) -> Link:
-    """The link that somebody means by a name, which may be a link already."""
+    """The link that somebody means by a name, which may be a link or a mention already."""
+    if name.startswith("@"):
+        return link_mentioned(name)
     return next(iter([*wikilink.scan(name), *wikilink.scan(f"[[{name}]]")]), Link(text=name, target=name))
 
 

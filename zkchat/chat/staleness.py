@@ -16,6 +16,7 @@ from zkchat.model.message import ChatMessage, FilePart, Part, RequestContext, Re
 from zkchat.model.note import without_suffix
 from zkchat.model.session import MessageCache
 from zkchat.vault.library import Library
+from zkchat.vault.links.folders import is_folder
 
 NOTE: Final = "text/markdown"
 """The media type of notes that were sent; whatever else a message holds has no file in the vault."""
@@ -44,7 +45,8 @@ class StaleNote:
         if self.is_sent_again:
             hint = "Its present text goes with your message."
         elif self.now:
-            hint = f"To send its present text, link it again: [[{without_suffix(self.name)}]]"
+            again = f"@{self.name}" if is_folder(self.name) else f"[[{without_suffix(self.name)}]]"
+            hint = f"To send its present text, link it again: {again}"
         else:
             hint = "It cannot be read any more."
         return Warned(text=f"{self.name} has changed since the model read it.", hint=hint)

@@ -12,9 +12,10 @@ from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.empty_answers import empty_answer_warning
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Asked, Journal
+from zkchat.chat.mentions import is_mentioned, problems_of
 from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
 from zkchat.chat.question import Question
-from zkchat.chat.references import ReferenceList, embedded, is_mentioned, resolve_links
+from zkchat.chat.references import ReferenceList, embedded, resolve_links
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook, as_reference, look_up
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
@@ -148,7 +149,9 @@ class Turn:
         try:
             events += self._refresh()
             question = self._question(asked)
-            references = self.summaries.add_to(resolve_links(self.library, question.links))
+            links = [*question.links, *question.unknown_paths]
+            references = self.summaries.add_to(resolve_links(self.library, links))
+            events += problems_of(self.library, question.unknown_paths, references)
         except (StorageError, VaultError) as error:
             question = self._question_without_vault(asked)
             if self.provider.info.needs_notes and not find_excerpts(asked.text):

@@ -16,6 +16,10 @@ PrivacyClass = Literal["open", "local", "never"]
 NOTE_SUFFIXES = (".md",)
 """Of the files that are notes, in small letters; all other files are attachments. New notes get the first."""
 NOTE_SUFFIX = NOTE_SUFFIXES[0]
+IMAGES = ("avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp")
+RECORDINGS = ("3gp", "flac", "m4a", "mp3", "ogg", "wav", "mkv", "mov", "mp4", "ogv", "webm")
+"""Suffixes of the files that Obsidian shows and plays."""
+_MEDIA = frozenset((*IMAGES, *RECORDINGS, "pdf")) - {"svg"}
 
 
 def is_note(path: str) -> bool:
@@ -31,6 +35,11 @@ def without_suffix(path: str) -> str:
 def file_title(path: str) -> str:
     """The name of a note's file, without folders and suffix."""
     return without_suffix(path.rpartition("/")[2])
+
+
+def may_hold_text(path: str) -> bool:
+    """Whether a file may be read as text, by its suffix: no folder, picture, recording or PDF."""
+    return not path.endswith("/") and path.rpartition(".")[2].lower() not in _MEDIA
 
 
 class FileStamp(NamedTuple):

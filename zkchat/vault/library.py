@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from zkchat.errors import NoteNotFound
+from zkchat.errors import NoteNotFound, NoteUnreadable
 from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink
 from zkchat.model.note import (
     Ambiguous,
@@ -21,6 +21,7 @@ from zkchat.ports import LocatedModel, NoteFiles, NoteIndex, Workers
 from zkchat.vault.guarded import VaultPorts, guarded
 from zkchat.vault.indexing.background import Answer, IndexMaintenance
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
+from zkchat.vault.links.folders import MAX_LISTED, Folders, describe_folder, is_folder, rows_in
 from zkchat.vault.links.resolver import LiveCatalog, section_lines
 from zkchat.vault.notes.parse import comments_of, parse_note
 from zkchat.vault.privacy.guard import PrivacyGuard
@@ -38,6 +39,8 @@ class Library:
         self._ports = ports
         self._maintenance = maintenance
         self._local_only = local_only
+        self._known_folders: tuple[int, Folders] | None = None
+        """By the generation of the index."""
 
     @classmethod
     def over(
@@ -126,16 +129,48 @@ class Library:
         return self._answer(self._ports.details.warnings)
 
     def read(self, path: str) -> str:
-        """The text of a note as it is now. Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`."""
+        """The text of a file as it is now; of a folder, the list of what it holds.
+
+        Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`.
+        """
+        if is_folder(path):
+            return self._list_folder(path)
         try:
-            return self._answer(lambda: self._ports.files.read(path))
+            text, is_intact = self._answer(lambda: self._ports.files.read_whole(path))
         except NoteNotFound as error:
             raise NoteNotFound(error.message, hint=self._closest(path) or error.hint) from error
+        if not (is_intact or is_note(path)):
+            raise NoteUnreadable(f"{path} is no text in UTF-8.", hint="Save it as UTF-8 to use it.")
+        return text
+
+    def find_folder(self, name: str) -> str:
+        """The folder that a name means, with a slash at its end; empty where there is none."""
+        return self._folders().find(name) if "/" in name else ""
+
+    def _folders(self) -> Folders:
+        generation = self.generation()
+        if self._known_folders is None or self._known_folders[0] != generation:
+            self._known_folders = generation, Folders(row.path for row in self.files())
+        return self._known_folders[1]
+
+    def _list_folder(self, folder: str) -> str:
+        rows = rows_in(folder, self.files())
+        first = rows[:MAX_LISTED]
+        shown = {*self.confirmed(row.path for row in first)}
+        listed = [row for row in first if row.path in shown]
+        if not listed:
+            near = [each for each in self._folders().nearest(folder) if self.find_folder(each)]
+            hint = f"Closest: {', '.join(f'@{each}' for each in near)}." if near else ""
+            raise NoteNotFound(f"There is no folder {folder} in the vault.", hint=hint)
+        return describe_folder(folder, listed, len(rows) - len(first) + len(listed))
+
+    def files(self) -> list[CatalogRow]:
+        """Every file, notes with their names, in no order."""
+        return self._answer(self._ports.notes.catalog)
 
     def notes(self) -> list[CatalogRow]:
         """Every note with its names, by path."""
-        rows = self._answer(self._ports.notes.catalog)
-        return sorted((row for row in rows if is_note(row.path)), key=lambda row: row.path)
+        return sorted((row for row in self.files() if is_note(row.path)), key=lambda row: row.path)
 
     def title(self, path: str) -> str:
         return self.names(path)[0]
@@ -145,8 +180,13 @@ class Library:
         return self._answer(lambda: self._ports.details.names(path))
 
     def section(self, path: str, anchor: str = "") -> str:
-        """What stands under a heading or in a block, without comments; the whole note where there is no such place."""
+        """What stands under a heading or in a block, without comments; the whole note where there is no such place.
+
+        Of what is no note, all of it.
+        """
         text = self.read(path)
+        if not is_note(path):
+            return text
         if not anchor:
             return _shown(text, comments_of(text))
         note = parse_note(path, text)
@@ -255,6 +295,13 @@ class GuardedLibrary(Library):
     def whole(self) -> Library:
         return self._whole
 
+    def find_folder(self, name: str) -> str:
+        folder = self._whole.find_folder(name)
+        return folder if folder and rows_in(folder, self.files()) else ""
+
+    def _folders(self) -> Folders:
+        return self._whole._folders()
+
     @property
     def disclosed(self) -> bool:
         """Whether a note that is to stay on this machine was named or read here since somebody set this to False."""
@@ -275,9 +322,13 @@ class GuardedLibrary(Library):
 
     def withheld(self, link: Link, source: str | None = None) -> str:
         found = self._whole.resolve(link, source)
-        if not isinstance(found, Resolved | Ambiguous):
+        if isinstance(found, Resolved | Ambiguous):
+            return self._answer(lambda: self._guard.reason(found.path))
+        folder = self._whole.find_folder(link.target)
+        if not folder or self.find_folder(folder):
             return ""
-        return self._answer(lambda: self._guard.reason(found.path))
+        inside = [row.path for row in rows_in(folder, self._whole.files())]
+        return self._answer(lambda: next(filter(None, map(self._guard.reason, inside)), ""))
 
     def confirmed(self, paths: Iterable[str]) -> list[str]:
         asked = [*paths]

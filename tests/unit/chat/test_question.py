@@ -96,6 +96,30 @@ def test_any_other_word_with_an_at_sign_is_text(text: str) -> None:
     assert question.prose == text
 
 
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("See @Projcts/Roof.md, and @Nowhere/?", ["Projcts/Roof.md", "Nowhere/"]),
+        ('(@"a b/x y.txt")', ["a b/x y.txt"]),
+        ("@data.csv what is it?", ["data.csv"]),
+        ("@../x and @/etc/passwd", ["../x", "/etc/passwd"]),
+        ("@Tea/Green#Taste", ["Tea/Green"]),
+        ("@Tea.md and @picture.png", []),
+        ("@nobody, me@a/b.md, `@a/b`, @https://example.org/a.md, @v1.2 and @a.b", []),
+    ],
+)
+def test_a_path_that_is_not_there_is_told_apart_and_stays_in_the_prose(text: str, unknown: list[str]) -> None:
+    question = parse(text)
+    assert [link.target for link in question.unknown_paths] == unknown
+    assert all(link.text in question.prose for link in question.unknown_paths)
+
+
+def test_paths_in_what_is_pasted_are_not_looked_for() -> None:
+    pasted = "\n".join(f"import {{ part{number} }} from '@/parts/{number}.js';" for number in range(200))
+    question = parse(f"What does it import, and @Nowhere/x.js?\n\n{pasted}\n")
+    assert [link.target for link in question.unknown_paths] == ["Nowhere/x.js"]
+
+
 def test_who_is_addressed_is_an_agent_first_then_a_document_then_unknown() -> None:
     assert parse("@writer shorten it").agent == "writer"
     assert parse("@Tea is it good?").agent is None
@@ -128,6 +152,10 @@ def test_links_stand_where_they_say_and_in_order(text: str) -> None:
         assert text[link.start : link.end] == link.text
     for before, after in pairwise(question.links):
         assert before.end <= after.start
+    for unknown in question.unknown_paths:
+        assert text[unknown.start : unknown.end] == unknown.text
+        assert "/" in unknown.target or "." in unknown.target
+        assert all(link.end <= unknown.start or unknown.end <= link.start for link in question.links)
     left = Counter(text)
     left.subtract(question.prose)
     assert all(count >= 0 for sign, count in left.items() if not sign.isspace())

@@ -9,8 +9,9 @@ import pytest
 
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import Located, library_of
+from zkchat.chat.mentions import is_mentioned
 from zkchat.chat.question import Question
-from zkchat.chat.references import embedded, is_mentioned, resolve_links
+from zkchat.chat.references import embedded, resolve_links
 from zkchat.context.documents import include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageError

@@ -210,6 +210,8 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "documents": lambda library: library.documents("crimson door secret apples"),
     "idf": lambda library: sorted(library.idf({"door", "journal", "crimson"})),
     "stamps": lambda library: library.stamps(),
+    "files": lambda library: library.files(),
+    "find_folder": lambda library: library.find_folder("Journal/"),
     "warnings": lambda library: library.warnings(),
     "resolve": lambda library: library.resolve(link("Hus")),
     "withheld": lambda library: library.withheld(link("Hush")),

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zkchat.model.choices import LinkVia
 from zkchat.model.index import LinkToResolve
 from zkchat.model.note import (
+    IMAGES,
     NOTE_SUFFIXES,
+    RECORDINGS,
     Ambiguous,
     Block,
     External,
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
     from zkchat.ports import NoteCatalog
 
 _DOCUMENTS = (*(suffix[1:] for suffix in NOTE_SUFFIXES), "canvas", "base", "pdf")
-_IMAGES = ("avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp")
-_RECORDINGS = ("3gp", "flac", "m4a", "mp3", "ogg", "wav", "mkv", "mov", "mp4", "ogv", "webm")
-KNOWN_EXTENSIONS = frozenset((*_DOCUMENTS, *_IMAGES, *_RECORDINGS))
+KNOWN_EXTENSIONS = frozenset((*_DOCUMENTS, *IMAGES, *RECORDINGS))
 """Of the files that Obsidian shows. A target that ends in one of them is first looked for as it is written."""
 
 _NOTES_FIRST, _AS_WRITTEN_FIRST = (*NOTE_SUFFIXES, ""), ("", *NOTE_SUFFIXES)

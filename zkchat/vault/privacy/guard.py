@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from posixpath import normpath
 
 from zkchat.errors import NoteNotFound, VaultError
-from zkchat.model.note import PrivacyClass, is_note
+from zkchat.model.note import PrivacyClass, is_note, may_hold_text
 from zkchat.ports import LocatedModel, NoteCatalog, NoteFiles
 from zkchat.vault.privacy.classes import STRICTNESS, is_inside, privacy_of_text
 
@@ -22,7 +22,10 @@ class CurrentClasses:
         self._known: dict[str, tuple[object, PrivacyClass]] = {}
 
     def of(self, path: str) -> PrivacyClass | None:
-        """The class now; None where there is no such file any more. One that cannot be read may say anything."""
+        """The class now; None where there is no such file any more.
+
+        A note that cannot be read may say anything; of another file nothing can be shown then.
+        """
         identity = self._files.identity(path)
         known = self._known.get(path)
         if known and identity is not None and known[0] == identity:
@@ -32,7 +35,7 @@ class CurrentClasses:
         except NoteNotFound:
             return None
         except VaultError:
-            return "local"
+            return "local" if is_note(path) else "open"
         privacy = self.of_text(text, path)
         if identity is not None:
             self._known[path] = identity, privacy
@@ -98,10 +101,10 @@ class PrivacyGuard:
         """
         private, is_here, has_hidden = self._private_notes(), self._model.info.on_this_machine, False
         for path in dict.fromkeys(paths):
-            if path in private.both or not is_note(path):
+            if path in private.both or not may_hold_text(path):
                 continue
             privacy = self._current.of(path)
-            if privacy in {"local", "never"} or (privacy is None and is_kept_when_gone):
+            if privacy in {"local", "never"} or (privacy is None and is_kept_when_gone and is_note(path)):
                 private = self._private = private.with_class(path, privacy)
                 has_hidden = has_hidden or privacy != "local" or not is_here
         return has_hidden

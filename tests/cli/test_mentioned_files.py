@@ -1,0 +1,207 @@
+"""`@path` in a message, against a server that records what it gets: from models with tools, without, and elsewhere."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.egress import Recorder, Scene, make_scene
+
+NOTES = {
+    "Top.md": "# Top\n\nNothing.\n",
+    "Projects/Roof.md": "---\ntitle: A roof of glass\n---\nGlass of the wallaby kind.\n",
+    "Projects/Cellar.md": "# Cellar\n\nStone of the wombat kind.\n",
+    "Projects/prices.csv": "material,price\nglass,quokka\n",
+    "Diaries/day.txt": "The numbat slept.\n",
+    "Diaries/Night.md": "# Nightly thoughts\n\nThe numbat woke.\n",
+    "Mixed/Open.md": "# Open page\n\nFine.\n",
+    "Mixed/Closed.md": "---\nzkchat: local\ntitle: Bilby title\n---\nClosed.\n",
+    "marked.txt": "zkchat: local\nThe bandicoot is secret.\n",
+    "never.json": '{"zkchat": "never", "animal": "potoroo"}\n',
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Recorder]:
+    with Recorder() as server:
+        yield server
+
+
+@pytest.fixture
+def scene(tmp_path: Path, server: Recorder) -> Scene:
+    server.requests.clear()
+    server.call, server.says = None, "Fine."
+    scene = make_scene(tmp_path, server, NOTES)
+    settings = scene.world.home / ".config" / "zkchat" / "config.toml"
+    settings.write_text(settings.read_text() + '\n[privacy]\nlocal_only = ["Diaries"]\n')
+    return scene
+
+
+WITH_TOOLS, WITHOUT, ELSEWHERE, ELSEWHERE_WITHOUT = (
+    "ollama:here",
+    "ollama:plain",
+    "ollama:far-cloud",
+    "ollama:plain-cloud",
+)
+
+
+@pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT, ELSEWHERE, ELSEWHERE_WITHOUT])
+@pytest.mark.parametrize(
+    ("path", "content", "expected"),
+    [
+        ("data/list.csv", b"name,size\nkoala,7\n", "name,size\\nkoala,7"),
+        ("code.py", b"# %%\nprint('koala')\n# %%\n", "# %%\\nprint('koala')\\n# %%"),
+        ("board.canvas", b'{"nodes": ["koala"]}', '{\\"nodes\\": [\\"koala\\"]}'),
+        ("wide.txt", "koala é".encode("utf-16"), "koala é"),
+        ("no suffix/LICENSE", b"koala", "koala"),
+    ],
+)
+def test_a_file_that_holds_text_goes_along_as_it_is(
+    scene: Scene, model: str, path: str, content: bytes, expected: str
+) -> None:
+    scene.world.note(path, content)
+    received = scene.ask(model, f'What is in @"{path}"?')
+    assert f'<document path=\\"{path.lower()}\\">\\n{expected}' in received
+    assert scene.warnings == []
+    user = scene.history().thread[0]
+    (reference,) = [each for each in user.references if each.reference_type == "direct"]
+    assert (reference.relative_path, reference.included) == (path, True)
+
+
+@pytest.mark.parametrize("model", [WITH_TOOLS, ELSEWHERE_WITHOUT])
+def test_a_folder_gives_its_list_with_titles_and_no_text(scene: Scene, model: str) -> None:
+    received = scene.ask(model, "What is in @Projects/?")
+    assert (
+        '<document path=\\"projects/\\">\\nthe folder projects/ holds 3 files:\\n- projects/cellar.md\\n'
+        "- projects/roof.md | a roof of glass\\n- projects/prices.csv\\n" in received
+    )
+    assert "quokka" not in received
+    assert "wombat kind" not in received
+
+
+OUTSIDE = "The kookaburra is outside.\n"
+
+
+@pytest.mark.parametrize(
+    ("mention", "said"),
+    [
+        ("@../outside.txt", "'../outside.txt' leads out of the vault."),
+        ("@Projects/../../outside.txt", "'Projects/../../outside.txt' leads out of the vault."),
+        ("@/etc/passwd", "'/etc/passwd' leads out of the vault."),
+        ("@~/outside.txt", "'~/outside.txt' leads out of the vault."),
+        ("@link.txt", "'link.txt' leads out of the vault."),
+        ("@linked/outside.txt", "'linked/outside.txt' leads out of the vault."),
+        ("@linked/", "There is no folder linked/ in the vault."),
+        ("@pipe.txt", "pipe.txt is not a regular file."),
+        ("@.obsidian/kookaburra.json", "There is no file '.obsidian/kookaburra.json' in the vault."),
+        ("@.obsidian/", "There is no folder .obsidian/ in the vault."),
+        ("@Archive/old.txt", "There is no file 'Archive/old.txt' in the vault."),
+        ("@huge.txt", "huge.txt is larger than 5,000,000 bytes and was not read."),
+        ("@picture.dat", "picture.dat holds binary data."),
+        ("@latin.txt", "latin.txt is no text in UTF-8."),
+        ("@Projcts/Roof.md", "There is no file Projcts/Roof.md in the vault."),
+        ("@Projcts/", "There is no folder Projcts/ in the vault."),
+    ],
+)
+@pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT])
+def test_what_is_not_there_or_no_text_is_said_and_not_sent(scene: Scene, model: str, mention: str, said: str) -> None:
+    world = scene.world
+    (world.root / "outside.txt").write_text(OUTSIDE)
+    (world.home / "outside.txt").write_text(OUTSIDE)
+    (world.vault / "link.txt").symlink_to(world.root / "outside.txt")
+    (world.vault / "linked").symlink_to(world.root)
+    os.mkfifo(world.vault / "pipe.txt")
+    world.note(".obsidian/kookaburra.json", '{"animal": "kookaburra"}')
+    world.note("Archive/old.txt", OUTSIDE)
+    world.note("huge.txt", "kookaburra " * 500_000)
+    world.note("picture.dat", b"kookaburra\0\1\2")
+    world.note("latin.txt", "kookaburra é".encode("latin-1"))
+    world.variables["ZKCHAT_VAULT__EXCLUDE"] = '["Archive"]'
+    received = scene.ask(model, f"What is {mention} about?")
+    assert said in scene.warnings
+    assert received.count("kookaburra") == received.count("kookaburra.json")
+    assert "root:" not in received
+
+
+def test_a_path_that_is_not_there_comes_with_the_nearest_names(scene: Scene) -> None:
+    def asked(text: str) -> list[tuple[str, str]]:
+        result = scene.world.run("ask", text, "--model", WITHOUT, "--json").json
+        return [(each["text"], each["hint"]) for each in result["warnings"]]
+
+    assert asked("See @Projcts/Roof.md.") == [
+        ("There is no file Projcts/Roof.md in the vault.", "Closest: [[Roof]]."),
+    ]
+    assert asked("See @Projct/") == [("There is no folder Projct/ in the vault.", "Closest: @Projects/.")]
+    assert asked("Write to me@example.org, ask @anna, see @https://example.org/x.md or `@a/b.md`.") == []
+    assert asked(" ".join(f"@app/part{number}" for number in range(6))) == []
+
+
+@pytest.mark.parametrize("model", [ELSEWHERE, ELSEWHERE_WITHOUT])
+@pytest.mark.parametrize(
+    ("mention", "secret", "reason"),
+    [
+        ("@Diaries/day.txt", "numbat", "is local"),
+        ("@Diaries/", "night", "is local"),
+        ("@marked.txt", "bandicoot", "is local"),
+        ("@never.json", "potoroo", "is never to be read"),
+    ],
+)
+def test_a_private_file_or_folder_is_withheld(scene: Scene, model: str, mention: str, secret: str, reason: str) -> None:
+    received = scene.ask(model, f"What is in {mention} now?")
+    assert secret not in received
+    assert f"- {mention.lower()}: withheld" in received
+    assert any(warning.startswith(f"withheld: {mention} {reason}") for warning in scene.warnings)
+
+
+def test_a_model_on_this_machine_gets_what_is_local_and_the_turn_stays_here(scene: Scene) -> None:
+    received = scene.ask(WITH_TOOLS, "What is in @Diaries/day.txt, @marked.txt, @Mixed/ and @never.json?")
+    assert "numbat slept" in received
+    assert "bandicoot" in received
+    assert "bilby title" in received
+    assert "potoroo" not in received
+    assert all(message.local for message in scene.history().thread)
+    later = scene.ask(ELSEWHERE, "And now?", go_on=True)
+    assert not [word for word in ("numbat", "bandicoot", "bilby") if word in later]
+
+
+def test_a_folder_is_listed_without_its_private_notes(scene: Scene) -> None:
+    received = scene.ask(ELSEWHERE, "What is in @Mixed/?")
+    assert "holds 1 file:\\n- mixed/open.md | open page\\n" in received
+    assert "closed" not in received
+    assert "bilby" not in received
+
+
+def test_what_became_private_after_it_was_sent_is_not_sent_again(scene: Scene) -> None:
+    first = scene.ask(ELSEWHERE, "See @Projects/prices.csv and @Projects/", "Thanks.")
+    assert "quokka" in first
+    scene.world.note("Projects/prices.csv", "zkchat: local\nmaterial,price\nglass,quokka\n")
+    assert "quokka" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
+
+
+def test_a_listed_note_that_became_private_takes_the_list_with_it(scene: Scene) -> None:
+    assert "roof of glass" in scene.ask(ELSEWHERE, "See @Projects/")
+    scene.world.note("Projects/Roof.md", "---\nzkchat: local\ntitle: A roof of glass\n---\n")
+    assert "roof" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
+
+
+def test_a_file_or_folder_that_changed_since_is_told(scene: Scene) -> None:
+    scene.ask(WITH_TOOLS, "See @Projects/prices.csv and @Projects/")
+    scene.world.note("Projects/prices.csv", "material,price\nglass,12\n")
+    scene.world.note("Projects/New.md", "# New\n")
+    scene.ask(WITH_TOOLS, "And now?", go_on=True)
+    assert "Projects/prices.csv has changed since the model read it." in scene.warnings
+    assert "Projects/ has changed since the model read it." in scene.warnings
+
+
+def test_quotations_come_from_a_mentioned_file_too(scene: Scene) -> None:
+    scene.world.note("log.txt", "Build started.\n\nThe job deploy failed at noon.\n\nDone.\n")
+    result = scene.world.run("ask", "Which job failed in @log.txt?", "--model", "quote")
+    assert "The job deploy failed at noon." in result.out
+    assert "log.txt" in result.out
+
+
+def test_a_chat_understands_them_as_well(scene: Scene, server: Recorder) -> None:
+    chat = scene.world.run("chat", "--model", WITHOUT, stdin="What costs @Projects/prices.csv?\nAnd @Projects/x.csv?\n")
+    assert "quokka" in server.received()
+    assert "There is no file Projects/x.csv in the vault." in chat.err
