@@ -31,6 +31,9 @@ from zkchat.vault.links.folders import is_folder, listed_paths
 
 WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes that stay on the user's machine.]"
 
+LOCAL_NOTES: Final = "local notes"
+_RESTS_ON: Final = "rests on "
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
@@ -77,31 +80,37 @@ class ConversationPrivacy:
 
     def hidden(self) -> frozenset[str]:
         """The ids of the messages that the model may not see."""
+        return frozenset(self._withheld())
+
+    def _withheld(self) -> dict[str, str]:
+        """The messages that the model may not see, by id, and on what they rest."""
         stays = not self.is_on_this_machine
-        private = self._private()
-        if not stays and not private:
-            return frozenset()
+        kept = self._kept_notes()
+        if not stays and not kept:
+            return {}
 
-        def is_kept(message: ChatMessage) -> bool:
+        def rests_on(message: ChatMessage) -> str:
             if stays and message.local:
-                return True
-            if private is None:
-                return bool(self._notes_of(message))
-            return bool(private) and not private.isdisjoint(self._notes_of(message))
+                return LOCAL_NOTES
+            notes = self._notes_of(message)
+            if kept is None:
+                return LOCAL_NOTES if notes else ""
+            return next((kept[path] for path in notes if path in kept), "")
 
-        turns = _turns(self.journal.history.thread)
-        return frozenset(message.id for turn in turns if any(map(is_kept, turn)) for message in turn)
+        withheld: dict[str, str] = {}
+        for turn in _turns(self.journal.history.thread):
+            if reason := next(filter(None, map(rests_on, turn)), ""):
+                withheld |= {message.id: reason for message in turn}
+        return withheld
 
-    def _private(self) -> frozenset[str] | None:
-        """The notes that the model may not see; None where the index does not say which they are."""
+    def _kept_notes(self) -> dict[str, str] | None:
+        """The notes whose turns the model may not see; None where the index does not say which they are."""
         try:
-            if not self.is_on_this_machine:  # the index may not know yet what has become private
-                self.library.check(
-                    chain.from_iterable(map(self._notes_of, self.journal.history.thread)), is_kept_when_gone=False
-                )
-            return self.library.hidden()
+            if self.is_on_this_machine and not self.library.hidden():
+                return {}
+            return self.library.kept_from_turns(chain.from_iterable(map(self._notes_of, self.journal.history.thread)))
         except StorageError:
-            return None if not self.is_on_this_machine else frozenset()
+            return None if not self.is_on_this_machine else {}
 
     def _notes_of(self, message: ChatMessage) -> frozenset[str]:
         known, notes = self._notes.get(message.id, (None, frozenset()))
@@ -112,10 +121,10 @@ class ConversationPrivacy:
 
     def shown(self) -> Shown:
         """What the window holds, with a short word in the place of what is withheld."""
-        window, hidden = self.journal.history.window, self.hidden()
+        window, withheld = self.journal.history.window, self._withheld()
+        hidden = frozenset(withheld)
         if not hidden:
             return Shown(window=window)
-        withheld = [message for message in window.live if message.id in hidden]
         stand_ins = frozenset(message.id for message in _first_of_each_run(window.live, hidden))
         return Shown(
             window=Window(
@@ -124,8 +133,12 @@ class ConversationPrivacy:
                 pinned=window.pinned,
             ),
             left_out=tuple(
-                LeftOut(item=RequestItem(type="message", name=message.id, reason="rests on local notes"), why="private")
-                for message in withheld
+                LeftOut(
+                    item=RequestItem(type="message", name=message.id, reason=f"{_RESTS_ON}{withheld[message.id]}"),
+                    why="private",
+                )
+                for message in window.live
+                if message.id in hidden
             ),
         )
 
@@ -138,15 +151,13 @@ class _Elsewhere:
 
 def stays_here(messages: Iterable[ChatMessage], library: Library) -> bool:
     """Whether what is made of these messages is to stay on this machine: one is local, or has to do with a note that
-    is private by now."""
+    is private by now, or that is gone and may be."""
     asked = [*messages]
     if any(message.local for message in asked):
         return True
     notes = frozenset(chain.from_iterable(map(_notes_of, asked)))
-    shared = library.whole.guarded_for(_Elsewhere())
     try:
-        shared.check(notes, is_kept_when_gone=False)
-        return not shared.hidden().isdisjoint(notes)
+        return bool(library.whole.guarded_for(_Elsewhere()).kept_from_turns(notes))
     except StorageError:  # the index does not say which notes are private
         return bool(notes)
 
@@ -164,8 +175,13 @@ def withheld_warnings(context: RequestContext, info: ModelInfo) -> list[str]:
         for item in items
         if item.type != "message"
     ]
-    earlier = f"withheld: what was said before with local notes, for {elsewhere}"
-    return [*dict.fromkeys(texts), *([earlier] if any(item.type == "message" for item in items) else [])]
+    since = "" if info.on_this_machine else f", for {elsewhere}"
+    earlier = [
+        f"withheld: what was said before with {item.reason.removeprefix(_RESTS_ON)}{since}"
+        for item in items
+        if item.type == "message"
+    ]
+    return [*dict.fromkeys(texts), *dict.fromkeys(earlier)]
 
 
 def _turns(thread: Iterable[ChatMessage]) -> Iterator[list[ChatMessage]]:

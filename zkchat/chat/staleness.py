@@ -42,13 +42,14 @@ class StaleNote:
 
     @property
     def warning(self) -> Warned:
+        if not self.now:
+            hint = "What was said of it stays in the conversation; /branch goes back to before it."
+            return Warned(text=f"{self.name} is not there any more; the model read it earlier.", hint=hint)
         if self.is_sent_again:
             hint = "Its present text goes with your message."
-        elif self.now:
+        else:
             again = f"@{self.name}" if is_folder(self.name) else f"[[{without_suffix(self.name)}]]"
             hint = f"To send its present text, link it again: {again}"
-        else:
-            hint = "It cannot be read any more."
         return Warned(text=f"{self.name} has changed since the model read it.", hint=hint)
 
 

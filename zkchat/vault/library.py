@@ -315,10 +315,10 @@ class GuardedLibrary(Library):
         """The paths of the notes that this model may not see."""
         return self._answer(self._guard.hidden)
 
-    def check(self, paths: Iterable[str], *, is_kept_when_gone: bool = True) -> bool:
-        """Learn which of these notes have become private since they were indexed; whether one is hidden by that."""
+    def kept_from_turns(self, paths: Iterable[str]) -> dict[str, str]:
+        """Those of these notes on account of which earlier turns are withheld, each with the words for such notes."""
         asked = [*paths]
-        return self._answer(lambda: self._guard.check(asked, is_kept_when_gone=is_kept_when_gone))
+        return self._answer(lambda: self._guard.kept_from_turns(asked))
 
     def withheld(self, link: Link, source: str | None = None) -> str:
         found = self._whole.resolve(link, source)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -144,10 +145,11 @@ def test_a_summary_of_local_turns_is_hidden(library: Library, marker: ChatMessag
 def test_without_an_index_whatever_had_to_do_with_notes_is_hidden(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: GuardedLibrary) -> frozenset[str]:
+    def full(*_: object) -> NoReturn:
         raise StorageFull("No room for the index.")
 
     monkeypatch.setattr(GuardedLibrary, "hidden", full)
+    monkeypatch.setattr(GuardedLibrary, "kept_from_turns", full)
     history = talk(said("user", references=(reference("Open.md"),)), said("user"))
     assert privacy_of(history, library).hidden() == {"1"}
     assert privacy_of(history, library, here=True).hidden() == frozenset()
@@ -189,12 +191,15 @@ def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:
             left("[[A]]", "private", "is local"),
             left("B.md", "private", "is never to be read"),
             left("C", "budget"),
-            left("1", "private", kind="message"),
-            left("2", "private", kind="message"),
+            left("1", "private", "rests on local notes", kind="message"),
+            left("2", "private", "rests on local notes", kind="message"),
+            left("3", "private", "rests on notes that are gone and may be local now", kind="message"),
         )
     )
     assert withheld_warnings(context, ModelInfo(provider="openai", id="x")) == [
         "withheld: [[A]] is local and openai:x is not on this machine",
         "withheld: B.md is never to be read",
         "withheld: what was said before with local notes, for openai:x is not on this machine",
+        "withheld: what was said before with notes that are gone and may be local now, for openai:x is not on this "
+        "machine",
     ]

@@ -10,12 +10,12 @@ import pytest
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import library_of
-from tests.support.sessions import NOON, SessionsInMemory
+from tests.support.sessions import SessionsInMemory
 from zkchat.agents.profiles import build_profiles
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.staleness import Staleness, changed_items
+from zkchat.chat.staleness import changed_items
 from zkchat.model.events import Event, TurnFinished, Warned
-from zkchat.model.message import ChatMessage, FilePart, RequestContext, RequestItem, ToolCallPart
+from zkchat.model.message import FilePart, RequestContext, RequestItem, ToolCallPart
 from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
 from zkchat.storage.note_index import SqliteNoteIndex
@@ -94,16 +94,45 @@ def test_a_section_is_as_fresh_as_the_whole_note_that_came_later(library: Librar
     assert warnings(events_of(talk.say("And then?"))) == []
 
 
-def test_a_note_that_is_gone_is_reported_to_the_user_alone(library: Library, vault: Path) -> None:
-    provider = Reciting()
+@pytest.mark.parametrize("on_this_machine", [True, False])
+@pytest.mark.parametrize("refreshed", [True, False])
+def test_a_note_that_is_gone_is_reported_to_the_user_alone_and_its_turn_stays(
+    library: Library, vault: Path, on_this_machine: bool, refreshed: bool
+) -> None:
+    provider = Reciting(on_this_machine=on_this_machine)
     talk = conversation_over(library, provider=provider)
     events_of(talk.say("What is in [[Bees]]?"))
     (vault / "Bees.md").unlink()
-    question = ChatMessage(id="q", role="user", created_at=NOON)
-    (gone,) = Staleness(library).stale_notes(talk.messages, question)
-    assert warnings([gone.warning]) == ["Bees.md has changed since the model read it. It cannot be read any more."]
-    events_of(talk.say("And then?"))
-    assert "Bees" not in asked(provider)
+    if refreshed:
+        library.refresh()
+    assert warnings(events_of(talk.say("And then, [[Bees]]?"))) == [
+        "Bees.md is not there any more; the model read it earlier. "
+        "What was said of it stays in the conversation; /branch goes back to before it."
+    ]
+    assert "Bees hum." in provider.requests[-1].messages[1].text
+    assert "not there any more" not in asked(provider)
+    assert "[[Bees]]: there is no such note" in asked(provider)
+    assert warnings(events_of(talk.say("And now?"))) == []
+
+
+def test_a_note_that_is_gone_may_be_private_now_so_its_turn_stays_here(library: Library, vault: Path) -> None:
+    elsewhere, here = Reciting(), Reciting(on_this_machine=True)
+    (vault / "Diary.md").write_text("---\nzkchat: local\n---\nSlept badly.\n")
+    store = SessionsInMemory()
+    talk = conversation_over(library, store, elsewhere)
+    events_of(talk.say("What is in [[Bees]]?"))
+    (vault / "Bees.md").rename(vault / "Wasps.md")
+    (vault / "Wasps.md").write_text("---\nzkchat: local\n---\nBees hum.\n")
+    assert warnings(events_of(talk.say("And then?"))) == [
+        "withheld: what was said before with notes that are gone and may be local now, for reciting:x is not on this "
+        "machine "
+    ]
+    assert "hum" not in str(elsewhere.requests[-1])
+    local = conversation_over(library, store, here, session=store.get(talk.session_id))
+    assert [text.partition(";")[0] for text in warnings(events_of(local.say("And then?")))] == [
+        "Bees.md is not there any more"
+    ]
+    assert "Bees hum." in str(here.requests[-1])
 
 
 def test_a_question_that_is_asked_again_says_that_its_note_changed(library: Library, vault: Path) -> None:

@@ -55,16 +55,34 @@ class _PrivateNotes:
     generation: int | None = None
     local: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
-    both: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
+    """Notes that the index still names although their files are gone."""
+    hidden_here: frozenset[str] = frozenset()
+    hidden_elsewhere: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, generation: int | None, local: frozenset[str], never: frozenset[str], gone: frozenset[str] = frozenset()
+    ) -> "_PrivateNotes":
+        return cls(
+            generation=generation,
+            local=local,
+            never=never,
+            gone=gone,
+            hidden_here=never | gone,
+            hidden_elsewhere=never | gone | local,
+        )
 
     def with_class(self, path: str, privacy: PrivacyClass | None) -> "_PrivateNotes":
         """With a note of which the index does not know yet that it is private, or gone."""
-        local, never = self.local - {path}, self.never
+        local, never, gone = self.local - {path}, self.never, self.gone
         if privacy == "local":
             local |= {path}
+        elif privacy is None:
+            gone |= {path}
         else:
             never |= {path}
-        return _PrivateNotes(generation=self.generation, local=local, never=never, both=local | never)
+        return _PrivateNotes.of(self.generation, local, never, gone)
 
 
 class PrivacyGuard:
@@ -86,25 +104,41 @@ class PrivacyGuard:
     def hidden(self) -> frozenset[str]:
         """The paths of the notes that the model may not see."""
         private = self._private_notes()
-        return private.never if self._model.info.on_this_machine else private.both
+        return private.hidden_here if self._model.info.on_this_machine else private.hidden_elsewhere
 
     def reason(self, path: str) -> str:
         """Why a note is hidden, as the end of a sentence; empty where it is not."""
-        if path not in self.hidden():
+        private = self._private_notes()
+        if path not in self.hidden() or path in private.gone:
             return ""
-        return "is never to be read" if path in self._private_notes().never else "is local"
+        return "is never to be read" if path in private.never else "is local"
 
-    def check(self, paths: Iterable[str], *, is_kept_when_gone: bool = True) -> bool:
-        """Learn which of these notes have become private since they were indexed; whether one is hidden by that.
+    def kept_from_turns(self, paths: Iterable[str]) -> dict[str, str]:
+        """Those of these notes on account of which earlier turns are withheld, each with the words for such notes.
 
-        What is gone may have moved to a local folder.
+        A note that is gone withholds nothing from a model on this machine. It may have become private under another
+        name, so in a vault that has private notes it withholds its turns from any other model.
         """
+        asked, is_here = frozenset(paths), self._model.info.on_this_machine
+        if not is_here:
+            self.check(asked)  # the index may not know yet what has become private
+        private = self._private_notes()
+        kept = dict.fromkeys(asked & private.never, "notes that are never to be read")
+        if not is_here:
+            kept |= dict.fromkeys(asked & private.local, "local notes")
+            if private.local or private.never or self._local_only:
+                kept |= dict.fromkeys(asked & private.gone, "notes that are gone and may be local now")
+        return kept
+
+    def check(self, paths: Iterable[str]) -> bool:
+        """Learn which of these notes have become private or are gone since they were indexed; whether one is hidden
+        by that."""
         private, is_here, has_hidden = self._private_notes(), self._model.info.on_this_machine, False
         for path in dict.fromkeys(paths):
-            if path in private.both or not may_hold_text(path):
+            if path in private.hidden_elsewhere or not may_hold_text(path):
                 continue
             privacy = self._current.of(path)
-            if privacy in {"local", "never"} or (privacy is None and is_kept_when_gone and is_note(path)):
+            if privacy in {"local", "never"} or (privacy is None and is_note(path)):
                 private = self._private = private.with_class(path, privacy)
                 has_hidden = has_hidden or privacy != "local" or not is_here
         return has_hidden
@@ -143,7 +177,7 @@ class PrivacyGuard:
             own = self._index.private()
             never = frozenset(path for path, privacy in own.items() if privacy == "never")
             local = (frozenset(own) | self._inside_local_folders()) - never
-            self._private = _PrivateNotes(generation=generation, local=local, never=never, both=local | never)
+            self._private = _PrivateNotes.of(generation, local, never)
         return self._private
 
     def _inside_local_folders(self) -> frozenset[str]:
