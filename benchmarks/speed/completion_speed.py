@@ -1,4 +1,6 @@
-"""Milliseconds per key of `[[` completion at 10,000 and 100,000 titles, beside prompt_toolkit's FuzzyCompleter.
+"""Milliseconds per key of `[[` and `@` completion at 10,000 and 100,000 titles, beside prompt_toolkit's FuzzyCompleter.
+
+After `@` there are folders and, for every tenth note, another file to choose from.
 
 Titles, abbreviations, misspellings and words in another order are typed key by key. CPU time, so that what else the
 machine does matters little. Run it with: python -m benchmarks.speed.completion_speed [--titles N,N] [--typists N]
@@ -17,6 +19,7 @@ from zkchat.repl.completion import MenuCompleter, Suggestions
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.note_names import NamedNote, NoteNames
 from zkchat.vault.library import Library
+from zkchat.vault.links.folders import folders_of
 
 AIMS = {10_000: 16.0, 100_000: 50.0}
 PEER_KEYS = 15
@@ -26,9 +29,12 @@ PEER_KEYS = 15
 class TitlesOnly(NameCache):
     """A cache that was filled without a vault."""
 
-    def __init__(self, notes: Iterable[NamedNote]) -> None:
+    def __init__(self, notes: Sequence[NamedNote]) -> None:
         super().__init__()
         self._names = NoteNames(notes)
+        files = [NamedNote(path=f"{note.path}.csv", title=f"{note.title}.csv") for note in notes[::10]]
+        folders = [NamedNote(path=folder, title=folder) for folder in folders_of(note.path for note in notes)]
+        self._others = NoteNames([*folders, *files])
 
 
 class NoSource:
@@ -88,15 +94,18 @@ def main() -> None:
         titles = invented(count)
         start = time.thread_time()
         name_cache = TitlesOnly(
-            NamedNote(path=f"area {number // 1200}/topic {number // 60}/{title}.md", title=title, size=2000)
-            for number, title in enumerate(titles)
+            [
+                NamedNote(path=f"area {number // 1200}/topic {number // 60}/{title}.md", title=title, size=2000)
+                for number, title in enumerate(titles)
+            ]
         )
         built = time.thread_time() - start
         typed = keys(titles, options.typists)
-        ours = milliseconds(MenuCompleter(Suggestions(name_cache, NoSource())), "[[", typed)
+        menu = MenuCompleter(Suggestions(name_cache, NoSource()))
+        ours, mentions = milliseconds(menu, "[[", typed), milliseconds(menu, '@"', typed)
         peer = milliseconds(FuzzyWordCompleter(titles), "", random.Random(SEED).sample(typed, PEER_KEYS))
-        for name, times in (("zkchat", ours), ("FuzzyCompleter", peer)):
-            aim = f"<= {AIMS[count]:.0f} ms" if name == "zkchat" and count in AIMS else ""
+        for name, times in (("zkchat [[", ours), ("zkchat @", mentions), ("FuzzyCompleter", peer)):
+            aim = f"<= {AIMS[count]:.0f} ms" if name.startswith("zkchat") and count in AIMS else ""
             figures = (times[len(times) // 2], times[int(0.95 * len(times))], times[-1])
             print(
                 f"{count:8,}  {name:22}{len(times):6}" + "".join(f"{figure:9.1f}" for figure in figures) + f"   {aim}"

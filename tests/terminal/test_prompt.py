@@ -68,6 +68,27 @@ def test_a_note_is_chosen_from_the_menu_sent_and_answered_while_the_bar_keeps_co
     assert [text for role, _, text in messages(world) if role == "user"] == ["What of [[Sleep#Phases]]?"]
 
 
+def test_an_agent_a_folder_and_a_file_are_chosen_after_an_at_sign(chat: Open, world: World) -> None:
+    world.note("Ideas/prices.csv", "name,price\nglass,12\n")
+    world.script([{"text": "Twelve."}], [{"text": "Twelve."}], context_limit=4096)
+    terminal = chat()
+    terminal.wait_for("/help for help")
+    terminal.type("@rese")
+    terminal.wait_for("@research")
+    terminal.type("\t")
+    terminal.type("See @ide")
+    terminal.wait_for("folder")
+    terminal.type("\t")
+    terminal.wait_for("@research See @Ideas/")
+    terminal.type(" and @pric")
+    terminal.wait_for("Ideas/prices.csv", "file")
+    terminal.type("\t")
+    terminal.wait_for("[[Ideas/prices.csv]]")
+    terminal.type("\r?\r")
+    terminal.wait_for("Twelve.", "Referenced Documents", "@Ideas/", "Ideas/prices.csv")
+    assert messages(world)[0] == ("user", "complete", "@research See @Ideas/ and [[Ideas/prices.csv]] ?")
+
+
 def test_a_note_saved_while_one_types_is_indexed_before_the_message_is_sent(chat: Open, world: World) -> None:
     world.script([{"text": "Yes."}])
     terminal = chat()

@@ -1,25 +1,27 @@
-"""Completion at the prompt: notes after `[[`, their headings and blocks, commands, agents, files."""
+"""Completion at the prompt: notes after `[[`, their headings and blocks, commands; after `@` agents, files, folders."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final, Protocol
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from zkchat.errors import ZkchatError
-from zkchat.model.note import Ambiguous, Link, Resolved
+from zkchat.model.note import Ambiguous, Link, Resolved, is_note
 from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.note_names import NameMatch, normalize_name
 from zkchat.repl.status_bar import truncate_cells
+from zkchat.vault.links.folders import is_folder
 
 if TYPE_CHECKING:
     from zkchat.repl.name_cache import NameCache
     from zkchat.vault.library import Library
 
 _OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
-_FILE: Final = re.compile(r"(?:^|(?<=\s))@(\S*)$")
+_MENTION: Final = re.compile(r"""(?:^|(?<=\s))@(?:"(?P<quoted>[^"\n]*)|(?P<plain>[^\s"]*))$""")
 _BYTES_PER_TOKEN: Final = 4
 _MAX_PLACES: Final = 200
 _MAX_NAME_CELLS: Final = 44
@@ -66,9 +68,10 @@ class Suggestions:
             return self._places(target, place) if is_place else self._notes(link[1])
         if before.startswith("/") and "\n" not in before:
             return self._of_commands(before)
-        if file := _FILE.search(before):
-            agents = self._source.agent_names if file.start() == 0 else ()
-            return self._of_agents(agents, file[1]) or self._files(file[1])
+        if mention := _MENTION.search(before):
+            typed = mention["quoted"] or mention["plain"] or ""
+            agents = self._source.agent_names if mention.start() == 0 else ()
+            return chain(self._of_agents(agents, mention["plain"]), self._documents(typed, len(mention[0])))
         return ()
 
     def _notes(self, typed: str) -> Iterator[Suggestion]:
@@ -83,13 +86,16 @@ class Suggestions:
                 about=_about(match),
             )
 
-    def _files(self, typed: str) -> Iterator[Suggestion]:
-        """Files are inserted as links, like notes."""
-        for match in self._name_cache.find(typed):
+    def _documents(self, typed: str, replaces: int) -> Iterator[Suggestion]:
+        """Files are inserted as links, like notes; a folder so that what is in it can be typed next."""
+        for match in self._name_cache.find_documents(typed):
             path = match.note.path
-            yield Suggestion(
-                text=f"[[{path}]] ", replaces=len(typed) + 1, name=path, about=_about(match, with_path=False)
-            )
+            if is_folder(path):
+                mention = f'@"{path}"' if " " in path else f"@{path}"
+                yield Suggestion(text=mention, replaces=replaces, name=path, about="folder")
+            else:
+                about = _about(match, with_path=False) if is_note(path) else "file"
+                yield Suggestion(text=f"[[{path}]] ", replaces=replaces, name=path, about=about)
 
     def _places(self, target: str, typed: str) -> list[Suggestion]:
         library = self._source.library
@@ -115,7 +121,9 @@ class Suggestions:
         ]
 
     @staticmethod
-    def _of_agents(agents: Iterable[str], typed: str) -> list[Suggestion]:
+    def _of_agents(agents: Iterable[str], typed: str | None) -> list[Suggestion]:
+        if typed is None:
+            return []
         query = normalize_name(typed)
         matches = [agent for agent in agents if query in normalize_name(agent)]
         return [Suggestion(text=f"@{agent} ", replaces=len(typed) + 1, name=f"@{agent}") for agent in matches]

@@ -1,10 +1,17 @@
-"""A cache of the names of all notes for completion, refreshed in the background."""
+"""A cache of the names of all notes, files and folders for completion, refreshed in the background."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from zkchat.model.message import ChatMessage
+from zkchat.model.note import is_note, may_hold_text
 from zkchat.repl.note_names import NamedNote, NameMatch, NoteNames
 from zkchat.vault.library import Library
+from zkchat.vault.links.folders import folders_of, is_folder
+
+_MAX_MATCHES: Final = 40
+_MAX_OTHERS: Final = 10
+"""Files and folders that are offered before anything is typed."""
 
 
 class NameCache:
@@ -12,6 +19,8 @@ class NameCache:
 
     def __init__(self) -> None:
         self._names = NoteNames(())
+        self._others = NoteNames(())
+        """Files that hold text and are no notes, and folders."""
         self._generation: int | None = None
         self._near: tuple[str, ...] = ()
 
@@ -19,12 +28,20 @@ class NameCache:
         """Load the names if the vault changed, and the notes that the conversation is about."""
         generation = library.generation()
         if self._generation != generation:
-            self._names, self._generation = NoteNames(_by_last_change(library)), generation
+            names, others = NoteNames(_by_last_change(library)), NoteNames(_others(library))
+            self._names, self._others, self._generation = names, others, generation
         self._near = _near(library, messages)
 
     def find(self, typed: str) -> list[NameMatch]:
         """Notes whose names match, those of the conversation and their neighbours first."""
         return self._names.find(typed, first=self._near)
+
+    def find_documents(self, typed: str) -> list[NameMatch]:
+        """The same among notes, other files and folders."""
+        notes, others = self.find(typed), self._others.find(typed, limit=_MAX_MATCHES if typed else _MAX_OTHERS)
+        if not typed:
+            return [*notes[: _MAX_MATCHES - len(others)], *others]
+        return sorted([*notes, *others], key=lambda match: (match.rank, not is_folder(match.note.path)))[:_MAX_MATCHES]
 
     def link(self, path: str) -> str:
         return self._names.link(path)
@@ -38,6 +55,15 @@ def _by_last_change(library: Library) -> list[NamedNote]:
         NamedNote(path=row.path, title=row.title, aliases=row.aliases, size=stamps.get(row.path, unknown)[0])
         for row in rows
     ]
+
+
+def _others(library: Library) -> Iterator[NamedNote]:
+    """Folders and files that hold text, those near the root first."""
+    paths = [row.path for row in library.files()]
+    files = (path for path in paths if not is_note(path) and may_hold_text(path))
+    for path in sorted([*folders_of(paths), *files], key=lambda path: (path.rstrip("/").count("/"), path)):
+        name = path.rstrip("/").rpartition("/")[2]
+        yield NamedNote(path=path, title=f"{name}/" if path.endswith("/") else name)
 
 
 _MAX_NEAR = 200

@@ -49,6 +49,8 @@ class NameMatch:
 
     note: NamedNote
     name: str
+    rank: int = 0
+    """Smaller is better."""
 
 
 class NoteNames:
@@ -83,7 +85,7 @@ class NoteNames:
                 if number not in best or rank < best[number][:2]:  # of equal ranks the first: the title
                     best[number] = (*rank, name)
         chosen = nsmallest(limit, best, key=best.__getitem__)
-        return [NameMatch(note=self._notes[number], name=best[number][2]) for number in chosen]
+        return [NameMatch(note=self._notes[number], name=best[number][2], rank=best[number][0]) for number in chosen]
 
     def link(self, path: str) -> str:
         """The link target for this note: its name, or its path where the name is ambiguous."""

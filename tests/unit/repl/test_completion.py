@@ -125,8 +125,9 @@ def test_a_link_in_an_argument_is_a_link(menu: MenuCompleter) -> None:
 
 
 def test_agents_are_offered_at_the_beginning_before_files_and_only_files_elsewhere(menu: MenuCompleter) -> None:
-    assert completed(menu, "@po") == ["@poet "]
-    assert completed(menu, "@") == ["@poet ", "@critic "]
+    assert completed(menu, "@po")[0] == "@poet "
+    assert completed(menu, "@")[:2] == ["@poet ", "@critic "]
+    assert "[[Ideas/Naps.md]] " in completed(menu, "@")
     assert completed(menu, "@naps") == ["[[Ideas/Naps.md]] "]
     assert completed(menu, "Compare @naps") == ["Compare [[Ideas/Naps.md]] "]
     assert completed(menu, "me@naps") == []
@@ -135,6 +136,23 @@ def test_agents_are_offered_at_the_beginning_before_files_and_only_files_elsewhe
 def test_without_agents_files_are_offered_at_the_beginning_too(library: Library) -> None:
     menu = menu_of(library)
     assert completed(menu, "@naps") == ["[[Ideas/Naps.md]] "]
+
+
+def test_files_with_text_and_folders_are_offered_with_what_they_are(tmp_path: Path) -> None:
+    attachments = {"Old/prices.csv": "a,b\n", "Old/photo.png": "", "My tools/build.py": "", "My tools/b/c.txt": ""}
+    with library_of(tmp_path, {**NOTES, **attachments}) as library:
+        menu = menu_of(library)
+        assert rows(menu, "See @prices") == [("Old/prices.csv", "file")]
+        assert completed(menu, "See @prices") == ["See [[Old/prices.csv]] "]
+        assert completed(menu, "See @ol")[0] == "See @Old/"
+        assert rows(menu, "See @ol")[0] == ("Old/", "folder")
+        assert {name for name, _ in rows(menu, "See @Old/")} == {"Old/", "Old/Sleep log.md", "Old/prices.csv"}
+        assert completed(menu, "See @my")[0] == 'See @"My tools/"'
+        assert rows(menu, 'See @"My tools/')[0] == ("My tools/", "folder")
+        assert completed(menu, 'See @"My tools/bui') == ["See [[My tools/build.py]] "]
+        assert {"Old/", "My tools/", "My tools/build.py"} < {name for name, _ in rows(menu, "See @")}
+        assert not [name for name, _ in rows(menu, "See @photo") if "photo" in name]
+        assert "prices" not in str(rows(menu, "See [[prices"))
 
 
 @pytest.mark.parametrize("text", ["", "Just words", "[[Sleep]] and", "[[Sleep|my ", "[single"])
