@@ -32,6 +32,7 @@ MAX_QUESTION: Final = 1_200
 MAX_QUESTION_LINES: Final = 8
 MAX_CLOSING_LINES: Final = 3
 """Of a last paragraph that does not ask."""
+MARK: Final = re.compile(r"\s*\[… [\d,]+ (?:line|row|record|character)s? left out …\]\s*")
 _RATE_SAMPLE: Final = 16
 _MIN_REST: Final = 12
 """Characters of a unit below which no part of it is kept."""
@@ -194,7 +195,8 @@ def _with_part(units: TextUnits, order: Sequence[int], kept: int, budget: int, c
     length = end - start
     while length > _MIN_REST:
         length = length * 3 // 4
-        text = _written(units, [*spans, (start, start + length)])
+        space = units.text.rfind(" ", start + length // 2, start + length)
+        text = _written(units, [*spans, (start, start + length if space < 0 else space)])
         if count(text) <= budget:
             return text
     return ""

@@ -1,10 +1,12 @@
 """Extractive summaries, without a model: the sentences that cover most of what was said, in the fewest words. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from zkchat.context.condensing import MARK, condense_text, split_question
 from zkchat.context.coverage import (
     CoverageItem,
     content_terms,
@@ -14,6 +16,7 @@ from zkchat.context.coverage import (
     select_greedily,
 )
 from zkchat.context.language import detect_language
+from zkchat.context.statements import join_statements, statements
 from zkchat.lexicon.fillers import FILLERS
 from zkchat.model.message import ChatMessage
 from zkchat.vault.notes.sentences import sentences
@@ -33,6 +36,11 @@ CARRIED_WEIGHT = 1.3
 """How much more a sentence counts that an earlier summary thought worth keeping."""
 MAX_CHARS = 200_000
 """Characters among which sentences are chosen; each takes its time."""
+MATERIAL_WEIGHT = 0.3
+"""And how much a line counts of a log, a table or a listing that came with a question."""
+MIN_MATERIAL_TOKENS = 48
+REPETITION = 0.5
+"""By how much a statement counts less with each one before it in its message that differs in numbers only."""
 FIRST_SENTENCE_WEIGHT = 1.5
 """How much more the first sentence of a text counts: it says what the text is about."""
 HEAD_SHARE = 0.6
@@ -40,6 +48,7 @@ HEAD_SHARE = 0.6
 MAX_CHARS_PER_TOKEN = 16
 """Of a token, so that a huge text is not counted whole again and again."""
 
+_DIGITS = re.compile(r"\d+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LINE = re.compile(r"(?:[-*+]\s+)?(?:(?P<speaker>[^\s:\[][^:\n\[]{0,30}):\s)?(?P<text>.*)")
 _PROTECTED = re.compile(r"(\[\[[^\[\]]{1,300}\]\]|`[^`]*`|\b\w+://\S+)")
@@ -54,7 +63,8 @@ class _Sentence(NamedTuple):
     turn: int
     """The number of the message: each is counted as a line, though those of one speaker in a row share theirs."""
     text: str
-    is_carried: bool = False
+    weight: float = 1.0
+    """How much more or less it counts than another sentence of its words."""
 
 
 def summarise(messages: Sequence[ChatMessage], budget: int, count: Count, *, focus: str = "", earlier: str = "") -> str:
@@ -64,12 +74,12 @@ def summarise(messages: Sequence[ChatMessage], budget: int, count: Count, *, foc
     """
     carried, open_before = _parse_summary(earlier)
     language = detect_language("\n".join(message.text for message in messages[:LANGUAGE_SAMPLE]) or earlier) or ""
-    said = [*carried, *_split_messages(messages, language)]
+    said = [*carried, *_split_messages(messages, language, budget, count)]
     questions: list[str] = []
     if budget >= MIN_TOKENS_FOR_HEADINGS:
         questions = _fit_lines(_open_questions(messages, open_before), int(OPEN_QUESTIONS_SHARE * budget), count)
     else:
-        said = [_Sentence("", "", 0, each.text, each.is_carried) for each in said]
+        said = [_Sentence("", "", 0, each.text, each.weight) for each in said]
     # Lines cost a little less together than alone; if not, the last choices are taken back.
     taken = _select_sentences(said, int(1.05 * budget) - _cost_of(questions, count), count, focus)
     while taken:
@@ -115,11 +125,28 @@ def excerpt(text: str, wanted: frozenset[str]) -> str:
     return _join_with_gaps(found, numbers) if 0 < len(numbers) < len(found) else text
 
 
-def _split_messages(messages: Sequence[ChatMessage], language: str) -> Iterator[_Sentence]:
+def _split_messages(messages: Sequence[ChatMessage], language: str, budget: int, count: Count) -> Iterator[_Sentence]:
     for turn, message in enumerate(messages):
-        speaker = message.name or message.role
-        for sentence in sentences(message.text):
-            yield _Sentence(f"{message.created_at:%Y-%m-%d}", speaker, turn, _drop_fillers(sentence, language))
+        day, speaker = f"{message.created_at:%Y-%m-%d}", message.name or message.role
+        alike: Counter[str] = Counter()
+        for statement, weight in _weighted_statements(message.text, budget, count):
+            shape = _DIGITS.sub("", statement)
+            own = weight / (1 + REPETITION * alike[shape])
+            alike[shape] += 1
+            yield _Sentence(day, speaker, turn, _drop_fillers(statement, language), own)
+
+
+def _weighted_statements(text: str, budget: int, count: Count) -> Iterator[tuple[str, float]]:
+    """The statements of a message; of a log or a table that came with it, a few that bear on its question."""
+    split = split_question(text)
+    for statement in statements(split.before, budget):
+        yield statement, 1.0
+    if split.material:
+        short = condense_text(split.material, max(MIN_MATERIAL_TOKENS, budget // 4), count, question=split.question)
+        for statement in statements(MARK.sub("\n\n", short), budget):
+            yield statement, MATERIAL_WEIGHT
+    for statement in statements(split.after, budget):
+        yield statement, 1.0
 
 
 def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:
@@ -134,12 +161,12 @@ def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:
         elif line.startswith("#") or title == OPEN_QUESTIONS:
             is_open = title.casefold() == OPEN_QUESTIONS.casefold()
         elif match := _LINE.fullmatch(line):
-            found = sentences(match["text"])
+            found = [part for sentence in sentences(match["text"]) for part in sentence.split("; ")]
             if is_open:
-                questions += found
+                questions += sentences(match["text"])
             else:
                 turn = place - len(earlier)  # before those of the messages
-                said += [_Sentence(day, match["speaker"] or "", turn, sentence, is_carried=True) for sentence in found]
+                said += [_Sentence(day, match["speaker"] or "", turn, sentence, CARRIED_WEIGHT) for sentence in found]
     return said, questions
 
 
@@ -148,7 +175,7 @@ def _open_questions(messages: Sequence[ChatMessage], before: Iterable[str]) -> l
     later: set[str] = set()
     questions: list[str] = []
     for message in reversed(messages):
-        for sentence in reversed(sentences(message.text)):
+        for sentence in reversed(sentences(split_question(message.text).question)):
             words = content_terms(sentence)
             if is_question(sentence) and len(words) > 1 and words.isdisjoint(later):
                 questions.append(sentence)
@@ -157,10 +184,7 @@ def _open_questions(messages: Sequence[ChatMessage], before: Iterable[str]) -> l
 
 
 def _select_sentences(said: Sequence[_Sentence], budget: int, count: Count, focus: str) -> list[int]:
-    items = [
-        coverage_item(each.text, count(f" {each.text}"), weight=CARRIED_WEIGHT if each.is_carried else 1.0)
-        for each in said
-    ]
+    items = [coverage_item(each.text, count(f" {each.text}"), weight=each.weight) for each in said]
     opened: set[tuple[str, int | None]] = set()
     left = budget
 
@@ -200,7 +224,7 @@ def _format_summary(said: Sequence[_Sentence], questions: Sequence[str]) -> str:
         lines += [day] if day else []
         for _, in_a_row in groupby(of_day, key=lambda each: each.speaker or each.turn):
             first, *more = in_a_row
-            text = " ".join([first.text, *(each.text for each in more)])
+            text = join_statements([first.text, *(each.text for each in more)])
             lines.append(f"- {first.speaker}: {text}" if first.speaker else f"- {text}")
     if questions:
         lines += [OPEN_QUESTIONS, *(f"- {question}" for question in questions)]

@@ -58,9 +58,10 @@ def split_units(text: str) -> TextUnits:
         spans = [*_lines(text)]
         kind = "row" if _is_table(text, spans) else "line"
     most = MAX_LINE if kind == "line" else MAX_ROW
-    wide = _is_wide(text)
-    parts = [part for span in spans for part in _split_long(text, span, most // WIDE if wide else most, wide=wide)]
-    return TextUnits(text, _joined(parts), kind)
+    piece = MAX_PIECE
+    if is_wide(text):
+        most, piece = most // WIDE, piece // WIDE
+    return TextUnits(text, _joined([part for span in spans for part in split_span(text, span, most, piece)]), kind)
 
 
 def _lines(text: str) -> Iterator[Span]:
@@ -136,21 +137,20 @@ def _is_table(text: str, lines: Sequence[Span]) -> bool:
     return False
 
 
-def _is_wide(text: str) -> bool:
+def is_wide(text: str) -> bool:
     """Whether it is mostly in a script of which a letter takes three bytes, such as Chinese."""
     sample = text[:: max(1, len(text) // 2_000)]
     return len(sample.encode(errors="replace")) > 2 * len(sample)
 
 
-def _split_long(text: str, span: Span, most: int, *, wide: bool) -> Iterator[Span]:
+def split_span(text: str, span: Span, most: int, piece: int = 0) -> Iterator[Span]:
     """A span as it is, or if it is longer than that, its sentences; a sentence that is longer still in pieces."""
     start, end = span
     if end - start <= most:
         yield span
         return
-    piece = MAX_PIECE // WIDE if wide else MAX_PIECE
     for first, last in sentence_spans(text, start, end):
-        yield from _pieces(text, first, last, piece) if last - first > most else ((first, last),)
+        yield from _pieces(text, first, last, piece or most) if last - first > most else ((first, last),)
 
 
 def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Span]:

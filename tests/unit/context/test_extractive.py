@@ -163,9 +163,61 @@ def test_nothing_said_is_nothing_summarised() -> None:
 
 
 def test_one_endless_sentence_is_cut() -> None:
-    summary = summarise([said("word " * 5000)], 40, count)
-    assert LEFT_OUT in summary
+    summary = summarise([said("The heron ate " + "word " * 5000)], 40, count)
+    assert "heron ate" in summary
     assert 0 < count(summary) <= 40
+
+
+def noted(*facts: str) -> list[ChatMessage]:
+    """Each fact with the reply to it."""
+    return [message for fact in facts for message in (said(fact), said("Noted.", role="assistant"))]
+
+
+@pytest.mark.parametrize(
+    ("facts", "kept"),
+    [
+        (
+            ["my dog is called Rex", "we meet Tuesdays at nine", "the budget is 4000 euros", "Marta likes slate"],
+            ["dog called Rex", "Tuesdays at nine", "4000 euros", "Marta likes slate"],
+        ),
+        (
+            ["# Facts\n- The dog is Rex\n- We meet Tuesdays\n* Budget: 4000 euros\n1. Buy slate\n2. Paint the boat"],
+            ["dog Rex", "We meet Tuesdays", "Budget: 4000 euros", "Buy slate", "Paint boat"],
+        ),
+        (["我的狗叫旺财", "会议改到下周四", "预算是四千欧元，由李雷负责"], ["旺财", "下周四", "四千欧元", "李雷"]),
+        (["我的狗叫旺财，" + "，".join(f"第{n}号设备检查完毕" for n in range(200)) + "，预算是四千欧元"], ["旺财"]),
+        (["# Budget of 4000 euros\n\n## Deadline on 3 May"], ["Budget of 4000 euros", "Deadline on 3 May"]),
+    ],
+)
+def test_what_has_no_full_stops_is_summarised_too(facts: list[str], kept: list[str]) -> None:
+    summary = summarise(noted(*facts), 100, count)
+    assert [each for each in kept if each not in summary] == []
+    assert count(summary) <= 100
+
+
+@pytest.mark.parametrize("fence", ["```python\n", ""])
+def test_of_long_code_lines_are_kept(fence: str) -> None:
+    code = ["def retry(limit=7):", *(f"    value_{n} = {n}" for n in range(40)), "    raise GaveUp(limit)"]
+    summary = summarise(noted(fence + "\n".join(code) + "\n```" * bool(fence)), 100, count)
+    assert "def retry(limit=7):" in summary
+    assert "raise GaveUp(limit)" in summary
+
+
+def test_of_a_log_that_came_with_a_question_the_question_and_a_few_lines_are_kept() -> None:
+    log = [f"12:{n % 60:02} INFO step {n} is done" for n in range(3_000)]
+    log[1_500] = "ERROR deploy-docs: exit code 1"
+    talk = [said("Which job failed?\n\n" + "\n".join(log)), said("It was deploy-docs.", role="assistant")]
+    summary = summarise([*talk, said("The heron ate Marta's fish.")], 120, count)
+    assert "Which job failed?" in summary
+    assert "deploy-docs: exit code 1" in summary
+    assert "heron ate Marta's fish" in summary
+
+
+def test_statements_without_an_end_of_their_own_are_told_apart_again_in_the_next_summary() -> None:
+    first = summarise([said("my dog is called Rex"), said("we meet Tuesdays"), said("Fine.")], 200, count)
+    assert first.splitlines()[1] == "- user: my dog called Rex; we meet Tuesdays; Fine."
+    talk = [said(f"The ship number {n} has left the harbour of Oslo.") for n in range(50)]
+    assert "dog called Rex" in summarise(talk, 40, count, focus="the dog", earlier=first)
 
 
 def test_a_text_that_fits_is_not_condensed() -> None:
