@@ -66,9 +66,14 @@ def prompt_item(
 
 def tool_item(spec: ToolSpec) -> PromptItem:
     """A tool as it is described to the model."""
-    text = spec.model_dump_json()
+    text = tool_text(spec)
     item = RequestItem(type="tool", name=spec.name, server=spec.server, digest=digest(text))
     return PromptItem(item=item, text=text)
+
+
+def tool_text(spec: ToolSpec) -> str:
+    """The definition of a tool as it is sent, so that its count is that of what is sent."""
+    return json.dumps(spec.definition, ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +222,7 @@ def request_from(
         prompt.extend(format_message(messages[item.name], can_read=context.can_read, condensed=short, beside=beside))
     return ModelRequest(
         messages=tuple(prompt),
-        tools=tuple(_tool(contents[item.digest]) for item in sent if item.type == "tool"),
+        tools=tuple(_tool(contents[item.digest], item.server) for item in sent if item.type == "tool"),
         evidence=tuple(found for part in evidence for found in part.evidence),
         nearest=tuple(found for part in evidence for found in part.nearest),
         is_doubtful=any(part.is_doubtful for part in evidence),
@@ -228,8 +233,10 @@ def request_from(
 
 
 @lru_cache
-def _tool(text: str) -> ToolSpec:
-    return ToolSpec.model_validate_json(text)
+def _tool(text: str, server: str) -> ToolSpec:
+    """The tool of a record: its definition, or in older sessions the tool itself."""
+    stored = json.loads(text)
+    return ToolSpec.model_validate({**stored.get("function", stored), "server": server})
 
 
 def _evidence_parts(message: ChatMessage) -> list[EvidencePart]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from zkchat.context.assembly import PromptItem, digest
+from zkchat.context.assembly import PromptItem, digest, tool_text
 from zkchat.context.formatting import format_document
 from zkchat.context.relevance import Relevance
 from zkchat.model.choices import IncludeMode, ItemType
@@ -229,7 +229,7 @@ def _tool(agent: Agent, spec: ToolSpec, core: Collection[str]) -> Candidate:
         server=spec.server,
         include=agent.tool_mode(spec.name, spec.server),
         about=f"{spec.name.replace('_', ' ')}\n{spec.description}",
-        text=spec.model_dump_json(),
+        text=tool_text(spec),
         core=not spec.server and spec.name in core,
     )
 

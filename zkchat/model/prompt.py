@@ -17,6 +17,12 @@ class ToolSpec(Value):
     """JSON schema of the arguments."""
     server: str = ""
 
+    @property
+    def definition(self) -> dict[str, Any]:
+        """As OpenAI's protocol and Ollama's have it. Always with parameters: some servers refuse one without."""
+        function = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {"type": "function", "function": function}
+
 
 class PromptMessage(Value):
     """One message as a model sees it."""

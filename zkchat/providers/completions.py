@@ -4,7 +4,7 @@ import json
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from zkchat.errors import ProviderError
 from zkchat.model.message import TokenUsage, ToolCallPart
@@ -71,10 +71,7 @@ def _call(call: ToolCallPart) -> "ChatCompletionMessageFunctionToolCallParam":
 
 
 def tool_param(spec: ToolSpec) -> "ChatCompletionFunctionToolParam":
-    return {
-        "type": "function",
-        "function": {"name": spec.name, "description": spec.description, "parameters": spec.parameters},
-    }
+    return cast("ChatCompletionFunctionToolParam", spec.definition)
 
 
 @dataclass(slots=True)

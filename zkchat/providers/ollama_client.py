@@ -196,12 +196,8 @@ def _message(message: PromptMessage) -> dict[str, object]:
 
 
 def _tool(spec: ToolSpec) -> dict[str, object]:
-    parameters = {
-        **spec.parameters,
-        "properties": {name: _property(schema) for name, schema in spec.parameters.get("properties", {}).items()},
-    }
-    function = {"name": spec.name, "description": spec.description, "parameters": parameters}
-    return {"type": "function", "function": function}
+    properties = {name: _property(schema) for name, schema in spec.parameters.get("properties", {}).items()}
+    return spec.model_copy(update={"parameters": {**spec.parameters, "properties": properties}}).definition
 
 
 def _property(schema: Mapping[str, object]) -> dict[str, object]:

@@ -13,7 +13,7 @@ from zkchat.model.index import StoredLink
 from zkchat.model.message import DocumentReference, LineRange
 from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved
 from zkchat.ports import Tool, ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.registry import Arguments, FunctionTool, Limit
 from zkchat.vault import graph
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
@@ -30,7 +30,6 @@ ALL = 1_000_000
 NotePath = Annotated[
     str,
     Field(
-        description="Path of the note inside the vault, e.g. Ideas/Naming.md; its title or [[link]] is understood too",
         min_length=1,
         validation_alias=AliasChoices(
             "relative_path", "path", "note", "file", "link", "wikilink", "document", "title", "name"
@@ -40,17 +39,16 @@ NotePath = Annotated[
 Query = Annotated[
     str,
     Field(
-        description="What to look for, in the words that notes would use",
+        description='Words, tag:x, path:x, after:2026-01-31, "phrase"',
         min_length=1,
         validation_alias=AliasChoices("query", "q", "text", "search"),
     ),
 ]
-Limit = Annotated[int, Field(description="How many at most", ge=1, le=20)]
 
 
 class ReadDocument(Arguments):
     relative_path: NotePath
-    offset: Annotated[int, Field(description="Character to start at; for long documents", ge=0)] = 0
+    offset: Annotated[int, Field(ge=0)] = 0
 
 
 class OneNote(Arguments):
@@ -63,9 +61,9 @@ class Find(Arguments):
 
 
 class ListDocuments(Arguments):
-    folder: Annotated[str, Field(description="Only notes whose path contains this")] = ""
-    tag: Annotated[str, Field(description="Only notes with this tag, or one below it")] = ""
-    modified_after: Annotated[date | None, Field(description="Only notes changed on that day or later")] = None
+    folder: str = ""
+    tag: str = ""
+    modified_after: Annotated[date | None, Field(description="YYYY-MM-DD")] = None
 
 
 class Nothing(Arguments):
@@ -73,36 +71,56 @@ class Nothing(Arguments):
 
 
 class ResolveWikilink(Arguments):
-    wikilink: Annotated[
-        str,
-        Field(
-            description="The link, e.g. [[Naming#Titles]]", validation_alias=AliasChoices("wikilink", "link", "text")
-        ),
-    ]
+    wikilink: Annotated[str, Field(validation_alias=AliasChoices("wikilink", "link", "text"))]
 
 
 def explore_tools(library: Library, now: Callable[[], datetime]) -> list[Tool]:
-    """One row for each tool."""
+    """One row for each tool. A description says what it is for, and is short: it is sent with every request."""
     explore = _Explore(library, now)
     return [
-        FunctionTool("read_document", "Read a note of the vault, in pages.", ReadDocument, explore.read_document),
-        FunctionTool("find_excerpts", "Find passages of notes on a subject.", Find, explore.find_excerpts),
-        FunctionTool("find_documents", "Find whole notes on a subject.", Find, explore.find_documents),
         FunctionTool(
-            "resolve_wikilink", "Find the note that a [[link]] leads to.", ResolveWikilink, explore.resolve_wikilink
+            "read_document",
+            "Read a note (path, title or link) when passages are not enough.",
+            ReadDocument,
+            explore.read_document,
         ),
-        FunctionTool("find_backlinks", "List the notes that link to a note.", OneNote, explore.find_backlinks),
-        FunctionTool("find_forward_links", "List the notes that a note links to.", OneNote, explore.find_forward_links),
+        FunctionTool(
+            "find_excerpts", "Find passages in notes. Use it first for any question.", Find, explore.find_excerpts
+        ),
+        FunctionTool("find_documents", "Find whole notes, when asked which there are.", Find, explore.find_documents),
+        FunctionTool(
+            "resolve_wikilink",
+            "Find the note a [[link]] leads to, if unclear.",
+            ResolveWikilink,
+            explore.resolve_wikilink,
+        ),
+        FunctionTool(
+            "find_backlinks",
+            "List notes that link to a path or title, to see its uses.",
+            OneNote,
+            explore.find_backlinks,
+        ),
+        FunctionTool(
+            "find_forward_links",
+            "List notes that a path or title links to, to follow them.",
+            OneNote,
+            explore.find_forward_links,
+        ),
         FunctionTool(
             "find_related",
-            "Find notes that are linked with a note or on the same subject.",
+            "Find notes close to a path or title, by links or subject, to find more.",
             OneNote,
             explore.find_related,
         ),
         FunctionTool(
-            "list_documents", "List notes, by folder, tag or date of change.", ListDocuments, explore.list_documents
+            "list_documents",
+            "List notes by folder, tag or date, for an overview.",
+            ListDocuments,
+            explore.list_documents,
         ),
-        FunctionTool("get_current_datetime", "Tell the date and time.", Nothing, explore.get_current_datetime),
+        FunctionTool(
+            "get_current_datetime", "Tell date and time, for words like today.", Nothing, explore.get_current_datetime
+        ),
     ]
 
 

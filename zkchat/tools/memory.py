@@ -16,7 +16,7 @@ class Remember(Arguments):
     information: Annotated[
         str,
         Field(
-            description="One fact about the user or their work that will matter in later conversations, as a sentence",
+            description="One sentence",
             min_length=1,
             max_length=MAX_FACT_CHARS,
             validation_alias=AliasChoices("information", "text", "fact", "content", "memory"),
@@ -28,7 +28,6 @@ class Recall(Arguments):
     query: Annotated[
         str,
         Field(
-            description="What to look for among the facts kept earlier",
             min_length=1,
             validation_alias=AliasChoices("query", "q", "text", "search"),
         ),
@@ -43,10 +42,10 @@ class CurrentSession(Protocol):
 def memory_tools(memory: Memory, may_remember: Callable[[str], bool] | None, session: CurrentSession) -> list[Tool]:
     """`may_remember` shows the user what is to be kept, and may refuse; without it no tool keeps anything."""
     tools = _MemoryTools(memory, may_remember or _refused, session)
-    recall = FunctionTool("recall", "Find facts that were kept in earlier conversations.", Recall, tools.recall)
+    recall = FunctionTool("recall", "Find facts kept in earlier conversations, where they help.", Recall, tools.recall)
     if may_remember is None:
         return [recall]
-    about = "Keep a fact for later conversations; the user is asked first."
+    about = "Keep a fact about the user that later conversations need; they are asked first."
     return [FunctionTool("remember", about, Remember, tools.remember), recall]
 
 

@@ -9,7 +9,7 @@ from zkchat.context.extractive import condense
 from zkchat.context.formatting import format_quote
 from zkchat.context.recall.search import FoundMessage
 from zkchat.ports import Tool, ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.registry import Arguments, FunctionTool, Limit
 
 PAGE_CHARS = 8000
 """Characters given at once, shared by the messages that were found."""
@@ -19,12 +19,12 @@ class SearchConversation(Arguments):
     query: Annotated[
         str,
         Field(
-            description="What to look for, in the words that were used; a name or a date helps",
+            description="Words, a name or a date",
             min_length=1,
             validation_alias=AliasChoices("query", "q", "text", "search"),
         ),
     ]
-    limit: Annotated[int, Field(description="How many at most", ge=1, le=20)] = 5
+    limit: Limit = 5
 
 
 def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Tool]:
@@ -41,7 +41,7 @@ def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Too
     return [
         FunctionTool(
             "search_conversation",
-            "Find what was said earlier in this conversation.",
+            "Find what was said earlier in this conversation but is not shown.",
             SearchConversation,
             search_conversation,
         )

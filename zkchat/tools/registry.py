@@ -1,12 +1,13 @@
 """Tools as models see them: a name, a schema, and a call that never raises, whatever a model writes."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, Final, Generic, TypeVar
+from functools import partial
+from typing import Annotated, Any, Final, Generic, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from zkchat.errors import ZkchatError
 from zkchat.model.message import ToolCallPart
@@ -17,6 +18,8 @@ from zkchat.ports import Tool, ToolOutcome
 MAX_ARGUMENTS_CHARS: Final = 64_000
 """Characters. What is longer is no call but text that a model could not stop writing."""
 MAX_DIGITS: Final = 20
+MAX_FOUND: Final = 20
+"""Passages, notes or messages that one call finds."""
 MAX_QUOTED_CHARS = 500
 """Characters of what a model wrote that are repeated to it."""
 MAX_QUOTED_NAMES = 5
@@ -28,6 +31,9 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+
+Limit = Annotated[int, Field(ge=1), AfterValidator(partial(min, MAX_FOUND))]
+"""How many are wanted; whoever wants more than there may be gets as many as there may be."""
 
 A = TypeVar("A", bound=Arguments)
 
@@ -43,7 +49,7 @@ class FunctionTool(Generic[A]):
 
     @property
     def spec(self) -> ToolSpec:
-        return ToolSpec(name=self.name, description=self.description, parameters=self.arguments.model_json_schema())
+        return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.arguments))
 
     async def call(self, arguments: str) -> ToolOutcome:
         try:
@@ -61,6 +67,23 @@ class FunctionTool(Generic[A]):
         outcome = replace(outcome, references=found)
         ignored = sorted(given.keys() - _names(self.arguments))
         return replace(outcome, text=f"{outcome.text}\n(Ignored: {_listed(ignored)}.)") if ignored else outcome
+
+
+def schema_of(arguments: type[Arguments]) -> dict[str, Any]:
+    """The JSON schema of the arguments, with nothing but what a model needs: it is sent with every request.
+
+    In the order of Ollama's client, so that a definition is the same text for every server.
+    """
+    schema = arguments.model_json_schema()
+    required = {"required": schema["required"]} if "required" in schema else {}
+    properties = {name: _property_schema(property_) for name, property_ in schema["properties"].items()}
+    return {"type": "object", **required, "properties": properties}
+
+
+def _property_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    alternatives = [schema, *schema.get("anyOf", ())]
+    type_ = next(each["type"] for each in alternatives if each.get("type", "null") != "null")
+    return {"type": type_, **({"description": schema["description"]} if "description" in schema else {})}
 
 
 class InvalidArguments(ValueError):

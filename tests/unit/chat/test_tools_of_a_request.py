@@ -70,13 +70,18 @@ def test_a_tool_that_is_manual_is_sent_once_the_user_adds_it(library: Library, n
     assert {spec.name for spec in provider.requests[-1].tools} == {*ALL}
 
 
-@pytest.mark.parametrize("name", ["find_backlinks", "read_document"])
-def test_a_tool_of_the_mode_agent_is_sent_with_a_message_on_its_subject(library: Library, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("find_backlinks", "Find the backlinks: list notes that link to this title."),
+        ("read_document", "Read the document with this title, passages are not enough."),
+    ],
+)
+def test_a_tool_of_the_mode_agent_is_sent_with_a_message_on_its_subject(
+    library: Library, name: str, asked: str
+) -> None:
     talk, provider = talk_over(library, f"  {name}: agent")
-    for message, is_there in (
-        ("Good morning!", False),
-        (f"Call {name.replace('_', ' ')}: which notes link to this note? Read the document in pages.", True),
-    ):
+    for message, is_there in (("Good morning!", False), (asked, True)):
         record_of(talk, message)
         assert (name in {spec.name for spec in provider.requests[-1].tools}) is is_there, message
 

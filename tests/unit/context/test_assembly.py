@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -256,3 +257,14 @@ def test_a_request_is_the_same_whatever_requests_were_made_before(made: list[tup
         result = assembler.assemble(plan, window, budget, Calibration())
         assert result == assemble(plan, window, budget, Estimate())
         assert request_from(result.context, {each.id: each for each in window.live}, result.contents) == result.request
+
+
+@pytest.mark.parametrize("server", ["", "web"])
+def test_the_record_holds_a_tool_as_it_is_sent_and_that_of_an_older_session_is_read_too(server: str) -> None:
+    tool = TOOL.model_copy(update={"server": server})
+    result = assembled([], said("1", "user", "Hello"), tools=(tool,))
+    (item,) = (item for item in result.context.items if item.type == "tool")
+    assert json.loads(result.contents[item.digest]) == tool.definition
+    for text in (result.contents[item.digest], tool.model_dump_json()):
+        contents = {**result.contents, item.digest: text}
+        assert request_from(result.context, {"1": said("1", "user", "Hello")}, contents).tools == (tool,)

@@ -1,0 +1,76 @@
+"""The definitions of tools, which are sent with every request: what they say, and what they cost."""
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field
+
+from benchmarks.context.tool_definitions import all_tools
+from zkchat.context.assembly import tool_text
+from zkchat.context.tokens import load_encoding
+from zkchat.model.prompt import ToolSpec
+from zkchat.tools.registry import MAX_FOUND, Arguments, Limit, schema_of
+
+SPECS = [tool.spec for tool in all_tools()]
+MAX_TOKENS = 700
+
+
+def values(schema: Any) -> Iterator[tuple[str, Any]]:
+    for key, value in schema.items():
+        yield key, value
+        if isinstance(value, dict):
+            yield from values(value)
+
+
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
+def test_the_definitions_of_all_tools_are_short(encoding: str) -> None:
+    tokens = [len(load_encoding(encoding).encode(tool_text(spec))) for spec in SPECS]
+    assert len(tokens) == 12
+    assert sum(tokens) <= MAX_TOKENS
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_a_definition_holds_types_and_descriptions_and_what_is_required(spec: ToolSpec) -> None:
+    assert {*spec.parameters} <= {"type", "required", "properties"}
+    for schema in spec.parameters["properties"].values():
+        assert {*schema} <= {"type", "description"}
+        assert schema["type"] in {"string", "integer"}
+    assert all(value not in ("", [], None) for _, value in values(spec.parameters))
+
+
+@pytest.mark.parametrize("name", ["find_excerpts", "find_documents"])
+def test_a_query_over_notes_says_which_filters_it_understands(name: str) -> None:
+    (query,) = (spec.parameters["properties"]["query"]["description"] for spec in SPECS if spec.name == name)
+    for filter_ in ("tag:", "path:", "after:2026-01-31", '"phrase"'):
+        assert filter_ in query
+
+
+def test_what_is_sent_is_the_definition_and_nothing_of_the_server_it_comes_from() -> None:
+    spec = ToolSpec(name="f", description="é", parameters={"type": "object", "properties": {}}, server="web")
+    sent = (
+        '{"type":"function","function":{"name":"f","description":"é","parameters":{"type":"object","properties":{}}}}'
+    )
+    assert tool_text(spec) == sent
+
+
+def test_a_schema_leaves_out_titles_defaults_bounds_and_null() -> None:
+    class Wanted(Arguments):
+        """Never sent."""
+
+        name: Annotated[str, Field(min_length=1, description="A name")]
+        since: date | None = None
+        limit: Limit = 5
+
+    assert json.loads(json.dumps(schema_of(Wanted))) == {
+        "type": "object",
+        "required": ["name"],
+        "properties": {
+            "name": {"type": "string", "description": "A name"},
+            "since": {"type": "string"},
+            "limit": {"type": "integer"},
+        },
+    }
+    assert Wanted(name="x", limit=MAX_FOUND + 30).limit == MAX_FOUND
