@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from zkchat.chat.event_stream import Emit
+from zkchat.chat.file_excerpts import evidence_of_file
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange, ToolLoop
@@ -13,6 +14,7 @@ from zkchat.context.formatting import format_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.events import EvidenceFound, Warned
 from zkchat.model.message import ChatMessage, DocumentReference, Evidence, RequestItem
+from zkchat.model.note import is_note
 from zkchat.model.session import HeadEntry
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence
 from zkchat.vault.library import Library
@@ -32,10 +34,20 @@ def look_up(
 ) -> Findings:
     """What the vault says on a question; nothing where the vault cannot be searched."""
     linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
+    asked = question.prose
     try:
-        return find_evidence(library, question.prose, linked, limit=limit, skip=skip)
+        files = dict.fromkeys(path for path, _ in linked if not is_note(path))
+        of_files = [each for path in files for each in evidence_of_file(library, path, asked)]
+        if not of_files:
+            return find_evidence(library, asked, linked, limit=limit, skip=skip)
+        notes = [(path, anchor) for path, anchor in linked if is_note(path)]
+        found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
     except (VaultError, StorageError):
         return Findings()
+    if skip >= len(of_files):
+        return found
+    of_notes = tuple(each for each in found.evidence if each.linked)
+    return Findings((*of_files[skip:], *of_notes), more=found.more + len(found.evidence) - len(of_notes))
 
 
 def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:

@@ -19,10 +19,15 @@ def find_excerpts(message: str) -> tuple[MessageExcerpt, ...]:
     A table's header comes before its rows, and after a line that asks the next one.
     """
     split = split_question(message, least=MIN_MATERIAL)
-    if not split.material or not split.question:
+    return find_in_text(split.material, split.question)
+
+
+def find_in_text(text: str, question: str) -> tuple[MessageExcerpt, ...]:
+    """The same of a text and a question about it."""
+    if not text.strip() or not question.strip():
         return ()
-    units = split_units(split.material)
-    found = set(answering_units(units, split.question)[:MAX_EXCERPTS])
+    units = split_units(text)
+    found = set(answering_units(units, question)[:MAX_EXCERPTS])
     if not found:
         return ()
     found |= {number + 1 for number in found if number + 1 < len(units.spans) and is_question(_text(units, number))}
