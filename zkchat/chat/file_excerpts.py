@@ -6,7 +6,6 @@ from zkchat.context.message_excerpts import find_in_text
 from zkchat.errors import VaultError
 from zkchat.model.message import Evidence, LineRange, MessageExcerpt
 from zkchat.vault.library import Library
-from zkchat.vault.links.folders import is_folder
 
 
 def evidence_of_file(library: Library, path: str, question: str) -> list[Evidence]:
@@ -21,7 +20,7 @@ def evidence_of_file(library: Library, path: str, question: str) -> list[Evidenc
             text=excerpt.text,
             relative_path=path,
             title=path,
-            wikilink=f"@{path}" if is_folder(path) else library.link_to(path),
+            wikilink=library.link_to(path),
             lines=LineRange(first=excerpt.first_line, last=excerpt.last_line),
             score=1.0,
             linked=True,

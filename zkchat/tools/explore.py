@@ -226,10 +226,12 @@ class _Explore:
         )
 
     def _path(self, named: str) -> str:
-        """The note that a model means by a path, a title or a link. Only what is in the index can be named."""
+        """The note or folder that a model means by a path, title or link. Only what is in the index can be named."""
         found = self._library.resolve(_link(named))
         if isinstance(found, Resolved | Ambiguous):
             return found.path
+        if folder := self._library.find_folder(named):
+            return folder
         raise NoteNotFound(self._missing(named))
 
     def _missing(self, named: str) -> str:

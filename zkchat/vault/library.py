@@ -199,7 +199,9 @@ class Library:
         return self._answer(lambda: self._ports.links.resolve(link, source, suggestions=suggestions))
 
     def link_to(self, path: str) -> str:
-        """The shortest wikilink that leads to a file."""
+        """The shortest wikilink that leads to a file; a mention of a folder."""
+        if is_folder(path):
+            return f'@"{path}"' if " " in path else f"@{path}"
         stem = without_suffix(path)
         name = stem.rpartition("/")[2]
         found = self.resolve(Link(text=f"[[{name}]]", target=name))

@@ -190,3 +190,11 @@ def test_nothing_outside_the_vault_is_read_in_any_disguise(box: Toolbox, tool: s
     assert outcome.failed
     assert "the secret" not in outcome.text
     assert outcome.references == ()
+
+
+def test_a_folder_is_read_as_the_list_of_its_files(box: Toolbox) -> None:
+    outcome = use(box, "read_document", path="Ideas/")
+    assert "The folder Ideas/ holds" in outcome.text
+    assert paths(outcome) == ["Ideas/"]
+    assert outcome.references[0].wikilink == "@Ideas/"
+    assert use(box, "read_document", path="Nowhere/").failed
