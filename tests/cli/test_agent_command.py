@@ -232,3 +232,58 @@ def test_where_there_are_no_rules_the_way_to_the_first_is_told(world: World) -> 
 @pytest.mark.parametrize("name", ["a/b", "..", ""])
 def test_a_rule_needs_a_name_for_its_file(world: World, name: str) -> None:
     assert world.run("rules", "new", name, "x").code == ExitCode.USAGE
+
+
+def test_an_agent_is_switched_off_and_on_again(world: World, mine: Path) -> None:
+    assert world.run("agent", "config", "writer", "enabled", "false").code == ExitCode.OK
+    assert "writer     (user, off)  Drafts" in world.run("agent", "list").out
+    assert world.run("agent", "show", "writer").out.startswith("writer  (user, off)  Drafts")
+    listed = world.run("agent", "list", "--json").json
+    assert "writer" not in [agent["name"] for agent in listed["agents"]]
+    assert [(agent["name"], agent["enabled"]) for agent in listed["off"]] == [("writer", False)]
+    assert world.run("agent", "config", "writer", "enabled", "true", "--json").json["enabled"] is True
+    assert world.run("agent", "list", "--json").json["off"] == []
+
+
+def test_whoever_asks_an_agent_that_is_off_hears_so(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text("---\nenabled: false\n---\nYou are a poet.\n")
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    way_out = "Switch it on: zkchat agent config poet enabled true"
+    chosen = world.run("ask", "--agent", "poet", "How long?", "--model", "quote")
+    assert chosen.code == ExitCode.CONFIG
+    assert f"The agent 'poet' is switched off.\n        {way_out}" in chosen.err
+    addressed = world.run("ask", "@poet How long do adults sleep?", "--model", "quote")
+    assert addressed.code == ExitCode.OK
+    assert "The agent 'poet' is switched off, so default answers." in addressed.err
+    in_chat = world.run("chat", "--model", "quote", stdin="/agent poet\n")
+    assert "The agent 'poet' is switched off." in in_chat.out + in_chat.err
+
+
+def test_a_session_whose_agent_was_switched_off_since_goes_on_with_another_one(world: World, mine: Path) -> None:
+    (mine / "poet.md").write_text("You are a poet.\n")
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    world.run("ask", "--agent", "poet", "How long do adults sleep?", "--model", "quote")
+    world.run("agent", "config", "poet", "enabled", "no")
+    result = world.run("ask", "-c", "How long do adults sleep?", "--model", "quote")
+    assert result.code == ExitCode.OK
+    assert "The agent 'poet' is switched off, so another one answers." in result.err
+
+
+def test_a_rule_that_is_off_is_listed_as_such_and_in_no_request(world: World) -> None:
+    world.run("rules", "new", "Tone", "Be warm.")
+    file = world.home / ".config" / "zkchat" / "rules" / "Tone.md"
+    file.write_text("---\nenabled: false\n---\nBe warm.\n")
+    assert world.run("rules", "list").out == "Tone  [always]  (user, off)\n"
+    assert world.run("rules", "list", "--json").json["off"][0]["name"] == "Tone"
+    assert "Be warm." in world.run("rules", "show", "tone").out
+    world.run("ask", "Hi", "--model", world.script([{"text": "Hello."}]))
+    assert "Tone" not in world.run("context", "show", "--message", "2").out
+
+
+def test_a_rule_with_an_unknown_key_is_in_the_request_with_one_warning(world: World) -> None:
+    world.run("rules", "new", "Tone", "Be warm.")
+    file = world.home / ".config" / "zkchat" / "rules" / "Tone.md"
+    file.write_text("---\nincludes: always\ntags: [style]\n---\nBe warm.\n")
+    result = world.run("ask", "Hi", "--model", world.script([{"text": "Hello."}]))
+    assert result.err.count(f"{file}, line 2: There is no 'includes' here. Did you mean 'include'?") == 1
+    assert "Tone [always]" in world.run("context", "show", "--message", "2").out

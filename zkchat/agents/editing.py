@@ -22,20 +22,22 @@ def set_value(file: ProfileFile, key: str, value: str) -> str:
     if section not in AGENT_KEYS or bool(name) != (section in _SECTIONS):
         known = [*(key for key in AGENT_KEYS if key not in _SECTIONS), *(f"{each}.NAME" for each in _SECTIONS)]
         raise UsageError(f"There is no '{key}' in an agent.", hint=f"There is: {', '.join(known)}.")
-    _check(file)
+    _check(file, section)
     text = unix_lines(file.text)
     matter = cut(text)
     start, end = matter.span
     source = _changed(text[start:end], section, name, value)
     changed = text[:start] + source + text[end:] if matter.end else f"---\n{source}---\n{text}"
-    _check(file.model_copy(update={"text": changed}))
+    _check(file.model_copy(update={"text": changed}), key)
     return changed
 
 
-def _check(file: ProfileFile) -> None:
+def _check(file: ProfileFile, key: str) -> None:
+    """Raise `ConfigError` if the file cannot be used, or not what it says under `key`."""
     read = parse_agent(file)
-    if isinstance(read, ProfileProblem):
-        raise ConfigError(f"Nothing was changed. {read.text}", hint=f"Look at {read.path}, line {read.line}.")
+    problem = read if isinstance(read, ProfileProblem) else read.warning
+    if problem and (not problem.is_used or f"'{key}'" in problem.text):
+        raise ConfigError(f"Nothing was changed. {problem.text}", hint=f"Look at {problem.path}, line {problem.line}.")
 
 
 def _changed(source: str, section: str, name: str, value: str) -> str:
@@ -44,7 +46,7 @@ def _changed(source: str, section: str, name: str, value: str) -> str:
     node = yaml.compose(source, yaml.SafeLoader)
     there = _entry(node, section)
     if not name:
-        return _put(source, there, section, _scalar(value))
+        return _put(source, there, section, _scalar(yaml.safe_load(value) if section == "enabled" else value))
     wanted = _scalar(yaml.safe_load(value) if section == "context" else value)
     if there is None:
         return _put(source, None, section, f"\n  {_scalar(name)}: {wanted}")

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from zkchat.agents.parsing import parse_agent, parse_rule
 from zkchat.errors import ConfigError, UnknownProfile
@@ -28,6 +28,13 @@ _ADDRESS: Final = re.compile(r"@(\w[\w-]*)(?:\s+(.*))?\s*", re.DOTALL)
 Profile = TypeVar("Profile", Agent, Rule)
 
 
+class Unavailable(NamedTuple):
+    """Why an agent or rule that there is cannot be used: the beginning of a sentence, and a way out."""
+
+    reason: str
+    hint: str
+
+
 @dataclass(frozen=True)
 class Profiles:
     """Agents and rules by case-folded name, and the files that could not be used."""
@@ -35,10 +42,14 @@ class Profiles:
     agents: Mapping[str, Agent]
     rules: Mapping[str, Rule]
     problems: tuple[ProfileProblem, ...] = ()
+    """Mistakes in files: of those that are not used, and of those that are, without what is wrong in them."""
     unapproved: tuple[ProfileFile, ...] = ()
     """Files of the vault that are not used before the user approves them."""
     shadowed: tuple[ProfileFile, ...] = ()
     """Files of the vault that are not used because the user has one of that name."""
+    off_agents: Mapping[str, Agent] = field(default_factory=dict)
+    """Those that are switched off: there is no other of that name then."""
+    off_rules: Mapping[str, Rule] = field(default_factory=dict)
 
     def agent(self, name: str) -> Agent:
         return self._find(name, self.agents, "agent")
@@ -46,9 +57,25 @@ class Profiles:
     def rule(self, name: str) -> Rule:
         return self._find(name, self.rules, "rule")
 
+    def any_agent(self, name: str) -> Agent:
+        """The agent of that name, to be shown or changed: one that is switched off too."""
+        return self.off_agents.get(name.strip().casefold()) or self.agent(name)
+
+    def any_rule(self, name: str) -> Rule:
+        return self.off_rules.get(name.strip().casefold()) or self.rule(name)
+
+    def unavailable(self, kind: ProfileKind, name: str) -> Unavailable | None:
+        """Why one that there is cannot be used; None if there is none."""
+        off: Mapping[str, Agent | Rule] = self.off_agents if kind == "agent" else self.off_rules
+        if found := off.get(name.strip().casefold()):
+            return Unavailable(f"The {kind} '{found.name}' is switched off", _how_to_switch_on(kind, found))
+        if self.awaiting(kind, name):
+            return Unavailable(f"The {kind} '{name}' came with this vault and is not approved", HOW_TO_APPROVE)
+        return None
+
     def is_agent(self, name: str) -> bool:
-        """Whether a message can be addressed to this name: also to an agent that only lacks the user's approval."""
-        return name.casefold() in self.agents or self.awaiting("agent", name) is not None
+        """Whether a message can be addressed to this name: also to an agent that is off or not approved."""
+        return name.casefold() in self.agents or self.unavailable("agent", name) is not None
 
     def without_address(self, text: str) -> str:
         """What a message says, without the agent that it is addressed to."""
@@ -64,8 +91,8 @@ class Profiles:
         found = known.get(name.strip().casefold())
         if found is not None:
             return found
-        if self.awaiting(what, name):
-            raise ConfigError(f"{came_with_vault(what, name)}.", hint=HOW_TO_APPROVE)
+        if unavailable := self.unavailable(what, name):
+            raise ConfigError(f"{unavailable.reason}.", hint=unavailable.hint)
         close = get_close_matches(name.casefold(), known, n=3) or known
         names = ", ".join(known[each].name for each in close)
         raise UnknownProfile(
@@ -74,8 +101,10 @@ class Profiles:
         )
 
 
-def came_with_vault(what: ProfileKind, name: str) -> str:
-    return f"The {what} '{name}' came with this vault and is not approved"
+def _how_to_switch_on(kind: ProfileKind, profile: Agent | Rule) -> str:
+    if kind == "agent":
+        return f"Switch it on: zkchat agent config {profile.name} enabled true"
+    return f"Delete the line `enabled` in {profile.path}."
 
 
 def build_profiles(found: Iterable[ProfileFile]) -> Profiles:
@@ -91,7 +120,18 @@ def build_profiles(found: Iterable[ProfileFile]) -> Profiles:
     in_order = sorted(used, key=lambda file: PRECEDENCE.index(file.origin))
     agents, agent_problems = _partition(parse_agent(file) for file in in_order if file.kind == "agent")
     rules, rule_problems = _partition(parse_rule(file) for file in in_order if file.kind == "rule")
-    return Profiles(agents, rules, (*agent_problems, *rule_problems), unapproved, shadowed)
+    standard = parse_agent(next(file for file in built_in() if file.name == DEFAULT))
+    assert isinstance(standard, Agent)
+    used_agents = {name: agent for name, agent in agents.items() if agent.enabled}
+    return Profiles(
+        agents=used_agents if DEFAULT in used_agents else dict(sorted({**used_agents, DEFAULT: standard}.items())),
+        rules={name: rule for name, rule in rules.items() if rule.enabled},
+        problems=(*agent_problems, *rule_problems),
+        unapproved=unapproved,
+        shadowed=shadowed,
+        off_agents={name: agent for name, agent in agents.items() if not agent.enabled},
+        off_rules={name: rule for name, rule in rules.items() if not rule.enabled},
+    )
 
 
 def _key(file: ProfileFile) -> tuple[ProfileKind, str]:
@@ -135,6 +175,8 @@ def _partition(read: Iterable[Profile | ProfileProblem]) -> tuple[dict[str, Prof
     for each in read:
         if isinstance(each, ProfileProblem):
             problems.append(each)
-        else:
-            kept.setdefault(each.name.casefold(), each)
+            continue
+        if each.warning:
+            problems.append(each.warning)
+        kept.setdefault(each.name.casefold(), each)
     return dict(sorted(kept.items())), problems

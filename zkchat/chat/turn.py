@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from zkchat.agents.profiles import DEFAULT, came_with_vault
+from zkchat.agents.profiles import DEFAULT
 from zkchat.chat.answer_check import AnswerCheck
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.empty_answers import empty_answer_warning
@@ -29,7 +29,6 @@ from zkchat.model.events import Event, EvidenceFound, LinksResolved, PromptReady
 from zkchat.model.message import ChatMessage, DocumentReference, EvidencePart, FilePart, Part, TextPart
 from zkchat.model.profile import Agent
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
-from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.indexing.indexer import Refreshed
@@ -315,8 +314,8 @@ class Turn:
         if addressed is None or addressed.casefold() in profiles.agents:
             return None
         other = self.agent_for().name
-        if profiles.awaiting("agent", addressed):
-            return Warned(text=f"{came_with_vault('agent', addressed)}, so {other} answers.", hint=HOW_TO_APPROVE)
+        if unavailable := profiles.unavailable("agent", addressed):
+            return Warned(text=f"{unavailable.reason}, so {other} answers.", hint=unavailable.hint)
         return Warned(
             text=f"There is no agent '{addressed}', so {other} answers.",
             hint=f"There is: {', '.join(agent.name for agent in profiles.agents.values())}.",

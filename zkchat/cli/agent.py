@@ -40,8 +40,9 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     if json_output:
         io.json({"agents": list(found.agents.values()), **profiles.unused_record(found, "agent")})
         return
-    width = max(len(agent.name) for agent in found.agents.values())
-    for agent in found.agents.values():
+    every = sorted((*found.agents.values(), *found.off_agents.values()), key=lambda agent: agent.name.casefold())
+    width = max(len(agent.name) for agent in every)
+    for agent in every:
         io.out(f"{agent.name:<{width}}  {profiles.describe(agent)}")
     profiles.print_unused(io, found, "agent")
 
@@ -54,7 +55,7 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
     if name.casefold() not in found.agents and (file := found.awaiting("agent", name)):
         profiles.show_unapproved(io, file, json_output=json_output)
         return
-    agent = found.agent(name)
+    agent = found.any_agent(name)
     if json_output:
         io.json(agent)
         return
@@ -81,7 +82,8 @@ def new(
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
     store = profiles.profile_store(io, vault)
-    known = store.load().agents.get(name.casefold())
+    found = store.load()
+    known = found.off_agents.get(name.casefold()) or found.agents.get(name.casefold())
     texts = {file.path: file.text for file in (*built_in(), *store.files())}
     text = texts[known.path] if known else _TEMPLATE
     made = profiles.create(io, store, scope, "agent", name, text)
@@ -96,7 +98,7 @@ def edit(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
     """Open an agent's file in your editor."""
     io = current_io()
     store = profiles.profile_store(io, vault)
-    before = profiles.editable_file(io, store, store.load().agent(name))
+    before = profiles.editable_file(io, store, store.load().any_agent(name))
     edit_file(io, before.path)
     after = next((file for file in store.files() if file.path == before.path), None)
     if after:
@@ -104,7 +106,7 @@ def edit(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
     found = store.load()
     profiles.print_unused(io, found, "agent")
     if json_output:
-        io.json(found.agent(name))
+        io.json(found.any_agent(name))
 
 
 @app.command()
@@ -117,22 +119,24 @@ def config(
 ) -> None:
     """Change one value of an agent's file; comments stay.
 
-    zkchat agent config research model ollama:qwen3:8b
+    zkchat agent config librarian model ollama:qwen3:8b
 
-    zkchat agent config research rules.Tone manual
+    zkchat agent config librarian rules.Tone manual
+
+    zkchat agent config writer enabled false
     """
     from zkchat.agents.editing import set_value
     from zkchat.compose.settings import check_setting
 
     io = current_io()
     store = profiles.profile_store(io, vault)
-    agent = store.load().agent(name)
+    agent = store.load().any_agent(name)
     if key.startswith("context."):
         check_setting(key, value)
     file = profiles.editable_file(io, store, agent)
     store.write(file, set_value(file, key, value), file)
     if json_output:
-        io.json(store.load().agent(name))
+        io.json(store.load().any_agent(name))
     else:
         io.out(f"Set {key} in {file.path}.")
 

@@ -8,6 +8,7 @@ from zkchat.cli.common import CommandIO
 from zkchat.model.choices import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from zkchat.agents.profiles import Profiles
@@ -47,7 +48,7 @@ def editable_file(io: CommandIO, store: "ProfileStore", agent: "Agent") -> "Prof
 
 
 def print_unused(io: CommandIO, found: "Profiles", kind: "ProfileKind") -> None:
-    """Which files are not used, and why, beside the result."""
+    """Which files are not used, or not as they are, and why, beside the result."""
     from zkchat.model.trust import HOW_TO_APPROVE
 
     for problem in found.problems:
@@ -64,7 +65,12 @@ def print_unused(io: CommandIO, found: "Profiles", kind: "ProfileKind") -> None:
 def unused_record(found: "Profiles", kind: "ProfileKind") -> dict[str, object]:
     """The same for scripts."""
     unapproved = [file for file in found.unapproved if file.kind == kind]
-    return {"problems": found.problems, "unapproved": [{"name": file.name, "path": file.path} for file in unapproved]}
+    off: Mapping[str, Agent | Rule] = found.off_agents if kind == "agent" else found.off_rules
+    return {
+        "off": [*off.values()],
+        "problems": found.problems,
+        "unapproved": [{"name": file.name, "path": file.path} for file in unapproved],
+    }
 
 
 def show_unapproved(io: CommandIO, file: "ProfileFile", *, json_output: bool) -> None:
@@ -79,8 +85,9 @@ def show_unapproved(io: CommandIO, file: "ProfileFile", *, json_output: bool) ->
 
 
 def describe(profile: "Agent | Rule") -> str:
-    """Where it comes from and what it is for, after its name."""
-    return "  ".join(filter(None, [f"({profile.origin})", profile.description]))
+    """Where it comes from, whether it is off, and what it is for, after its name."""
+    origin = f"({profile.origin}{'' if profile.enabled else ', off'})"
+    return "  ".join(filter(None, [origin, profile.description]))
 
 
 def _shadowed(file: "ProfileFile") -> str:

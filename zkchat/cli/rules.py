@@ -23,10 +23,11 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
     if json_output:
         io.json({"rules": list(found.rules.values()), **profiles.unused_record(found, "rule")})
         return
-    if not found.rules and not any(file.kind == "rule" for file in found.unapproved):
+    every = sorted((*found.rules.values(), *found.off_rules.values()), key=lambda rule: rule.name.casefold())
+    if not every and not any(file.kind == "rule" for file in found.unapproved):
         io.note("There are no rules yet. Make one: zkchat rules new 'Citation style'")
-    width = max((len(rule.name) for rule in found.rules.values()), default=0)
-    for rule in found.rules.values():
+    width = max((len(rule.name) for rule in every), default=0)
+    for rule in every:
         io.out(f"{rule.name:<{width}}  [{rule.include}]  {profiles.describe(rule)}")
     profiles.print_unused(io, found, "rule")
 
@@ -39,7 +40,7 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
     if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
         profiles.show_unapproved(io, file, json_output=json_output)
         return
-    rule = found.rule(name)
+    rule = found.any_rule(name)
     if json_output:
         io.json(rule)
         return

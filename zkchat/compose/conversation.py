@@ -164,7 +164,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         choices = _new_choices(journal, options, agent)
         asked = journal.ask(options.question, choices) if options.question else None
         workspace, unmet = (
-            _apply_agent(workspace, options, agent) if agent else (workspace, _unapproved_agent(profiles, journal))
+            _apply_agent(workspace, options, agent) if agent else (workspace, _unavailable_agent(profiles, journal))
         )
         model = guarded_provider(workspace)
         provider = model.provider
@@ -212,16 +212,15 @@ def _find_agent(profiles: "Profiles", options: ConversationOptions, journal: "Jo
     return profiles.agents.get(journal.history.agent.casefold())
 
 
-def _unapproved_agent(profiles: "Profiles", journal: "Journal") -> tuple["Warned", ...]:
-    """A warning where the session's agent came with the vault and is not approved, so that another one answers."""
-    from zkchat.agents.profiles import came_with_vault
+def _unavailable_agent(profiles: "Profiles", journal: "Journal") -> tuple["Warned", ...]:
+    """A warning where the session's agent is switched off, or not approved, so that another one answers."""
     from zkchat.model.events import Warned
-    from zkchat.model.trust import HOW_TO_APPROVE
 
     name = journal.history.agent
-    if name.casefold() in profiles.agents or not profiles.awaiting("agent", name):
-        return ()
-    return (Warned(text=f"{came_with_vault('agent', name)}, so another one answers.", hint=HOW_TO_APPROVE),)
+    unavailable = None if name.casefold() in profiles.agents else profiles.unavailable("agent", name)
+    return (
+        (Warned(text=f"{unavailable.reason}, so another one answers.", hint=unavailable.hint),) if unavailable else ()
+    )
 
 
 def _apply_agent(

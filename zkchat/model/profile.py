@@ -27,12 +27,14 @@ class ProfileFile(Value):
 
 
 class ProfileProblem(Value):
-    """A mistake in such a file, which is then not used."""
+    """A mistake in such a file."""
 
     kind: ProfileKind
     path: str
     line: int
     text: str
+    is_used: bool = False
+    """Whether the file is used all the same, without what is wrong in it."""
 
     def __str__(self) -> str:
         return f"{self.path}, line {self.line}: {self.text}"
@@ -43,8 +45,11 @@ class Rule(Value):
     description: str = ""
     include: IncludeMode = "always"
     text: str = ""
+    enabled: bool = True
     origin: Origin = "built-in"
     path: str = ""
+    warning: ProfileProblem | None = Field(default=None, exclude=True)
+    """What is wrong in its file and was passed over."""
 
 
 class Agent(Value):
@@ -65,8 +70,11 @@ class Agent(Value):
     """Modes of the tools of a server that have none of their own."""
     text: str = ""
     """The instructions."""
+    enabled: bool = True
     origin: Origin = "built-in"
     path: str = ""
+    warning: ProfileProblem | None = Field(default=None, exclude=True)
+    """What is wrong in its file and was passed over."""
 
     def rule_mode(self, rule: Rule) -> IncludeMode:
         return self.rules.get(rule.name, rule.include)

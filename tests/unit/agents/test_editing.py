@@ -32,6 +32,7 @@ You are a poet.
         ("rules.Dates", "always", "Dates: agent", "Dates: always"),
         ("rules.Names", "agent", "  Tone:", "  Names: agent\n  Tone:"),
         ("references.[[A b]]", "agent", "model: quote\n", "model: quote\nreferences:\n  '[[A b]]': agent\n"),
+        ("enabled", "false", "model: quote\n", "model: quote\nenabled: false\n"),
         ("context.max_tokens", "4096", "model: quote\n", "model: quote\ncontext:\n  max_tokens: 4096\n"),
     ],
 )
@@ -82,3 +83,18 @@ def test_nothing_is_changed_into_something_that_cannot_be_read() -> None:
 def test_a_file_that_is_broken_already_is_left_alone() -> None:
     with pytest.raises(ConfigError):
         set_value(file("---\na: [\n---\n"), "model", "x")
+
+
+def test_a_mistake_elsewhere_in_the_file_does_not_keep_a_value_from_being_changed() -> None:
+    assert set_value(file("---\ncolour: red\n---\nx"), "model", "quote") == "---\ncolour: red\nmodel: quote\n---\nx"
+
+
+@pytest.mark.parametrize("written", ["Tone", "5", "[5]"])
+def test_a_section_that_is_written_wrongly_is_not_written_over(written: str) -> None:
+    with pytest.raises(ConfigError, match=r"Nothing was changed\. 'rules' must be"):
+        set_value(file(f"---\nrules: {written}\n---\nx"), "rules.Dates", "always")
+
+
+def test_a_switch_has_to_be_set_to_on_or_off() -> None:
+    with pytest.raises(ConfigError, match=r"Nothing was changed\. 'enabled' must be true or false"):
+        set_value(file(TEXT), "enabled", "perhaps")

@@ -86,16 +86,10 @@ def test_a_rule_has_the_mode_that_the_agent_gives_it_or_its_own() -> None:
         ("---\ndescription: x\nrules: [a\n---\n", 4, "not valid YAML"),
         ("---\ndescription: x\n", 1, "frontmatter that begins here"),
         ("---\n- a\n---\n", 1, "frontmatter that begins here"),
-        ("---\ndescription: x\ncolour: red\n---\n", 3, "There is no 'colour' here."),
-        ("---\nrules:\n  Tone: manual\n  Dates: sometimes\n---\n", 4, "'rules.Dates' must be always, manual or agent"),
-        ('---\nreferences:\n  "[[A b]]": no\n---\n', 3, "'references.[[A b]]' must be always, manual or agent"),
-        ("---\nrules: Tone\n---\n", 2, "'rules' must be made of"),
-        ("---\nrules:\n  - {a: b}\n---\n", 2, "'rules' must be a list of names."),
         ("---\nmodel: [a]\n---\n", 2, "'model' must be a text."),
-        ("---\ncontext:\n  max_tokens: [1]\n---\n", 3, "'context.max_tokens' must be one value."),
     ],
 )
-def test_a_mistake_is_named_with_its_line(text: str, line: int, words: str) -> None:
+def test_a_mistake_that_makes_a_file_unusable_is_named_with_its_line(text: str, line: int, words: str) -> None:
     found = problem(text)
     assert found.line == line
     assert words in found.text
@@ -126,15 +120,80 @@ def test_a_rule_without_a_mode_is_there_always() -> None:
     assert read.include == "always"
 
 
+def test_an_empty_rule_is_not_used_unless_it_is_off() -> None:
+    found = problem("---\ninclude: agent\n---\n", kind="rule")
+    assert (found.line, found.is_used) == (4, False)
+    assert "The rule is empty" in found.text
+    off = parse_rule(file("---\nenabled: false\n---\n", kind="rule"))
+    assert isinstance(off, Rule)
+    assert not off.enabled
+
+
+def warned(text: str, kind: ProfileKind = "agent") -> tuple[Agent | Rule, ProfileProblem]:
+    written = file(text, kind=kind)
+    read = parse_agent(written) if kind == "agent" else parse_rule(written)
+    assert not isinstance(read, ProfileProblem), read
+    assert read.warning is not None
+    assert read.warning.is_used
+    return read, read.warning
+
+
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("---\ninclude: often\n---\nx", 2, "'include' must be always, manual or agent, not 'often'."),
-        ("---\ninclude: agent\n---\n", 4, "The rule is empty"),
-        ("---\nmodel: a\n---\nx", 2, "There is no 'model' here. There is: description, include."),
+        (
+            "description: x\ncolour: red\n",
+            3,
+            "There is no 'colour' here. There is: description, model, context,",
+        ),
+        ("descripton: x\n", 2, "There is no 'descripton' here. Did you mean 'description'?"),
+        ("description: [x]\n", 2, "'description' must be a text, and is left out."),
+        ("rules: Tone\n", 2, "'rules' must be made of `name: value` lines, and is left out."),
+        ("rules:\n  - {a: b}\n  - Tone\n", 2, "'rules' must be a list of names; '{'a': 'b'}' is left out."),
+        ("context:\n  max_tokens: [1]\n", 3, "'context.max_tokens' must be one value, and is left out."),
     ],
 )
-def test_a_mistake_in_a_rule_is_named_with_its_line(text: str, line: int, words: str) -> None:
-    found = problem(text, kind="rule")
-    assert found.line == line
-    assert words in found.text
+def test_a_mistake_that_can_be_passed_over_is_warned_of_with_its_line(text: str, line: int, words: str) -> None:
+    read, warning = warned(f"---\n{text}---\nYou are a poet.\n")
+    assert read.text == "You are a poet."
+    assert words in warning.text
+    assert str(warning).startswith(f"poet.md, line {line}: ")
+
+
+def test_several_mistakes_of_a_file_are_one_warning_at_the_first() -> None:
+    _, warning = warned("---\nmodel: quote\ncolor: red\nincluded: x\n---\nx\n")
+    assert warning.line == 3
+    assert "'color'" in warning.text
+    assert "'included'" in warning.text
+
+
+@pytest.mark.parametrize("written", ["sometimes", "no", "false", "[always]", "Always"])
+@pytest.mark.parametrize("section", ["rules", "references", "tools", "servers"])
+def test_what_has_a_wrong_mode_is_not_sent_by_itself(section: str, written: str) -> None:
+    read, warning = warned(f'---\n{section}:\n  a: always\n  "[[A b]]": {written}\n---\nx\n')
+    assert getattr(read, section) == {"a": "always", "A b": "manual"}
+    assert warning.line == 4
+    assert f"'{section}.[[A b]]' must be always, manual or agent;" in warning.text
+
+
+@pytest.mark.parametrize(("written", "mode"), [("often", "always"), ("never", "manual"), ("no", "manual")])
+def test_a_rule_with_a_wrong_mode_is_there_always_unless_that_says_never(written: str, mode: str) -> None:
+    read, warning = warned(f"---\ninclude: {written}\n---\nx", "rule")
+    assert isinstance(read, Rule)
+    assert read.include == mode
+    assert f"counts as {mode}." in warning.text
+
+
+@pytest.mark.parametrize(
+    ("written", "is_on"), [("true", True), ("yes", True), ("", True), ("false", False), ("off", False), ('"no"', False)]
+)
+def test_enabled_is_a_switch(written: str, is_on: bool) -> None:
+    for read in (agent(f"---\nenabled: {written}\n---\nx"), parse_rule(file(f"---\nenabled: {written}\n---\nx"))):
+        assert not isinstance(read, ProfileProblem)
+        assert (read.enabled, read.warning) == (is_on, None)
+
+
+def test_a_switch_that_is_neither_on_nor_off_is_off() -> None:
+    read, warning = warned("---\nenabled: perhaps\n---\nx")
+    assert not read.enabled
+    assert warning.text == "'enabled' must be true or false; 'perhaps' counts as false."

@@ -35,7 +35,7 @@ def test_the_users_agent_goes_before_the_vaults_and_the_vaults_before_the_built_
 
 
 def test_a_mistake_in_the_users_agent_does_not_let_the_vaults_take_its_place() -> None:
-    found = build_profiles([file("writer", "---\nx: 1\n---\n"), file("writer", "theirs", "vault")])
+    found = build_profiles([file("writer", "---\nmodel: [a]\n---\n"), file("writer", "theirs", "vault")])
     assert found.agent("writer").origin == "built-in"
 
 
@@ -56,7 +56,7 @@ def test_a_default_that_is_not_approved_leaves_the_built_in_one() -> None:
 
 
 def test_a_broken_file_is_named_and_the_next_of_its_name_counts() -> None:
-    found = build_profiles([file("writer", "---\nx: 1\n---\n", "vault"), file("poet", "You are a poet.")])
+    found = build_profiles([file("writer", "---\nmodel: [a]\n---\n", "vault"), file("poet", "You are a poet.")])
     assert found.agent("writer").origin == "built-in"
     assert found.agent("poet").text == "You are a poet."
     assert [(problem.path, problem.line) for problem in found.problems] == [("vault/writer.md", 2)]
@@ -118,3 +118,42 @@ def test_only_an_agent_is_taken_out_of_a_message_also_one_that_is_not_approved()
 def test_a_message_without_an_address_is_left_as_it_is(text: str) -> None:
     name, rest = split_address(text)
     assert rest == text if name is None else f"@{name}" in text
+
+
+def test_a_file_with_an_unknown_key_is_used_and_warned_of() -> None:
+    found = build_profiles([file("poet", "---\nx: 1\n---\nYou are a poet.")])
+    assert found.agent("poet").text == "You are a poet."
+    assert [(problem.line, problem.is_used) for problem in found.problems] == [(2, True)]
+
+
+OFF = "---\nenabled: false\n---\n"
+
+
+def test_an_agent_that_is_off_is_off_for_the_vault_and_the_built_in_of_its_name_too() -> None:
+    found = build_profiles([file("writer", OFF), file("writer", "theirs", "vault")])
+    assert "writer" not in found.agents
+    assert found.any_agent("Writer").origin == "user"
+    assert found.is_agent("writer")
+    with pytest.raises(ConfigError, match=r"The agent 'writer' is switched off\.") as caught:
+        found.agent("writer")
+    assert caught.value.hint == "Switch it on: zkchat agent config writer enabled true"
+
+
+def test_a_rule_that_is_off_is_in_no_request() -> None:
+    found = build_profiles([file("Tone", f"{OFF}Be warm.", kind="rule"), file("tone", "Shout.", "vault", "rule")])
+    assert found.rules == {}
+    assert found.any_rule("tone").text == "Be warm."
+    with pytest.raises(ConfigError, match=r"The rule 'Tone' is switched off\.") as caught:
+        found.rule("tone")
+    assert caught.value.hint == "Delete the line `enabled` in user/Tone.md."
+
+
+def test_a_default_that_is_off_leaves_the_built_in_one() -> None:
+    found = build_profiles([file("default", f"{OFF}mine")])
+    assert found.agent("default").text == default_instructions()
+    assert found.any_agent("default").text == "mine"
+
+
+def test_what_is_off_and_not_approved_switches_nothing_off() -> None:
+    theirs = file("writer", OFF, "vault").model_copy(update={"is_approved": False})
+    assert build_profiles([theirs]).agent("writer").origin == "built-in"
