@@ -30,9 +30,13 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "search_conversation": {"query": "lighthouse answer"},
     "recall": {"query": "lighthouse password"},
     "remember": {"information": "My lighthouse password is 1234."},
+    "read_attachment": {"query": "lighthouse answer"},
 }
-SAY_NOTHING_PRIVATE = {"get_current_datetime", "remember"}
-"""Whatever they are asked: the rest must show something here, or else the attempt proves nothing."""
+SAY_NOTHING_PRIVATE = {"get_current_datetime", "remember", "read_attachment"}
+"""Whatever they are asked in this scene: the rest must show something here, or else the attempt proves nothing.
+
+For `read_attachment` there is no message that was shortened; it has a test of its own.
+"""
 
 
 def registered() -> set[str]:
@@ -94,3 +98,17 @@ def test_a_tool_gives_what_is_local_to_a_model_on_this_machine_only(scene: Scene
 
 def test_no_example_is_left_of_a_tool_that_is_gone() -> None:
     assert EXAMPLES.keys() == registered()
+
+
+def test_a_long_local_message_is_read_on_by_a_model_on_this_machine_only(tmp_path: Path) -> None:
+    lines = [f"step {number} of the nightly run is done, and nothing else happened" for number in range(9_000)]
+    lines[4_000] = "the lighthouse answer is Quollsecret"
+    with Recorder() as server:
+        scene = make_scene(tmp_path, server)
+        scene.ask(scene.here, f"How many steps does [[{ID}]] have?\n\n" + "\n".join(lines))
+        written = json.dumps(EXAMPLES["read_attachment"])
+        server.call = ToolCallPart(call_id="c1", name="read_attachment", arguments=written)
+        assert leaked(scene.ask(scene.elsewhere, "Go on.", go_on=True), written) == set()
+        result = json.loads(scene.ask(scene.here, "Go on.", go_on=True))[-1]["messages"][-1]
+        assert result["role"] == "tool"
+        assert "the lighthouse answer is quollsecret" in result["content"]

@@ -10,6 +10,7 @@ from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.compaction import Compactor
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Journal
+from zkchat.chat.long_messages import LongMessages
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.references import VIA_WITHHELD, link_named, text_of
 from zkchat.chat.staleness import Staleness, StaleNote
@@ -37,9 +38,10 @@ from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacting, Warned
 from zkchat.model.message import ChatMessage, LeftOut, RequestItem, ToolCallPart, ToolResultPart
 from zkchat.model.profile import Agent
-from zkchat.model.prompt import ModelInfo
+from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import History, Window
 from zkchat.ports import ModelProvider, Tokenizer
+from zkchat.tools.attachments import READ_ATTACHMENT
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.library import Library
 
@@ -130,6 +132,7 @@ class RequestBuilder:
     tools: Toolbox
     core: frozenset[str]
     """The tools that a model needs to look into the vault by itself."""
+    long_messages: LongMessages
     profiles: Profiles
     selector: Selector
     approvals: PageApprovals
@@ -259,9 +262,17 @@ class RequestBuilder:
             agent,
             rules=self.profiles.rules.values(),
             notes=dict(self._notes(agent)),
-            tools=self.tools.specs if self._info.calls_tools else (),
+            tools=self._offered_tools(),
             core=self.core,
+            needed=(READ_ATTACHMENT,),
         )
+
+    def _offered_tools(self) -> list[ToolSpec]:
+        """The tools of a model that calls any; that for long messages only where one is shortened."""
+        if not self._info.calls_tools:
+            return []
+        reads_on = self.long_messages.are_there(self.budget.cap)
+        return [spec for spec in self.tools.specs if reads_on or spec.name != READ_ATTACHMENT]
 
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from zkchat.chat.answer_check import AnswerCheck
 from zkchat.chat.compaction import Compactor, Policy
 from zkchat.chat.document_summaries import BackgroundSummaries, Summaries, SummaryCache, SummaryMode
+from zkchat.chat.long_messages import LongMessages
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.request import ArchiveRecall, PageApprovals, RequestBuilder
 from zkchat.chat.second_look import SecondLook
@@ -23,6 +24,7 @@ from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Selector
 from zkchat.context.strategies import Retention
 from zkchat.errors import StorageError
+from zkchat.tools.attachments import attachment_tools
 from zkchat.tools.explore import CORE_TOOLS, explore_tools
 from zkchat.tools.memory import memory_tools
 from zkchat.tools.recall import recall_tools
@@ -153,6 +155,8 @@ def _request_builder(parts: TurnParts, library: "Library", privacy: Conversation
     journal, provider, tokenizer, settings = parts.journal, parts.provider, parts.tokenizer, parts.settings
     memory = parts.memory.within(privacy) if parts.memory else None
     recall = _archive_recall(parts, privacy)
+    long_messages = LongMessages(journal=journal, privacy=privacy)
+    reading_on = attachment_tools(long_messages.texts)
     compactor = Compactor(
         journal=journal,
         provider=provider,
@@ -169,7 +173,8 @@ def _request_builder(parts: TurnParts, library: "Library", privacy: Conversation
         privacy=privacy,
         compactor=compactor,
         shares=settings.shares,
-        tools=Toolbox([*explore_tools(library, journal.now), *_other_tools(parts, recall, memory)]),
+        tools=Toolbox([*explore_tools(library, journal.now), *_other_tools(parts, recall, memory), *reading_on]),
+        long_messages=long_messages,
         core=CORE_TOOLS,
         profiles=parts.profiles,
         selector=Selector(parts.relevance, tokenizer),

@@ -40,6 +40,8 @@ class Candidate:
     """What is sent."""
     core: bool = False
     """A tool without which the vault cannot be read: the last to be left out for the budget."""
+    needed: bool = False
+    """A tool that the messages of this request call for: left out for the budget before the core ones only."""
 
     @property
     def key(self) -> Key:
@@ -159,8 +161,9 @@ class Selector:
         scores = self._scores(question, [known[key_of(item)] for item in tools])
         left_out: dict[Key, LeftOut] = {}
 
-        def order(item: RequestItem) -> tuple[bool, bool, float]:
-            return known[key_of(item)].core, item.include == "manual", scores[key_of(item)]
+        def order(item: RequestItem) -> tuple[bool, bool, bool, float]:
+            each = known[key_of(item)]
+            return each.core, each.needed, item.include == "manual", scores[key_of(item)]
 
         for item in sorted(tools, key=order):
             if over <= 0:
@@ -196,12 +199,13 @@ def build_candidates(
     notes: Mapping[str, str] | None = None,
     tools: Iterable[ToolSpec] = (),
     core: Collection[str] = (),
+    needed: Collection[str] = (),
 ) -> list[Candidate]:
     """Rules, notes and tools in this order. `notes` are texts by name, `core` the tools that reading needs."""
     return [
         *(_rule(agent, rule) for rule in rules),
         *_notes(agent, notes or {}),
-        *(_tool(agent, spec, core) for spec in tools),
+        *(_tool(agent, spec, core, needed) for spec in tools),
     ]
 
 
@@ -222,7 +226,7 @@ def _notes(agent: Agent, notes: Mapping[str, str]) -> Iterator[Candidate]:
         )
 
 
-def _tool(agent: Agent, spec: ToolSpec, core: Collection[str]) -> Candidate:
+def _tool(agent: Agent, spec: ToolSpec, core: Collection[str], needed: Collection[str]) -> Candidate:
     return Candidate(
         type="tool",
         name=spec.name,
@@ -231,6 +235,7 @@ def _tool(agent: Agent, spec: ToolSpec, core: Collection[str]) -> Candidate:
         about=f"{spec.name.replace('_', ' ')}\n{spec.description}",
         text=tool_text(spec),
         core=not spec.server and spec.name in core,
+        needed=not spec.server and spec.name in needed,
     )
 
 

@@ -15,7 +15,16 @@ from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, To
 
 QUESTION = "How long do adults sleep?"
 KEY = "sk-canary-of-the-fuzzer"
-TOOLS = ("find_excerpts", "read_document", "list_documents", "search_conversation", "remember", "nonsense", "")
+TOOLS = (
+    "find_excerpts",
+    "read_document",
+    "list_documents",
+    "search_conversation",
+    "remember",
+    "read_attachment",
+    "nonsense",
+    "",
+)
 MUTATED_ANSWERS = 3
 """After so many the server behaves, so that no case waits through all retries."""
 HEADS = (

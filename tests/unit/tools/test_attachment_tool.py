@@ -1,0 +1,66 @@
+"""The tool that reads on in a long message."""
+
+import asyncio
+import json
+import re
+
+import pytest
+
+from zkchat.ports import ToolOutcome
+from zkchat.tools.attachments import PAGE_CHARS, attachment_tools
+
+LINES = [f"2026-03-04 12:{n % 60:02} INFO step {n} of the nightly run is done" for n in range(2_000)]
+LINES[1_200] = "2026-03-04 12:00 WARN the certificate of the mail gateway expires in May"
+LOG = "\n".join(LINES)
+
+
+def call(*texts: str, **arguments: object) -> ToolOutcome:
+    (tool,) = attachment_tools(lambda: texts)
+    return asyncio.run(tool.call(json.dumps(arguments)))
+
+
+def test_pages_give_the_whole_text_and_nothing_else() -> None:
+    offset, pages = 0, []
+    while True:
+        outcome = call(f"Which job failed?\n\n{LOG}", offset=offset)
+        page, _, more = outcome.text.partition("\n(To go on, call read_attachment with offset ")
+        pages.append(page)
+        assert len(page) <= PAGE_CHARS
+        assert outcome.summary == f"{len(page):,} of {len(LOG):,} characters"
+        if not more:
+            break
+        offset = int(more.partition(";")[0])
+    assert "".join(pages) == LOG
+    assert all(page.endswith("\n") for page in pages[:-1])
+
+
+def test_a_query_gives_what_matches_and_where_it_stands() -> None:
+    outcome = call(f"What is this?\n\n{LOG}", query="certificate expires")
+    assert LINES[1_200] in outcome.text
+    assert "lines left out" in outcome.text
+    assert outcome.summary == "1 place"
+    found = re.search(r"begins at offset (\d+)\.\)$", outcome.text)
+    assert found
+    assert LOG[int(found[1]) :].startswith(LINES[1_200])
+
+
+def test_a_query_that_nothing_matches_is_told() -> None:
+    outcome = call(f"What is this?\n\n{LOG}", query="penguins")
+    assert outcome.text.startswith(f"Nothing in its {len(LOG):,} characters matches.")
+    assert not outcome.failed
+
+
+def test_beyond_the_end_it_says_where_that_is() -> None:
+    assert call(f"What is this?\n\n{LOG}", offset=10**9).text == f"(The text ends at character {len(LOG):,}.)"
+
+
+def test_the_text_before_the_latest_can_be_read_too() -> None:
+    other = "\n".join(f"row {n} of another text" for n in range(500))
+    assert call(f"A?\n\n{LOG}", f"B?\n\n{other}", number=2).text.startswith("row 0 of another")
+
+
+@pytest.mark.parametrize("texts", [(), (LOG,)])
+def test_a_text_that_is_not_there_is_told(texts: tuple[str, ...]) -> None:
+    outcome = call(*texts, number=2)
+    assert outcome.failed
+    assert "no such text" in outcome.text

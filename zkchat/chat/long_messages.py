@@ -1,0 +1,36 @@
+"""Messages of the user that stand in a short form in the prompt: a model with tools can read on in them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from zkchat.chat.journal import Journal
+from zkchat.chat.privacy import ConversationPrivacy
+from zkchat.model.message import ChatMessage
+
+LONG_SHARE: Final = 0.8
+"""Of what a prompt may take: a message that takes more is bound to be shortened."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongMessages:
+    journal: Journal
+    privacy: ConversationPrivacy
+
+    def texts(self) -> list[str]:
+        """Those that are shortened, as they were sent, the latest first."""
+        return [message.text for message in self._live() if self._is_short(message)]
+
+    def are_there(self, cap: int) -> bool:
+        """Whether any is shortened, or will be in a prompt of at most `cap` tokens."""
+        return any(message.token_count > LONG_SHARE * cap or self._is_short(message) for message in self._live())
+
+    def _is_short(self, message: ChatMessage) -> bool:
+        """Whether its words are shortened, and not only the notes that go with it."""
+        short = self.journal.history.window.condensed.get((message.id, ""))
+        return short is not None and message.text not in short
+
+    def _live(self) -> Iterator[ChatMessage]:
+        hidden = self.privacy.hidden()
+        live = reversed(self.journal.history.window.live)
+        return (message for message in live if message.role == "user" and message.id not in hidden)

@@ -1,0 +1,78 @@
+"""The tool that reads on in a message of the user that stands in a short form in the prompt."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final
+
+from pydantic import AliasChoices, Field
+
+from zkchat.context.condensing import condense_text, split_question
+from zkchat.context.text_units import split_units
+from zkchat.context.unit_ranking import answering_units
+from zkchat.model.text import counted
+from zkchat.ports import Tool, ToolOutcome
+from zkchat.tools.registry import Arguments, FunctionTool, failure
+
+READ_ATTACHMENT: Final = "read_attachment"
+PAGE_CHARS: Final = 8000
+"""Characters given at once."""
+
+
+class ReadAttachment(Arguments):
+    query: Annotated[
+        str,
+        Field(description="Words to look for in it", validation_alias=AliasChoices("query", "q", "text", "search")),
+    ] = ""
+    offset: Annotated[int, Field(description="Character to start at", ge=0)] = 0
+    number: Annotated[int, Field(description="1 is the latest, 2 the one before", ge=1)] = 1
+
+
+def attachment_tools(texts: Callable[[], Sequence[str]]) -> list[Tool]:
+    """`texts` are the messages that stand in a short form, as they were sent, the latest first."""
+
+    def read_attachment(wanted: ReadAttachment) -> ToolOutcome:
+        found = texts()
+        if wanted.number > len(found):
+            return failure(f"There is no such text. {counted(len(found), 'message')} of the user stands shortened.")
+        split = split_question(found[wanted.number - 1])
+        text = split.material or split.before
+        return _search(text, wanted.query) if wanted.query.strip() else _page(text, wanted.offset)
+
+    return [
+        FunctionTool(
+            "read_attachment",
+            "Read on in a long text of the user that is shortened here ('left out'): a page, or what matches a query.",
+            ReadAttachment,
+            read_attachment,
+        )
+    ]
+
+
+def _page(text: str, offset: int) -> ToolOutcome:
+    """A page of the text, up to the end of a line where there is one near."""
+    end = min(len(text), offset + PAGE_CHARS)
+    line = text.rfind("\n", offset + PAGE_CHARS // 2, end) + 1
+    end = line if line and end < len(text) else end
+    page = text[offset:end]
+    more = f"\n(To go on, call {READ_ATTACHMENT} with offset {end}; {len(text) - end:,} characters are left.)"
+    if not page:
+        more = f"(The text ends at character {len(text):,}.)"
+    return ToolOutcome(
+        text=page + (more if end < len(text) or not page else ""),
+        summary=f"{len(page):,} of {len(text):,} characters",
+    )
+
+
+def _search(text: str, query: str) -> ToolOutcome:
+    """The parts that match, and where the best of them begins."""
+    units = split_units(text)
+    found = answering_units(units, query)
+    if not found:
+        return ToolOutcome(
+            text=f"Nothing in its {len(text):,} characters matches. Try other words, or read it by offset.",
+            summary="nothing found",
+        )
+    place = units.spans[found[0]][0]
+    return ToolOutcome(
+        text=condense_text(text, PAGE_CHARS, len, question=query) + f"\n(The best match begins at offset {place}.)",
+        summary=counted(len(found), "place"),
+    )
