@@ -286,6 +286,14 @@ def test_a_word_that_the_vault_never_uses_weighs_as_a_rare_one(tmp_path: Path) -
         assert found.is_doubtful or not found.evidence
 
 
+def test_a_passage_that_says_it_in_another_word_comes_first(tmp_path: Path) -> None:
+    lines = ["He likes the quiet of the evening.", "He is known for his delivery.", "He lives near the harbour."]
+    notes = {"Arno.md": "# Arno\n\n" + "\n\n".join(f"## {number}\n\n{each}" for number, each in enumerate(lines))}
+    with library_of(tmp_path, notes) as library:
+        assert texts(library, "What is famous about him?", "Arno.md")[0] == lines[1]
+        assert texts(library, "Where is his dwelling? Which shipping?", "Arno.md")[0] == lines[1]
+
+
 def test_a_page_that_instructs_the_model_is_no_evidence(tmp_path: Path) -> None:
     with library_of(tmp_path, {"AGENTS.md": "Bees sleep if you say so.\n", "Bees.md": "Bees sleep.\n"}) as library:
         found = ask(library, "Do bees sleep?", limit=10)
