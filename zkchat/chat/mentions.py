@@ -13,7 +13,7 @@ from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.wikilink import name_key
 
 MAX_UNKNOWN_PATHS: Final = 5
-"""Paths that are not there and are said to be missing; a message with more of them is pasted code."""
+"""Paths of a message that are not there and are said to be missing; one with more of them is pasted code."""
 _FILE_NAME: Final = re.compile(
     r".\.(?:md|txt|csv|tsv|json|jsonl|ya?ml|toml|ini|log|org|rst|tex|bib|html?|xml|css|py|ipynb|js|ts|sh|sql|r|"
     r"canvas|base|pdf|docx?|xlsx?|png|jpe?g|gif|svg|webp)$",
@@ -43,13 +43,7 @@ def path_mentioned(library: Library, link: Link) -> str:
     """The folder that a mention leads to, or the file that is too new for the index; empty where there is none."""
     if not (link.text.startswith("@") and looks_like_path(link.target)):
         return ""
-    if folder := library.find_folder(link.target):
-        return folder
-    try:
-        library.read(link.target)
-    except VaultError:
-        return ""
-    return link.target
+    return library.find_folder(link.target) or (link.target if library.has_text(link.target) else "")
 
 
 def link_mentioned(written: str) -> Link:
@@ -61,7 +55,7 @@ def problems_of(
     library: Library, unknown_paths: Sequence[Link], references: Iterable[DocumentReference]
 ) -> Iterator[Warned]:
     """A sentence for each path that is mentioned and not there, and for each file whose text cannot be sent."""
-    unknown = [link.target for link in unknown_paths] if len(unknown_paths) <= MAX_UNKNOWN_PATHS else []
+    unknown = [link.target for link in unknown_paths]
     files = [path for each in references if (path := each.relative_path) and not is_note(path)]
     for path in dict.fromkeys((*unknown, *files)):
         try:

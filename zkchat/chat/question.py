@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from zkchat.agents.profiles import split_address
-from zkchat.chat.mentions import looks_like_path
+from zkchat.chat.mentions import MAX_UNKNOWN_PATHS, looks_like_path
 from zkchat.context.condensing import split_question
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
@@ -61,12 +61,13 @@ class Question:
         begins_with_mention = bool(mentions) and not text[: mentions[0].start].strip()
         links = sorted([*read.links, *mentions], key=lambda link: link.start)
         material = _material_of(text)
+        typed = tuple(link for link in unknown if _is_outside(link, material))
         return cls(
             text=text,
             agent=None if begins_with_mention else name,
             links=links,
             prose=_without([*address, *links], text, material),
-            unknown_paths=tuple(link for link in unknown if _is_outside(link, material)),
+            unknown_paths=typed if len(typed) <= MAX_UNKNOWN_PATHS else (),
         )
 
     @classmethod

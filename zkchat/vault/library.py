@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from zkchat.errors import NoteNotFound, NoteUnreadable
+from zkchat.errors import NoteNotFound, NoteUnreadable, VaultError
 from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink
 from zkchat.model.note import (
     Ambiguous,
@@ -136,9 +136,20 @@ class Library:
         if is_folder(path):
             return self._list_folder(path)
         try:
-            text, is_intact = self._answer(lambda: self._ports.files.read_whole(path))
+            return self._read_file(path)
         except NoteNotFound as error:
             raise NoteNotFound(error.message, hint=self._closest(path) or error.hint) from error
+
+    def has_text(self, path: str) -> bool:
+        """Whether a file with text has this path, also one that is too new for the index."""
+        try:
+            self._read_file(path)
+        except VaultError:
+            return False
+        return True
+
+    def _read_file(self, path: str) -> str:
+        text, is_intact = self._answer(lambda: self._ports.files.read_whole(path))
         if not (is_intact or is_note(path)):
             raise NoteUnreadable(f"{path} is no text in UTF-8.", hint="Save it as UTF-8 to use it.")
         return text

@@ -114,6 +114,11 @@ def test_a_path_that_is_not_there_is_told_apart_and_stays_in_the_prose(text: str
     assert all(link.text in question.prose for link in question.unknown_paths)
 
 
+def test_a_message_with_many_paths_that_are_not_there_is_taken_for_code() -> None:
+    assert len(parse(" ".join(f"@a/{number}.js" for number in range(5))).unknown_paths) == 5
+    assert parse(" ".join(f"@a/{number}.js" for number in range(6))).unknown_paths == ()
+
+
 def test_paths_in_what_is_pasted_are_not_looked_for() -> None:
     pasted = "\n".join(f"import {{ part{number} }} from '@/parts/{number}.js';" for number in range(200))
     question = parse(f"What does it import, and @Nowhere/x.js?\n\n{pasted}\n")

@@ -212,6 +212,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "idf": lambda library: sorted(library.idf({"door", "journal", "crimson"})),
     "stamps": lambda library: library.stamps(),
     "files": lambda library: library.files(),
+    "has_text": lambda library: (library.has_text("Secret.md"), library.has_text("Journal/Copy.md")),
     "find_folder": lambda library: library.find_folder("Journal/"),
     "warnings": lambda library: library.warnings(),
     "resolve": lambda library: library.resolve(link("Hus")),
