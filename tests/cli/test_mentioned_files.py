@@ -69,6 +69,21 @@ def test_a_file_that_holds_text_goes_along_as_it_is(
     assert (reference.relative_path, reference.included) == (path, True)
 
 
+@pytest.mark.parametrize("window", [2_048, 4_096, 8_192, 32_768])
+@pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT])
+def test_files_and_folders_go_along_at_every_window_and_in_chinese(scene: Scene, model: str, window: int) -> None:
+    scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = str(window)
+    scene.world.note("项目/价格.csv", "名称,价格\n玻璃,十二\n")
+    scene.world.note("项目/屋顶.md", "# 玻璃屋顶\n\n很轻。\n")
+    received = scene.ask(
+        model, "What is in @Projects/prices.csv and @Projects/?", "总结@项目/价格.csv的内容和 @项目/ 。"
+    )
+    assert "glass,quokka" in received
+    assert "- projects/roof.md | a roof of glass" in received
+    assert "名称,价格\\n玻璃,十二" in received
+    assert "- 项目/屋顶.md | 玻璃屋顶" in received
+
+
 @pytest.mark.parametrize("model", [WITH_TOOLS, ELSEWHERE_WITHOUT])
 def test_a_folder_gives_its_list_with_titles_and_no_text(scene: Scene, model: str) -> None:
     received = scene.ask(model, "What is in @Projects/?")

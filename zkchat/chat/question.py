@@ -15,11 +15,15 @@ from zkchat.vault.notes import wikilink
 from zkchat.vault.search.block_ranking import are_related
 from zkchat.vault.search.passages import term_matches
 from zkchat.vault.search.question_terms import topic_of, topic_terms
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS
 
 MAX_MENTIONS: Final = 100
 """Words with an `@` that are looked up: a pasted log may hold any number."""
-_MENTION: Final = re.compile(r"""(?<![^\s("'“„‘«（「])@(?:"([^"\n]+)"|([^\s"@]+))""")
-"""`@path/to/note.md`, `@Note` or `@"a name with spaces"`; what follows a letter is an e-mail address."""
+_MENTION: Final = re.compile(rf"""(?<![^\s("'“„‘«（「，。：；、{UNSPACED_SCRIPTS}])@(?:"([^"\n]+)"|([^\s"@]+))""")
+"""`@path/to/note.md`, `@Note` or `@"a name with spaces"`. After a letter it is an e-mail address, unless the script has
+no spaces."""
+_SUFFIX_IN_WORD: Final = re.compile(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")
+"""Where the name of a file ends although the sentence goes on without a space."""
 _PUNCTUATION: Final = ".,;:!?)]}'”’»…。，、！？）」"
 
 
@@ -134,3 +138,5 @@ def _spellings(found: re.Match[str]) -> Iterator[tuple[str, int]]:
     while not found[1] and name and name[-1] in _PUNCTUATION:
         name = name[:-1]
         yield name, found.start(2) + len(name)
+    if not found[1] and (suffix := _SUFFIX_IN_WORD.search(name)):
+        yield name[: suffix.end()], found.start(2) + suffix.end()

@@ -63,6 +63,8 @@ def parse(text: str) -> Question:
         ("Show @picture.png!", ["picture.png"], "Show  !"),
         ("@writer make @Tea short", ["Tea"], "  make   short"),
         ("@writer about @writer", ["writer"], "  about  "),
+        ("总结@ideas/naming.md的内容。", ["ideas/naming.md"], "总结 的内容。"),
+        ("比较：@Tea.md和@picture.png吧", ["Tea.md", "picture.png"], "比较： 和 吧"),
     ],
 )
 def test_a_mention_of_a_document_is_a_link(text: str, targets: list[str], prose: str) -> None:
@@ -105,6 +107,7 @@ def test_any_other_word_with_an_at_sign_is_text(text: str) -> None:
         ("@../x and @/etc/passwd", ["../x", "/etc/passwd"]),
         ("@Tea/Green#Taste", ["Tea/Green"]),
         ("@Tea.md and @picture.png", []),
+        ("请看@项目/价格.csv里的数字", ["项目/价格.csv"]),
         ("@nobody, me@a/b.md, `@a/b`, @https://example.org/a.md, @v1.2 and @a.b", []),
     ],
 )
@@ -149,7 +152,7 @@ def test_a_question_that_was_answered_mentions_what_was_found_then() -> None:
     assert Question.of(asked.model_copy(update={"references": ()})).agent == "Tea"
 
 
-@given(st.text(st.sampled_from('@aT eM.md/"`[](),#|\n\\é')))
+@given(st.text(st.sampled_from('@aT eM.md/"`[](),#|\n\\é看。')))
 @settings(max_examples=300, deadline=None)
 def test_links_stand_where_they_say_and_in_order(text: str) -> None:
     question = Question.parse(text, is_agent=lambda name: name == "a", is_document=lambda link: "e" not in link.target)
