@@ -46,7 +46,9 @@ def _changed(source: str, section: str, name: str, value: str) -> str:
     node = yaml.compose(source, yaml.SafeLoader)
     there = _entry(node, section)
     if not name:
-        return _put(source, there, section, _scalar(yaml.safe_load(value) if section == "enabled" else value))
+        return _put(
+            source, there, section, _scalar(yaml.safe_load(value) if section in {"enabled", "memory"} else value)
+        )
     wanted = _scalar(yaml.safe_load(value) if section == "context" else value)
     if there is None:
         return _put(source, None, section, f"\n  {_scalar(name)}: {wanted}")

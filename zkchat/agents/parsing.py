@@ -15,7 +15,7 @@ from zkchat.model.profile import Agent, ProfileFile, ProfileProblem, Rule, Scala
 from zkchat.model.text import shorten
 from zkchat.vault.notes.frontmatter import Frontmatter, cut, properties_at
 
-AGENT_KEYS: Final = ("description", "model", "context", "rules", "references", "tools", "servers", "enabled")
+AGENT_KEYS: Final = ("description", "model", "context", "rules", "references", "tools", "servers", "memory", "enabled")
 RULE_KEYS: Final = ("description", "include", "enabled")
 MODES: Final[tuple[IncludeMode, ...]] = get_args(IncludeMode)
 AGENT_NAME: Final = re.compile(r"\w[\w-]*")
@@ -78,6 +78,7 @@ def _agent(file: ProfileFile, source: "_ProfileText") -> Agent:
         references=source.modes("references"),
         tools=source.modes("tools"),
         servers=source.modes("servers"),
+        memory=source.switch("memory"),
         text=source.body,
         enabled=source.switch("enabled"),
         origin=file.origin,

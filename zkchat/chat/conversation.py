@@ -217,13 +217,15 @@ class Conversation:
         hint = "To keep it all the same: zkchat memory add 'TEXT'"
         if self.is_private:
             raise UsageError("This conversation is private, so nothing of it is remembered.", hint=hint)
+        if not self.requests.remembers:
+            raise UsageError("Memory is switched off: memory.enabled is false.", hint=hint)
         if self.requests.memory is None:
             raise UsageError(f"{self.model.name} has no use for what is remembered.", hint=hint)
         return self.requests.memory.remember(text, source, self.session_id)
 
     def worth_keeping(self, messages: Iterable[ChatMessage]) -> list[str]:
         """What the user said in these messages that could be remembered; nothing in a private conversation."""
-        if self.is_private or self.requests.memory is None:
+        if self.is_private or self.requests.memory is None or not self.agent.memory:
             return []
         try:
             known = self.requests.memory.facts()

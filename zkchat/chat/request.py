@@ -1,6 +1,6 @@
 """The request of each step: what goes into it, assembled from the record, and compacted where it is too full."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -34,6 +34,7 @@ from zkchat.context.strategies import CompactionPlan, LiveMessage, Retention, To
 from zkchat.errors import StorageError, UsageError, VaultError
 from zkchat.memory.facts import Memory
 from zkchat.memory.project import project_memory
+from zkchat.memory.state import MemoryState, memory_state
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacting, Warned
 from zkchat.model.message import ChatMessage, LeftOut, RequestItem, ToolCallPart, ToolResultPart
@@ -42,6 +43,7 @@ from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import History, Window
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.attachments import READ_ATTACHMENT
+from zkchat.tools.memory import MEMORY_TOOLS
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.library import Library
 
@@ -137,6 +139,8 @@ class RequestBuilder:
     selector: Selector
     approvals: PageApprovals
     memory: Memory | None = None
+    remembers: bool = True
+    """Whether the settings want anything of memory in requests."""
     recall: ArchiveRecall | None = None
     prior: float = 1.0
     """What our counts are multiplied by until the model's server has said how it counts."""
@@ -164,9 +168,10 @@ class RequestBuilder:
         info, budget, can_read = self._info, self.budget, self.can_read(agent)
         question = split_question(self.profiles.without_address(user.text)).question if user else ""
         selected = self._selected(agent, question)
-        project = self._project(int(PROJECT_SHARE * budget.memory_limit))
+        memory = self.memory_state(agent)
+        project = memory.without(self.page(int(PROJECT_SHARE * budget.memory_limit), memory.dropped))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)
-        facts = self._facts(question, left // 2)
+        facts = self._facts(question, left // 2) if memory.is_on else Selection()
         recalled = self._recalled(question, left - sum(each.item.tokens for each in facts.items))
         # Of a note that may have become private the model hears nothing, not even its name.
         changed = [note for note in self.stale(user) if note.now] if user else []
@@ -262,17 +267,19 @@ class RequestBuilder:
             agent,
             rules=self.profiles.rules.values(),
             notes=dict(self._notes(agent)),
-            tools=self._offered_tools(),
+            tools=self._offered_tools(agent),
             core=self.core,
             needed=(READ_ATTACHMENT,),
         )
 
-    def _offered_tools(self) -> list[ToolSpec]:
+    def _offered_tools(self, agent: Agent) -> list[ToolSpec]:
         """The tools of a model that calls any; that for long messages only where one is shortened."""
         if not self._info.calls_tools:
             return []
-        reads_on = self.long_messages.are_there(self.budget.cap)
-        return [spec for spec in self.tools.specs if reads_on or spec.name != READ_ATTACHMENT]
+        left_out = frozenset() if self.memory_state(agent).is_on else MEMORY_TOOLS
+        if not self.long_messages.are_there(self.budget.cap):
+            left_out |= {READ_ATTACHMENT}
+        return [spec for spec in self.tools.specs if spec.name not in left_out]
 
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""
@@ -340,10 +347,20 @@ class RequestBuilder:
         reason = self._withheld(name)
         return LeftOut(item=left.item.model_copy(update={"reason": reason}), why="private") if reason else left
 
-    def _project(self, budget: int) -> Selection:
+    def memory_state(self, agent: Agent) -> MemoryState:
+        """Whether requests for this agent hold anything of memory."""
+        share, changes = self.shares.memory, self._history.items
+        return memory_state(enabled=self.remembers, share=share, agent=agent, changes=changes)
+
+    def page(self, budget: int, dropped: Collection[str] = ()) -> Selection:
+        """The vault's page with its imports."""
         try:
             return project_memory(
-                self.library.read, self.tokenizer, budget, is_approved=self.approvals.page_is_approved
+                self.library.read,
+                self.tokenizer,
+                budget,
+                is_approved=self.approvals.page_is_approved,
+                dropped=dropped,
             )
         except StorageError:
             return Selection()

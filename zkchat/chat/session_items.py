@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import assert_never
+from typing import Final, assert_never
 
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import full_name, place_of
@@ -11,9 +11,12 @@ from zkchat.context.assembly import digest
 from zkchat.context.formatting import format_document
 from zkchat.context.selection import added_items, dropped_items
 from zkchat.errors import UsageError
+from zkchat.memory.state import WHOLE, MemoryState
 from zkchat.model.choices import SessionItemType
 from zkchat.model.message import RequestContext, RequestItem
 from zkchat.model.note import Link, Missing, without_suffix
+
+_MEMORY_HINT: Final = "It is switched on by memory.enabled, context.memory_share, and `memory` of the agent."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,12 @@ class SessionItem:
     item: RequestItem
     is_added: bool = False
     is_dropped: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is called in a sentence."""
+        is_all = self.item.type == "memory" and self.item.name == WHOLE
+        return "Memory (the vault's page and facts)" if is_all else self.item.name
 
     @property
     def is_in(self) -> bool:
@@ -52,8 +61,15 @@ class SessionItems:
         self._requests = conversation.requests
         self._library = self._requests.library.whole
 
+    @property
+    def memory_state(self) -> MemoryState:
+        """Whether requests of this session hold anything of memory."""
+        return self._requests.memory_state(self.conversation.agent)
+
     def offered(self, kind: SessionItemType) -> list[SessionItem]:
         """All of a kind that the present agent may be given, and what the user added although it is gone."""
+        if kind == "memory":
+            return self._memory()
         changes = self.conversation.history.items
         added, dropped = added_items(changes), dropped_items(changes)
         offered = {
@@ -81,6 +97,8 @@ class SessionItems:
         if found := every.get(name.casefold()):
             return found
         model = self.conversation.model
+        if kind == "memory":
+            raise UsageError(f"Nothing of memory is in any request: {self.memory_state.reason}.", hint=_MEMORY_HINT)
         if kind == "tool" and not model.calls_tools:
             raise UsageError(f"{model.name} calls no tools.", hint="/model chooses another one.")
         close = get_close_matches(name.casefold(), every, n=3) or every
@@ -129,9 +147,18 @@ class SessionItems:
         """What a request held and would hold differently now."""
         return changed_items(context, self.conversation.profiles, self._library)
 
+    def _memory(self) -> list[SessionItem]:
+        """All of memory, then the files of the vault's page; nothing where it is off whatever the user adds."""
+        requests, state = self._requests, self.memory_state
+        if state.is_set_off:
+            return []
+        files = requests.page(requests.budget.memory_limit).records if state.is_on else ()
+        whole = RequestItem(type="memory", name=WHOLE, tokens=sum(file.tokens for file in files))
+        return [SessionItem(item=item, is_dropped=item.name in state.dropped) for item in (whole, *files)]
+
     def _note(self, name: str) -> SessionItem:
         """As it is called in this session already, else by its path."""
-        known = self.offered("reference")
+        known = [*self.offered("reference"), *self._memory()[1:]]
         for offered in known:
             if _bare(offered.item.name).casefold() == _bare(name).casefold():
                 return offered  # also where the note is gone

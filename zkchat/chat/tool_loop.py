@@ -288,7 +288,7 @@ class ToolLoop:
         if (call.name, call.arguments) in exchange.made:
             return ToolOutcome(text=REPEATED, summary="same as before", failed=True)
         exchange.made.add((call.name, call.arguments))
-        return await self.tools.call(call)
+        return await self.tools.call(call, {tool.name for tool in exchange.assembled.request.tools})
 
     def _bounded(self, call: ToolCallPart, outcome: ToolOutcome, exchange: Exchange) -> ToolResultPart:
         """At most half of the tokens that are left, so that further calls and the answer still fit."""

@@ -151,3 +151,5 @@ def _detail_lines(agent: "Agent") -> "Iterator[str]":
     for section in ("rules", "references", "tools", "servers"):
         for name, mode in getattr(agent, section).items():
             yield f"{section}: {name} [{mode}]"
+    if not agent.memory:
+        yield "memory: off"

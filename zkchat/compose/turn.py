@@ -51,6 +51,8 @@ class TurnSettings:
     limits: AnswerLimits = DEFAULT_LIMITS
     recall: bool = True
     """Whether archived messages come back by themselves; a tool finds them in any case."""
+    memory: bool = True
+    """Whether anything of memory is used: the vault's page, facts, and the tools over them."""
     look_again: bool = True
     check_answers: bool = True
     model_summaries: SummaryMode = "local"
@@ -81,6 +83,7 @@ class TurnSettings:
             ),
             limits=AnswerLimits(characters=limits.max_answer_chars, time=timedelta(seconds=limits.max_answer_seconds)),
             recall=context.recall,
+            memory=settings.memory.enabled,
             look_again=settings.references.look_again,
             check_answers=settings.references.check_answers,
             model_summaries=settings.references.model_summaries,
@@ -153,7 +156,7 @@ def build_turn(parts: TurnParts) -> Turn:
 
 def _request_builder(parts: TurnParts, library: "Library", privacy: ConversationPrivacy) -> RequestBuilder:
     journal, provider, tokenizer, settings = parts.journal, parts.provider, parts.tokenizer, parts.settings
-    memory = parts.memory.within(privacy) if parts.memory else None
+    memory = parts.memory.within(privacy) if parts.memory and settings.memory else None
     recall = _archive_recall(parts, privacy)
     long_messages = LongMessages(journal=journal, privacy=privacy)
     reading_on = attachment_tools(long_messages.texts)
@@ -180,6 +183,7 @@ def _request_builder(parts: TurnParts, library: "Library", privacy: Conversation
         selector=Selector(parts.relevance, tokenizer),
         approvals=parts.approvals,
         memory=memory,
+        remembers=settings.memory,
         recall=recall if settings.recall else None,
         prior=parts.prior,
         strict=settings.strict,
@@ -260,7 +264,7 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
 
 def _open_memory(stack: ExitStack, opened: OpenedParts) -> tuple["Memory | None", tuple[str, ...]]:
     """What is remembered across sessions; a conversation goes on without it."""
-    if opened.provider.info.needs_notes:
+    if opened.provider.info.needs_notes or not opened.settings.memory:
         return None, ()
     try:
         _, memory, notices = stack.enter_context(open_memory(opened.workspace))

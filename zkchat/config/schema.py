@@ -113,8 +113,12 @@ class Context(SettingsSection):
     system_share: Share = Field(default=0.10, description="Share of the window for the system prompt.")
     tools_share: Share = Field(default=0.30, description="Share of the window for the descriptions of tools.")
     messages_share: Share = Field(default=0.60, description="Share of the window for messages and their notes.")
-    memory_share: Share = Field(
-        default=0.20, description="Share of the window, out of that for messages, for what is remembered and recalled."
+    memory_share: float = Field(
+        default=0.20,
+        ge=0,
+        lt=1,
+        description="Share of the window, out of that for messages, for what is remembered and recalled. 0: nothing of "
+        "it is sent.",
     )
     threshold: float = Field(
         default=0.85, gt=0, le=1, description="How full the window may get before older messages are summarised."
@@ -156,6 +160,11 @@ class Context(SettingsSection):
 
 
 class Memory(SettingsSection):
+    enabled: bool = Field(
+        default=True,
+        description="Whether conversations use memory: the vault's page, facts, and the tools over them. Off: nothing "
+        "of it is sent, and nothing is proposed or kept.",
+    )
     learn: Literal["ask", "off"] = Field(
         default="ask",
         description="Whether a chat at a terminal proposes, when it ends or is compacted, to remember what you said of "

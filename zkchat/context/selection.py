@@ -113,7 +113,11 @@ class Selector:
         known = {candidate.key: candidate for candidate in available}
         added, dropped = added_items(changes), dropped_items(changes)
         permanent = {each.key for each in known.values() if each.include == "always" and each.key not in dropped}
-        missing = [LeftOut(item=item, why="missing") for key, item in added.items() if key not in known]
+        missing = [
+            LeftOut(item=item, why="missing")
+            for key, item in added.items()
+            if key not in known and item.type != "memory"  # which the user only dropped and added back
+        ]
         removed = [LeftOut(item=self._item(known[key]), why="removed") for key in dropped if key in known]
         optional = [each for each in known.values() if each.include == "agent" and each.key not in added | dropped]
         scores = self._scores(question, optional)

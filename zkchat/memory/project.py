@@ -1,7 +1,7 @@
 """Project memory: `ZKCHAT.md` at the vault's root, with the files that it imports, within a budget. Pure."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -26,14 +26,19 @@ _ENDS_SENTENCE: Final = ".:!?…"
 
 
 def project_memory(
-    read: Callable[[str], str], tokenizer: Tokenizer, budget: int, *, is_approved: Callable[[str, str], bool]
+    read: Callable[[str], str],
+    tokenizer: Tokenizer,
+    budget: int,
+    *,
+    is_approved: Callable[[str, str], bool],
+    dropped: Collection[str] = (),
 ) -> Selection:
     """What the page says. `read` gives the text of a file of the vault and raises `VaultError` for any other.
 
     A page whose text the user has not approved is left out with all that it imports. Imported files follow the page,
-    each once, marked as notes. What does not fit is left out section by section.
+    each once, marked as notes. What does not fit is left out section by section, and what the user dropped as a whole.
     """
-    collected = _Collected(read, is_approved)
+    collected = _Collected(read, is_approved, dropped)
     for name in PAGES:
         if collected.add(name):
             break
@@ -57,6 +62,7 @@ class _Collected:
 
     read: Callable[[str], str]
     is_approved: Callable[[str, str], bool]
+    dropped: Collection[str]
     texts: dict[str, str] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
 
@@ -67,6 +73,9 @@ class _Collected:
             return False
         except VaultError as error:
             self.left_out.append(_left_out(page, error.message))
+            return True
+        if page in self.dropped:
+            self.left_out.append(_removed(page))
             return True
         if not self.is_approved(page, text):
             item = RequestItem(type="memory", name=page, reason="came with the vault and is not approved")
@@ -81,6 +90,9 @@ class _Collected:
     def _imported(self, level: list[str], *, too_deep: bool) -> Iterator[str]:
         for path in dict.fromkeys(path for name in level for path in imports_of(self.texts[name])):
             if path in self.texts:
+                continue
+            if path in self.dropped:
+                self.left_out.append(_removed(path))
                 continue
             if too_deep or len(self.texts) > MAX_IMPORTED_FILES:
                 bound = (
@@ -100,6 +112,10 @@ class _Collected:
 
 def _left_out(path: str, reason: str) -> LeftOut:
     return LeftOut(item=RequestItem(type="memory", name=path, reason=reason), why="missing")
+
+
+def _removed(path: str) -> LeftOut:
+    return LeftOut(item=RequestItem(type="memory", name=path, reason="dropped by you"), why="removed")
 
 
 def _within(collected: _Collected, tokenizer: Tokenizer, budget: int) -> Selection:

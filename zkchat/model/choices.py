@@ -11,13 +11,13 @@ CompactionStrategy = Literal["summarize", "discard", "hybrid"]
 IncludeMode = Literal["always", "manual", "agent"]
 """When an item is in a request: always, once the user adds it, or when a message calls for it."""
 
-SessionItemType = Literal["rule", "reference", "tool"]
+SessionItemType = Literal["rule", "reference", "tool", "memory"]
 """What a user can add to a session's requests and drop from them."""
 
-ItemType = Literal[SessionItemType, "system", "memory", "summary", "recall", "evidence", "message"]
+ItemType = Literal[SessionItemType, "system", "summary", "recall", "evidence", "message"]
 """What a request can hold."""
 
-LeftOutReason = Literal["budget", "score", "removed", "private", "missing", "unapproved", "abstained"]
+LeftOutReason = Literal["budget", "score", "removed", "private", "missing", "unapproved", "abstained", "off"]
 
 LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 """By what a link was resolved to a note."""

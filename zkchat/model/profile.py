@@ -68,6 +68,8 @@ class Agent(Value):
     tools: dict[str, IncludeMode] = Field(default_factory=dict)
     servers: dict[str, IncludeMode] = Field(default_factory=dict)
     """Modes of the tools of a server that have none of their own."""
+    memory: bool = True
+    """Whether its requests hold the vault's page and facts."""
     text: str = ""
     """The instructions."""
     enabled: bool = True

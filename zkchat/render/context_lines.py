@@ -42,7 +42,7 @@ def context_lines(context: RequestContext) -> Iterator[str]:
     for type_, items in groupby(sorted(context.items, key=lambda item: order.index(item.type)), lambda item: item.type):
         yield _group(type_, list(items), attached)
     if context.left_out:
-        left = " · ".join(f"{_name(left.item)} ({left.why})" for left in context.left_out)
+        left = " · ".join(f"{_name(left.item)} ({_why(left)})" for left in context.left_out)
         yield f"Left out ({len(context.left_out)}): {left}"
     yield _summary(context)
 
@@ -61,6 +61,10 @@ def detailed_lines(context: RequestContext) -> Iterator[str]:
         yield f"+ {counted(len(messages), 'message')}, {sum(item.tokens for item in messages) - attached:,} tokens"
     for left in context.left_out:
         yield _left_out_line(left)
+
+
+def _why(left: LeftOut) -> str:
+    return sanitize_line(left.item.reason) if left.why == "off" else left.why
 
 
 def _left_out_line(left: LeftOut) -> str:

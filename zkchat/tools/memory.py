@@ -1,7 +1,7 @@
 """Tools over what is kept across sessions. Nothing is kept without the user's consent."""
 
 from collections.abc import Callable
-from typing import Annotated, Protocol
+from typing import Annotated, Final, Protocol
 
 from pydantic import AliasChoices, Field
 
@@ -10,6 +10,7 @@ from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool, failure
 
 MAX_RECALLED = 10
+MEMORY_TOOLS: Final = frozenset({"remember", "recall"})
 
 
 class Remember(Arguments):

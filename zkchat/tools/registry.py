@@ -1,7 +1,7 @@
 """Tools as models see them: a name, a schema, and a call that never raises, whatever a model writes."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
@@ -161,9 +161,11 @@ class Toolbox:
         self._tools = {spec.name: tool for spec, tool in described}
         self.specs: tuple[ToolSpec, ...] = tuple(spec for spec, _ in described)
 
-    async def call(self, call: ToolCallPart) -> ToolOutcome:
-        tool = self._tools.get(call.name)
+    async def call(self, call: ToolCallPart, offered: Collection[str] | None = None) -> ToolOutcome:
+        """Run a call. One of a tool that is not `offered` fails as if there were none of that name."""
+        tools = self._tools if offered is None else {name: self._tools[name] for name in self._tools if name in offered}
+        tool = tools.get(call.name)
         if tool is None:
-            close = get_close_matches(call.name[:MAX_QUOTED_CHARS], self._tools, n=1) or sorted(self._tools)
+            close = get_close_matches(call.name[:MAX_QUOTED_CHARS], tools, n=1) or sorted(tools)
             return failure(f"There is no tool '{_cut(call.name)}'. There is: {', '.join(close) or 'none'}.")
         return await tool.call(call.arguments)

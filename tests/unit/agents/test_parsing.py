@@ -197,3 +197,13 @@ def test_a_switch_that_is_neither_on_nor_off_is_off() -> None:
     read, warning = warned("---\nenabled: perhaps\n---\nx")
     assert not read.enabled
     assert warning.text == "'enabled' must be true or false; 'perhaps' counts as false."
+
+
+def test_an_agent_uses_memory_unless_its_file_says_otherwise() -> None:
+    assert agent(WHOLE).memory
+    assert agent("---\nmemory: true\n---\nAnswer.").memory
+    assert not agent("---\nmemory: false\n---\nAnswer.").memory
+    read, warning = warned("---\nmemory: sometimes\n---\nAnswer.")
+    assert isinstance(read, Agent)
+    assert not read.memory
+    assert warning.text == "'memory' must be true or false; 'sometimes' counts as false."

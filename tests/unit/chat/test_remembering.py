@@ -15,6 +15,7 @@ from zkchat.errors import StorageError, UsageError
 from zkchat.memory.facts import Memory
 from zkchat.model.events import TurnFinished
 from zkchat.model.memory import Fact
+from zkchat.model.profile import ProfileFile
 from zkchat.model.session import AgentEntry, ItemsEntry
 from zkchat.vault.library import Library
 
@@ -87,3 +88,16 @@ def test_what_the_user_chose_for_a_conversation_is_kept_with_its_first_message(l
     events_of(talk.say("Hello!"))
     kinds = [entry.body.kind for entry in store.entries(talk.session_id)]
     assert (kinds.count("agent"), kinds.count("items")) == (1, 1)
+
+
+def test_for_an_agent_without_memory_nothing_is_proposed_or_sent(library: Library) -> None:
+    memory = Memory(MemoriesInMemory(FACT), Relevance(), lambda: NOON)
+    text = "---\nmemory: false\n---\nAnswer."
+    file = ProfileFile(kind="agent", name="plain", origin="user", path="plain.md", text=text)
+    for name, is_used in (("default", True), ("plain", False)):
+        provider, choices = Reciting(), [AgentEntry(name=name)]
+        talk = conversation_over(library, provider=provider, memory=memory, profiles=[file], choices=choices)
+        events_of(talk.say("I decided to write the thesis on cats in English."))
+        events_of(talk.say(QUESTION))
+        assert (FACT in str(provider.requests[-1])) is is_used
+        assert bool(talk.worth_keeping(talk.messages)) is is_used

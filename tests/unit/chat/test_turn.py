@@ -28,7 +28,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage, EvidencePart, FilePart, TextPart, TokenUsage, ToolResultPart
+from zkchat.model.message import ChatMessage, EvidencePart, FilePart, RequestItem, TextPart, TokenUsage, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.quotation import NOTHING
 from zkchat.model.session import TitleEntry, messages_of, thread_of
@@ -273,6 +273,15 @@ def test_a_repeated_call_is_not_run_again(library: Library, store: SessionsInMem
     assert [event.summary for event in of_kind(events, ToolFinished)] == ["1 passage", "same as before"]
     assert provider.requests[-1].messages[-1].text == REPEATED
     assert finished(events).message.references[0].hits == 1
+
+
+def test_a_tool_that_was_dropped_cannot_be_called(library: Library, store: SessionsInMemory) -> None:
+    provider = scripted([[{"tool": "find_related", "arguments": {"relative_path": "Sleep.md"}}], [{"text": "ok"}]])
+    talk = conversation(library, store, provider)
+    talk.drop(RequestItem(type="tool", name="find_related"))
+    (finished,) = of_kind(say(talk, "What is near?"), ToolFinished)
+    assert finished.failed
+    assert provider.requests[-1].messages[-1].text.startswith("There is no tool 'find_related'.")
 
 
 def test_a_model_that_only_makes_bad_calls_is_asked_for_its_answer(library: Library, store: SessionsInMemory) -> None:

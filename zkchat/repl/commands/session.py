@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
+from zkchat.chat.session_items import SessionItems
 from zkchat.context.selection import added_items
 from zkchat.errors import UsageError
 from zkchat.model.choices import SessionItemType
@@ -12,15 +13,15 @@ from zkchat.model.trust import PAGES
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
 
 _NEW_PAGE: Final = "What everybody who works with this vault should know.\n"
-_USAGE: Final = "Name a note, a rule or a tool: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME."
+_USAGE: Final = "Name a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
 
 
 async def add(context: CommandContext, argument: str) -> Outcome:
     items = context.items
     offered = items.find(*parse_item("add", argument))
     if offered.is_in:
-        raise UsageError(f"{offered.item.name} is in every request already.")
-    _print_cost(context, f"{offered.item.name} is in every request from now on", *await items.add(offered))
+        raise UsageError(f"{offered.title} is in every request already.")
+    _print_cost(context, f"{offered.title} is in every request from now on", *await items.add(offered))
     return NOTHING
 
 
@@ -28,8 +29,8 @@ async def drop(context: CommandContext, argument: str) -> Outcome:
     items = context.items
     offered = items.find(*parse_item("drop", argument))
     if offered.is_dropped or (offered.item.include == "manual" and not offered.is_added):
-        raise UsageError(f"{offered.item.name} is in no request of this session.")
-    _print_cost(context, f"{offered.item.name} is in no request from now on", *await items.drop(offered))
+        raise UsageError(f"{offered.title} is in no request of this session.")
+    _print_cost(context, f"{offered.title} is in no request from now on", *await items.drop(offered))
     return NOTHING
 
 
@@ -71,9 +72,17 @@ async def memory(context: CommandContext, _argument: str) -> Outcome:
             return NOTHING
         context.notes.create(page, _NEW_PAGE)
     is_used = context.page_editor.edit(page, is_new=not found)
-    sentence = f"{page} is in every request" if is_used else f"{page} is in no request until you approve: zkchat trust"
-    _print_cost(context, sentence, before, await items.tokens())
+    _print_cost(context, _use_of_page(items, page, is_approved=is_used), before, await items.tokens())
     return NOTHING
+
+
+def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
+    state = items.memory_state
+    if not state.is_on:
+        return f"{page} is in no request: {state.reason}"
+    if page in state.dropped:
+        return f"{page} is in no request of this session: dropped by you"
+    return f"{page} is in every request" if is_approved else f"{page} is in no request until you approve: zkchat trust"
 
 
 async def remember(context: CommandContext, argument: str) -> Outcome:
@@ -88,7 +97,7 @@ def complete_item(context: CommandContext, text: str) -> list[str]:
     conversation = context.items.conversation
     rules = (f"rule {rule.name}" for rule in conversation.profiles.rules.values())
     tools = (f"tool {tool.name}" for tool in conversation.tools)
-    return _beginning_with(text, chain(rules, tools))
+    return _beginning_with(text, chain(rules, tools, ["memory"]))
 
 
 def complete_item_to_drop(context: CommandContext, text: str) -> list[str]:
@@ -107,8 +116,10 @@ def _beginning_with(text: str, names: Iterable[str]) -> list[str]:
 
 
 def parse_item(command: str, argument: str) -> tuple[SessionItemType, str]:
-    """Parse `[[Note]]`, `rule NAME` or `tool NAME` into its kind and name."""
+    """Parse `[[Note]]`, `rule NAME`, `tool NAME` or `memory` into its kind and name."""
     first, _, rest = argument.partition(" ")
+    if argument.casefold() == "memory":
+        return "memory", "memory"
     kind: dict[str, SessionItemType] = {"rule": "rule", "tool": "tool", "note": "reference"}
     if argument.startswith("[["):
         return "reference", argument

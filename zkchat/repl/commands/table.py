@@ -264,8 +264,8 @@ COMMANDS: Final[Sequence[Command]] = (
         name="add",
         arguments="WHAT",
         help="send it every time",
-        details="/add [[Note]], /add rule NAME or /add tool NAME: it is in every request of this session, also when "
-        "you come back to it. You see what that costs.",
+        details="/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is in every request of this session, "
+        "also when you come back to it. You see what that costs.",
         act=session.add,
         complete=session.complete_item,
     ),
@@ -273,7 +273,8 @@ COMMANDS: Final[Sequence[Command]] = (
         name="drop",
         arguments="WHAT",
         help="do not send it again",
-        details="/drop [[Note]], /drop rule NAME or /drop tool NAME: it is in no further request of this session.",
+        details="/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (the vault's page and facts): it is "
+        "in no further request of this session.",
         act=session.drop,
         complete=session.complete_item_to_drop,
     ),

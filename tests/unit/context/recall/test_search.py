@@ -483,6 +483,7 @@ def test_a_second_message_that_says_nothing_new_leaves_its_room_to_others(
     found = recall(search, "badger", archive(store, talk), session=talk, budget=100, count=count)
     assert 1 < sum("badger" in each.text for each in found) < len(said)
     assert sum(count(each.quoted) for each in found) < 80
+    assert not recall(search, "badger", archive(store, talk), session=talk, budget=0, count=count)
 
 
 def test_pairs_of_letters_that_lie_across_two_words_are_not_missed(

@@ -163,8 +163,11 @@ def test_a_note_without_room_is_refused_with_another_way(harness: ConversationHa
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/add", "Name a note, a rule or a tool: /add [[Note]], /add rule NAME, /add tool NAME."),
-        ("/drop rule", "Name a note, a rule or a tool: /drop [[Note]], /drop rule NAME, /drop tool NAME."),
+        ("/add", "Name a note, a rule, a tool or memory: /add [[Note]], /add rule NAME, /add tool NAME, /add memory."),
+        (
+            "/drop rule",
+            "Name a note, a rule, a tool or memory: /drop [[Note]], /drop rule NAME, /drop tool NAME, /drop memory.",
+        ),
         ("/add rule Unit", "There is no rule 'Unit'. There is: Units."),
         ("/add rule Brevity", "Brevity is in every request already."),
         ("/add tool find_relatd", "There is no tool 'find_relatd'. There is: find_related"),
