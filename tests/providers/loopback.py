@@ -84,7 +84,7 @@ class OllamaProtocol:
     path = "/api/chat"
     last = b""
 
-    def answer(self, chunks: Sequence[ModelChunk], request: Request) -> Iterator[bytes]:
+    def answer(self, chunks: Sequence[ModelChunk], request: Request, read: int | None = None) -> Iterator[bytes]:
         for chunk in chunks:
             match chunk:
                 case TextChunk(text=text):
@@ -96,7 +96,8 @@ class OllamaProtocol:
                     calls = [{"function": function}]
                     yield self.line(message={"role": "assistant", "content": "", "tool_calls": calls})
                 case Finish(reason=reason):
-                    yield self.finish("length" if reason == "length" else "stop", prompt_tokens(request))
+                    tokens = prompt_tokens(request) if read is None else read
+                    yield self.finish("length" if reason == "length" else "stop", tokens)
 
     def line(self, *, done: bool = False, **more: object) -> bytes:
         body = {"model": "any", "created_at": "2026-01-01T00:00:00.000000001Z", **more, "done": done}
@@ -122,7 +123,7 @@ class OpenAIProtocol:
     path = "/v1/chat/completions"
     last = b"data: [DONE]\n\n"
 
-    def answer(self, chunks: Sequence[ModelChunk], request: Request) -> Iterator[bytes]:
+    def answer(self, chunks: Sequence[ModelChunk], request: Request, read: int | None = None) -> Iterator[bytes]:
         yield self.event({"role": "assistant", "content": None})
         calls = 0
         for chunk in chunks:
@@ -141,7 +142,7 @@ class OpenAIProtocol:
                 case Finish(reason=reason):
                     yield self.event({}, finish=reason)
                     if request.body.get("stream_options", {}).get("include_usage"):
-                        yield self.usage(prompt_tokens(request))
+                        yield self.usage(prompt_tokens(request) if read is None else read)
 
     def event(self, delta: object, *, finish: str | None = None) -> bytes:
         return self._data(choices=[{"index": 0, "delta": delta, "finish_reason": finish}])
@@ -257,9 +258,13 @@ class Loopback:
         if is_refused and isinstance(protocol, OpenAIProtocol):
             return await connection.reply(401, protocol.error("Invalid API Key"))
         await connection.begin(protocol.content_type)
-        for piece in protocol.answer(self.plays[model], request):
+        for piece in protocol.answer(self.plays[model], request, self.prompt_tokens(request)):
             await connection.piece(piece)
         return await connection.end(protocol.last)
+
+    def prompt_tokens(self, request: Request) -> int:
+        """What the server reports that it read."""
+        return prompt_tokens(request)
 
     def shown(self) -> object:
         """What `/api/show` says of every model."""
