@@ -341,6 +341,24 @@ def test_a_conversation_with_local_notes_stays_here_when_the_model_is_changed(
     assert leaked(scene.ask(scene.here, "And what else?", go_on=True))
 
 
+def test_an_imported_conversation_about_a_local_note_stays_here(scene: Scene) -> None:
+    reference = {"wikilink": f"[[{ID}]]", "relative_path": FILE, "reference_type": "search"}
+    talk = [
+        {"role": "user", "content": "Is it raining in Lisbon?"},
+        {"role": "assistant", "content": "No."},
+        {"role": "user", "content": "What of the other thing?"},
+        {"role": "assistant", "content": QUOTING, "references": [reference]},
+        {"role": "user", "content": "Say it again."},
+        {"role": "assistant", "content": f"Again: {QUOTING}"},
+    ]
+    scene.world.note("talk.json", json.dumps({"s1": {"messages": talk}}))
+    assert scene.world.run("context", "import", "talk.json").code == 0
+    received = scene.ask(scene.elsewhere, "And what else?", go_on=True)
+    assert "is it raining in lisbon?" in received
+    assert leaked(received) == set()
+    assert leaked(scene.ask(scene.here, "And what else?", go_on=True))
+
+
 def test_what_was_said_before_the_local_notes_came_in_is_still_sent(scene: Scene) -> None:
     scene.ask(scene.here, "Is it raining in Lisbon?", f"Tell me of [[{ID}]].")
     assert "raining in lisbon" in scene.ask(scene.elsewhere, "And now?", go_on=True)

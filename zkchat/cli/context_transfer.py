@@ -104,7 +104,7 @@ def import_(
     other-program | zkchat context import -
     """
     from zkchat.compose import stores
-    from zkchat.compose.imports import store_conversations
+    from zkchat.compose.imports import mark_local, store_conversations
 
     io = current_io()
     named = file or file_option
@@ -112,7 +112,7 @@ def import_(
         raise UsageError(
             "Which file is to be imported?", hint="zkchat context import conversations.json, or - for stdin."
         )
-    found = _read_conversations(io, named)
+    found = mark_local(_read_conversations(io, named), io.environment, vault)
     with stores.open_sessions(io.environment, vault, io) as store:
         stored = store_conversations(store, found, is_trial=dry_run)
     if json_output:

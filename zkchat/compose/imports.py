@@ -1,7 +1,7 @@
 """Import of conversations: the file of any understood form is read, and what is new in it is stored."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -11,9 +11,11 @@ from zipfile import BadZipFile, ZipFile
 from zkchat.errors import SessionError, SessionNotFound
 
 if TYPE_CHECKING:
+    from zkchat.environment import Environment
     from zkchat.export.session_import import Imported, ImportedFile
     from zkchat.model.session import EntryBody
     from zkchat.ports import SessionStore
+    from zkchat.vault.library import Library
 
 MAX_BYTES: Final = 256_000_000
 _ZIP: Final = b"PK\x03\x04"
@@ -125,6 +127,34 @@ def store_conversations(store: "SessionStore", found: "ImportedFile", *, is_tria
     A trial only tells what would become of each.
     """
     return [_store(store, imported, is_trial=is_trial) for imported in found.conversations]
+
+
+def mark_local(found: "ImportedFile", environment: "Environment", vault: Path | None) -> "ImportedFile":
+    """The same, where messages that name a note of this vault which is to stay here, and all after them, are local."""
+    from zkchat.compose.library import open_library
+
+    if not any(message.references for imported in found.conversations for message in imported.messages.values()):
+        return found
+    with open_library(environment, vault) as (_, library):
+        marked = [_with_local_marked(imported, library) for imported in found.conversations]
+    return replace(found, conversations=marked)
+
+
+def _with_local_marked(imported: "Imported", library: "Library") -> "Imported":
+    from zkchat.chat.privacy import stays_here
+    from zkchat.model.session import MessageEntry
+
+    local: set[str] = set()
+    bodies: list[EntryBody] = []
+    for body in imported.bodies:
+        if isinstance(body, MessageEntry):
+            message = body.message
+            if message.parent_id in local or (message.references and stays_here([message], library)):
+                local.add(message.id)
+                bodies.append(MessageEntry(message=message.model_copy(update={"local": True})))
+                continue
+        bodies.append(body)
+    return replace(imported, bodies=bodies)
 
 
 def _store(store: "SessionStore", imported: "Imported", *, is_trial: bool) -> Stored:

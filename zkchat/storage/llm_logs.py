@@ -88,8 +88,8 @@ def _rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
     steps = count(1)
     connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS, 100_000)
-    made = connection.execute("SELECT type, sql FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
-    if made is None or made[0] != "table" or not str(made[1]).upper().startswith("CREATE TABLE"):
+    made = connection.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
+    if made is None or not str(made[0]).upper().startswith("CREATE TABLE"):
         return
     there = {row[1] for row in connection.execute("SELECT * FROM pragma_table_info(?)", (table,))}
     columns = [name for name in _TABLES[table] if name in there]

@@ -530,3 +530,37 @@ def test_one_run_with_a_wrong_clock_does_not_make_a_session_the_last_for_ever(pa
         for session_id in (store.create().id, store.create().id):
             store.append(session_id, [TitleEntry(title=session_id)])
             assert store.sessions()[0].id == session_id
+
+
+def said_on(day: int, text: str = "Hi") -> MessageEntry:
+    at = datetime(2025, 1, day, tzinfo=UTC)
+    return MessageEntry(message=ChatMessage(id=f"m{day}", role="user", parts=(TextPart(text=text),), created_at=at))
+
+
+def test_a_session_from_elsewhere_keeps_its_id_and_its_times(store: SqliteSessions) -> None:
+    assert store.add("theirs", [TitleEntry(title="Rest"), said_on(3), said_on(2)])
+    session = store.get("theirs")
+    assert (session.title, session.message_count) == ("Rest", 2)
+    assert (session.created_at.day, session.updated_at.day) == (2, 3)
+    assert [entry.at.day for entry in store.entries("theirs")] == [2, 3, 2]
+
+
+def test_a_session_from_elsewhere_is_added_once(store: SqliteSessions) -> None:
+    assert store.add("theirs", [said_on(2)])
+    assert not store.add("theirs", [said_on(3)])
+    assert [*messages_of(store.entries("theirs"))] == ["m2"]
+
+
+def test_a_session_that_was_deleted_does_not_come_back_under_its_id(store: SqliteSessions) -> None:
+    store.add("theirs", [said_on(2)])
+    store.delete("theirs")
+    assert not store.add("theirs", [said_on(2)])
+    assert store.sessions() == []
+
+
+def test_a_time_ahead_of_the_clock_is_now_so_that_later_entries_are_later(store: SqliteSessions) -> None:
+    ahead = ChatMessage(id="m1", role="user", created_at=datetime(2030, 1, 1, tzinfo=UTC))
+    store.add("theirs", [MessageEntry(message=ahead)])
+    store.append("theirs", [said_on(2)])
+    first, second = store.entries("theirs")
+    assert first.at < second.at == store.get("theirs").updated_at
