@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.egress import Recorder, Scene, make_scene
+from tests.support.libraries import Located
+from zkchat.chat.mentions import is_mentioned, link_mentioned
+from zkchat.compose.library import open_library
 
 NOTES = {
     "Top.md": "# Top\n\nNothing.\n",
@@ -169,6 +172,40 @@ def test_a_private_file_or_folder_is_withheld(scene: Scene, model: str, mention:
     assert any(warning.startswith(f"withheld: {mention} {reason}") for warning in scene.warnings)
 
 
+@pytest.mark.parametrize(
+    "mention",
+    [
+        "@alias.txt",
+        "@shortcut/day.txt",
+        "@shortcut/",
+        "@diaries/DAY.txt",
+        "@Diaries/../Diaries/day.txt",
+        "@./Diaries/day.txt",
+    ],
+)
+def test_no_other_way_leads_to_a_private_file(scene: Scene, mention: str) -> None:
+    (scene.world.vault / "alias.txt").symlink_to("Diaries/day.txt")
+    (scene.world.vault / "shortcut").symlink_to("Diaries")
+    received = scene.ask(ELSEWHERE, f"What is in {mention} now?")
+    assert "numbat" not in received
+    assert "night" not in received
+    assert scene.warnings
+
+
+def test_a_private_file_that_the_index_does_not_know_yet_is_not_read(scene: Scene) -> None:
+    with open_library(scene.world.environment(), scene.world.vault) as (_, library):
+        library.refresh()
+        scene.world.note("Diaries/new.txt", "The numbat sang.\n")
+        scene.world.note("Projects/new.txt", "The wallaby sang.\n")
+        elsewhere = library.guarded_for(Located(False))
+        assert [
+            is_mentioned(elsewhere, link_mentioned(f"@{folder}/new.txt")) for folder in ("Diaries", "Projects")
+        ] == [
+            False,
+            True,
+        ]
+
+
 def test_a_model_on_this_machine_gets_what_is_local_and_the_turn_stays_here(scene: Scene) -> None:
     received = scene.ask(WITH_TOOLS, "What is in @Diaries/day.txt, @marked.txt, @Mixed/ and @never.json?")
     assert "numbat slept" in received
@@ -178,6 +215,12 @@ def test_a_model_on_this_machine_gets_what_is_local_and_the_turn_stays_here(scen
     assert all(message.local for message in scene.history().thread)
     later = scene.ask(ELSEWHERE, "And now?", go_on=True)
     assert not [word for word in ("numbat", "bandicoot", "bilby") if word in later]
+
+
+def test_a_list_that_names_a_local_note_stays_here(scene: Scene) -> None:
+    assert "bilby title" in scene.ask(WITHOUT, "What is in @Mixed/?")
+    assert all(message.local for message in scene.history().thread)
+    assert "bilby" not in scene.ask(ELSEWHERE, "And now?", go_on=True)
 
 
 def test_a_folder_is_listed_without_its_private_notes(scene: Scene) -> None:
