@@ -44,6 +44,14 @@ def test_a_condensed_text_keeps_to_its_budget_and_uses_it(
         assert kept.strip() in text
 
 
+@settings(max_examples=100, deadline=None)
+@given(texts, st.integers(100, 400), questions)
+def test_a_condensed_text_takes_what_there_is(text: str, budget: int, question: str) -> None:
+    long = text + "\n".join(f"{number} goes on, and {text[:40]!r} is said again" for number in range(200))
+    short = condense_text(long, budget, Estimate().count, question=question)
+    assert Estimate().count(short) >= 0.95 * budget - 12  # what a mark takes
+
+
 @settings(max_examples=200, deadline=None)
 @given(texts, st.integers(0, 400), st.sampled_from(COUNTERS))
 def test_a_condensed_message_keeps_to_its_budget(text: str, budget: int, count: Callable[[str], int]) -> None:

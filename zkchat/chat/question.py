@@ -40,6 +40,11 @@ class Question:
     unknown_paths: Sequence[Link] = ()
     """Paths that are typed in it and are not there; they are part of the prose."""
 
+    @property
+    def has_material(self) -> bool:
+        """Whether it comes with text of its own to be answered from, such as a log."""
+        return bool(split_question(self.text).material)
+
     def matches(self, text: str) -> list[tuple[int, int]]:
         """Where words of the question stand in a text, in any form, without those that only ask."""
         asked = topic_terms(topic_of(self.prose))

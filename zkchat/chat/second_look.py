@@ -99,7 +99,7 @@ class SecondLook:
     async def run(self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit) -> None:
         """Ask again with evidence where the answer of the exchange was given without any."""
         loop = self.loop
-        if not (self.applies(exchange.plan) and _may_be_unfounded(exchange, loop)):
+        if question.has_material or not (self.applies(exchange.plan) and _may_be_unfounded(exchange, loop)):
             return
         found = relevant_evidence(self.library, question, user.references)
         if not found:

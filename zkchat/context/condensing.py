@@ -61,11 +61,16 @@ def split_question(text: str, *, least: int = MIN_MATERIAL) -> SplitMessage:
     """
     if len(text) < least:
         return SplitMessage(before=text)
-    start = _end_of_opening(text)
-    end = _start_of_closing(text, has_question=_asks(text[:start]))
-    is_paragraph = start == 0 and end == len(text) <= MAX_PARAGRAPH and "\n" not in text.strip()
-    if is_paragraph or end - start < least:
+    split = _split(text)
+    is_paragraph = len(text) <= MAX_PARAGRAPH and "\n" not in text.strip()
+    if len(split.material) < least or (is_paragraph and not split.material.lstrip().startswith(("{", "["))):
         return SplitMessage(before=text)
+    return split
+
+
+def _split(text: str) -> SplitMessage:
+    start = _end_of_opening(text)
+    end = max(start, _start_of_closing(text, has_question=_asks(text[:start])))
     return SplitMessage(before=text[:start], material=text[start:end], after=text[end:])
 
 
@@ -73,7 +78,7 @@ def condense_message(text: str, budget: int, count: Count) -> str:
     """A long message in at most `budget` tokens: the typed question whole where it fits, the material condensed."""
     if _fits(text, budget, count):
         return text
-    split = split_question(text)
+    split = _split(text)
     left = budget - count(split.before) - count(split.after)
     if not split.material or left < budget // 10:
         return condense_text(text, budget, count, question=split.question)
@@ -192,14 +197,16 @@ def _with_part(units: TextUnits, order: Sequence[int], kept: int, budget: int, c
         return ""
     spans = [units.spans[number] for number in order[:kept]]
     start, end = units.spans[order[kept]]
-    length = end - start
-    while length > _MIN_REST:
-        length = length * 3 // 4
+    best, low, high = "", _MIN_REST, end - start
+    while low < high - 1:
+        length = (low + high) // 2
         space = units.text.rfind(" ", start + length // 2, start + length)
         text = _written(units, [*spans, (start, start + length if space < 0 else space)])
         if count(text) <= budget:
-            return text
-    return ""
+            best, low = text, length
+        else:
+            high = length
+    return best
 
 
 def _written(units: TextUnits, spans: Sequence[Span]) -> str:

@@ -65,10 +65,10 @@ def split_units(text: str) -> TextUnits:
 
 
 def _lines(text: str) -> Iterator[Span]:
-    """The lines that are not blank."""
-    start = 0
+    """The lines that are not blank; of a text with too many of them, several as one."""
+    start, least = 0, len(text) // MAX_UNITS if text.count("\n") > MAX_UNITS else 0
     while start < len(text):
-        end = text.find("\n", start)
+        end = text.find("\n", start + least)
         end = len(text) if end < 0 else end
         if not text[start:end].isspace() and end > start:
             yield start, end

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
-from zkchat.context.extractive import condense
+from zkchat.context.condensing import condense_text
 from zkchat.context.formatting import format_quote
 from zkchat.context.recall.search import FoundMessage
 from zkchat.ports import Tool, ToolOutcome
@@ -35,7 +35,10 @@ def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Too
         if not found:
             return ToolOutcome(text="Nothing that was said earlier matches.", summary="none")
         share = PAGE_CHARS // len(found)
-        texts = [format_quote(message, condense(message.text, share, len, focus=wanted.query)) for message, _ in found]
+        texts = [
+            format_quote(message, condense_text(message.text, share, len, question=wanted.query))
+            for message, _ in found
+        ]
         return ToolOutcome(text="\n\n".join(texts), summary=f"{len(found)} message{'s' * (len(found) != 1)}")
 
     return [

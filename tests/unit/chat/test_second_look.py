@@ -205,6 +205,14 @@ def test_other_answers_are_left_as_they_are(library: Library, question: str, ans
     assert len(model.requests) == 1
 
 
+def test_a_question_that_comes_with_a_text_of_its_own_is_answered_from_that(library: Library) -> None:
+    log = "\n".join(f"Step {number} of the bakery took {number} minutes." for number in range(100))
+    for text, requests in ((f"{QUESTION}\n\n{log}", 1), (QUESTION, 2)):
+        model = Careless(UNFOUNDED, FOUNDED)
+        events_of(conversation(library, model).say(text))
+        assert len(model.requests) == requests
+
+
 def test_a_link_that_is_right_by_chance_is_no_look_into_the_notes(library: Library) -> None:
     model = Careless("As far as I know [[Rye bread]] takes a week.", FOUNDED)
     (row,) = answer_of(events_of(conversation(library, model).say(QUESTION))).references

@@ -155,6 +155,7 @@ def test_a_short_message_is_all_question() -> None:
         (log(100), ""),
         (f"{log(50)}\n\n{log(50)}", ""),
         ("I went on and on. " * 300, "I went on and on. " * 300),
+        ("Why? " + "I went on and on. " * 300, "Why? " + "I went on and on. " * 300),
     ],
 )
 def test_the_question_of_a_long_message_is_what_was_typed(text: str, question: str) -> None:
@@ -172,3 +173,15 @@ def test_of_a_condensed_message_the_question_stays_whole(message: str) -> None:
     assert "Which job failed?" in short
     assert "deploy-docs: FAILED" in short
     assert 285 <= count(short) <= 300
+
+
+def test_of_one_long_line_the_question_stays_and_its_words_choose() -> None:
+    line = (
+        "What does the heron eat? "
+        + "It was a quiet day. " * 300
+        + "The heron eats fish. "
+        + "It was a quiet day. " * 300
+    )
+    short = condense_message(line, 100, count)
+    assert short.startswith("What does the heron eat?")
+    assert "The heron eats fish." in short

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from zkchat.context.condensing import condense_text
 from zkchat.context.coverage import CoverageItem, content_terms, idf_weights, select_greedily
-from zkchat.context.extractive import condense, excerpt
+from zkchat.context.extractive import excerpt
 from zkchat.context.formatting import format_quote
 from zkchat.context.recall.search import ConversationSearch
 from zkchat.model.message import ChatMessage
@@ -79,7 +80,7 @@ def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> I
         if left <= (1 - BEST_SHARE) * budget:
             return
         room = min(int(MAX_MESSAGE_SHARE * budget), left)
-        text = condense(each.text, room, _count_quoted(each.message, count), focus=query)
+        text = condense_text(each.text, room, _count_quoted(each.message, count), question=query)
         if text:
             shorter = replace(each, text=text)
             left -= count(shorter.quoted)
