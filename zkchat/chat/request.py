@@ -40,7 +40,7 @@ from zkchat.model.events import Compacting, Warned
 from zkchat.model.message import ChatMessage, LeftOut, RequestItem, ToolCallPart, ToolResultPart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
-from zkchat.model.session import History, Window
+from zkchat.model.session import History, Window, abstained_turns
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.attachments import READ_ATTACHMENT
 from zkchat.tools.memory import MEMORY_TOOLS
@@ -75,6 +75,7 @@ class ArchiveRecall:
     search: ConversationSearch
     tokenizer: Tokenizer
     privacy: ConversationPrivacy
+    shares: Shares
 
     def items(self, text: str, budget: int) -> list[PromptItem]:
         """The archived messages that are relevant to a text, in the order in which they were said."""
@@ -100,6 +101,9 @@ class ArchiveRecall:
 
     def _archived(self) -> Mapping[str, ChatMessage]:
         archived, hidden = self.journal.history.archived, self.privacy.hidden()
+        info = self.privacy.provider.info
+        if wants_evidence(info, budget_for(info, self.shares).window, can_read=info.calls_tools):
+            hidden |= abstained_turns(archived.values())
         return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
 
     def _catch_up(self) -> None:
@@ -424,8 +428,7 @@ def _last_turn(window: Window) -> Window:
 
 def _without_abstentions(window: Window) -> tuple[Window, tuple[LeftOut, ...]]:
     """The window without the turns in which nothing was found: a small model would imitate them."""
-    answers = [message for message in window.live if message.abstained]
-    dropped = {id_ for answer in answers for id_ in (answer.id, answer.parent_id)} - window.pinned
+    dropped = abstained_turns(window.live) - window.pinned
     if not dropped:
         return window, ()
     left_out = tuple(

@@ -207,7 +207,13 @@ def build_background_summaries(turn: Turn, settings: TurnSettings) -> Background
 def _archive_recall(parts: TurnParts, privacy: ConversationPrivacy) -> ArchiveRecall | None:
     if parts.search is None:
         return None
-    return ArchiveRecall(journal=parts.journal, search=parts.search, tokenizer=parts.tokenizer, privacy=privacy)
+    return ArchiveRecall(
+        journal=parts.journal,
+        search=parts.search,
+        tokenizer=parts.tokenizer,
+        privacy=privacy,
+        shares=parts.settings.shares,
+    )
 
 
 def _other_tools(parts: TurnParts, recall: ArchiveRecall | None, memory: "Memory | None") -> "list[Tool]":

@@ -325,6 +325,12 @@ def sessions_called(name: str, sessions: Iterable[Session]) -> list[Session]:
     return next(clear, None) or next(several, [])
 
 
+def abstained_turns(messages: Iterable[ChatMessage]) -> frozenset[str]:
+    """The ids of the answers that only say that the notes do not answer, and of their questions."""
+    answers = (message for message in messages if message.abstained)
+    return frozenset(id_ for answer in answers for id_ in (answer.id, answer.parent_id) if id_)
+
+
 def compaction_of(message: ChatMessage) -> CompactionPart | None:
     """What a message says about a compaction, if it marks one."""
     return next((part for part in message.parts if isinstance(part, CompactionPart)), None)

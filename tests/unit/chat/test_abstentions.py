@@ -1,6 +1,7 @@
 """Turns in which the notes held nothing: stored as such, and kept out of the requests of small models."""
 
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.request import ABSTAINED
 from zkchat.chat.tool_loop import TOO_SMALL
 from zkchat.context.assembly import request_from
+from zkchat.context.recall.search import ConversationSearch
 from zkchat.model.message import ChatMessage
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
+from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.vault.library import Library
 
 NOTES = {"Sleep.md": "# Sleep\n\nAdults need seven hours of sleep.\n", "Roof.md": "# Roof\n\nThe roof leaks in May.\n"}
@@ -49,12 +52,14 @@ def say(talk: Conversation, text: str) -> ChatMessage:
     return talk.messages[-1]
 
 
-def after_silence(library: Library, store: SessionsInMemory, model: Small) -> Conversation:
+def after_silence(
+    library: Library, store: SessionsInMemory, model: Small, search: ConversationSearch | None = None
+) -> Conversation:
     """A conversation in which a small model answered one question, and had nothing to say on the next."""
     earlier = conversation_over(library, store, Small())
     assert say(earlier, "How many hours of sleep do adults need?").text == "Answer 1."
     assert say(earlier, SILENT).abstained
-    return conversation_over(library, store, model, session=store.get(earlier.session_id))
+    return conversation_over(library, store, model, session=store.get(earlier.session_id), search=search)
 
 
 def texts(request: ModelRequest) -> str:
@@ -111,3 +116,39 @@ def test_messages_of_older_sessions_have_not_abstained() -> None:
 def test_an_answer_is_no_abstention(library: Library) -> None:
     talk = conversation_over(library, SessionsInMemory(), Small())
     assert not say(talk, "When does the roof leak?").abstained
+
+
+def compacted(library: Library, store: SessionsInMemory, search: ConversationSearch, model: Small) -> Conversation:
+    """A conversation whose turn without an answer was archived with a summary of all of it."""
+    talk = after_silence(library, store, model, search)
+    say(talk, "When does the roof leak?")
+    events_of(talk.compact(keep=1))
+    assert SILENT in [message.text for message in talk.history.archived.values()]
+    return talk
+
+
+@pytest.fixture
+def search(tmp_path: Path) -> Iterator[ConversationSearch]:
+    with closing(SqliteMessageIndex(tmp_path / "messages.db")) as index:
+        yield ConversationSearch(index)
+
+
+@pytest.mark.parametrize("has_tools", [False, True])
+def test_summaries_and_recall_for_a_small_model_say_nothing_of_such_turns(
+    library: Library, search: ConversationSearch, has_tools: bool
+) -> None:
+    model = Small(has_tools=has_tools)
+    talk = compacted(library, SessionsInMemory(), search, model)
+    recall = talk.requests.recall
+    assert recall is not None
+    found = [each.message.text for each in recall.find("chess tournament", 5)]
+    again = say(talk, "Tell me of the chess tournament and the hours of sleep.")
+    assert again.request_context
+    recalled = [item.name for item in again.request_context.items if item.type == "recall"]
+    silence = {id_ for id_, message in talk.history.messages.items() if message.abstained or message.text == SILENT}
+    assert (SILENT in found) is has_tools
+    assert bool(silence.intersection(recalled)) is has_tools
+    assert talk.window.summary
+    summarised = texts(model.requests[1]) if has_tools else talk.window.summary.summary
+    assert "sleep" in summarised
+    assert ("chess" in summarised) is has_tools
