@@ -21,10 +21,10 @@ from zkchat.context.assembly import AssembledRequest
 from zkchat.context.calibration import Calibration
 from zkchat.context.selection import added_items
 from zkchat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, Retention
-from zkchat.errors import ProviderError, StorageError, UsageError
+from zkchat.errors import ProviderError, StorageError, UsageError, ZkchatError
 from zkchat.memory.facts import Remembered
 from zkchat.model.choices import CompactionStrategy
-from zkchat.model.events import Compacting, Event, PromptReady, Warned
+from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
 from zkchat.model.memory import FactSource
 from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, RequestItem, ToolCallPart
 from zkchat.model.profile import Agent
@@ -39,7 +39,6 @@ from zkchat.model.session import (
     RestoreEntry,
     TitleEntry,
     Window,
-    compaction_of,
     mark_condensed,
 )
 
@@ -76,6 +75,9 @@ class Conversation:
             found=turn.further_passages,
             are_quoted=turn.provider.info.needs_notes,
         )
+        self._is_tokenizer_loaded = False
+        self._usage: tuple[tuple[int, ModelInfo], ContextUsage] | None = None
+        """What filled the context when it was measured last: after how many entries, and for which model."""
         self._reported: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and was reported to the user."""
 
@@ -102,16 +104,25 @@ class Conversation:
 
     @property
     def usage(self) -> ContextUsage | None:
-        """What filled the context of the last answer, without what was compacted since."""
-        made = None
-        for message in self.history.newest_first:
-            if message.request_context:
-                usage = message.request_context.usage
-                return _compacted(usage, made) if usage and made else usage
-            part = compaction_of(message)
-            if made is None and part and message in self.window.compactions:
-                made = part
-        return None
+        """What fills the context now: the next request, before its question. None before anything was said or chosen.
+
+        Measured once for each change, without asking the model's server for its window.
+        """
+        if not self.history.entries:
+            return None
+        state = len(self.history.entries), self.model
+        if self._usage is None or self._usage[0] != state:
+            try:
+                self._usage = state, self._usage_of(self.requests.assemble(self.requests.plan(self.agent)))
+            except ZkchatError:  # the next turn reports it
+                return None
+        return self._usage[1]
+
+    def _usage_of(self, assembled: AssembledRequest) -> ContextUsage:
+        if not self.model.needs_notes:
+            return assembled.usage
+        # It reads questions, and nothing that was said before.
+        return assembled.usage.model_copy(update={"messages": 0, "references": 0, "memory": 0})
 
     @property
     def calibration(self) -> Calibration:
@@ -174,6 +185,8 @@ class Conversation:
                 await emit(note.warning)
 
         def observe(event: Event) -> Awaitable[None]:
+            if isinstance(event, TurnFinished):
+                return emit(event.model_copy(update={"next_usage": self.usage}))
             return prompt_ready(event) if isinstance(event, PromptReady) else emit(event)
 
         if answer := await turn(observe):
@@ -237,11 +250,27 @@ class Conversation:
         """Whether what is made of these messages is to stay on this machine."""
         return stays_here(messages, self._turn.library)
 
+    async def connect(self) -> None:
+        """Ask the model's server for its window. Raises `ProviderError` where it does not answer."""
+        await self._turn.provider.connect()
+
+    def load_tokenizer(self) -> None:
+        """Load what counts tokens, which takes a while the first time. May run on another thread."""
+        self._turn.tokenizer.count("")
+        self._is_tokenizer_loaded = True
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether `usage` can be had without a delay."""
+        return self._is_tokenizer_loaded or self._usage is not None
+
     async def measure(self) -> AssembledRequest:
         """The request as it would be now, without a new question."""
         with suppress(ProviderError):  # the window is then the one that is set, or the usual
-            await self._turn.provider.connect()
-        return self.requests.assemble(self.requests.plan(self.agent))
+            await self.connect()
+        assembled = self.requests.assemble(self.requests.plan(self.agent))
+        self._usage = (len(self.history.entries), self.model), self._usage_of(assembled)
+        return assembled
 
     async def preview(
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
@@ -300,7 +329,7 @@ class Conversation:
             return None
         number = 1 + sum(message.context_type == "summary" for message in self.messages)
         archived = tuple(message.id for message in live)
-        usage = self.usage or ContextUsage()
+        usage = self.requests.assemble(self.requests.plan(self.agent)).usage
         part = CompactionPart(
             number=number,
             summary="",
@@ -376,12 +405,6 @@ class Conversation:
         if message_id not in self.history.messages:
             raise UsageError(f"There is no message {message_id} in this session.", hint="/history lists them.")
         return message_id
-
-
-def _compacted(usage: ContextUsage, part: CompactionPart) -> ContextUsage:
-    left = max(0, part.tokens_after - (usage.total - usage.messages - usage.references))
-    messages = min(usage.messages, left)
-    return usage.model_copy(update={"messages": messages, "references": left - messages, "estimated": True})
 
 
 def _unused_items(history: History) -> list[RequestItem]:

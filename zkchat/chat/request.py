@@ -32,7 +32,7 @@ from zkchat.context.selection import (
 )
 from zkchat.context.strategies import CompactionPlan, LiveMessage, Retention, TokenLimits, TooFull, plan_compaction
 from zkchat.errors import StorageError, UsageError, VaultError
-from zkchat.memory.facts import Memory
+from zkchat.memory.facts import MAX_TITLE_CHARS, Memory
 from zkchat.memory.project import project_memory
 from zkchat.memory.state import MemoryState, memory_state
 from zkchat.model.choices import CompactionStrategy
@@ -41,6 +41,7 @@ from zkchat.model.message import ChatMessage, LeftOut, RequestItem, ToolCallPart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import History, Window, abstained_turns
+from zkchat.model.text import shorten
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.attachments import READ_ATTACHMENT
 from zkchat.tools.memory import MEMORY_TOOLS
@@ -113,7 +114,7 @@ class ArchiveRecall:
 
 
 def _recalled_item(recalled: Recalled) -> PromptItem:
-    return prompt_item(
+    made = prompt_item(
         "recall",
         recalled.message.id,
         recalled.quoted,
@@ -122,6 +123,8 @@ def _recalled_item(recalled: Recalled) -> PromptItem:
         reason="said earlier, and archived",
         this_turn_only=True,
     )
+    title = shorten(" ".join(recalled.message.text.split()), MAX_TITLE_CHARS)
+    return replace(made, item=made.item.model_copy(update={"title": title}))
 
 
 @dataclass(frozen=True, kw_only=True)

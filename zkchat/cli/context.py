@@ -11,11 +11,12 @@ from zkchat.cli.context_transfer import export_, import_
 from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_history
 from zkchat.errors import UsageError
 from zkchat.model.choices import DEFAULT_PRIORITY
+from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zkchat.model.message import ChatMessage
+    from zkchat.model.message import ChatMessage, RequestContext
     from zkchat.model.prompt import ModelRequest
     from zkchat.model.session import History
 
@@ -58,6 +59,7 @@ def show(
                     "summary": history.window.summary,
                     "live": history.window.live,
                     "archived": [*history.archived.values()],
+                    "counts": record.counts if (record := _last_record(history)) else None,
                 }
             )
         else:
@@ -69,10 +71,12 @@ def show(
 def _thread_lines(history: "History", *, archived: bool) -> Iterator[str]:
     from zkchat.model.session import compaction_of
     from zkchat.render import phrases
+    from zkchat.render.context_lines import counts_line
 
     for number, message in enumerate(history.thread, start=1):
         if compaction_of(message):
-            yield f"{number:>4}  ── {phrases.compaction(message)}"
+            taken_back = "" if message in history.window.compactions else "  (taken back)"
+            yield f"{number:>4}  ── {phrases.compaction(message)}{taken_back}"
         elif message.id not in history.archived:
             pinned = "  (pinned)" if message.id in history.window.pinned else ""
             priority = "" if message.priority == DEFAULT_PRIORITY else f"  (priority {message.priority})"
@@ -81,7 +85,13 @@ def _thread_lines(history: "History", *, archived: bool) -> Iterator[str]:
             yield f"{number:>4}  (archived) {message.role}: {first_line(message)}"
     hidden = len(history.archived)
     if hidden and not archived:
-        yield f"{hidden} archived messages are not listed: --archived lists them."
+        yield f"{counted(hidden, 'archived message')} not listed: --archived lists them."
+    if record := _last_record(history):
+        yield f"In the last request. {counts_line(record)}"
+
+
+def _last_record(history: "History") -> "RequestContext | None":
+    return next((message.request_context for message in history.newest_first if message.request_context), None)
 
 
 def _print_changes(io: CommandIO, vault: "Path | None", answer: "ChatMessage") -> None:
@@ -114,7 +124,7 @@ def _show_answer(io: CommandIO, history: "History", answer: "ChatMessage", *, wh
                 io.out(f"→ {call.name} {call.arguments}")
         io.out(f"Tools: {', '.join(tool.name for tool in rebuilt.tools) or 'none'}")
     elif as_json:
-        io.json(context)
+        io.json({**context.model_dump(mode="json"), "counts": context.counts})
     else:
         from zkchat.render.context_bar import context_line
         from zkchat.render.context_lines import context_lines

@@ -20,12 +20,13 @@ from zkchat.cli.programs import SystemDesktop, edit_file
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
 from zkchat.compose.providers import key_variables, preload_client
-from zkchat.errors import SessionError, StorageError, VaultError, ZkchatError
+from zkchat.errors import ProviderError, SessionError, StorageError, VaultError, ZkchatError
 from zkchat.model.note import without_suffix
+from zkchat.model.text import counted
 from zkchat.render.sanitize import sanitize_text
 from zkchat.repl.background import Background
 from zkchat.repl.command_context import CommandContext, Leave, Switch
-from zkchat.repl.greeting import greeting, last_exchange
+from zkchat.repl.greeting import greeting, last_exchanges
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.terminal_modes import echo_off, echo_on
@@ -72,6 +73,8 @@ class _ActiveConversation:
     """As it was after the last turn."""
     is_begun: bool = False
     """Whether the background work was started."""
+    measuring: "asyncio.Future[None] | None" = None
+    """The task that prepares measuring the context; the loop alone would not keep it."""
     odd_notes: list["NoteWarning"] = field(default_factory=list)
     """Warnings about notes that were not printed yet."""
 
@@ -209,11 +212,18 @@ class InteractiveChat:
             self.io.note(f"{warning.text} {warning.hint}".strip())
         if active.opened.conversation.is_private:
             self.io.note("This conversation is private: nothing of it is remembered in others.")
-        asked, events = last_exchange(active.opened.conversation.messages)
-        if asked and is_new and self._environment.stdin_is_tty:
-            self.io.out(f"\nyou › {asked}\n")
+        if is_new and self._environment.stdin_is_tty:
+            self._print_last_exchanges(active)
+
+    def _print_last_exchanges(self, active: _ActiveConversation) -> None:
+        talk = active.opened.conversation
+        earlier, exchanges = last_exchanges(talk.messages, {marker.id for marker in talk.window.compactions})
+        if earlier:
+            self.io.out(f"\n… {counted(earlier, 'earlier message')}, /history")
+        for exchange in exchanges:
+            self.io.out(f"\nyou › {exchange.question}\n")
             presenter = create_presenter(self._environment, active.opened, self._view)
-            for event in events:
+            for event in exchange.events:
                 presenter.show(event)
             presenter.close()
 
@@ -333,6 +343,7 @@ class InteractiveChat:
             vault=active.opened.paths.vault.name,
             session=active.session,
             activity=active.background.activity,
+            is_measured=active.opened.conversation.is_measurable,
         )
         return status_line(status, width)
 
@@ -350,6 +361,18 @@ class InteractiveChat:
         active.background.submit(active.refresh)
         active.background.submit(self._refresh_name_cache)
         active.background.submit(partial(preload_libraries, active.opened.conversation.model.provider))
+        if active.session:
+            active.measuring = asyncio.ensure_future(self._prepare_measuring(active))
+
+    async def _prepare_measuring(self, active: _ActiveConversation) -> None:
+        """Learn the model's window and load its tokenizer, so that the bar can show how full the context is."""
+        talk = active.opened.conversation
+        if talk.model.context_limit is None:
+            with suppress(ProviderError):
+                await talk.connect()
+        active.background.submit(talk.load_tokenizer)
+        await active.background.wait()
+        self.activity_changed()
 
     async def wait_until_ready(self) -> None:
         active = self._active

@@ -14,8 +14,11 @@ from zkchat.memory.comparison import compare_fact
 from zkchat.model.memory import Fact, FactSource
 from zkchat.model.message import LeftOut, RequestItem
 from zkchat.model.secrets import KEY, NAMED_KEY
+from zkchat.model.text import shorten
 from zkchat.ports import MemoryStore, Tokenizer
 
+MAX_TITLE_CHARS: Final = 80
+"""Of a fact, as the record of a request names it."""
 MAX_FACT_CHARS: Final = 1000
 """Characters of a fact; what is longer is a note."""
 HALF_LIFE_DAYS: Final = 90
@@ -162,6 +165,7 @@ class Memory:
             item = RequestItem(
                 type="memory",
                 name=fact.id,
+                title=shorten(fact.text, MAX_TITLE_CHARS),
                 include="agent",
                 score=round(score, 4),
                 tokens=tokens,

@@ -1,5 +1,6 @@
 """Messages as they are stored: their parts, the documents that informed them, and what their requests held."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -154,6 +155,8 @@ class RequestItem(Value):
 
     type: ItemType
     name: str
+    title: str = ""
+    """What people read in the place of its name, where that is an id: the text of a fact, for instance."""
     server: str = ""
     include: IncludeMode = "always"
     score: float | None = None
@@ -165,6 +168,14 @@ class RequestItem(Value):
     """Sent with the current message only, and not again with the next."""
     part_of: str = ""
     """The id of the message that brings it along, where it is not sent by itself."""
+
+
+class ItemCounts(Value):
+    """How many items a request held, by type and by mode."""
+
+    by_type: dict[ItemType, int]
+    by_mode: dict[IncludeMode, int]
+    """Of all but messages, which are always there."""
 
 
 class LeftOut(Value):
@@ -235,6 +246,12 @@ class RequestContext(Value):
     items: tuple[RequestItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     usage: ContextUsage | None = None
+
+    @property
+    def counts(self) -> ItemCounts:
+        types = Counter(item.type for item in self.items)
+        modes = Counter(item.include for item in self.items if item.type != "message")
+        return ItemCounts(by_type=dict(types), by_mode=dict(modes))
 
     @field_serializer("items", mode="wrap")
     def _written(

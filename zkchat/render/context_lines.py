@@ -1,7 +1,7 @@
 """The record of a request as lines: what was sent and why, grouped, with a badge per item."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, get_args
 
@@ -42,9 +42,25 @@ def context_lines(context: RequestContext) -> Iterator[str]:
     for type_, items in groupby(sorted(context.items, key=lambda item: order.index(item.type)), lambda item: item.type):
         yield _group(type_, list(items), attached)
     if context.left_out:
-        left = " · ".join(f"{_name(left.item)} ({_why(left)})" for left in context.left_out)
-        yield f"Left out ({len(context.left_out)}): {left}"
-    yield _summary(context)
+        yield f"Left out ({len(context.left_out)}): {' · '.join(_left_out(context.left_out))}"
+    yield f"Agent {sanitize_line(context.agent)}. {counts_line(context)}" if context.items else "Nothing was sent."
+
+
+def counts_line(context: RequestContext) -> str:
+    """`By type: rules 2, notes 1, messages 4. By mode: always 2, manual 1.`"""
+    counts = context.counts
+    types = [
+        f"{title.lower()} {counts.by_type[type_]:,}" for type_, title in _GROUPS.items() if type_ in counts.by_type
+    ]
+    modes = [f"{mode} {counts.by_mode[mode]:,}" for mode in get_args(IncludeMode) if mode in counts.by_mode]
+    return f"By type: {', '.join(types)}." + (f" By mode: {', '.join(modes)}." if modes else "")
+
+
+def _left_out(left_out: Sequence[LeftOut]) -> Iterator[str]:
+    """Each thing by its name, and how many messages: their names are ids."""
+    yield from (f"{_name(left.item)} ({_why(left)})" for left in left_out if left.item.type != "message")
+    messages = Counter(_why(left) for left in left_out if left.item.type == "message")
+    yield from (f"{counted(count, 'message')} ({why})" for why, count in messages.items())
 
 
 def detailed_lines(context: RequestContext) -> Iterator[str]:
@@ -89,17 +105,12 @@ def _group(type_: ItemType, items: list[RequestItem], attached: int) -> str:
 
 
 def _name(item: RequestItem) -> str:
+    if item.title:
+        return f"“{sanitize_line(item.title)}”"
+    if item.type == "summary":  # its name is the id of a marker
+        return sanitize_line(item.reason)
     return sanitize_line(f"{item.server}/{item.name}" if item.server else item.name)
 
 
 def _badge(item: RequestItem) -> str:
     return f"[{item.include}]" if item.score is None else f"[{item.include} {item.score:.2f}]"
-
-
-def _summary(context: RequestContext) -> str:
-    items = [item for item in context.items if item.type != "message"]
-    if not items:
-        return "Nothing but messages was sent."
-    modes = Counter(item.include for item in items)
-    counts = ", ".join(f"{modes[mode]} {mode}" for mode in get_args(IncludeMode) if modes[mode])
-    return f"Agent {sanitize_line(context.agent)}. {len(items)} items beside messages: {counts}."

@@ -1,6 +1,7 @@
-"""The greeting of a chat, and the last exchange of a session that is resumed."""
+"""The greeting of a chat, and the last exchanges of a session that is resumed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +16,8 @@ _HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to lea
 _MAX_TITLE_LENGTH: Final = 40
 _MAX_QUESTION_LINES: Final = 5
 """Lines of a long question that are shown again."""
+_MAX_EARLIER_LENGTH: Final = 3_000
+"""Characters of the exchange before the last that are shown again; a longer one is not shown."""
 _UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
 
 
@@ -45,13 +48,35 @@ def ago(past: timedelta) -> str:
     return "just now"
 
 
-def last_exchange(messages: Sequence[ChatMessage]) -> tuple[str, list[Event]]:
-    """The last question, and its answer as events to show again, without thinking and tool calls."""
-    asked = max((index for index, message in enumerate(messages) if message.role == "user"), default=None)
-    if asked is None:
-        return "", []
-    following = messages[asked + 1 :]
-    return _beginning(messages[asked].text), [event for message in following for event in _replay(message, following)]
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """A question and its answer, to be shown again."""
+
+    question: str
+    """As it was typed, shortened if it is long."""
+    events: list[Event]
+    """Those that draw the answer, without thinking and tool calls."""
+
+
+def last_exchanges(messages: Sequence[ChatMessage], in_force: Collection[str]) -> tuple[int, list[Exchange]]:
+    """How many messages are not shown, and the last exchanges: two, or one if the other is long.
+
+    `in_force` are the ids of the compactions that were not taken back; others are not shown.
+    """
+    shown = [message for message in messages if not compaction_of(message) or message.id in in_force]
+    starts = [place for place, message in enumerate(shown) if message.role == "user"][-2:]
+    ends = [*starts[1:], len(shown)] if starts else []
+    if len(starts) == 2 and sum(len(message.text) for message in shown[slice(*starts)]) > _MAX_EARLIER_LENGTH:
+        starts, ends = starts[1:], ends[1:]
+    exchanges = [
+        Exchange(
+            question=_beginning(shown[start].text),
+            events=[*_replay(shown[start + 1 : end], is_last=end == len(shown))],
+        )
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    earlier = sum(compaction_of(message) is None for message in shown[: starts[0] if starts else None])
+    return earlier, exchanges
 
 
 def _beginning(text: str) -> str:
@@ -61,17 +86,14 @@ def _beginning(text: str) -> str:
     return "\n".join([*lines[:_MAX_QUESTION_LINES], f"… and {len(lines) - _MAX_QUESTION_LINES:,} more lines"])
 
 
-def _replay(message: ChatMessage, following: Sequence[ChatMessage]) -> Iterator[Event]:
-    if compaction_of(message):
-        yield Compacted(message=message)
-    elif message.role == "assistant":
-        yield TextDelta(text=message.text)
-        if message.status != "complete":
-            yield TurnFailed(text=message.error or "This answer was not finished.", hint="/retry asks again.")
-        elif message is [each for each in following if each.role == "assistant"][-1]:
-            yield TurnFinished(message=message, usage=_usage(message))
-
-
-def _usage(message: ChatMessage) -> ContextUsage:
-    usage = message.request_context.usage if message.request_context else None
-    return usage or ContextUsage()
+def _replay(answer: Sequence[ChatMessage], *, is_last: bool) -> Iterator[Event]:
+    said = [message for message in answer if message.role == "assistant"]
+    for message in answer:
+        if compaction_of(message):
+            yield Compacted(message=message)
+        elif message.role == "assistant":
+            yield TextDelta(text=message.text)
+            if message.status != "complete":
+                yield TurnFailed(text=message.error or "This answer was not finished.", hint="/retry asks again.")
+            elif is_last and message is said[-1]:
+                yield TurnFinished(message=message, usage=ContextUsage())  # the bar below the prompt has the figures

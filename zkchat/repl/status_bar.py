@@ -33,13 +33,19 @@ class Status:
 
 
 def status_of(
-    conversation: "CommandConversation", *, vault: str, session: "Session | None", activity: str = ""
+    conversation: "CommandConversation",
+    *,
+    vault: str,
+    session: "Session | None",
+    activity: str = "",
+    is_measured: bool = True,
 ) -> Status:
+    """What the bar shows; nothing of the context until it can be measured without a delay."""
     return Status(
         vault=vault,
         model=conversation.model.name,
         session=session.title if session else "",
-        usage=conversation.usage,
+        usage=conversation.usage if is_measured else None,
         activity=activity,
     )
 

@@ -9,7 +9,7 @@ from zkchat.model.events import Compacted, TextDelta, TurnFailed, TurnFinished
 from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, RequestContext, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session
-from zkchat.repl.greeting import ago, greeting, last_exchange
+from zkchat.repl.greeting import Exchange, ago, greeting, last_exchanges
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MODEL = ModelInfo(provider="ollama", id="qwen3:8b")
@@ -65,42 +65,75 @@ def asked(text: str) -> ChatMessage:
     return ChatMessage(id="u", role="user", parts=(TextPart(text=text),), created_at=NOW)
 
 
-def test_the_last_exchange_is_shown_again_with_its_panels() -> None:
+def marker(id_: str) -> ChatMessage:
+    part = CompactionPart(number=1, summary="…", archived=("u",))
+    return ChatMessage(id=id_, role="system", parts=(part,), created_at=NOW)
+
+
+def exchanges_of(*messages: ChatMessage, in_force: tuple[str, ...] = ()) -> list[Exchange]:
+    return last_exchanges(messages, in_force)[1]
+
+
+def test_the_last_two_exchanges_are_shown_again_the_last_with_its_panel_and_no_bar() -> None:
     answer = an_answer("Rest.", request_context=RequestContext(usage=a_usage()))
-    text, events = last_exchange([asked("First?"), an_answer("One."), asked("And sleep?"), answer])
-    assert text == "And sleep?"
-    assert events == [TextDelta(text="Rest."), TurnFinished(message=answer, usage=a_usage())]
+    earlier, exchanges = last_exchanges(
+        [asked("Hello?"), an_answer("Hello."), asked("First?"), an_answer("One."), asked("And sleep?"), answer], ()
+    )
+    assert earlier == 2
+    assert exchanges == [
+        Exchange(question="First?", events=[TextDelta(text="One.")]),
+        Exchange(
+            question="And sleep?",
+            events=[TextDelta(text="Rest."), TurnFinished(message=answer, usage=ContextUsage())],
+        ),
+    ]
+
+
+def test_a_long_exchange_before_the_last_is_only_counted() -> None:
+    earlier, exchanges = last_exchanges(
+        [asked("First?"), an_answer("One. " * 1000), asked("And?"), an_answer("Two.")], ()
+    )
+    assert earlier == 2
+    assert [exchange.question for exchange in exchanges] == ["And?"]
 
 
 def test_of_a_long_question_the_beginning_is_shown_again() -> None:
-    text, _ = last_exchange([asked("\n".join(f"line {number}" for number in range(2000)))])
-    assert text.splitlines() == ["line 0", "line 1", "line 2", "line 3", "line 4", "… and 1,995 more lines"]
+    (exchange,) = exchanges_of(asked("\n".join(f"line {number}" for number in range(2000))))
+    assert exchange.question.splitlines() == [
+        "line 0",
+        "line 1",
+        "line 2",
+        "line 3",
+        "line 4",
+        "… and 1,995 more lines",
+    ]
 
 
 def test_an_answer_in_several_steps_ends_once() -> None:
     first, last = an_answer("Let me look. "), an_answer("Found.").model_copy(update={"id": "m2"})
     result = ChatMessage(id="t", role="tool", created_at=NOW)
-    _, events = last_exchange([asked("Sleep?"), first, result, last])
-    assert [event.kind for event in events] == ["text", "text", "finished"]
-    assert events[-1] == TurnFinished(message=last, usage=ContextUsage())
+    (exchange,) = exchanges_of(asked("Sleep?"), first, result, last)
+    assert [event.kind for event in exchange.events] == ["text", "text", "finished"]
+    assert exchange.events[-1] == TurnFinished(message=last, usage=ContextUsage())
 
 
 def test_an_unfinished_answer_is_shown_as_such() -> None:
     stopped = an_answer("Half of", status="unfinished")
     failed = an_answer("", status="error", error="The server went away.")
-    assert last_exchange([asked("?"), stopped])[1][-1] == TurnFailed(
+    assert exchanges_of(asked("?"), stopped)[0].events[-1] == TurnFailed(
         text="This answer was not finished.", hint="/retry asks again."
     )
-    assert last_exchange([asked("?"), failed])[1][-1] == TurnFailed(
+    assert exchanges_of(asked("?"), failed)[0].events[-1] == TurnFailed(
         text="The server went away.", hint="/retry asks again."
     )
 
 
-def test_a_compaction_after_the_question_is_marked() -> None:
-    part = CompactionPart(number=1, summary="…")
-    marker = ChatMessage(id="c", role="system", parts=(part,), created_at=NOW)
-    assert last_exchange([asked("?"), marker])[1] == [Compacted(message=marker)]
+def test_a_compaction_after_the_question_is_marked_unless_it_was_taken_back() -> None:
+    (exchange,) = exchanges_of(asked("?"), marker("c1"), marker("c2"), in_force=("c1",))
+    assert exchange.events == [Compacted(message=marker("c1"))]
+    assert last_exchanges([asked("?"), an_answer("!"), marker("c"), asked("a"), asked("b")], ())[0] == 2
 
 
 def test_a_session_without_a_question_has_nothing_to_retell() -> None:
-    assert last_exchange([]) == ("", [])
+    assert last_exchanges([], ()) == (0, [])
+    assert last_exchanges([an_answer("Imported."), marker("c")], ("c",)) == (1, [])

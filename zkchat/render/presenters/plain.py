@@ -113,4 +113,5 @@ class PlainPresenter:
             self._errors.line("")
         for line in reference_lines(event.message.references, most=self._references_shown):
             self._print_detail(line)
-        self._print_detail(context_line(event.usage))
+        if (usage := event.next_usage or event.usage).total:
+            self._print_detail(context_line(usage))

@@ -154,4 +154,5 @@ class ScreenPresenter:
         if event.message.references:
             panel = references_panel(event.message.references, shown=self._references_shown, links=self._links)
             self._out.print(panel)
-        self._out.print(context_bar(event.usage, width=self._out.width))
+        if (usage := event.next_usage or event.usage).total:
+            self._out.print(context_bar(usage, width=self._out.width))

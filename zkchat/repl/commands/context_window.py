@@ -9,6 +9,7 @@ from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.session import compaction_of
 from zkchat.model.text import counted
 from zkchat.render import phrases
+from zkchat.render.context_bar import tokens_used
 from zkchat.render.context_lines import context_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Switch
 from zkchat.repl.commands.arguments import last_answer, message_numbered
@@ -54,8 +55,11 @@ async def context(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(line)
     for changed in context.items.changed(message.request_context):
         context.surface.print_dimmed(changed.sentence)
-    if message.request_context.usage:
-        context.surface.print_usage(message.request_context.usage)
+    if taken := message.request_context.usage:
+        context.surface.print(f"That request took {tokens_used(taken)}.")
+    if not argument and (usage := context.conversation.usage):
+        context.surface.print("The next one, before you ask:")
+        context.surface.print_usage(usage)
     return NOTHING
 
 

@@ -88,21 +88,42 @@ CONTEXT = RequestContext(
 
 def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness) -> None:
     harness.exchange("Why?", "Because.", request_context=CONTEXT)
+    harness.conversation.usage = a_usage(messages=600)
     assert typed(harness, "/context").splitlines() == [
         "Rules (2), 1,010 tokens: Citation style [always] · Tone␛[31m [manual]",
         "Notes (1), 100 tokens: Sleep.md [manual]",
         "Tools (1), 5 tokens: files/find [agent 0.88]",
         "Messages (2): 70 tokens",
         "Left out (1): Dates (score)",
-        "Agent research. 4 items beside messages: 1 always, 2 manual, 1 agent.",
+        "Agent research. By type: rules 2, notes 1, tools 1, messages 2. By mode: always 1, manual 2, agent 1.",
+        "That request took 3,434 / 8,192 tokens (41 %).",
+        "The next one, before you ask:",
     ]
-    assert harness.surface.shown_usage == a_usage()
+    assert harness.surface.shown_usage == a_usage(messages=600)
+
+
+def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
+    fact = RequestItem(type="memory", name="01f", title="Due on 30 June.\x1b", include="agent", score=0.5, tokens=9)
+    items = (
+        fact,
+        RequestItem(type="summary", name="01s", reason="stands for the archived messages"),
+        RequestItem(type="recall", name="01m", title="The boat is red.", include="agent"),
+    )
+    hidden = tuple(LeftOut(item=RequestItem(type="message", name=id_), why="private") for id_ in ("01a", "01b"))
+    context = RequestContext(items=items, left_out=(LeftOut(item=fact, why="budget"), *hidden))
+    assert [*context_lines(context)] == [
+        "Memory (1), 9 tokens: “Due on 30 June.␛” [agent 0.50]",
+        "Summary (1), 0 tokens: stands for the archived messages [always]",
+        "Recalled (1), 0 tokens: “The boat is red.” [agent]",
+        "Left out (3): “Due on 30 June.␛” (budget) · 2 messages (private)",
+        "Agent default. By type: memory 1, summary 1, recalled 1. By mode: always 1, agent 2.",
+    ]
 
 
 def test_context_of_a_number_shows_that_answer(harness: CommandHarness) -> None:
     harness.exchange("Why?", "Because.", request_context=RequestContext())
     harness.exchange("Why?", "Because.", request_context=CONTEXT)
-    assert typed(harness, "/context 4") == "Nothing but messages was sent."
+    assert typed(harness, "/context 4") == "Nothing was sent."
     assert harness.surface.shown_usage is None
 
 
