@@ -34,6 +34,7 @@ from zkchat.model.session import (
     HeadEntry,
     History,
     ItemsEntry,
+    ModelEntry,
     PinEntry,
     PriorityEntry,
     RestoreEntry,
@@ -61,10 +62,20 @@ class Preview:
 
 class Conversation:
     def __init__(
-        self, turn: Turn, choices: Sequence[AgentEntry | ItemsEntry] = (), background: BackgroundSummaries | None = None
+        self,
+        turn: Turn,
+        choices: Sequence[AgentEntry | ItemsEntry] = (),
+        background: BackgroundSummaries | None = None,
+        model: ModelEntry | None = None,
     ) -> None:
-        """`choices` are what the user chose for the conversation before it began; its first message stores them."""
+        """`choices` are what the user chose for the conversation before it began; its first message stores them.
+
+        `model` is what the session is to keep of its model, once that has answered.
+        """
         self._turn = turn
+        self._model = model
+        self.connection_problem: Warned | None = None
+        """Why the model's server could not be asked for its window, when it was asked last."""
         self._choices = [*choices]
         self._background = background
         self._kept: Asked | None = None
@@ -181,6 +192,8 @@ class Conversation:
         async def prompt_ready(event: PromptReady) -> None:
             await emit(event)
             self._write_choices()
+            if moved := self._leaves_machine():
+                await emit(moved)
             for note in self._newly_stale(event.message_id):
                 await emit(note.warning)
 
@@ -190,7 +203,33 @@ class Conversation:
             return prompt_ready(event) if isinstance(event, PromptReady) else emit(event)
 
         if answer := await turn(observe):
+            self.keep_model()
             self._count_facts(answer)
+
+    def keep_model(self) -> None:
+        """Have the session keep its model, as it is now, where it does not yet."""
+        if self._model is None or not self.session_id:
+            return
+        info = self.model
+        entry = self._model.model_copy(
+            update={
+                "model": info.name,
+                "window": self.requests.budget.window if info.is_located else None,
+                "on_this_machine": info.on_this_machine if info.is_located else None,
+            }
+        )
+        if entry != self.history.model:
+            self._turn.journal.append(entry)
+
+    def _leaves_machine(self) -> Warned | None:
+        """A warning where the session's model ran on this machine, and the one that is asked now does not."""
+        before, info = self.history.model, self.model
+        if before is None or not before.on_this_machine or info.on_this_machine:
+            return None
+        return Warned(
+            text=f"{info.name} is not on this machine; until now this session was answered here, by {before.model}.",
+            hint="What came from local notes is withheld from it.",
+        )
 
     @property
     def is_saved(self) -> bool:
@@ -266,8 +305,11 @@ class Conversation:
 
     async def measure(self) -> AssembledRequest:
         """The request as it would be now, without a new question."""
-        with suppress(ProviderError):  # the window is then the one that is set, or the usual
+        self.connection_problem = None
+        try:
             await self.connect()
+        except ProviderError as error:  # the window is then the one that is known, or set, or the usual
+            self.connection_problem = Warned(text=error.message, hint=error.hint)
         assembled = self.requests.assemble(self.requests.plan(self.agent))
         self._usage = (len(self.history.entries), self.model), self._usage_of(assembled)
         return assembled

@@ -28,7 +28,12 @@ VaultOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", metavar="NAME", help="The model to ask, e.g. quote.", show_default=False),
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="The model to ask, e.g. quote; else the session's, else that of your settings.",
+        show_default=False,
+    ),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 

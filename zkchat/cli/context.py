@@ -56,6 +56,8 @@ def show(
             io.json(
                 {
                     "session": found,
+                    "model": history.model.name if history.model else None,
+                    "window": history.model.window if history.model else None,
                     "summary": history.window.summary,
                     "live": history.window.live,
                     "archived": [*history.archived.values()],
@@ -64,6 +66,8 @@ def show(
             )
         else:
             io.out(f"{found.title or '(untitled)'}  {found.id}")
+            if model := history.model:
+                io.out(f"Model {model.name}{f', window {model.window:,} tokens' if model.window else ''}.")
             for line in _thread_lines(history, archived=archived):
                 io.out(line)
 

@@ -1,20 +1,25 @@
 """`zkchat context stats|compact|clear`: what fills the prompt of a session, and how to make room in it."""
 
-from collections.abc import AsyncGenerator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
-from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_session_conversation
+from zkchat.cli.session_lookup import (
+    OptionalSessionArgument,
+    first_line,
+    model_line,
+    model_record,
+    open_session_conversation,
+    print_problem,
+)
 from zkchat.errors import ExitCode
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
-    from zkchat.model.events import Event
 
 
 def stats(
@@ -34,6 +39,7 @@ def stats(
     with open_session_conversation(io, vault, session, model) as opened:
         conversation = opened.conversation
         measured = asyncio.run(conversation.measure())
+        print_problem(io, conversation)
         calibration = conversation.calibration
         answers = [each.request_context.usage for each in conversation.messages if each.request_context]
         left = turns_left([usage for usage in answers if usage])
@@ -43,7 +49,7 @@ def stats(
             io.json(
                 {
                     "session": conversation.session_id,
-                    "model": conversation.model.name,
+                    **model_record(conversation),
                     "usage": measured.usage,
                     "messages": [
                         {"id": each.id, "role": each.role, "tokens": measured.sizes.get(each.id, 0)} for each in live
@@ -55,6 +61,7 @@ def stats(
                 }
             )
             return
+        io.out(model_line(conversation))
         io.out(context_line(measured.usage))
         for name, share in measured.usage.budgets.items():
             io.out(f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)")
@@ -93,8 +100,7 @@ def compact(
     with open_session_conversation(io, vault, session, model) as opened:
         if dry_run:
             return asyncio.run(_print_preview(io, opened, focus, keep, strategy, as_json=json_output))
-        events = opened.conversation.compact(focus, keep=keep, strategy=strategy)
-        return asyncio.run(_print_compaction(io, events, as_json=json_output))
+        return asyncio.run(_print_compaction(io, opened, focus, keep, strategy, as_json=json_output))
 
 
 async def _print_preview(
@@ -110,6 +116,7 @@ async def _print_preview(
 
     conversation = opened.conversation
     found = await conversation.preview(focus, keep=keep, strategy=strategy)
+    print_problem(io, conversation, unless=found.trouble if found else "")
     if found is None:
         if as_json:
             io.json(None)
@@ -117,10 +124,12 @@ async def _print_preview(
         return ExitCode.OK
     part, numbers = found.part, {message.id: n for n, message in enumerate(conversation.messages, start=1)}
     if as_json:
-        io.json({"plan": asdict(found.plan), "compaction": part, "trouble": found.trouble})
+        plan = {"plan": asdict(found.plan), "compaction": part, "trouble": found.trouble}
+        io.json({**model_record(conversation), **plan})
         return ExitCode.OK
     if found.trouble:
         io.note(f"warning: {found.trouble}")
+    io.out(model_line(conversation))
     if part.archived:
         which = ", ".join(str(numbers[id_]) for id_ in part.archived)
         io.out(f"Would archive {counted(len(part.archived), 'message')} ({which}).")
@@ -133,19 +142,33 @@ async def _print_preview(
     return ExitCode.OK
 
 
-async def _print_compaction(io: CommandIO, events: "AsyncGenerator[Event, None]", *, as_json: bool) -> int:
+async def _print_compaction(
+    io: CommandIO,
+    opened: "OpenConversation",
+    focus: str,
+    keep: int | None,
+    strategy: CompactionStrategy | None,
+    *,
+    as_json: bool,
+) -> int:
     from zkchat.model.events import Compacted, Compacting, Warned
     from zkchat.render import phrases
 
-    async for event in events:
+    conversation, warned = opened.conversation, ""
+    async for event in conversation.compact(focus, keep=keep, strategy=strategy):
         if isinstance(event, Compacted):
+            print_problem(io, conversation, unless=warned)
             if as_json:
-                io.json(event.message)
+                info = conversation.model
+                marker = event.message.model_copy(update={"provider": info.provider, "model": info.id})
+                io.json({**marker.model_dump(mode="json"), "window": conversation.requests.budget.window})
             else:
                 io.out(phrases.compaction(event.message))
+                io.out(model_line(conversation))
         elif isinstance(event, Compacting):
             io.note(phrases.notice(event))
         elif isinstance(event, Warned):
+            warned = f"{warned} {event.text}"
             io.note(phrases.warning(event.text, event.hint))
     return ExitCode.OK
 

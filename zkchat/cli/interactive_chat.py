@@ -69,6 +69,8 @@ class _ActiveConversation:
     background: Background
     resources: ExitStack
     proposals: MemoryProposals
+    named_model: str | None = None
+    """The model that the user named for it, on the command line or by `/model`."""
     session: "Session | None" = None
     """As it was after the last turn."""
     is_begun: bool = False
@@ -150,6 +152,7 @@ class InteractiveChat:
                 background=background,
                 proposals=MemoryProposals(self.io, opened.conversation, enabled=learns),
                 resources=stack.pop_all(),
+                named_model=options.model,
             )
             active.look_up_session()
             return active
@@ -157,24 +160,38 @@ class InteractiveChat:
 
     def _switch(self, to: Switch) -> None:
         """Open another conversation and close this one; where it cannot be opened, stay in this one."""
-        agent = None if to.session else self._options.agent  # a session has its own
-        options = replace(self._options, session=to.session, continue_last=False, agent=agent)
+        before = self._active
+        is_same = to.session is not None and to.session == before.session_id
+        options = replace(self._options, session=to.session, continue_last=False, model=to.model)
+        if to.session:  # it has its own agent and its own model
+            options = replace(options, agent=None, model=to.model or (before.named_model if is_same else None))
+        else:
+            options = replace(options, model=to.model or self._options.model)
         try:
-            following = self._enter(replace(options, model=to.model) if to.model else options)
+            following = self._enter(options)
         except ZkchatError as error:
             self.io.fail(error)
             return
         self._options = replace(self._options, model=to.model or self._options.model)
-        before, self._active = self._active, following
-        is_same = to.session is not None and to.session == before.session_id
+        self._active = following
         if is_same:
             following.proposals.seen = before.proposals.seen
         else:
             before.proposals.propose()
         self._close(before)
-        if to.model:
-            self.io.note(f"{following.opened.conversation.model.name} answers from now on.")
+        self._announce_switch(before, following, to)
         self._print_state(following, is_new=not is_same)
+
+    def _announce_switch(self, before: _ActiveConversation, following: _ActiveConversation, to: Switch) -> None:
+        """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
+        opened, name = following.opened, following.opened.conversation.model.name
+        if to.model:
+            opened.conversation.keep_model()
+            self.io.note(f"{name} answers from now on.")
+        elif name != before.opened.conversation.model.name:
+            self.io.note(opened.chosen or f"{name} answers from now on.")
+        elif to.session and to.session != before.session_id:
+            announce_model(self.io, opened)
 
     def _greet(self) -> None:
         active, opened = self._active, self._active.opened

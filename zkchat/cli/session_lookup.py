@@ -13,6 +13,7 @@ from zkchat.errors import SessionNotFound
 from zkchat.model.text import shorten
 
 if TYPE_CHECKING:
+    from zkchat.chat.conversation import Conversation
     from zkchat.compose.conversation import OpenConversation
     from zkchat.model.message import ChatMessage
     from zkchat.model.session import History, Session
@@ -48,6 +49,28 @@ def open_history(io: CommandIO, vault: Path | None, session: str | None) -> "Ite
     with stores.open_sessions(io.environment, vault, io) as store:
         found = find_session_or_last(store, session)
         yield found, History(store.entries(found.id))
+
+
+def model_line(conversation: "Conversation") -> str:
+    """The model that answers in a session, and its window."""
+    unknown = ", not reached: as it was last" if conversation.connection_problem else ""
+    return f"Model {conversation.model.name}, window {conversation.requests.budget.window:,} tokens{unknown}."
+
+
+def model_record(conversation: "Conversation") -> dict[str, object]:
+    """The same for scripts, with why the model could not be reached."""
+    return {
+        "model": conversation.model.name,
+        "window": conversation.requests.budget.window,
+        "trouble": conversation.connection_problem.text if conversation.connection_problem else "",
+    }
+
+
+def print_problem(io: CommandIO, conversation: "Conversation", *, unless: str = "") -> None:
+    """Say that the model cannot be reached, `unless` that was said."""
+    problem = conversation.connection_problem
+    if problem and problem.text not in unless:
+        io.note(f"warning: {problem.text} {problem.hint}".strip())
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zkchat.compose.library import local_folders_of, open_note_library
 from zkchat.compose.paths import Paths
 from zkchat.compose.profiles import ProfileStore
-from zkchat.compose.providers import guarded_provider
+from zkchat.compose.session_model import SessionModelInUse, find_session_model, open_model
 from zkchat.compose.stores import open_session_store
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
 from zkchat.compose.workspace import Workspace, load_workspace
@@ -163,10 +163,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         agent = _find_agent(profiles, options, journal)
         choices = _new_choices(journal, options, agent)
         asked = journal.ask(options.question, choices) if options.question else None
-        workspace, unmet = (
-            _apply_agent(workspace, options, agent) if agent else (workspace, _unavailable_agent(profiles, journal))
-        )
-        model = guarded_provider(workspace)
+        workspace, model, unmet = _choose_model(workspace, options, journal, profiles, agent)
         provider = model.provider
         library, cache_notices = stack.enter_context(open_note_library(workspace))
         refresher = NoteIndexRefresher(library, provider, local_folders_of(workspace), options)
@@ -183,7 +180,8 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             settings=settings,
         )
         turn, trouble = open_turn(stack, parts)
-        conversation = Conversation(turn, () if asked else choices, build_background_summaries(turn, settings))
+        background = build_background_summaries(turn, settings)
+        conversation = Conversation(turn, () if asked else choices, background, model.entry)
         about_files = (*workspace.loaded.warnings, *recovered, *_first_problems(profiles.problems), *trouble)
         notices = (*model.warnings, *cache_notices, *about_files)
         yield OpenConversation(
@@ -223,14 +221,27 @@ def _unavailable_agent(profiles: "Profiles", journal: "Journal") -> tuple["Warne
     )
 
 
-def _apply_agent(
-    workspace: Workspace, options: ConversationOptions, agent: "Agent"
-) -> tuple[Workspace, tuple["Warned", ...]]:
+def _choose_model(
+    workspace: Workspace, options: ConversationOptions, journal: "Journal", profiles: "Profiles", agent: "Agent | None"
+) -> tuple[Workspace, SessionModelInUse, tuple["Warned", ...]]:
+    """The settings as the session and its agent change them, the model that answers, and what the user should know."""
+    is_told = bool(options.model or (options.agent and agent and agent.model))
+    session = find_session_model(workspace, journal.history, agent, is_told=is_told)
+    set_before, name = workspace.settings.model, options.model or session.name
+    if session.kept:
+        workspace = workspace.changed_by(None, name)
+    workspace, unmet = (
+        _apply_agent(workspace, name, agent) if agent else (workspace, _unavailable_agent(profiles, journal))
+    )
+    return workspace, open_model(workspace, session, set_before), (*session.warnings, *unmet)
+
+
+def _apply_agent(workspace: Workspace, model: str | None, agent: "Agent") -> tuple[Workspace, tuple["Warned", ...]]:
     """The settings as the agent changes them, and a warning where they cannot be changed so."""
     from zkchat.model.events import Warned
 
     try:
-        return workspace.with_agent(agent, options.model), ()
+        return workspace.changed_by(agent, model), ()
     except ConfigError as error:
         unused = Warned(text=f"The settings of the agent {agent.name} are left out. {error.message}", hint=agent.path)
         return workspace, (unused,)

@@ -159,13 +159,15 @@ def _with_local_marked(imported: "Imported", library: "Library") -> "Imported":
 
 def _store(store: "SessionStore", imported: "Imported", *, is_trial: bool) -> Stored:
     from zkchat.export.foreign_messages import derived_id
+    from zkchat.model.session import ModelEntry
 
     total = imported.message_count
     for attempt in count():
         session_id = derived_id(imported.key, attempt)
         extension = _extension(store, session_id, imported)
         if extension is None:
-            if is_trial or store.add(session_id, imported.bodies_for(session_id)):
+            # What a file says of models is no choice of this user's: the entry without a name says that there is none.
+            if is_trial or store.add(session_id, [*imported.bodies_for(session_id), ModelEntry()]):
                 return Stored(session="" if is_trial else session_id, title=imported.title, messages=total, added=total)
             continue  # the user deleted it, and now wants it again
         if extension.is_same:
@@ -187,7 +189,7 @@ class _Extension:
 
 def _extension(store: "SessionStore", session_id: str, imported: "Imported") -> _Extension | None:
     """None where there is no such session."""
-    from zkchat.model.session import HeadEntry, MessageEntry, head_of, messages_of
+    from zkchat.model.session import HeadEntry, History, MessageEntry, ModelEntry, head_of, messages_of
 
     try:
         entries = store.entries(session_id)
@@ -201,4 +203,5 @@ def _extension(store: "SessionStore", session_id: str, imported: "Imported") -> 
         stands_at = next((body.message_id for body in imported.bodies if isinstance(body, HeadEntry)), None)
         is_untouched = head in imported.messages
         missing.append(HeadEntry(message_id=(stands_at or wanted[-1].message.id) if is_untouched else head))
+        missing.append(History(entries).model or ModelEntry())
     return _Extension(wanted[0].message.id in known, missing, added)

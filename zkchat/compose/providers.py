@@ -27,6 +27,8 @@ class ModelInUse:
     """The model of a conversation, and what the user should know of it."""
 
     provider: "ModelProvider"
+    name: str
+    """As it is set, or else as zkchat found it."""
     chosen: str = ""
     """The sentence that says which model was chosen and why, where none is set."""
     warnings: tuple[str, ...] = ()
@@ -90,7 +92,7 @@ def create_provider(workspace: "Workspace") -> ModelInUse:
         name, chosen = choice.model, choice.sentence
     provider = create(name, context)
     warning = descriptor_of(provider.info.provider).key(context).warning
-    return ModelInUse(provider=provider, chosen=chosen, warnings=(warning,) if warning else ())
+    return ModelInUse(provider=provider, name=name, chosen=chosen, warnings=(warning,) if warning else ())
 
 
 def guarded_provider(workspace: "Workspace") -> ModelInUse:

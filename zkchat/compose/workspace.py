@@ -26,8 +26,8 @@ class Workspace:
     def settings(self) -> "Settings":
         return self.loaded.settings
 
-    def with_agent(self, agent: "Agent", model: str | None) -> "Workspace":
-        """The same vault with the settings that an agent changes. Raises `ConfigError`."""
+    def changed_by(self, agent: "Agent | None", model: str | None) -> "Workspace":
+        """The same vault with the settings that an agent changes, and with this model. Raises `ConfigError`."""
         return replace(self, loaded=load_settings(self.environment, self.paths, model=model, agent=agent))
 
 

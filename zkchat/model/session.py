@@ -171,6 +171,22 @@ class AgentEntry(Value):
     name: str
 
 
+class ModelEntry(Value):
+    """From here on this model answers; without a name, none is chosen, as after an import."""
+
+    kind: Literal["model"] = "model"
+    name: str = ""
+    """As the user names it: `PROVIDER:ID`, or the name of a `[models.NAME]` table."""
+    model: str = ""
+    """The model that this meant: `PROVIDER:ID`."""
+    window: int | None = None
+    """Its window in tokens, as it was used."""
+    on_this_machine: bool | None = None
+    """Where it ran; None if that is not known."""
+    chosen: bool = False
+    """Whether the user chose it for this session, rather than in the settings or not at all."""
+
+
 class UnknownEntry(Value):
     """An entry that a newer zkchat wrote: kept as it is."""
 
@@ -194,6 +210,7 @@ EntryBody = Annotated[
     | Annotated[RestoreEntry, Tag("restore")]
     | Annotated[ContentEntry, Tag("content")]
     | Annotated[AgentEntry, Tag("agent")]
+    | Annotated[ModelEntry, Tag("model")]
     | Annotated[UnknownEntry, Tag("unknown")],
     Discriminator(_entry_tag),
 ]
@@ -387,6 +404,10 @@ class History:
         self._items: list[ItemsEntry] = []
         self.agent = ""
         """Who answers from here on, where the user has said so."""
+        self.model: ModelEntry | None = None
+        """The model that answered last, or that the user chose since."""
+        self.is_agent_newer = False
+        """Whether the agent was chosen after that model."""
         self._thread: dict[str, ChatMessage] = {}
         self._window: _Views | None = None
         self.extend(entries)
@@ -445,6 +466,8 @@ class History:
     def _take(self, entry: Entry) -> None:
         match entry.body:
             case MessageEntry(message=message):
+                if message.id not in self._messages or message.id in self._drafts:
+                    self._take_model(message)
                 self._drafts.discard(message.id)
                 self._put(message)
             case DraftEntry() as chunk:
@@ -468,9 +491,22 @@ class History:
             case ItemsEntry() as items:
                 self._items.append(items)
             case AgentEntry(name=name):
-                self.agent = name
+                self.agent, self.is_agent_newer = name, True
+            case ModelEntry() as model:
+                self.model, self.is_agent_newer = model if model.name else None, False
             case _:
                 pass  # titles, and what a newer zkchat wrote
+
+    def _take_model(self, message: ChatMessage) -> None:
+        """The model of an answer that zkchat got is that of the session, also where no entry says so."""
+        context = message.request_context
+        if message.role != "assistant" or context is None or not (message.provider and message.text):
+            return
+        name = f"{message.provider}:{message.model}" if message.model else message.provider
+        if self.model is None or self.model.model != name:
+            window = context.usage.window if context.usage else None
+            self.model = ModelEntry(name=name, model=name, window=window or None)
+        self.is_agent_newer = False
 
     def _put(self, stored: ChatMessage) -> None:
         message = _with_priority(stored, self._priorities.get(stored.id))

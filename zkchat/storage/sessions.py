@@ -25,6 +25,7 @@ from zkchat.model.session import (
     HeadEntry,
     ItemsEntry,
     MessageEntry,
+    ModelEntry,
     PinEntry,
     PriorityEntry,
     RestoreEntry,
@@ -337,7 +338,7 @@ def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, st
             return None, body.message_id, None, None
         case TitleEntry():
             return None, None, None, body.title
-        case ItemsEntry() | RestoreEntry() | ContentEntry() | AgentEntry() | UnknownEntry():
+        case ItemsEntry() | RestoreEntry() | ContentEntry() | AgentEntry() | ModelEntry() | UnknownEntry():
             return None, None, None, None
         case _:
             assert_never(body)

@@ -89,7 +89,9 @@ async def model(context: CommandContext, argument: str) -> Outcome:
     present = context.conversation.model.name
     if not argument:
         others = [name for name in context.models if name != present]
-        context.surface.print(f"The model is {present}. /model NAME changes it for this conversation.")
+        limit = context.conversation.model.context_limit
+        window = f" (window {limit:,} tokens)" if limit else ""
+        context.surface.print(f"The model is {present}{window}. /model NAME changes it for this session.")
         context.surface.print_dimmed(f"Others: {', '.join(others)}" if others else "zkchat models lists what there is.")
         return NOTHING
     return Switch(session=context.conversation.session_id or None, model=argument)

@@ -154,7 +154,7 @@ def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> No
 
 def test_model_shows_which_it_is_and_which_there_are(harness: CommandHarness) -> None:
     assert typed(harness, "/model").splitlines() == [
-        "The model is scripted:play. /model NAME changes it for this conversation.",
+        "The model is scripted:play. /model NAME changes it for this session.",
         "Others: ollama:qwen3:8b, quote",
     ]
 
