@@ -52,7 +52,8 @@ def test_all_conversations_are_stored_with_their_own_times(world: World) -> None
     assert [line.split("  ", 1)[1] for line in result.out.splitlines()] == ["1 message  Light", "2 messages  Sleep"]
     assert result.err == (
         "Claude export: 2 conversations, 3 messages; "
-        "1 conversation left out: 3 (“Empty”): It holds no messages that can be read.\n"
+        "1 conversation left out.\n"
+        "  3 (“Empty”): It holds no messages that can be read.\n"
     )
     light = next(each for each in sessions(world) if each["title"] == "Light")
     assert light["created_at"].startswith(light["updated_at"][:10])

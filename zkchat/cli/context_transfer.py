@@ -121,7 +121,7 @@ def import_(
     for each in stored:
         io.out(f"{each.session or '-'}  {counted(each.messages, 'message')}  {each.title or '(untitled)'}")
     if sentence := _import_sentence(found, stored, dry_run=dry_run):
-        io.note(sentence)
+        io.note("\n  ".join([sentence, *found.tally.problems()]))
 
 
 def _read_conversations(io: CommandIO, file: str) -> "ImportedFile":
@@ -175,8 +175,7 @@ def _import_sentence(found: "ImportedFile", stored: "Sequence[Stored]", *, dry_r
     if len(stored) == 1 and not more:
         return ""
     messages = counted(sum(each.messages for each in stored), "message")
-    sentence = "; ".join([f"{found.form}: {counted(len(stored), 'conversation')}, {messages}", *more])
-    return sentence if sentence.endswith(".") else f"{sentence}."
+    return "; ".join([f"{found.form}: {counted(len(stored), 'conversation')}, {messages}", *more]) + "."
 
 
 def _stays_here(io: CommandIO, vault: Path | None, thread: "list[ChatMessage]") -> bool:

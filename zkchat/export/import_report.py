@@ -70,24 +70,31 @@ class Tally:
         if len(self.conversations) < _MAX_KEPT:
             self.conversations.append(sentence)
 
-    def include(self, other: "Tally") -> None:
-        """Add what was left out of one conversation of the file."""
+    def include(self, other: "Tally", conversation: str = "") -> None:
+        """Add what was left out of one conversation of the file, which is named if there are several."""
         self.parts += other.parts
         self.message_count += other.message_count
-        self.messages += other.messages[: _MAX_KEPT - len(self.messages)]
+        named = (f"{conversation}: {sentence}" if conversation else sentence for sentence in other.messages)
+        self.messages += [*named][: _MAX_KEPT - len(self.messages)]
 
     @property
     def is_empty(self) -> bool:
         return not (self.parts or self.message_count or self.conversation_count)
 
     def phrases(self) -> list[str]:
-        """`3 parts left out: 2 images, 1 audio recording`, and the like for messages and conversations."""
+        """`3 parts left out: 2 images, 1 audio recording`, and how many messages and conversations were left out."""
         parts = ", ".join(counted(number, noun) for noun, number in self.parts.most_common())
         return [
             *([f"{counted(self.parts.total(), 'part')} left out: {parts}"] if self.parts else []),
-            *_named(self.message_count, "message", self.messages),
-            *_named(self.conversation_count, "conversation", self.conversations),
+            *([f"{counted(self.message_count, 'message')} left out"] if self.message_count else []),
+            *([f"{counted(self.conversation_count, 'conversation')} left out"] if self.conversation_count else []),
         ]
+
+    def problems(self) -> list[str]:
+        """A sentence for each of the first conversations and messages that were left out, and how many more."""
+        shown = [*self.conversations[:_MAX_NAMED], *self.messages[:_MAX_NAMED]]
+        more = self.conversation_count + self.message_count - len(shown)
+        return [*shown, *([f"… and {more:,} more; --json names them."] if more else [])]
 
     def record(self) -> dict[str, object]:
         """The same for scripts."""
@@ -97,11 +104,3 @@ class Tally:
             "conversations": self.conversation_count,
             "problems": [*self.conversations, *self.messages],
         }
-
-
-def _named(number: int, thing: str, sentences: list[str]) -> list[str]:
-    if not number:
-        return []
-    shown = sentences[:_MAX_NAMED]
-    more = f" … and {number - len(shown):,} more." if number > len(shown) else ""
-    return [f"{counted(number, thing)} left out: {' '.join(shown)}{more}"]

@@ -110,10 +110,12 @@ def read_value(value: Json, *, now: datetime, form: str = "") -> ImportedFile:
         except RecursionError:
             tally.leave_out_conversation(f"{_name(number, candidate)}: It is nested too deeply.")
             continue
-        tally.include(inner)
-        _add(read, imported, tally, _name(number, candidate))
+        name = _name(number, candidate)
+        tally.include(inner, name if len(candidates) > 1 else "")
+        _add(read, imported, tally, name)
     if not read:
-        raise SessionError(tally.phrases()[0] if tally.conversations else "It holds no messages.", hint=EXPECTED)
+        reason = f"No conversation of it can be read. {tally.conversations[0]}" if tally.conversations else ""
+        raise SessionError(reason or "It holds no messages.", hint=EXPECTED)
     in_order = sorted(read.values(), key=lambda each: each.last_time)
     return ImportedFile(form or found, in_order, tally)
 

@@ -215,9 +215,21 @@ def test_images_and_thoughts_of_ollama_are_read() -> None:
 def test_a_message_that_cannot_be_read_does_not_stop_the_others() -> None:
     file = read([QUESTION, {"role": "king", "content": "Hi"}, {"role": "assistant", "content": "Seven."}])
     assert said(list(file.conversations[0].messages.values())) == [("user", "How long?"), ("assistant", "Seven.")]
-    assert file.tally.phrases() == [
-        "1 message left out: Message 2 has the role 'king', which is none of user, assistant, system, tool."
-    ]
+    assert file.tally.phrases() == ["1 message left out"]
+    assert file.tally.problems() == ["Message 2 has the role 'king', which is none of user, assistant, system, tool."]
+
+
+def test_where_there_are_several_conversations_a_message_is_named_with_its_own() -> None:
+    file = read([{"title": "A", "messages": [QUESTION, 5]}, {"messages": [QUESTION]}])
+    assert file.tally.problems() == ["1 (“A”): Message 2 is not an object with a role and a content."]
+
+
+def test_of_many_problems_the_first_are_named_and_the_others_counted() -> None:
+    file = read([QUESTION, *range(2000)])
+    assert file.tally.phrases() == ["2,000 messages left out"]
+    assert len(file.tally.problems()) == 6
+    assert file.tally.problems()[-1] == "… and 1,995 more; --json names them."
+    assert len(file.tally.messages) == 1000
 
 
 def test_a_time_that_cannot_be_read_is_counted_and_the_message_kept() -> None:
