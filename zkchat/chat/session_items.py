@@ -96,6 +96,8 @@ class SessionItems:
         every = {offered.item.name.casefold(): offered for offered in self.offered(kind)}
         if found := every.get(name.casefold()):
             return found
+        if kind == "rule" and (unavailable := self.conversation.profiles.unavailable("rule", name)):
+            raise UsageError(f"{unavailable.reason}.", hint=unavailable.hint)
         model = self.conversation.model
         if kind == "memory":
             raise UsageError(f"Nothing of memory is in any request: {self.memory_state.reason}.", hint=_MEMORY_HINT)

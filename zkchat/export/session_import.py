@@ -182,7 +182,7 @@ def _candidates_in_list(values: list[Json]) -> tuple[str, list[_Candidate]]:
         return " and ".join(forms), [candidate for _, candidate in pairs]
     is_nested = bool(values) and all(isinstance(each, list) for each in values)
     listed = map(_listed, values) if is_nested else [values]
-    return "messages", [_Candidate("", ForeignConversation(messages=each)) for each in listed]
+    return "list of messages", [_Candidate("", ForeignConversation(messages=each)) for each in listed]
 
 
 def _is_conversation(value: Json) -> bool:
@@ -207,7 +207,7 @@ def _candidate(value: Json) -> tuple[str, _Candidate]:
     if messages is None:
         return "", _Candidate(title)
     session = value.get("session")
-    return "messages", _Candidate(
+    return "list of messages", _Candidate(
         title,
         ForeignConversation(
             messages=[*_instructions(value), *messages],

@@ -35,7 +35,12 @@ async def drop(context: CommandContext, argument: str) -> Outcome:
 
 
 async def rules(context: CommandContext, _argument: str) -> Outcome:
-    return _list(context, "rule", "There are no rules yet. Write one: zkchat rules new NAME TEXT.")
+    off = context.items.conversation.profiles.off_rules.values()
+    if context.items.offered("rule") or not off:
+        _list(context, "rule", "There are no rules yet. Write one: zkchat rules new NAME TEXT.")
+    for rule in off:
+        context.surface.print_dimmed(f"  {rule.name}  switched off")
+    return NOTHING
 
 
 async def tools(context: CommandContext, _argument: str) -> Outcome:
@@ -52,7 +57,8 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
         others = (
             f"{each.name}: {each.description}" for each in conversation.profiles.agents.values() if each != before
         )
-        context.surface.print_dimmed("\n".join(others))
+        off = (f"{each.name}: switched off" for each in conversation.profiles.off_agents.values())
+        context.surface.print_dimmed("\n".join(chain(others, off)))
         return NOTHING
     tokens = await context.items.tokens()
     chosen = conversation.use_agent(argument.removeprefix("@"))

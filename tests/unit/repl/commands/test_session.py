@@ -213,6 +213,15 @@ def test_without_rules_and_tools_a_sentence_says_so(library: Library) -> None:
     assert harness.typed("/add rule Tone") == "There is no rule 'Tone'. Write one: zkchat rules new"
 
 
+def test_what_is_switched_off_is_listed_as_such_and_cannot_be_chosen(library: Library) -> None:
+    off = "---\nenabled: false\n---\nBe warm.\n"
+    harness = ConversationHarness(library, profiles=(profile("rule", "Tone", off), profile("agent", "poet", off)))
+    assert harness.typed("/rules") == "  Tone  switched off"
+    assert harness.typed("/add rule tone") == "The rule 'Tone' is switched off. Delete the line `enabled` in Tone.md."
+    assert "poet: switched off" in harness.typed("/agent")
+    assert harness.typed("/agent poet").startswith("The agent 'poet' is switched off.")
+
+
 def test_another_agent_answers_from_now_on(harness: ConversationHarness) -> None:
     assert harness.typed("/agent").startswith("default answers.")
     assert "small: Says little." in harness.surface.text
