@@ -40,6 +40,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sessions show": ("1",),
     "sessions search": ("lighthouse",),
     "sessions rename": ("1", "lighthouse"),
+    "sessions pin": ("1", "1"),
+    "sessions priority": ("1", "1", "9"),
     "sessions delete": ("1", "--yes"),
     "context stats": (),
     "context compact": ("--model", "quote"),
@@ -80,6 +82,8 @@ MAY_FAIL = frozenset(
     {
         "sessions show",
         "sessions rename",
+        "sessions pin",
+        "sessions priority",
         "sessions delete",
         "context compact",
         "context clear",
