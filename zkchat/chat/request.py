@@ -12,7 +12,8 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Journal
 from zkchat.chat.long_messages import LongMessages
 from zkchat.chat.privacy import ConversationPrivacy
-from zkchat.chat.references import VIA_WITHHELD, link_named, text_of
+from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of
+from zkchat.chat.repeated_notes import without_repeated
 from zkchat.chat.staleness import Staleness, StaleNote
 from zkchat.context.assembly import AssembledRequest, Assembler, PromptItem, RequestPlan, prompt_item
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
@@ -175,6 +176,8 @@ class RequestBuilder:
         info, budget, can_read = self._info, self.budget, self.can_read(agent)
         question = split_question(self.profiles.without_address(user.text)).question if user else ""
         selected = self._selected(agent, question)
+        if user:
+            selected = without_repeated(selected, user, self.lasting_notes(agent))
         memory = self.memory_state(agent)
         project = memory.without(self.page(int(PROJECT_SHARE * budget.memory_limit), memory.dropped))
         left = budget.memory_limit - sum(each.item.tokens for each in project.items)
@@ -333,6 +336,17 @@ class RequestBuilder:
                 yield name, text_of(self.library, name)
             except (VaultError, StorageError):
                 continue  # a note that is gone is recorded as missing by the selection
+
+    def lasting_notes(self, agent: Agent) -> frozenset[str]:
+        """The notes, and places in notes, that the session sends with every request, as records call them."""
+        if self._info.needs_notes:
+            return frozenset()
+        try:
+            added = session_items(build_candidates(agent, notes=dict(self._notes(agent))), self._history.items)
+            places = [place_of(self.library, each.name) for each in added]
+        except StorageError:
+            return frozenset()
+        return frozenset(full_name(*place) for place in places if place)
 
     def _withheld_links(self, user: ChatMessage | None) -> Iterator[LeftOut]:
         for reference in user.references if user else ():

@@ -16,6 +16,7 @@ from zkchat.chat.mentions import is_mentioned, problems_of
 from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList, embedded, resolve_links
+from zkchat.chat.repeated_notes import is_sent_anyway, with_those_sent_anyway
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook, as_reference, look_up
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
@@ -189,9 +190,9 @@ class Turn:
         budget = self.requests.budget
         own = self.tokenizer.count(question.text)
         left = budget.messages - own
-        files, marked = include_documents(
-            references, self._text_of, self.tokenizer, left, partial(embedded, self.library)
-        )
+        lasting = self.requests.lasting_notes(self.agent_for(question)) if references else ()
+        linked = [each for each in references if not is_sent_anyway(each, lasting)]
+        files, marked = include_documents(linked, self._text_of, self.tokenizer, left, partial(embedded, self.library))
         parts: list[Part] = [TextPart(text=question.text), *files]
         can_read = self.requests.can_read(self.agent_for(question))
         found = self._evidence(question, references, can_read=can_read)
@@ -205,7 +206,13 @@ class Turn:
                     evidence=found.evidence, nearest=found.nearest, is_doubtful=found.is_doubtful, excerpts=excerpts
                 )
             )
-        user = asked.model_copy(update={"parts": tuple(parts), "references": tuple(marked), "token_count": own})
+        user = asked.model_copy(
+            update={
+                "parts": tuple(parts),
+                "references": with_those_sent_anyway(marked, references, lasting),
+                "token_count": own,
+            }
+        )
         augmented = augmented_text(user, can_read=can_read)
         return user.model_copy(update={"augmented_token_count": self.tokenizer.count(augmented)})
 
@@ -257,12 +264,13 @@ class Turn:
         self, user: ChatMessage, plan: RequestPlan, assembled: AssembledRequest, emit: Emit
     ) -> Exchange:
         request = assembled.request
+        has_files = any(isinstance(part, FilePart) for part in user.parts)
         exchange = Exchange(
             plan=plan,
             assembled=assembled,
             result_budget=assembled.usage.available,
             strict=self.strict,
-            is_grounded=bool(request.evidence) or any(isinstance(part, FilePart) for part in user.parts),
+            is_grounded=bool(request.evidence) or any(each.included for each in user.references) or has_files,
             references=ReferenceList(user.references),
         )
         if request.evidence or request.nearest:

@@ -17,7 +17,9 @@ SessionItemType = Literal["rule", "reference", "tool", "memory"]
 ItemType = Literal[SessionItemType, "system", "summary", "recall", "evidence", "message"]
 """What a request can hold."""
 
-LeftOutReason = Literal["budget", "score", "removed", "private", "missing", "unapproved", "abstained", "off"]
+LeftOutReason = Literal[
+    "budget", "score", "removed", "private", "missing", "unapproved", "abstained", "off", "repeated"
+]
 
 LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 """By what a link was resolved to a note."""

@@ -104,6 +104,7 @@ _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
     "unapproved": "it came with the vault and you have not approved it: zkchat trust",
     "abstained": "{reason}",
     "off": "{reason}",
+    "repeated": "{reason}",
 }
 
 

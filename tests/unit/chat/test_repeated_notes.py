@@ -1,0 +1,104 @@
+"""A note that the session or the agent brings in, and the message links as well, is sent once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversations import Reciting, conversation_over, events_of
+from tests.support.libraries import library_of
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.repeated_notes import IN_EVERY_REQUEST, WITH_THE_MESSAGE
+from zkchat.context.assembly import request_from
+from zkchat.model.events import TurnFinished
+from zkchat.model.message import ChatMessage, RequestItem
+from zkchat.model.profile import ProfileFile
+from zkchat.model.session import AgentEntry
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Bees.md": "# Bees\n\nBees make honey.\n\n## Sound\n\nThey hum in the meadow.\n",
+    "Wasps.md": "# Wasps\n\nWasps build nests of paper.\n",
+}
+BEES = RequestItem(type="reference", name="Bees.md", include="manual")
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+def sent(provider: Reciting) -> str:
+    return "\n".join(message.text for message in provider.requests[-1].messages)
+
+
+def answer_to(talk: Conversation, text: str) -> ChatMessage:
+    last = events_of(talk.say(text))[-1]
+    assert isinstance(last, TurnFinished)
+    return last.message
+
+
+def repeated(answer: ChatMessage) -> list[tuple[str, str]]:
+    assert answer.request_context
+    return [(left.item.name, left.item.reason) for left in answer.request_context.left_out if left.why == "repeated"]
+
+
+@pytest.mark.parametrize("calls_tools", [True, False])
+@pytest.mark.parametrize("link", ["[[Bees]]", "[[Bees#Sound]]", "[[Bees]] and [[Bees#Sound]]"])
+def test_an_added_note_that_is_linked_is_sent_once_and_the_record_says_why(
+    library: Library, link: str, calls_tools: bool
+) -> None:
+    provider = Reciting(calls_tools=calls_tools, window=32_000)
+    talk = conversation_over(library, provider=provider)
+    talk.add(BEES)
+    answer = answer_to(talk, f"Where do they live, says {link}?")
+    documents = sent(provider).count("<document ")
+    assert (documents, sent(provider).count("# Bees")) == (1, 1)
+    (row,) = (row for row in answer.references if row.relative_path == "Bees.md")
+    assert (row.reference_type, row.included) == ("direct", True)
+    assert {reason for _, reason in repeated(answer)} == {IN_EVERY_REQUEST}
+    assert answer.request_context
+    rebuilt = request_from(answer.request_context, talk.history.messages, talk.history.contents)
+    assert rebuilt.messages == provider.requests[-1].messages
+
+
+def test_other_notes_of_the_message_come_with_it(library: Library) -> None:
+    provider = Reciting(calls_tools=True, window=32_000)
+    talk = conversation_over(library, provider=provider)
+    talk.add(BEES)
+    answer = answer_to(talk, "Compare [[Bees]] and [[Wasps]].")
+    assert (sent(provider).count("# Bees\n"), sent(provider).count("# Wasps\n")) == (1, 1)
+    assert [name for name, _ in repeated(answer)] == ["Bees.md"]
+    talk.drop(BEES)
+    answer = answer_to(talk, "And again, [[Bees]]?")
+    assert "# Bees\n" in provider.requests[-1].messages[-1].text
+    assert repeated(answer) == []
+
+
+def test_of_a_note_a_part_of_which_was_added_the_whole_comes_with_the_link(library: Library) -> None:
+    provider = Reciting(calls_tools=True, window=32_000)
+    talk = conversation_over(library, provider=provider)
+    talk.add(BEES.model_copy(update={"name": "Bees.md#Sound"}))
+    answer = answer_to(talk, "What does [[Bees]] say?")
+    assert "# Bees\n" in provider.requests[-1].messages[-1].text
+    assert repeated(answer) == []
+
+
+def test_a_note_that_an_agent_would_bring_in_comes_with_the_message_alone(library: Library) -> None:
+    text = '---\nreferences:\n  "[[Bees]]": agent\n---\nAnswer.'
+    file = ProfileFile(kind="agent", name="keeper", origin="user", path="keeper.md", text=text)
+    provider = Reciting(calls_tools=True, window=32_000)
+    talk = conversation_over(library, provider=provider, profiles=[file], choices=[AgentEntry(name="keeper")])
+    answer_to(talk, "Do bees make honey?")
+    assert sent(provider).count("# Bees\n") == 1
+    answer = answer_to(talk, "Do bees make honey, says [[Bees]]?")
+    assert provider.requests[-1].messages[-1].text.count("# Bees\n") == 1
+    assert repeated(answer) == [("Bees", WITH_THE_MESSAGE)]
+
+
+def test_a_strict_answer_rests_on_a_note_that_was_added_and_linked(library: Library) -> None:
+    provider = Reciting(window=32_000)
+    talk = conversation_over(library, provider=provider, strict=True)
+    talk.add(RequestItem(type="reference", name="Wasps.md", include="manual"))
+    assert not answer_to(talk, "Zzz [[Wasps]]?").abstained
