@@ -63,12 +63,23 @@ def _chatgpt_message(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> dict[
         "role": role,
         "name": None if role == "tool" else author.get("name"),
         "tool_name": author.get("name"),
-        "tool_call_id": parent if role == "tool" else None,
+        "tool_call_id": _caller_of(id_, nodes) if role == "tool" else None,
         "content": parts,
         "files": _unsent_files(metadata.get("attachments"), parts),
         "create_time": message.get("create_time"),
         "model": metadata.get("model_slug"),
     }
+
+
+def _caller_of(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> Json:
+    """The node of the call that a tool's message answers: the nearest before it that is not from a tool."""
+    seen: set[str] = set()
+    while id_ not in seen:
+        seen.add(id_)
+        match nodes.get(id_):
+            case {"parent": str(parent), "message": {"author": {"role": "tool"}}}:
+                id_ = parent
+    return id_
 
 
 def _chatgpt_content(content: Mapping[str, Json]) -> list[Json]:

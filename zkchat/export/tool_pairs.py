@@ -1,6 +1,6 @@
 """Tool calls and their results in an imported conversation: models refuse one without the other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from zkchat.export.import_report import Tally
 from zkchat.model.message import ChatMessage, Part, ToolCallPart, ToolResultPart
@@ -12,49 +12,61 @@ def pair_calls(messages: Sequence[ChatMessage], tally: Tally) -> tuple[list[Chat
     Messages come after those that they follow.
     """
     known = {message.id: message for message in messages}
-    answers: dict[str, dict[str, ToolResultPart]] = {}
-    """The results to keep, by the message that called and the call."""
     results: dict[str, list[Part]] = {}
     """What is left of each message of a tool."""
+    answered: set[tuple[str, str]] = set()
+    """The calls that have a result, each with the message that made it."""
     for message in messages:
         if message.role != "tool":
             continue
-        caller = _caller_of(message, known)
-        answered = answers.setdefault(caller.id if caller else "", {})
+        caller, before = _caller_of(message, known)
         results[message.id] = []
+        path = [results[message.id], *(results[id_] for id_ in before if id_ in results)]
         for part in message.parts:
-            if isinstance(part, ToolResultPart) and (matched := _matched(part, caller, answered)):
-                answered[matched.call_id] = matched
-                results[message.id].append(matched)
-            else:
-                tally.leave_out_part("unmatched tool result")
-    return _without(messages, results, answers, tally)
+            if isinstance(part, ToolResultPart) and caller and _add_result(part, caller, path):
+                continue
+            tally.leave_out_part("unmatched tool result")
+        answered.update((caller.id, part.call_id) for part in _results(path) if caller)
+    return _without(messages, results, answered, tally)
 
 
-def _caller_of(message: ChatMessage, known: Mapping[str, ChatMessage]) -> ChatMessage | None:
-    """The message whose calls a result may answer: the nearest before it that is not from a tool."""
-    caller: ChatMessage | None = message
+def _caller_of(message: ChatMessage, known: Mapping[str, ChatMessage]) -> tuple[ChatMessage | None, list[str]]:
+    """The message whose calls a result may answer, the nearest before it that is not from a tool; and those between."""
+    between: list[str] = []
+    caller = known.get(message.parent_id or "")
     while caller is not None and caller.role == "tool":
+        between.append(caller.id)
         caller = known.get(caller.parent_id or "")
-    return caller
+    return caller, between
 
 
-def _matched(
-    part: ToolResultPart, caller: ChatMessage | None, answered: Mapping[str, ToolResultPart]
-) -> ToolResultPart | None:
-    """The result with the id and the name of its call: the one it names, else the first open one of its name."""
-    calls = [each for each in caller.parts if isinstance(each, ToolCallPart)] if caller else []
-    open_calls = [call for call in calls if call.call_id not in answered]
-    named = (call for call in open_calls if call.call_id == part.call_id)
-    unnamed = (call for call in open_calls if not part.call_id and part.name in ("", call.name))
-    call = next(named, None) or next(unnamed, None)
-    return part.model_copy(update={"call_id": call.call_id, "name": call.name}) if call else None
+def _add_result(part: ToolResultPart, caller: ChatMessage, path: Sequence[list[Part]]) -> bool:
+    """Add a result to its message, the first of the path, if it answers a call: the one that it names, else the first
+    open one of its name. A further result of a call is added to the text of the first.
+    """
+    calls = [each for each in caller.parts if isinstance(each, ToolCallPart)]
+    known = {each.call_id for each in _results(path)}
+    for call in calls:
+        is_named = call.call_id == part.call_id or (not part.call_id and part.name in ("", call.name))
+        if is_named and call.call_id not in known:
+            path[0].append(part.model_copy(update={"call_id": call.call_id, "name": call.name}))
+            return True
+    for message in path:
+        for place, first in enumerate(message):
+            if isinstance(first, ToolResultPart) and part.call_id == first.call_id:
+                message[place] = first.model_copy(update={"text": f"{first.text}\n{part.text}"})
+                return True
+    return False
+
+
+def _results(path: Iterable[Iterable[Part]]) -> Iterator[ToolResultPart]:
+    return (part for message in path for part in message if isinstance(part, ToolResultPart))
 
 
 def _without(
     messages: Sequence[ChatMessage],
     results: Mapping[str, list[Part]],
-    answers: Mapping[str, Mapping[str, ToolResultPart]],
+    answered: Set[tuple[str, str]],
     tally: Tally,
 ) -> tuple[list[ChatMessage], dict[str, str | None]]:
     kept: list[ChatMessage] = []
@@ -62,8 +74,11 @@ def _without(
     for message in messages:
         parts = results.get(message.id)
         if parts is None:
-            answered = answers.get(message.id, {})
-            parts = [part for part in message.parts if not isinstance(part, ToolCallPart) or part.call_id in answered]
+            parts = [
+                part
+                for part in message.parts
+                if not isinstance(part, ToolCallPart) or (message.id, part.call_id) in answered
+            ]
             for _ in range(len(message.parts) - len(parts)):
                 tally.leave_out_part("unanswered tool call")
         parent = moved.get(message.parent_id, message.parent_id) if message.parent_id else None

@@ -434,6 +434,32 @@ def test_tools_thoughts_and_media_of_chatgpt_are_read_or_counted() -> None:
     assert file.tally.parts == {"image": 1, "audio recording": 1, "file": 1, "custom instruction": 1}
 
 
+def test_each_branch_keeps_the_results_of_its_tools_and_several_results_of_a_call_are_one() -> None:
+    def output(text: str) -> dict[str, str]:
+        return {"content_type": "execution_output", "text": text}
+
+    code = {"content_type": "code", "text": "run()"}
+    file = read(
+        [
+            chatgpt(
+                node("c", None, "r1", "r3", role="assistant", recipient="python", content=code),
+                node("r1", "c", "r2", role="tool", name="python", content=output("1")),
+                node("r2", "r1", "a", role="tool", name="python", content=output("2")),
+                node("a", "r2", role="assistant", content="Done."),
+                node("r3", "c", role="tool", name="python", content=output("3")),
+                current="a",
+            )
+        ]
+    )
+    (imported,) = file.conversations
+    assert [message.parts[0] for message in imported.messages.values() if message.role == "tool"] == [
+        ToolResultPart(call_id="c", name="python", text="1\n2"),
+        ToolResultPart(call_id="c", name="python", text="3"),
+    ]
+    assert [message.role for message in thread(imported)] == ["assistant", "tool", "assistant"]
+    assert file.tally.is_empty
+
+
 def test_a_tree_with_a_circle_or_without_a_root_is_read_once() -> None:
     (imported,) = read(
         chatgpt(node("a", "b", "b", content="A"), node("b", "a", "a", content="B"), current="nowhere")
