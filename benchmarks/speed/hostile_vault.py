@@ -26,7 +26,7 @@ from tests.support.odd_notes import ODD_NOTES, plain
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.question import Question
 from zkchat.chat.references import embedded, resolve_links
-from zkchat.context.documents import include_documents
+from zkchat.context.documents import DocumentRoom, include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -156,7 +156,7 @@ def use(library: Library) -> None:
         references,
         lambda each: library.section(each.relative_path or ""),
         Estimate(),
-        6_000,
+        DocumentRoom(tokens=6_000),
         partial(embedded, library),
     )
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.documents import MAX_DOCUMENT_SHARE, include_documents
+from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import ReferenceVia
 from zkchat.model.message import DocumentReference
@@ -33,7 +33,13 @@ def test_documents_and_their_embeds_stay_within_their_shares(
         return [to(path, anchor, "embed") for path, anchor in embeds.get(reference.relative_path or "", [])]
 
     count = Estimate().count
-    parts, rows = include_documents([to(path, "", "name") for path in linked], text_of, Estimate(), left, embeds_of)
+    parts, rows = include_documents(
+        [to(path, "", "name") for path in linked],
+        text_of,
+        Estimate(),
+        DocumentRoom(tokens=left, share=MAX_DOCUMENT_SHARE, excerpts=False),
+        embeds_of,
+    )
     assert len({part.name for part in parts}) == len(parts)
     assert [row.relative_path for row in rows][: len(linked)] == linked
     assert len({row.relative_path for row in rows}) == len(rows)

@@ -14,11 +14,13 @@ from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.references import ReferenceList
-from zkchat.context.assembly import AssembledRequest
+from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest
+from zkchat.context.condensing import condense_text
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import SUMMARY
 from zkchat.context.language import detect_language
+from zkchat.context.short_forms import short_form
 from zkchat.context.strategies import CompactionPlan, Retention, truncation_level
 from zkchat.errors import ProviderError
 from zkchat.model.choices import CompactionStrategy
@@ -87,14 +89,18 @@ class Compactor:
         folded = [message for message in window.live if message.id in {*plan.archived} - unsaid]
         earlier = None if hidden.intersection(marker.id for marker in window.compactions[-1:]) else window.summary
         room = int(plan.summary_budget / scale)
-        references = self._references(folded, earlier, int(REFERENCES_SHARE * room))
+        can_read = assembled.context.can_read
+        if not plan.summary_budget and earlier:
+            references = earlier.references
+        else:
+            references = self._references(folded, earlier, int(REFERENCES_SHARE * room))
         part = CompactionPart(
             number=1 + sum(1 for message in history.thread if message.context_type == "summary"),
             summary="",
             strategy=plan.strategy,
             focus=focus,
             archived=plan.archived,
-            condensed=(*_still_short(window, plan), *self._condensed(window, plan, scale)),
+            condensed=(*_still_short(window, plan), *self._condensed(window, plan, scale, can_read=can_read)),
             references=references,
             tokens_before=assembled.usage.total,
         )
@@ -102,6 +108,8 @@ class Compactor:
         written, made_by, trouble = "", "", ""
         if room > 0 and (folded or (earlier and earlier.summary)):  # of withheld turns there is nothing to say
             written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
+        elif not plan.summary_budget and earlier:  # left as it is: there may be room for it another time
+            written, made_by = earlier.summary, earlier.made_by
         part = part.model_copy(update={"summary": written, "made_by": made_by})
         return part.model_copy(update={"tokens_after": self._tokens_after(part, plan, assembled, scale)}), trouble
 
@@ -245,20 +253,20 @@ class Compactor:
             kept.append(reference)
         return tuple(reversed(kept))
 
-    def _condensed(self, window: Window, plan: CompactionPlan, scale: float) -> Iterable[Condensed]:
+    def _condensed(self, window: Window, plan: CompactionPlan, scale: float, *, can_read: bool) -> Iterable[Condensed]:
         for message in window.live:
             if message.id not in plan.condensed:
                 continue
-            room = max(8, int(plan.condensed[message.id] / scale) - 8)
+            room = max(8, int(plan.condensed[message.id] / scale) - MESSAGE_OVERHEAD)
             results = [part for part in message.parts if isinstance(part, ToolResultPart)]
             if not results:
-                text = "\n\n".join(prompt.text for prompt in format_message(message, can_read=False))
-                yield Condensed(message_id=message.id, text=condense(text, room, self.tokenizer.count))
+                text = short_form(message, room, self.tokenizer.count, can_read=can_read)
+                yield Condensed(message_id=message.id, text=text)
                 continue
             level = truncation_level([self.tokenizer.count(part.text) for part in results], room)
             for part in results:
                 if self.tokenizer.count(part.text) > level:
-                    text = condense(part.text, max(4, level), self.tokenizer.count)
+                    text = condense_text(part.text, max(4, level), self.tokenizer.count)
                     yield Condensed(message_id=message.id, call_id=part.call_id, text=text)
 
     def _tokens_after(

@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property
 from itertools import chain
+from math import ceil
 from typing import Protocol
 
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
@@ -15,10 +17,18 @@ from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of
 from zkchat.chat.repeated_notes import without_repeated
 from zkchat.chat.staleness import Staleness, StaleNote
-from zkchat.context.assembly import AssembledRequest, Assembler, PromptItem, RequestPlan, prompt_item
+from zkchat.context.assembly import (
+    MESSAGE_OVERHEAD,
+    AssembledRequest,
+    Assembler,
+    PromptItem,
+    RequestPlan,
+    prompt_item,
+)
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
 from zkchat.context.calibration import Calibration, calibrate
 from zkchat.context.condensing import split_question
+from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom
 from zkchat.context.instructions import SMALL_AGENT
 from zkchat.context.recall.search import ConversationSearch, FoundMessage
 from zkchat.context.recall.selection import Recalled, recall
@@ -31,7 +41,15 @@ from zkchat.context.selection import (
     session_items,
     wants_evidence,
 )
-from zkchat.context.strategies import CompactionPlan, LiveMessage, Retention, TokenLimits, TooFull, plan_compaction
+from zkchat.context.strategies import (
+    CompactionPlan,
+    LiveMessage,
+    Retention,
+    TokenLimits,
+    TooFull,
+    plan_compaction,
+    recent_start,
+)
 from zkchat.errors import StorageError, UsageError, VaultError
 from zkchat.memory.facts import MAX_TITLE_CHARS, Memory
 from zkchat.memory.project import project_memory
@@ -53,8 +71,14 @@ PROJECT_SHARE = 0.5
 """Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
 SUMMARY_SHARE = 0.30
 """Of the window: a summary takes no more."""
+SUMMARY_RESERVE = 0.125
+"""Of the prompt: what documents leave for the summary that older messages may need."""
 GOAL_SHARE = 0.6
 """Of the budget for messages: what a compaction gets down to."""
+LEAST_RESULT_TOKENS = 4
+"""To which the result of a tool can be shortened."""
+MAX_QUOTED_CHARS = 60
+"""Of a pinned message that is named in a warning."""
 MAX_COMPACTIONS = 4
 """Compactions in a row, each aiming lower, before the step is given up."""
 SQUEEZE = 0.85
@@ -199,6 +223,29 @@ class RequestBuilder:
         )
         return planned.only_from_evidence() if self.strict else planned
 
+    def documents_room(self, agent: Agent, asked: ChatMessage, question: str, beside: int) -> DocumentRoom:
+        """What the documents of a stored question may take: what is left beside it, the instructions, the recent
+        messages, a summary, and so many tokens of passages."""
+        info, budget, can_read = self._info, self.budget, self.can_read(agent)
+        own = self.tokenizer.count(asked.text)
+        if info.needs_notes:  # it reads the passages only
+            return DocumentRoom(tokens=max(0, budget.messages - own), share=MAX_DOCUMENT_SHARE, excerpts=False)
+        permanent = [each for each in self._selected(agent, "").items if not _rank(each)]
+        plan = RequestPlan(items=(_instructions(agent, info), *permanent), can_read=can_read)
+        assembled = self.assemble(plan)
+        window = self._history.window
+        sized = [self._sized(message, assembled, window) for message in window.live if message.id != asked.id]
+        recent = recent_start([*sized, LiveMessage(id=asked.id, tokens=0, opens_turn=True)], self.compactor.policy.keep)
+        gives_way = sum(
+            each.attached if place >= recent or each.pinned else each.tokens for place, each in enumerate(sized)
+        )
+        summary = int(SUMMARY_RESERVE * budget.cap) if recent and not window.summary else 0
+        room = budget.cap - (assembled.usage.total - gives_way) - summary
+        left = int(room * assembled.usage.counted / assembled.usage.total) - beside
+        if can_read:
+            left, question = min(left, budget.messages - own), ""
+        return DocumentRoom(tokens=max(0, left), share=MAX_DOCUMENT_SHARE if can_read else 1.0, question=question)
+
     def assemble(self, plan: RequestPlan) -> AssembledRequest:
         """The request as it is now, however large."""
         shown = self.privacy.shown()
@@ -217,24 +264,61 @@ class RequestBuilder:
 
     async def build(self, plan: RequestPlan, emit: Emit) -> AssembledRequest:
         """The request once it fits, compacting where it does not. Raises `UsageError` where it cannot be made to."""
-        assembled = self.assemble(plan)
         if self._info.needs_notes:
-            return assembled  # it only quotes, and has no window
-        budget = assembled.budget
+            return self.assemble(plan)  # it only quotes, and has no window
         for attempt in range(MAX_COMPACTIONS):
-            if not is_full(assembled.usage, budget):
+            assembled = self._without_extras(plan)
+            if not is_full(assembled.usage, assembled.budget):
                 break
             found = self.plan_compaction(assembled, squeeze=SQUEEZE**attempt)
             if found is None or not await self._is_allowed(found, assembled):
                 break
-            if warning := self._shortened(found):
-                await emit(warning)
             await emit(Compacting(messages=len(found.archived), tokens=assembled.usage.total))
             await self.compactor.run(assembled, found, emit)
-            assembled = self.assemble(plan)
-        if assembled.usage.total > budget.cap:
-            raise _too_full(assembled.usage.total, budget)
+            for warning in self._shortened(found):
+                await emit(warning)
+        assembled = self._filled(plan)
+        if assembled.usage.total > assembled.budget.cap:
+            raise _too_full(assembled.usage.total, assembled.budget)
         return assembled
+
+    def _without_extras(self, plan: RequestPlan) -> AssembledRequest:
+        """The request by which it is decided whether older messages leave: what is sent for this message only, because
+        it may be relevant, does not make it full."""
+        assembled = self.assemble(plan)
+        extras = [each for each in plan.items if _rank(each) >= _Rank.RECALLED]
+        is_over = is_full(assembled.usage, assembled.budget)
+        return self.assemble(plan.without(extras)) if is_over and extras else assembled
+
+    def _filled(self, plan: RequestPlan) -> AssembledRequest:
+        """The request with as much as fits of what may be left out: the summary first, then memory, recalled messages,
+        and what the message calls for."""
+        whole = self.assemble(plan)
+        cap = whole.budget.cap
+        if whole.usage.total <= cap:
+            return whole
+        optional = sorted((each for each in plan.items if _rank(each)), key=_rank)
+        least = self.assemble(replace(plan.without(optional), omits_summary=True))
+        room, scale = cap - least.usage.total, least.usage.total / least.usage.counted
+        summary = sum(item.tokens for item in whole.context.items if item.type == "summary")
+        omits_summary = scale * summary > room
+        room -= 0 if omits_summary else ceil(scale * summary)
+        left_out: list[PromptItem] = []
+        for each in optional:
+            tokens = ceil(scale * (self.tokenizer.count(each.text) + 1))
+            if tokens <= room:
+                room -= tokens
+            else:
+                left_out.append(each)
+        while True:
+            filled = self.assemble(replace(plan.without(left_out), omits_summary=omits_summary))
+            kept = [each for each in optional if each not in left_out]
+            if filled.usage.total <= cap or not (kept or not omits_summary):
+                return filled
+            if kept:
+                left_out.append(kept[-1])
+            else:
+                omits_summary = True
 
     def plan_compaction(
         self,
@@ -250,11 +334,33 @@ class RequestBuilder:
         window = self._history.window
         limits = compaction_limits(assembled)
         limits = replace(limits, cap=int(squeeze * limits.cap), goal=int(squeeze * limits.goal))
-        sized = [_sized(message, assembled, window) for message in window.live]
+        sized = [self._sized(message, assembled, window) for message in window.live]
         try:
             return plan_compaction(strategy or policy.strategy, sized, limits, keep or policy.keep, on_demand=now)
         except TooFull as error:
             raise _too_full(assembled.usage.total, assembled.budget) from error
+
+    def _sized(self, message: ChatMessage, assembled: AssembledRequest, window: Window) -> LiveMessage:
+        tokens = assembled.sizes.get(message.id, 0)
+        return LiveMessage(
+            id=message.id,
+            tokens=tokens,
+            attached=max(0, tokens - self._own_tokens(message, assembled)),
+            opens_turn=message.role == "user",
+            has_tools=any(isinstance(part, ToolCallPart | ToolResultPart) for part in message.parts),
+            pinned=message.id in window.pinned,
+            priority=message.priority,
+        )
+
+    def _own_tokens(self, message: ChatMessage, assembled: AssembledRequest) -> int:
+        """What a message takes without the documents or the results that it brings along."""
+        scale = assembled.usage.total / assembled.usage.counted
+        results = sum(isinstance(part, ToolResultPart) for part in message.parts)
+        if results:
+            return ceil(scale * results * (MESSAGE_OVERHEAD + LEAST_RESULT_TOKENS))
+        if message.role != "user":
+            return assembled.sizes.get(message.id, 0)
+        return ceil(scale * (MESSAGE_OVERHEAD + self.tokenizer.count(message.text)))
 
     async def _is_allowed(self, found: CompactionPlan, assembled: AssembledRequest) -> bool:
         policy, reviewer = self.compactor.policy, self.compactor.reviewer
@@ -262,14 +368,32 @@ class RequestBuilder:
             return False
         return not (policy.confirm and reviewer) or await reviewer.agrees(found, assembled.usage.total)
 
-    def _shortened(self, found: CompactionPlan) -> Warned | None:
+    def _shortened(self, found: CompactionPlan) -> Iterator[Warned]:
+        """What the user should know of a compaction that took more than older messages."""
+        if found.unpinned:
+            said = [message.text for message in self._history.thread if message.id in found.unpinned]
+            listed = ", ".join(f'"{shorten(text, MAX_QUOTED_CHARS)}"' for text in said)
+            yield Warned(
+                text=f"Pinned messages do not all fit beside your message. Archived: {listed}",
+                hint="Unpin some (/unpin), raise context.max_tokens, or choose a model with a larger window.",
+            )
         asked = self._history.last_question
         if asked is None or asked.id not in found.condensed:
-            return None
-        return Warned(
-            text="Your message, with its notes, is longer than the context has room for. The model gets a short form.",
-            hint="Ask about a part of it, raise context.max_tokens, or choose a model with a larger window.",
-        )
+            return
+        sent = self._history.window.condensed.get((asked.id, ""), "")
+        hint = "Ask about a part of it, raise context.max_tokens, or choose a model with a larger window."
+        if asked.text in sent:
+            yield Warned(
+                text="The notes that go with your message are longer than the context has room for. The model gets "
+                "a part of them.",
+                hint=hint,
+            )
+        else:
+            yield Warned(
+                text=f"Your message has {len(asked.text):,} characters, more than the context has room for. The model "
+                f"gets {len(sent):,} of them; the whole text is kept.",
+                hint=hint,
+            )
 
     def candidates(self, agent: Agent) -> list[Candidate]:
         """The rules, notes and tools that this agent may be given."""
@@ -408,33 +532,43 @@ def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:
     return prompt_item("system", agent.name, SMALL_AGENT if is_small else instructions(agent))
 
 
+class _Rank(IntEnum):
+    """What may be left out of a request that is too full: the highest rank first."""
+
+    NEEDED = 0
+    MEMORY = 1
+    RECALLED = 2
+    RELEVANT = 3
+    """Rules, notes and tools that the message calls for."""
+
+
+def _rank(each: PromptItem) -> _Rank:
+    item = each.item
+    if item.type == "memory":
+        return _Rank.MEMORY
+    if item.type == "recall":
+        return _Rank.RECALLED
+    is_relevant = item.include == "agent" and item.type in {"rule", "reference", "tool"}
+    return _Rank.RELEVANT if is_relevant else _Rank.NEEDED
+
+
 def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
-    """What the fixed parts of a request leave for the summary and the messages."""
+    """What the fixed parts of a request leave for the summary and the messages. Memory gives way before the cap."""
     usage, budget = assembled.usage, assembled.budget
     scale = usage.total / usage.counted
     summary = round(scale * sum(item.tokens for item in assembled.context.items if item.type == "summary"))
+    memory = int(scale * sum(item.tokens for item in assembled.context.items if item.type == "memory"))
     movable = summary + sum(assembled.sizes.values())
     fixed = usage.total - movable
     messages = usage.budgets["messages"]
     beside = messages.used - movable
     trigger = min(budget.trigger - fixed, messages.limit - beside)
     return TokenLimits(
-        cap=budget.cap - fixed,
+        cap=budget.cap - (fixed - memory),
         trigger=trigger,
         goal=int(GOAL_SHARE * trigger),
         summary_cap=int(SUMMARY_SHARE * budget.window),
         summary=summary,
-    )
-
-
-def _sized(message: ChatMessage, assembled: AssembledRequest, window: Window) -> LiveMessage:
-    return LiveMessage(
-        id=message.id,
-        tokens=assembled.sizes.get(message.id, 0),
-        opens_turn=message.role == "user",
-        has_tools=any(isinstance(part, ToolCallPart | ToolResultPart) for part in message.parts),
-        pinned=message.id in window.pinned,
-        priority=message.priority,
     )
 
 

@@ -110,7 +110,7 @@ class _Present:
 
 def _read_in(message: ChatMessage) -> dict[str, str]:
     """The digests of the notes, or parts of notes, that were sent with a message or read for it."""
-    files = {part.name: digest(part.text) for part in message.parts if _is_note(part)}
+    files = {part.name: part.digest or digest(part.text) for part in message.parts if _is_note(part)}
     return files | {
         each.relative_path: each.digest for each in message.references if each.relative_path and each.digest
     }

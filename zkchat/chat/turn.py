@@ -21,13 +21,13 @@ from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook, as_reference, look_up
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
 from zkchat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.context.documents import include_documents
+from zkchat.context.documents import DocumentRoom, include_documents
 from zkchat.context.formatting import augmented_text
 from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import Event, EvidenceFound, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage, DocumentReference, EvidencePart, FilePart, Part, TextPart
+from zkchat.model.message import ChatMessage, DocumentReference, Evidence, EvidencePart, FilePart, Part, TextPart
 from zkchat.model.profile import Agent
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.ports import ModelProvider, Tokenizer
@@ -187,24 +187,28 @@ class Turn:
     def _user_message(
         self, question: Question, asked: ChatMessage, references: tuple[DocumentReference, ...]
     ) -> ChatMessage:
-        budget = self.requests.budget
         own = self.tokenizer.count(question.text)
-        left = budget.messages - own
-        lasting = self.requests.lasting_notes(self.agent_for(question)) if references else ()
+        agent = self.agent_for(question)
+        can_read = self.requests.can_read(agent)
+        lasting = self.requests.lasting_notes(agent) if references else ()
         linked = [each for each in references if not is_sent_anyway(each, lasting)]
-        files, marked = include_documents(linked, self._text_of, self.tokenizer, left, partial(embedded, self.library))
-        parts: list[Part] = [TextPart(text=question.text), *files]
-        can_read = self.requests.can_read(self.agent_for(question))
         found = self._evidence(question, references, can_read=can_read)
         excerpts = find_excerpts(question.text) if self.provider.info.needs_notes else ()
         if excerpts and (found.is_doubtful or not found.evidence):
             found = Findings()
         self.further_passages[asked.id] = found.more
-        if found.evidence or found.nearest or excerpts:
+        room = DocumentRoom(tokens=0)
+        if any(reference.relative_path for reference in linked):
+            beside = sum(self.tokenizer.count(each.text) for each in found.evidence)
+            room = self.requests.documents_room(agent, asked, question.prose, beside)
+        files, marked = include_documents(linked, self._text_of, self.tokenizer, room, partial(embedded, self.library))
+        parts: list[Part] = [TextPart(text=question.text), *files]
+        evidence = found.evidence
+        if not (self.provider.info.needs_notes or self.provider.info.needs_evidence):
+            evidence = tuple(each for each in evidence if not _holds(files, each))
+        if evidence or found.nearest or excerpts:
             parts.append(
-                EvidencePart(
-                    evidence=found.evidence, nearest=found.nearest, is_doubtful=found.is_doubtful, excerpts=excerpts
-                )
+                EvidencePart(evidence=evidence, nearest=found.nearest, is_doubtful=found.is_doubtful, excerpts=excerpts)
             )
         user = asked.model_copy(
             update={
@@ -328,6 +332,12 @@ class Turn:
             text=f"There is no agent '{addressed}', so {other} answers.",
             hint=f"There is: {', '.join(agent.name for agent in profiles.agents.values())}.",
         )
+
+
+def _holds(files: Iterable[FilePart], passage: Evidence) -> bool:
+    """Whether a document that goes along holds the passage anyway."""
+    names = (passage.relative_path, f"{passage.relative_path}#{passage.heading}")
+    return any(file.name in names and (not file.extent or passage.text in file.text) for file in files)
 
 
 def _failed(error: ZkchatError, message: ChatMessage | None = None) -> TurnFailed:

@@ -5,7 +5,7 @@ lasting items, summary, history; what is meant for one message only goes with th
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -32,6 +32,8 @@ from zkchat.vault.search.question_terms import topic_terms
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens that chat templates add to each message."""
+OPENED_BY_ASSISTANT: Final = "(You spoke first in this conversation.)"
+"""Stands before an answer without a question, as imported conversations may begin with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +92,8 @@ class RequestPlan:
     """The share of the prompt budget that may be used; less once a server has found a prompt too long."""
     last_turn_only: bool = False
     """For a model that does not read earlier messages."""
+    omits_summary: bool = False
+    """Where there is no room for the summary of earlier messages this time."""
 
     @property
     def offers_tools(self) -> bool:
@@ -97,6 +101,14 @@ class RequestPlan:
 
     def with_items(self, items: Iterable[PromptItem]) -> "RequestPlan":
         return replace(self, items=(*self.items, *items))
+
+    def without(self, items: Collection[PromptItem]) -> "RequestPlan":
+        """The plan without these items, which are recorded as left out for lack of room."""
+        if not items:
+            return self
+        left_out = (LeftOut(item=each.item, why="budget") for each in items)
+        kept = tuple(each for each in self.items if each not in items)
+        return replace(self, items=kept, left_out=(*self.left_out, *left_out))
 
     def without_tools(self) -> "RequestPlan":
         return replace(self, items=tuple(each for each in self.items if each.item.type != "tool"))
@@ -149,12 +161,13 @@ class Assembler:
         contents: dict[str, str] = {}
         self._formatted = self._format_window(window, plan.can_read)
         items = [*_items(plan, window, self._formatted.values(), self._tokenizer, contents)]
-        counts = _counts(items)
-        # Instructions and tools that leave no room for a question are an error; a long history is not.
-        budget.left_for_messages(system=counts.system, tools=counts.tools)
         record = RequestContext(agent=plan.agent, can_read=plan.can_read, items=tuple(items), left_out=plan.left_out)
         messages = {message.id: message for message in window.live}
         request = request_from(record, messages, contents, {id_: each.prompt for id_, each in self._formatted.items()})
+        counts = _counts(items)
+        counts = replace(counts, messages=counts.messages + self._joining_tokens(request, items))
+        # Instructions and tools that leave no room for a question are an error; a long history is not.
+        budget.left_for_messages(system=counts.system, tools=counts.tools)
         self._features = {
             said.text: self._features.get(said.text) or features_of(said.text) for said in request.messages
         }
@@ -171,6 +184,15 @@ class Assembler:
             sizes={item.name: round(scale * item.tokens) for item in items if item.type == "message"},
             budget=budget,
         )
+
+    def _joining_tokens(self, request: ModelRequest, items: Sequence[RequestItem]) -> int:
+        """What messages take more together than apart, where some were joined or one was put before them."""
+        before = [message.role for each in self._formatted.values() for message in each.prompt]
+        said = [message for message in request.messages if message.role != "system"]
+        if before == [message.role for message in said]:
+            return 0
+        counted = sum(item.tokens for item in items if item.type == "message" or item.this_turn_only)
+        return prompt_tokens(said, self._tokenizer) - counted
 
     def _format_window(self, window: Window, can_read: bool) -> dict[str, _FormattedMessage]:
         short: dict[str, dict[str, str]] = {}
@@ -221,7 +243,7 @@ def request_from(
         short = json.loads(contents[item.digest]) if item.digest else {}
         prompt.extend(format_message(messages[item.name], can_read=context.can_read, condensed=short, beside=beside))
     return ModelRequest(
-        messages=tuple(prompt),
+        messages=alternating(prompt),
         tools=tuple(_tool(contents[item.digest], item.server) for item in sent if item.type == "tool"),
         evidence=tuple(found for part in evidence for found in part.evidence),
         nearest=tuple(found for part in evidence for found in part.nearest),
@@ -230,6 +252,23 @@ def request_from(
         is_small_talk=asked is not None and not evidence and not topic_terms(messages[asked.name].text),
         window=context.usage.window if context.usage else 0,
     )
+
+
+def alternating(prompt: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
+    """The messages with roles as strict chat templates demand: what one side said in a row is one message, and the
+    user speaks first."""
+    joined: list[PromptMessage] = []
+    for message in prompt:
+        last = joined[-1] if joined else None
+        if message.role == "assistant" and (last is None or last.role == "system"):
+            joined.append(PromptMessage(role="user", text=OPENED_BY_ASSISTANT))
+        elif last and last.role == message.role in {"user", "assistant"} and not last.tool_calls:
+            text = "\n\n".join(filter(None, [last.text, message.text]))
+            update = {"text": text, "tool_calls": message.tool_calls, "images": (*last.images, *message.images)}
+            joined[-1] = last.model_copy(update=update)
+            continue
+        joined.append(message)
+    return tuple(joined)
 
 
 @lru_cache
@@ -257,7 +296,7 @@ def _items(
     tools = [each for each in plan.items if each.item.type == "tool"]
     texts = [each for each in plan.items if each.item.type != "tool"]
     yield from (counted(each) for each in texts if not each.item.this_turn_only)
-    if summary := format_summary(window.summary) if window.summary else "":
+    if summary := format_summary(window.summary) if window.summary and not plan.omits_summary else "":
         marker = window.compactions[-1]
         yield counted(prompt_item("summary", marker.id, summary, reason="stands for the archived messages"))
     yield from (counted(each) for each in tools)
@@ -271,11 +310,7 @@ def _formatted(
     message: ChatMessage, short: Mapping[str, str], can_read: bool, tokenizer: Tokenizer
 ) -> _FormattedMessage:
     prompt = format_message(message, can_read=can_read, condensed=short)
-    tokens = sum(
-        MESSAGE_OVERHEAD
-        + sum(map(tokenizer.count, (each.text, *(f"{call.name} {call.arguments}" for call in each.tool_calls))))
-        for each in prompt
-    )
+    tokens = prompt_tokens(prompt, tokenizer)
     text = json.dumps(short, ensure_ascii=False) if short else ""
     contents = {digest(text): text} if text else {}
     item = RequestItem(type="message", name=message.id, tokens=tokens, digest="".join(contents))
@@ -285,10 +320,20 @@ def _formatted(
     )
 
 
+def prompt_tokens(prompt: Iterable[PromptMessage], tokenizer: Tokenizer) -> int:
+    return sum(
+        MESSAGE_OVERHEAD
+        + sum(map(tokenizer.count, (each.text, *(f"{call.name} {call.arguments}" for call in each.tool_calls))))
+        for each in prompt
+    )
+
+
 def _attached_items(message: ChatMessage, tokenizer: Tokenizer) -> Iterator[RequestItem]:
     for part in message.parts:
         if isinstance(part, FilePart):
-            yield _attached_item(message, "reference", part.name, part.text, "linked in the message", tokenizer)
+            reason = f"linked in the message; {part.extent}" if part.extent else "linked in the message"
+            item = _attached_item(message, "reference", part.name, part.text, reason, tokenizer)
+            yield item.model_copy(update={"digest": part.digest}) if part.digest else item
         elif isinstance(part, EvidencePart):
             for found in part.evidence:
                 yield _attached_item(

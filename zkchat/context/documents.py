@@ -1,12 +1,59 @@
-"""The documents that a message links to: which of them go into the request with it, and how much of each. Pure."""
+"""The documents that a message links to: which of them go into the request with it, and how much of each. Pure.
+
+A document that is too long goes in by its outline and by parts; what part it is, is said to the model and to the user.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+from typing import Final
 
+from zkchat.context.assembly import digest
+from zkchat.context.condensing import Count, condense_text
+from zkchat.context.strategies import truncation_level
 from zkchat.model.message import DocumentReference, FilePart
+from zkchat.model.text import counted
 from zkchat.ports import Tokenizer
+from zkchat.vault.notes.parse import parse_note
+from zkchat.vault.search.question_terms import topic_of, topic_terms
+from zkchat.vault.search.terms import terms
 
-MAX_DOCUMENT_SHARE = 0.20
-"""A document is included if it takes less than this share of what is left for messages; so are all embeds together."""
+MAX_DOCUMENT_SHARE: Final = 0.20
+"""A document is included whole if it takes less than this share of what is left for messages, where the model can read
+the rest by itself; so are all embeds together."""
+MIN_EXCERPT_TOKENS: Final = 24
+"""Below this no part of a document is worth sending."""
+OUTLINE_SHARE: Final = 0.2
+"""Of an excerpt: how much its outline may take."""
+OPENING_SHARE: Final = 0.15
+"""Of an excerpt: how much the beginning of the document may take, whatever the question is."""
+HEADING_WEIGHT: Final = 2.0
+"""How much more a word of the question counts in a heading."""
+_MARK_TOKENS: Final = 12
+"""What the mark takes at a place where something is left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRoom:
+    """The tokens that the documents of a message may take."""
+
+    tokens: int
+    share: float = 1.0
+    """How much of what is left one of them may take."""
+    question: str = ""
+    """What the sections of a long document are chosen by; empty for a model that can read on from its beginning."""
+    excerpts: bool = True
+    """Whether a document that is too long goes in by parts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """What is sent of a document."""
+
+    text: str
+    extent: str = ""
+    """Which part that is, in words; empty for the whole."""
 
 
 def no_embeds(_reference: DocumentReference, _text: str) -> tuple[DocumentReference, ...]:
@@ -18,23 +65,30 @@ def include_documents(
     references: Sequence[DocumentReference],
     text_of: Callable[[DocumentReference], str],
     tokenizer: Tokenizer,
-    left: int,
+    room: DocumentRoom,
     embeds_of: Callable[[DocumentReference, str], Sequence[DocumentReference]] = no_embeds,
 ) -> tuple[list[FilePart], list[DocumentReference]]:
-    """The documents that fit, in the order of the links, and one reference for each, marked where it is included.
+    """The documents, whole or in part, in the order of the links, and a reference for each that says what is included.
 
     Several sections of a document may be asked for, each by a reference of its own. What an included document embeds
     (`embeds_of` it and its text) comes after all that was linked, each once; the embeds of embeds stay out.
     """
     intake = _DocumentIntake(text_of, tokenizer)
-    for reference in references:
-        left -= intake.include(reference, MAX_DOCUMENT_SHARE * left)
-    for_embeds = MAX_DOCUMENT_SHARE * left
-    for reference, text in tuple(intake.included):
-        for embed in embeds_of(reference, text):
-            if not intake.covers(embed):
-                for_embeds -= intake.include(embed, for_embeds)
-    return [_part(reference, text) for reference, text in intake.included], list(intake.rows.values())
+    linked = [reference for reference in references if intake.consider(reference)]
+    sizes = [tokenizer.count(intake.texts[_name(reference)]) for reference in linked]
+    left = room.tokens
+    for place, (reference, size) in enumerate(zip(linked, sizes, strict=True)):
+        level = truncation_level(sizes[place:], left) if room.share == 1 else size
+        budget = min(size, level, int(room.share * left))
+        if (size <= budget or room.excerpts) and not intake.covers(reference):
+            left -= intake.include(reference, budget, room.question)
+    for_embeds = int(MAX_DOCUMENT_SHARE * left)
+    for reference in [each for each in linked if intake.is_whole(each)]:
+        for embed in embeds_of(reference, intake.texts[_name(reference)]):
+            is_new = not intake.covers(embed) and intake.consider(embed)
+            if is_new and tokenizer.count(intake.texts[_name(embed)]) <= for_embeds:
+                for_embeds -= intake.include(embed, for_embeds, "")
+    return intake.parts, list(intake.rows.values())
 
 
 class _DocumentIntake:
@@ -45,32 +99,49 @@ class _DocumentIntake:
         self._tokenizer = tokenizer
         self._seen: set[str] = set()
         self._whole: set[str | None] = set()
-        self.included: list[tuple[DocumentReference, str]] = []
+        self.texts: dict[str, str] = {}
+        """By name, of what was considered."""
+        self.parts: list[FilePart] = []
         self.rows: dict[str, DocumentReference] = {}
         """One for each document, by path; broken links by what they say."""
 
     def covers(self, reference: DocumentReference) -> bool:
-        """Whether this document or section was considered already, or is part of a document that is included."""
-        return _name(reference) in self._seen or reference.relative_path in self._whole
+        """Whether this document or section is included, or is part of a document that is."""
+        return reference.relative_path in self._whole or any(part.name == _name(reference) for part in self.parts)
 
-    def include(self, reference: DocumentReference, budget: float) -> int:
-        """Include the document if it takes less than `budget`; returns the tokens it takes."""
-        is_new = reference.relative_path is not None and not self.covers(reference)
+    def consider(self, reference: DocumentReference) -> bool:
+        """Whether it has text, and was not considered before."""
+        name = _name(reference)
+        is_new = reference.relative_path is not None and name not in self._seen
+        self._seen.add(name)
+        self._report(reference)
         text = self._text_of(reference) if is_new else ""
-        tokens = self._tokenizer.count(text)
-        fits = bool(text.strip()) and tokens < budget
-        if fits:
-            self.included.append((reference, text))
-            if not _anchor(reference):
-                self._whole.add(reference.relative_path)
-        self._seen.add(_name(reference))
-        key, row = reference.relative_path or reference.wikilink, reference.model_copy(update={"included": fits})
-        self.rows[key] = self.rows[key].merged_with(row) if key in self.rows else row
-        return tokens if fits else 0
+        if text.strip():
+            self.texts[name] = text
+        return bool(text.strip())
 
+    def is_whole(self, reference: DocumentReference) -> bool:
+        """Whether all of this document or section is included."""
+        return any(part.name == _name(reference) and not part.extent for part in self.parts)
 
-def _part(reference: DocumentReference, text: str) -> FilePart:
-    return FilePart(name=_name(reference), media_type="text/markdown", text=text)
+    def include(self, reference: DocumentReference, budget: int, question: str) -> int:
+        """Include as much of a document as that; returns the tokens it takes."""
+        name = _name(reference)
+        text = self.texts[name]
+        found = excerpt_document(text, budget, self._tokenizer.count, question)
+        if not found.text:
+            return 0
+        whole = digest(text) if found.extent else ""
+        part = FilePart(name=name, media_type="text/markdown", text=found.text, extent=found.extent, digest=whole)
+        self.parts.append(part)
+        if not _anchor(reference) and not found.extent:
+            self._whole.add(reference.relative_path)
+        self._report(reference.model_copy(update={"included": True, "extent": found.extent, "hits": 0}))
+        return self._tokenizer.count(found.text)
+
+    def _report(self, reference: DocumentReference) -> None:
+        key = reference.relative_path or reference.wikilink
+        self.rows[key] = self.rows[key].merged_with(reference) if key in self.rows else reference
 
 
 def _anchor(reference: DocumentReference) -> str:
@@ -80,3 +151,112 @@ def _anchor(reference: DocumentReference) -> str:
 def _name(reference: DocumentReference) -> str:
     anchor = _anchor(reference)
     return f"{reference.relative_path}#{anchor}" if anchor else f"{reference.relative_path}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _DocumentSection:
+    """What stands under one heading, up to the next."""
+
+    heading: str
+    level: int
+    text: str
+    """With its heading."""
+
+
+def excerpt_document(text: str, budget: int, count: Count, question: str = "") -> Excerpt:
+    """At most `budget` tokens of a document: all of it, else its outline, its beginning, and the sections that bear on
+    the question; without one, its outline and its beginning. Nothing where there is no room for any of it."""
+    if count(text) <= budget:
+        return Excerpt(text=text)
+    if budget < MIN_EXCERPT_TOKENS:
+        return Excerpt(text="")
+    sections = _sections(text)
+    if len(sections) < 2:
+        short = condense_text(text, budget, count, question=question)
+        return Excerpt(text=short, extent=_share(short, text))
+    outline = _outline(sections, int(OUTLINE_SHARE * budget), count)
+    taken = count(outline)
+    for squeeze in range(_MARK_TOKENS, budget, max(1, budget // 20)):
+        chosen = _chosen(sections, budget - taken - squeeze, count, question)
+        body = _with_marks(sections, chosen)
+        excerpt = "\n\n".join(filter(None, [outline, body]))
+        if count(excerpt) <= budget:
+            what = f"{len(chosen)} of {counted(len(sections), 'section')}" if chosen else ""
+            extent = " and ".join(filter(None, ["outline" if outline else "", what]))
+            return Excerpt(text=excerpt, extent=f"{extent}, {_share(body, text)}" if chosen else extent)
+    return Excerpt(text=condense_text(text, budget, count, question=question), extent="a part")
+
+
+def _share(part: str, text: str) -> str:
+    return f"about {max(1, min(99, round(100 * len(part) / len(text))))} % of its text"
+
+
+def _sections(text: str) -> list[_DocumentSection]:
+    note = parse_note("", text)
+    starts = [(heading.start, heading.text, heading.level) for heading in note.headings]
+    if not starts or text[note.body_start : starts[0][0]].strip():
+        starts.insert(0, (note.body_start, "", 0))
+    ends = [*(start for start, _, _ in starts), len(text)]
+    return [
+        _DocumentSection(heading=heading, level=level, text=text[start:end].strip())
+        for (start, heading, level), (_, end) in zip(starts, pairwise(ends), strict=True)
+    ]
+
+
+def _outline(sections: Sequence[_DocumentSection], budget: int, count: Count) -> str:
+    """The headings, without the lowest levels where they are too many; empty where there is no room for any."""
+    for deepest in range(6, 0, -1):
+        lines = [f"{'  ' * (each.level - 1)}- {each.heading}" for each in sections if 0 < each.level <= deepest]
+        outline = "\n".join(["Outline:", *lines])
+        if count(outline) <= budget:
+            return outline if lines else ""
+    return ""
+
+
+def _chosen(sections: Sequence[_DocumentSection], room: int, count: Count, question: str) -> dict[int, str]:
+    """By number, the text of each section that is sent, shortened where it does not fit."""
+    scores = _scores(sections, question)
+    sizes = [count(section.text) + 2 for section in sections]
+    if question and not any(scores):  # it asks for the whole: something of each section
+        level = truncation_level(sizes, room)
+        if level >= MIN_EXCERPT_TOKENS:
+            return {number: condense_text(each.text, level - 2, count) for number, each in enumerate(sections)}
+    best = sorted((number for number, score in enumerate(scores) if score), key=lambda number: -scores[number])
+    opening = int(OPENING_SHARE * room) if best and best[0] != 0 else room
+    chosen: dict[int, str] = {}
+    for number, limit in [
+        (0, opening),
+        *((number, room) for number in best),
+        *((n, room) for n in range(len(sections))),
+    ]:
+        left = min(limit, room - sum(count(text) + 2 for text in chosen.values()) - _MARK_TOKENS * len(best and chosen))
+        if number in chosen or left < MIN_EXCERPT_TOKENS:
+            continue
+        chosen[number] = condense_text(sections[number].text, left - 2, count, question=question)
+    return dict(sorted(chosen.items()))
+
+
+def _scores(sections: Sequence[_DocumentSection], question: str) -> list[float]:
+    """How much each section bears on the question: its words, the rarer in the document the more."""
+    asked = topic_terms(topic_of(question)) if question else frozenset()
+    if not asked:
+        return [0.0] * len(sections)
+    held = [frozenset(terms(section.text)) & asked for section in sections]
+    named = [frozenset(terms(section.heading)) & asked for section in sections]
+    weights = {term: log(1 + len(sections) / (1 + sum(term in each for each in held))) for term in asked}
+    return [
+        sum(weights[term] * (HEADING_WEIGHT if term in heading else 1.0) for term in found)
+        for found, heading in zip(held, named, strict=True)
+    ]
+
+
+def _with_marks(sections: Sequence[_DocumentSection], chosen: dict[int, str]) -> str:
+    pieces: list[str] = []
+    following = 0
+    for number in (*chosen, len(sections)):
+        if number > following:
+            pieces.append(f"[… {counted(number - following, 'section')} left out …]")
+        if number < len(sections):
+            pieces.append(chosen[number])
+        following = number + 1
+    return "\n\n".join(pieces)

@@ -20,7 +20,7 @@ from zkchat.model.prompt import PromptMessage
 from zkchat.model.quotation import place_of
 from zkchat.model.session import IndexedMessage
 
-_DOCUMENT: Final = re.compile(r'<document path="([^"\n]*)">\n(.*?)(?:\n</document>|\Z)', re.DOTALL)
+_DOCUMENT: Final = re.compile(r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n(.*?)(?:\n</document>|\Z)', re.DOTALL)
 
 
 def format_message(
@@ -56,7 +56,7 @@ def augmented_text(message: ChatMessage, *, can_read: bool) -> str:
     blocks = [
         message.text,
         _reference_list(message.references, can_read=can_read),
-        *(format_document(part.name, part.text) for part in message.parts if isinstance(part, FilePart)),
+        *(format_document(part.name, part.text, part.extent) for part in message.parts if isinstance(part, FilePart)),
         *(format_evidence(part.evidence) for part in message.parts if isinstance(part, EvidencePart) and part.evidence),
     ]
     return "\n\n".join(block for block in blocks if block)
@@ -67,7 +67,9 @@ def _reference_list(references: Sequence[DocumentReference], *, can_read: bool) 
     if not linked:
         return ""
     lines = ["Referenced Documents:", *(_reference_line(reference) for reference in linked)]
-    if can_read and any(reference.relative_path and not reference.included for reference in linked):
+    if can_read and any(each.extent for each in linked):
+        lines.append("(read_document gives the text of those that do not follow below, or follow in part.)")
+    elif can_read and any(reference.relative_path and not reference.included for reference in linked):
         lines.append("(read_document gives the text of those that do not follow below.)")
     return "\n".join(lines)
 
@@ -109,9 +111,10 @@ def format_summary(part: CompactionPart) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def format_document(path: str, text: str) -> str:
+def format_document(path: str, text: str, extent: str = "") -> str:
     """What a note says, marked as data. A note cannot close its own wrapping and pass for something else."""
-    return f'<document path="{escape(path)}">\n{_contained(text, "document")}\n</document>'
+    part = f' part="{escape(extent)}"' if extent else ""
+    return f'<document path="{escape(path)}"{part}>\n{_contained(text, "document")}\n</document>'
 
 
 def documents_in(text: str) -> list[tuple[str, str]]:

@@ -99,6 +99,8 @@ class DocumentReference(Value):
     hits: int = 1
     included: bool = False
     """Whether text of the document stood in the request."""
+    extent: str = ""
+    """Which part of it that was, in words; empty for the whole."""
     digest: str = ""
     """Of the whole text as a tool read it, so that a later change can be noticed; empty where none did."""
     cited: bool = False
@@ -137,11 +139,17 @@ class DocumentReference(Value):
                 "summary": first.summary or second.summary,
                 "hits": first.hits + second.hits,
                 "included": first.included or second.included,
+                "extent": _widest_extent(first, second),
                 "digest": other.digest or self.digest,
                 "cited": first.cited or second.cited,
                 "unverified": first.unverified and second.unverified,
             }
         )
+
+
+def _widest_extent(first: DocumentReference, second: DocumentReference) -> str:
+    given = [each.extent for each in (first, second) if each.included]
+    return "" if "" in given else next(iter(given), "")
 
 
 OMIT_DEFAULTS: Final = "briefly"
@@ -303,6 +311,10 @@ class FilePart(Value):
     name: str
     media_type: str = "text/plain"
     text: str
+    extent: str = ""
+    """Which part of the file the text is, in words; empty for the whole."""
+    digest: str = ""
+    """Of the whole text, where this is a part of it."""
 
 
 class ImagePart(Value):

@@ -12,7 +12,7 @@ from tests.support.libraries import Located, library_of
 from zkchat.chat.mentions import is_mentioned
 from zkchat.chat.question import Question
 from zkchat.chat.references import embedded, resolve_links
-from zkchat.context.documents import include_documents
+from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageError
 from zkchat.model.message import DocumentReference
@@ -58,7 +58,13 @@ def included(library: Library, message: str, left: int = 10_000) -> Included:
         return library.section(reference.relative_path or "", reference.anchor if reference.anchor_found else "")
 
     references = resolve_links(library, Question.parse(message).links)
-    parts, marked = include_documents(references, text_of, Estimate(), left, partial(embedded, library))
+    parts, marked = include_documents(
+        references,
+        text_of,
+        Estimate(),
+        DocumentRoom(tokens=left, share=MAX_DOCUMENT_SHARE, excerpts=False),
+        partial(embedded, library),
+    )
     assert len({part.name for part in parts}) == len(parts)
     return {part.name: part.text for part in parts}, marked
 

@@ -140,15 +140,17 @@ def test_a_session_is_titled_by_its_first_message(library: Library, store: Sessi
     assert [message.text for message in talk.messages][-2:] == ["And then?", "b"]
 
 
-def test_a_linked_section_goes_into_the_request_and_a_long_note_is_pointed_to(
+def test_a_linked_section_goes_into_the_request_and_the_beginning_of_a_long_note(
     library: Library, store: SessionsInMemory
 ) -> None:
     provider = scripted([[{"text": "ok"}]])
     say(conversation(library, store, provider), "Compare [[Sleep#Naps]] with [[Long]] and [[Nowhere]].")
     user = stored(store)[0]
-    assert [part.name for part in user.parts if isinstance(part, FilePart)] == ["Sleep.md#Naps"]
+    files = [part for part in user.parts if isinstance(part, FilePart)]
+    assert [(part.name, bool(part.extent)) for part in files] == [("Sleep.md#Naps", False), ("Long.md", True)]
     (request,) = provider.requests
     sent = request.messages[-1].text
+    assert f'<document path="Long.md" part="{files[1].extent}">' in sent
     assert "Twenty minutes at most." in sent
     assert "Adults need" not in sent
     assert "read_document gives the text" in sent
@@ -310,7 +312,7 @@ def test_a_message_over_the_window_is_kept_whole_and_sent_in_a_short_form(
     provider = scripted([[{"text": "ok"}]])
     events = say(conversation(library, store, provider), text)
     assert finished(events).message.text == "ok"
-    assert "longer than the context has room for" in of_kind(events, Warned)[0].text
+    assert f"Your message has {len(text):,} characters, more than" in of_kind(events, Warned)[0].text
     assert stored(store)[0].text == text
     sent = provider.requests[-1].messages[-1].text
     assert "Cats number" in sent

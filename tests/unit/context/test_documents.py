@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.context.documents import include_documents
+from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
 from zkchat.context.formatting import format_document
 from zkchat.context.selection import wants_evidence
 from zkchat.context.tokens import Estimate
@@ -12,34 +12,73 @@ def reference(path: str | None, **more: str) -> DocumentReference:
     return DocumentReference(wikilink=f"[[{path}]]", relative_path=path).model_copy(update=more)
 
 
-def test_a_small_document_is_included_and_a_large_one_is_not() -> None:
-    texts = {"small.md": "word " * 10, "large.md": "word " * 1000}
+def test_a_small_document_is_included_whole_and_a_large_one_in_part() -> None:
+    texts = {"small.md": "word " * 10, "large.md": "A word or two. " * 400}
     parts, marked = include_documents(
-        [reference("small.md"), reference("large.md")], lambda r: texts[r.relative_path or ""], Estimate(), left=1000
+        [reference("small.md"), reference("large.md")],
+        lambda r: texts[r.relative_path or ""],
+        Estimate(),
+        DocumentRoom(tokens=1000, share=MAX_DOCUMENT_SHARE),
     )
-    assert [part.name for part in parts] == ["small.md"]
-    assert [r.included for r in marked] == [True, False]
+    assert [(part.name, bool(part.extent)) for part in parts] == [("small.md", False), ("large.md", True)]
+    assert [(r.included, bool(r.extent)) for r in marked] == [(True, False), (True, True)]
+    assert 100 < Estimate().count(parts[1].text) <= 200
+
+
+def test_without_excerpts_a_large_document_stays_out() -> None:
+    parts, marked = include_documents(
+        [reference("large.md")],
+        lambda _: "A word or two. " * 400,
+        Estimate(),
+        DocumentRoom(tokens=1000, share=MAX_DOCUMENT_SHARE, excerpts=False),
+    )
+    assert parts == []
+    assert not marked[0].included
 
 
 def test_each_document_takes_from_what_is_left_for_the_next() -> None:
     parts, _ = include_documents(
-        [reference(f"{n}.md") for n in range(50)], lambda _: "1234567" * 95, Estimate(), left=1000
+        [reference(f"{n}.md") for n in range(50)],
+        lambda _: "1234567" * 95,
+        Estimate(),
+        DocumentRoom(tokens=1000, share=MAX_DOCUMENT_SHARE, excerpts=False),
     )
     # 190 of 1,000 fit under the fifth, 190 of 810 do not.
     assert [part.name for part in parts] == ["0.md"]
+
+
+def test_several_documents_share_the_room_of_a_model_that_cannot_read_on() -> None:
+    texts = {"a.md": "One sentence of a. " * 300, "b.md": "Short b.", "c.md": "One sentence of c. " * 300}
+    parts, _ = include_documents(
+        [reference(name) for name in texts],
+        lambda r: texts[r.relative_path or ""],
+        Estimate(),
+        DocumentRoom(tokens=1000),
+    )
+    sizes = {part.name: Estimate().count(part.text) for part in parts}
+    assert sizes["b.md"] == Estimate().count("Short b.")
+    assert all(sizes[name] > 400 for name in ("a.md", "c.md"))
+    assert sum(sizes.values()) <= 1000
 
 
 def test_a_broken_link_is_never_read() -> None:
     def refuse(_: DocumentReference) -> str:
         raise AssertionError("read")
 
-    parts, marked = include_documents([reference(None)], refuse, Estimate(), left=1000)
+    parts, marked = include_documents(
+        [reference(None)], refuse, Estimate(), DocumentRoom(tokens=1000, share=MAX_DOCUMENT_SHARE)
+    )
     assert parts == []
     assert not marked[0].included
 
 
 def test_a_section_is_named_with_its_heading() -> None:
-    parts, _ = include_documents([reference("a.md", anchor="Titles")], lambda _: "text", Estimate(), left=1000)
+    parts, _ = include_documents(
+        [reference("a.md", anchor="Titles")],
+        lambda _: "text",
+        Estimate(),
+        DocumentRoom(tokens=1000, share=MAX_DOCUMENT_SHARE),
+    )
     assert parts[0].name == "a.md#Titles"
 
 

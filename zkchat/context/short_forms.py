@@ -1,0 +1,71 @@
+"""Short forms of messages: what stays of one in the prompt when it, or what it brings along, is too long. Pure."""
+
+from typing import Final
+
+from zkchat.context.condensing import Count, condense_message
+from zkchat.context.documents import MIN_EXCERPT_TOKENS, excerpt_document
+from zkchat.context.formatting import augmented_text
+from zkchat.context.strategies import truncation_level
+from zkchat.model.message import ChatMessage, EvidencePart, FilePart, Part, TextPart
+
+_TAG_TOKENS: Final = 24
+"""What the tags around a document take, with its path."""
+
+
+def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: bool) -> str:
+    """A message in at most `budget` tokens: its words as they are, and of its documents what there is room for; only
+    where the words alone are too long, a short form of them."""
+    words = _without_documents(message)
+    text = augmented_text(words, can_read=can_read)
+    if count(text) > budget:
+        return message.text if count(message.text) <= budget else condense_message(message.text, budget, count)
+    room = budget - count(text)
+    while room >= MIN_EXCERPT_TOKENS:
+        shown = _with_documents(message, words, room, count)
+        longer = augmented_text(shown, can_read=can_read)
+        over = count(longer) - budget
+        if over <= 0:
+            return longer
+        room -= max(over, budget // 50)
+    return text
+
+
+def _without_documents(message: ChatMessage) -> ChatMessage:
+    """The words of a message, and its links as links to documents that do not follow."""
+    references = tuple(each.model_copy(update={"included": False, "extent": ""}) for each in message.references)
+    parts = tuple(part for part in message.parts if isinstance(part, TextPart))
+    return message.model_copy(update={"parts": parts, "references": references})
+
+
+def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: Count) -> ChatMessage:
+    """The message with so many tokens of what it brings along: passages that answer first, then documents."""
+    passages: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, EvidencePart) and part.evidence:
+            tokens = count("\n".join(each.text for each in part.evidence)) + _TAG_TOKENS * len(part.evidence)
+            if tokens <= room:
+                passages.append(part)
+                room -= tokens
+    files = [part for part in message.parts if isinstance(part, FilePart)]
+    level = truncation_level([count(part.text) + _TAG_TOKENS for part in files], room) - _TAG_TOKENS
+    shortened = [_excerpt(part, level, count, message.text) for part in files]
+    included = {part.name: part.extent for part in shortened if part.text}
+    references = tuple(
+        each.model_copy(update={"included": True, "extent": included[name]})
+        if (name := _file_of(each.relative_path, included))
+        else each
+        for each in words.references
+    )
+    parts = (*words.parts, *(part for part in shortened if part.text), *passages)
+    return message.model_copy(update={"parts": parts, "references": references})
+
+
+def _excerpt(part: FilePart, budget: int, count: Count, question: str) -> FilePart:
+    found = excerpt_document(part.text, budget, count, question)
+    extent = part.extent if not found.extent else "a smaller part" if part.extent else found.extent
+    return part.model_copy(update={"text": found.text, "extent": extent})
+
+
+def _file_of(path: str | None, names: dict[str, str]) -> str:
+    """The name of the included document, or of a section of it, that a reference leads to; empty if there is none."""
+    return next((name for name in names if path and name.partition("#")[0] == path), "")
