@@ -6,10 +6,22 @@ from typing import Final
 
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
+from zkchat.context.condensing import split_question
+from zkchat.model.choices import DEFAULT_PRIORITY, PASTE_PRIORITY
 from zkchat.model.message import ChatMessage
 
 LONG_SHARE: Final = 0.8
 """Of what a prompt may take: a message that takes more is bound to be shortened."""
+
+
+PASTE_TOKENS: Final = 2_000
+"""From here on a message that is mostly material counts as a paste."""
+
+
+def priority_of(text: str, tokens: int) -> int:
+    """How important a message of the user is by itself: less than others if most of it is pasted."""
+    is_pasted = tokens > PASTE_TOKENS and 2 * len(split_question(text).material) > len(text)
+    return PASTE_PRIORITY if is_pasted else DEFAULT_PRIORITY
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from zkchat.chat.request import RequestBuilder
 from zkchat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.context.formatting import documents_in
 from zkchat.errors import PromptTooLong, ProviderError
+from zkchat.model.choices import TOOL_PRIORITY
 from zkchat.model.events import (
     PromptReady,
     ReferenceFound,
@@ -30,6 +31,7 @@ from zkchat.model.message import ChatMessage, DocumentReference, Status, ToolCal
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ThinkingChunk, ToolRequested
 from zkchat.model.quotation import no_answer
 from zkchat.model.session import MessageEntry
+from zkchat.model.text import counted
 from zkchat.ports import ModelProvider, Tokenizer, ToolOutcome
 from zkchat.tools.registry import MAX_ARGUMENTS_CHARS, Toolbox
 from zkchat.vault.library import Library
@@ -50,6 +52,7 @@ _MAX_DELTA: Final = 4_000
 """Characters that are shown, and written down, at once: between two deltas the user may stop the answer."""
 MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 TOO_SMALL = "This model is too small to know by itself."
+CUT = "\n(Cut here: the context has no room for more.)"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
 
@@ -252,10 +255,9 @@ class ToolLoop:
             await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments))
             outcome = await self._outcome(call, exchange)
             await report_references(exchange, outcome.references, emit)
-            results.append(self._bounded(kept, outcome, exchange))
-            await emit(
-                ToolFinished(call_id=kept.call_id, name=kept.name, summary=outcome.summary, failed=outcome.failed)
-            )
+            given = self._bounded(outcome, exchange)
+            results.append(ToolResultPart(call_id=kept.call_id, name=kept.name, text=given.text, failed=given.failed))
+            await emit(ToolFinished(call_id=kept.call_id, name=kept.name, summary=given.summary, failed=given.failed))
             await asyncio.sleep(0)
         if left_out := len(exchange.calls) - len(calls):
             text = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MAX_CALLS} at once.)"
@@ -264,7 +266,9 @@ class ToolLoop:
             await emit(Warned(text=f"{name} made {len(exchange.calls):,} calls at once: {left_out:,} were not run."))
         exchange.failed_rounds = exchange.failed_rounds + 1 if all(result.failed for result in results) else 0
         tokens = sum(self.tokenizer.count(result.text) for result in results)
-        answered = self.journal.next_message("tool", *results, context_type="tool_output", token_count=tokens)
+        answered = self.journal.next_message(
+            "tool", *results, context_type="tool_output", token_count=tokens, priority=TOOL_PRIORITY
+        )
         if warning := self.journal.append(MessageEntry(message=answered)):
             await emit(warning)
         exchange.draft = None  # that step is stored; what goes wrong before the next is not part of it
@@ -290,15 +294,21 @@ class ToolLoop:
         exchange.made.add((call.name, call.arguments))
         return await self.tools.call(call, {tool.name for tool in exchange.assembled.request.tools})
 
-    def _bounded(self, call: ToolCallPart, outcome: ToolOutcome, exchange: Exchange) -> ToolResultPart:
+    def _bounded(self, outcome: ToolOutcome, exchange: Exchange) -> ToolOutcome:
         """At most half of the tokens that are left, so that further calls and the answer still fit."""
-        text = outcome.text
-        tokens = self.tokenizer.count(text)
         limit = max(0, exchange.result_budget // 2)
-        if tokens > limit:
-            text = text[: len(text) * limit // tokens] + "\n(Cut here: the context has no room for more.)"
-        exchange.result_budget -= min(tokens, limit)
-        return ToolResultPart(call_id=call.call_id, name=call.name, text=text, failed=outcome.failed)
+        text = self._cut(outcome.text, limit)
+        tokens = self.tokenizer.count(text)
+        exchange.result_budget -= tokens
+        if text == outcome.text:
+            return outcome
+        return replace(outcome, text=text + CUT, summary=f"{outcome.summary}, cut to {counted(tokens, 'token')}")
+
+    def _cut(self, text: str, limit: int) -> str:
+        """The beginning of a text that takes no more tokens than the limit."""
+        while (tokens := self.tokenizer.count(text)) > limit:
+            text = text[: len(text) * limit // tokens]
+        return text
 
 
 def _loops(round_: int, exchange: Exchange) -> str:

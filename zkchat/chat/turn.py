@@ -12,6 +12,7 @@ from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.empty_answers import empty_answer_warning
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Asked, Journal
+from zkchat.chat.long_messages import priority_of
 from zkchat.chat.mentions import is_mentioned, problems_of
 from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
 from zkchat.chat.question import Question
@@ -215,6 +216,7 @@ class Turn:
                 "parts": tuple(parts),
                 "references": with_those_sent_anyway(marked, references, lasting),
                 "token_count": own,
+                "priority": priority_of(question.text, own),
             }
         )
         augmented = augmented_text(user, can_read=can_read)

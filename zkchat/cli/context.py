@@ -10,7 +10,6 @@ from zkchat.cli.context_compaction import clear, compact, stats
 from zkchat.cli.context_transfer import export_, import_
 from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_history
 from zkchat.errors import UsageError
-from zkchat.model.choices import DEFAULT_PRIORITY
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _thread_lines(history: "History", *, archived: bool) -> Iterator[str]:
             yield f"{number:>4}  ── {phrases.compaction(message)}{taken_back}"
         elif message.id not in history.archived:
             pinned = "  (pinned)" if message.id in history.window.pinned else ""
-            priority = "" if message.priority == DEFAULT_PRIORITY else f"  (priority {message.priority})"
+            priority = "" if message.has_usual_priority else f"  (priority {message.priority})"
             yield f"{number:>4}  {message.role}: {first_line(message)}{pinned}{priority}"
         elif archived:
             yield f"{number:>4}  (archived) {message.role}: {first_line(message)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
-from zkchat.model.choices import DEFAULT_PRIORITY, MAX_PRIORITY, Role
+from zkchat.model.choices import MAX_PRIORITY, Role
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def _local_time(at: datetime) -> str:
 
 def _message_lines(message: "ChatMessage") -> Iterator[str]:
     state = "" if message.status == "complete" else f"  ({message.status})"
-    state += "" if message.priority == DEFAULT_PRIORITY else f"  (priority {message.priority})"
+    state += "" if message.has_usual_priority else f"  (priority {message.priority})"
     yield f"[{message.role}]  {_local_time(message.created_at)}  {message.id}{state}"
     yield from (line for part in message.parts if (line := _format_part(part)))
     if message.error:

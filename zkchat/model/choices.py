@@ -38,6 +38,10 @@ ThinkingView = Literal["folded", "shown", "hidden"]
 
 DEFAULT_PRIORITY: Final = 5
 """Of a message; priorities go from 1 to 10."""
+TOOL_PRIORITY: Final = 3
+"""Of the results of tools: they can be looked up again."""
+PASTE_PRIORITY: Final = 4
+"""Of a long message that is mostly pasted: what was said of it matters longer."""
 KEEP_PRIORITY: Final = 8
 """From here on a message is kept word for word while it fits."""
 MAX_PRIORITY: Final = 10

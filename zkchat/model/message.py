@@ -21,6 +21,7 @@ from pydantic import (
 from zkchat.model.choices import (
     DEFAULT_PRIORITY,
     MAX_PRIORITY,
+    TOOL_PRIORITY,
     IncludeMode,
     ItemType,
     LeftOutReason,
@@ -450,6 +451,7 @@ class ChatMessage(Value):
     """As the provider reported it, not as we counted it."""
     context_type: ContextType = "primary"
     priority: Priority = DEFAULT_PRIORITY
+    """Those of tool results and of pasted text are lower by themselves."""
     status: Status = "complete"
     error: str = ""
     request_context: RequestContext | None = None
@@ -464,6 +466,11 @@ class ChatMessage(Value):
     def text(self) -> str:
         """What was said, without thinking, tool traffic and attachments."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @property
+    def has_usual_priority(self) -> bool:
+        """Whether nothing makes it more or less important than others of its role."""
+        return self.priority == DEFAULT_PRIORITY or (self.role == "tool" and self.priority == TOOL_PRIORITY)
 
     @property
     def thinking(self) -> str:

@@ -135,11 +135,12 @@ class _Explore:
         page = text[wanted.offset : wanted.offset + PAGE_CHARS]
         end = wanted.offset + len(page)
         reference = self._reference(path, included=True)
+        of_all = f" of {len(text):,}" if len(page) < len(text) else ""
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
         return ToolOutcome(
             text=format_document(path, page) + (more if end < len(text) else ""),
             references=(reference.model_copy(update={"digest": digest(text)}),),
-            summary=f"{len(page):,} characters",
+            summary=f"{len(page):,}{of_all} characters",
         )
 
     def find_excerpts(self, wanted: Find) -> ToolOutcome:

@@ -11,7 +11,7 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS, REPEATED
+from zkchat.chat.tool_loop import CUT, MAX_FAILED_ROUNDS, MAX_ROUNDS, REPEATED
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.events import (
@@ -296,11 +296,15 @@ def test_a_model_that_only_makes_bad_calls_is_asked_for_its_answer(library: Libr
 def test_results_of_tools_are_bounded_by_the_room_that_is_left(library: Library, store: SessionsInMemory) -> None:
     pages = [{"tool": "read_document", "arguments": {"relative_path": "Long.md", "offset": n * 8000}} for n in range(3)]
     provider = scripted([pages, [{"text": "ok"}]], context_limit=4000)
-    say(conversation(library, store, provider), "Read!")
+    events = say(conversation(library, store, provider), "Read!")
     results = [part for message in stored(store) for part in message.parts if isinstance(part, ToolResultPart)]
     assert all(part.text.endswith("no room for more.)") for part in results)
     sizes = [len(part.text) for part in results]
     assert sizes == sorted(sizes, reverse=True)
+    given = [f"cut to {Estimate().count(part.text.removesuffix(CUT)):,} tokens" for part in results]
+    summaries = [event.summary for event in of_kind(events, ToolFinished)]
+    assert [summary.rpartition(", ")[2] for summary in summaries] == given
+    assert "8,000 of " in summaries[0]
     last = provider.requests[-1]
     assert sum(Estimate().count(message.text) for message in last.messages) < 4000 - 512
 
@@ -373,3 +377,27 @@ def test_strictly_only_what_the_notes_say_is_answered(library: Library, store: S
     assert silent.abstained
     assert silent.message.text == NOTHING
     assert len(provider.requests) == 1
+
+
+def test_results_of_tools_are_less_important_than_what_is_said(library: Library, store: SessionsInMemory) -> None:
+    provider = scripted([[{"tool": "find_excerpts", "arguments": {"query": "adults"}}], [{"text": "Seven."}]])
+    say(conversation(library, store, provider), "How many hours do adults sleep?")
+    priorities = {(message.role, message.priority, message.has_usual_priority) for message in stored(store)}
+    assert priorities == {("user", 5, True), ("assistant", 5, True), ("tool", 3, True)}
+
+
+@pytest.mark.parametrize(
+    ("text", "priority"),
+    [
+        ("How many hours do adults sleep?", 5),
+        ("What went wrong here?\n\n" + "12:00 INFO a step of the nightly run is done\n" * 300, 4),
+        ("What went wrong here?\n\n" + "12:00 INFO a step of the nightly run is done\n" * 50, 5),
+        ("I have thought about this for a long time, and here is what I think. " * 200, 5),
+    ],
+)
+def test_a_message_that_is_mostly_pasted_is_less_important(
+    library: Library, store: SessionsInMemory, text: str, priority: int
+) -> None:
+    say(conversation(library, store, scripted([[{"text": "ok"}]], context_limit=32_768)), text)
+    asked = next(message for message in reversed(stored(store)) if message.role == "user")
+    assert asked.priority == priority

@@ -64,6 +64,7 @@ def test_a_long_document_comes_in_pages(box: Toolbox) -> None:
     second = use(box, "read_document", path="Long", offset=PAGE_CHARS)
     assert "are left" not in second.text
     assert second.text.count("x") == 100
+    assert [first.summary, second.summary] == ["8,000 of 8,100 characters", "100 of 8,100 characters"]
 
 
 def test_a_note_cannot_close_its_wrapping(box: Toolbox) -> None:

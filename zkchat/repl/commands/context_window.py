@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from zkchat.errors import UsageError
-from zkchat.model.choices import DEFAULT_PRIORITY
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.session import compaction_of
 from zkchat.model.text import counted
@@ -41,7 +40,7 @@ def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str])
     numbered = [*enumerate(messages, start=1)]
     if held := [str(number) for number, message in numbered if message.id in pinned]:
         yield f"Pinned: {', '.join(held)}."
-    others = [(number, message.priority) for number, message in numbered if message.priority != DEFAULT_PRIORITY]
+    others = [(number, message.priority) for number, message in numbered if not message.has_usual_priority]
     for priority in sorted({priority for _, priority in others}, reverse=True):
         numbers = ", ".join(str(number) for number, each in others if each == priority)
         yield f"Priority {priority}: {numbers} ({phrases.priority_effect(priority)})."

@@ -204,7 +204,7 @@ def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinn
 
     said = phrases.compaction(message) or sanitize_line(" ".join([message.text, *_tool_lines(message)]))
     remarks = "" if message.status == "complete" else f" ({message.status})"
-    remarks += "" if message.priority == DEFAULT_PRIORITY else f" (priority {message.priority})"
+    remarks += "" if message.has_usual_priority else f" (priority {message.priority})"
     start = f"{number:>4}{'*' if is_pinned else ' '} {sanitize_line(speaker(message)):<9} "
     width = max(20, context.surface.width - cell_len(start) - len(remarks))
     return start + _truncate_cells(said, width) + remarks

@@ -1,6 +1,6 @@
 """Commands for the items of the session (rules, notes, tools), its agent, and memory."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
@@ -8,6 +8,7 @@ from zkchat.chat.session_items import SessionItems
 from zkchat.context.selection import added_items
 from zkchat.errors import UsageError
 from zkchat.model.choices import SessionItemType
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import without_suffix
 from zkchat.model.trust import PAGES
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
@@ -44,7 +45,17 @@ async def rules(context: CommandContext, _argument: str) -> Outcome:
 
 
 async def tools(context: CommandContext, _argument: str) -> Outcome:
-    return _list(context, "tool", f"{context.conversation.model.name} calls no tools.")
+    outcome = _list(context, "tool", f"{context.conversation.model.name} calls no tools.")
+    if names := ", ".join(_without_room(context.conversation.messages)):
+        context.surface.print_dimmed(f"Left out of the last request, where tools had no more room: {names}")
+    return outcome
+
+
+def _without_room(messages: Sequence[ChatMessage]) -> list[str]:
+    """The tools that the last request had no room for."""
+    record = next((message.request_context for message in reversed(messages) if message.request_context), None)
+    left_out = record.left_out if record else ()
+    return [left.item.name for left in left_out if left.item.type == "tool" and left.why == "budget"]
 
 
 async def agent(context: CommandContext, argument: str) -> Outcome:
