@@ -22,7 +22,7 @@ from zkchat.model.message import (
     ToolResultPart,
     UnknownPart,
 )
-from zkchat.model.session import MessageEntry, messages_of
+from zkchat.model.session import HeadEntry, MessageEntry, messages_of
 from zkchat.ports import SessionStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -124,7 +124,12 @@ def test_every_part_of_a_message_is_shown_in_its_way(world: World) -> None:
     with store_of(world) as store:
         session = store.create("Parts")
         broken = ChatMessage(
-            id="m2", role="assistant", created_at=NOON + timedelta(hours=1), status="error", error="The line was cut."
+            id="m2",
+            parent_id="m1",
+            role="assistant",
+            created_at=NOON + timedelta(hours=1),
+            status="error",
+            error="The line was cut.",
         )
         store.append(session.id, [message("m1", *parts, role="assistant"), MessageEntry(message=broken)])
     shown = world.run("sessions", "show", "Parts").out
@@ -139,6 +144,29 @@ def test_every_part_of_a_message_is_shown_in_its_way(world: World) -> None:
     ]
     assert shown.splitlines()[-2].endswith("m2  (error)")
     assert shown.splitlines()[-1] == "The line was cut."
+
+
+def test_branches_are_shown_with_the_messages(world: World) -> None:
+    def said(id_: str, parent: str | None, text: str, role: Role = "user") -> MessageEntry:
+        entry = message(id_, TextPart(text=text), role=role)
+        return MessageEntry(message=entry.message.model_copy(update={"parent_id": parent}))
+
+    with store_of(world) as store:
+        session = store.create("Two ways")
+        store.append(session.id, [said("m1", None, "Sleep?"), said("m2", "m1", "Rest.", "assistant")])
+        assert "branches" not in world.run("sessions", "show", "Two ways").out
+        store.append(session.id, [said("m3", "m2", "Why?"), HeadEntry(message_id="m2"), said("m4", "m2", "How long?")])
+    shown = world.run("sessions", "show", "Two ways").out.splitlines()
+    assert shown[-3].startswith("2 branches; in a chat, /branch b1")
+    assert shown[-2].startswith("  b1")
+    assert shown[-2].endswith("  Why?")
+    assert shown[-1].startswith("* b2")
+    assert shown[-1].endswith("    3 messages  How long?")
+    branches = world.run("sessions", "show", "Two ways", "--json").json["branches"]
+    assert [(each["number"], each["head"], each["first_words"], each["is_current"]) for each in branches] == [
+        (1, "m3", "Why?", False),
+        (2, "m4", "How long?", True),
+    ]
 
 
 def test_messages_are_pinned_and_get_priorities(world: World, talk: str) -> None:

@@ -11,6 +11,7 @@ from zkchat.model.events import Event, Warned
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import (
+    Branch,
     EntryBody,
     HeadEntry,
     History,
@@ -20,6 +21,7 @@ from zkchat.model.session import (
     RestoreEntry,
     Session,
     Window,
+    branches_of,
 )
 from zkchat.render.console import Matches
 from zkchat.repl.command_context import CommandContext
@@ -102,6 +104,9 @@ class ConversationInMemory:
 
     def prioritise(self, message_id: str, priority: int) -> None:
         self.append(PriorityEntry(message_id=message_id, priority=priority))
+
+    def branches(self) -> list[Branch]:
+        return branches_of(self.history)
 
     def branch(self, message_id: str | None) -> None:
         self.append(HeadEntry(message_id=message_id))

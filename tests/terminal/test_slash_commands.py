@@ -115,9 +115,10 @@ def test_a_conversation_branches(chat: Chat) -> None:
     chat.say(" now", "Nine hours", "tokens")
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
     chat.say("And then?", "Ten hours", "tokens")
-    left = re.search(r"/branch (\w+) returns", chat.say("/branch 2", "goes on after message 2", "returns"))
+    left = re.search(r"/branch (b\d) returns", chat.say("/branch 2", "goes on after message 2", "returns"))
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
     assert left
+    chat.say("/branch", "b1", "You are after message 2, where a new branch begins.")
     chat.say(f"/branch {left[1]}", "goes on after message 4")
     chat.say("/history", "Nine hours.", "And then?", "Ten hours.")
 

@@ -31,6 +31,7 @@ from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import (
     AgentEntry,
+    Branch,
     HeadEntry,
     History,
     ItemsEntry,
@@ -40,6 +41,7 @@ from zkchat.model.session import (
     RestoreEntry,
     TitleEntry,
     Window,
+    branches_of,
     mark_condensed,
 )
 
@@ -390,6 +392,10 @@ class Conversation:
         """Go on after this message, or from the beginning; what came after it stays in the session."""
         known = self._known(message_id) if message_id is not None else None
         self._turn.journal.append(HeadEntry(message_id=known))
+
+    def branches(self) -> list[Branch]:
+        """The conversations that the session holds."""
+        return branches_of(self.history)
 
     def rename(self, title: str) -> None:
         self._turn.journal.append(TitleEntry(title=title))

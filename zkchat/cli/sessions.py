@@ -62,7 +62,7 @@ def show(
 ) -> None:
     """Show the messages of a session, or some of them."""
     from zkchat.compose import stores
-    from zkchat.model.session import EntryFilter, messages_of
+    from zkchat.model.session import EntryFilter, History, branches_of, messages_of
 
     io = current_io()
     wanted = EntryFilter(
@@ -73,15 +73,22 @@ def show(
     )
     with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)
-        messages = list(messages_of(store.entries(found.id, wanted)).values())
+        entries = store.entries(found.id, wanted)
+    messages = list(messages_of(entries).values())
+    branches = branches_of(History(entries)) if wanted == EntryFilter() else None  # what was left out may be a branch
     if json_output:
-        io.json({"session": found, "messages": messages})
+        io.json({"session": found, "messages": messages, "branches": branches})
         return
     io.out(f"{found.title or '(untitled)'}  {found.id}")
     for message in messages:
         io.out("")
         for line in _message_lines(message):
             io.out(line)
+    if branches and len(branches) > 1:
+        io.out(f"\n{len(branches)} branches; in a chat, /branch b1 goes to the first of them:")
+        for each in branches:
+            mark, used = "*" if each.is_current else " ", _local_time(each.updated_at)
+            io.out(f"{mark} b{each.number}  {used}  {each.messages:>5} messages  {each.first_words}")
 
 
 @app.command()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from zkchat.model.events import Event
     from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
     from zkchat.model.prompt import ModelInfo
-    from zkchat.model.session import Window
+    from zkchat.model.session import Branch, Window
     from zkchat.ports import SessionStore
     from zkchat.render.console import Matches
 
@@ -57,6 +57,10 @@ class CommandConversation(Protocol):
 
     def prioritise(self, message_id: str, priority: int) -> object:
         """Set the priority of a message, from 1 to 10."""
+        ...
+
+    def branches(self) -> "list[Branch]":
+        """The branches of the session, in the order in which they were begun."""
         ...
 
     def branch(self, message_id: str | None) -> object:

@@ -18,6 +18,7 @@ from zkchat.model.session import (
     PriorityEntry,
     RestoreEntry,
     TitleEntry,
+    branches_of,
     messages_of,
     thread_of,
 )
@@ -180,3 +181,18 @@ def test_what_follows_from_a_message_is_worked_out_once_and_again_when_it_is_sto
     first, again = said("a", text="one").message, said("a", text="two").message
     assert [once(first), once(first), once(again), once(again)] == ["ONE", "ONE", "TWO", "TWO"]
     assert worked == ["one", "two"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(BODIES, max_size=14))
+def test_every_message_is_on_a_branch_and_the_current_one_is_the_thread(bodies: list[EntryBody]) -> None:
+    history = History(entries(*bodies))
+    branches = branches_of(history)
+    assert [branch.number for branch in branches] == [*range(1, len(branches) + 1)]
+    heads = [branch.head for branch in branches]
+    assert len({*heads}) == len(heads)
+    assert {*heads} <= {*history.messages}
+    parents = {message.parent_id for message in history.messages.values()}
+    assert {*heads} == {*history.messages} - parents
+    current = [branch.head for branch in branches if branch.is_current]
+    assert current in ([], [history.thread[-1].id] if history.thread else [])

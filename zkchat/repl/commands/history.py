@@ -12,6 +12,7 @@ from zkchat.render import phrases
 from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch
 from zkchat.repl.commands.arguments import (
+    complete_message_number,
     is_answer,
     last_answer,
     last_question,
@@ -97,9 +98,9 @@ def _said_message(context: CommandContext, argument: str) -> ChatMessage:
 async def branch(context: CommandContext, argument: str) -> Outcome:
     messages = context.conversation.messages
     if not argument:
-        return _continue_after(context, last_question(context).parent_id)
+        return _list_branches(context)
     if not argument.removeprefix("#").isdigit():
-        return _continue_after(context, _message_with_id(context, argument).id)
+        return _continue_after(context, _head_named(context, argument))
     message = message_numbered(context, argument)
     if message.role == "user":
         return _continue_after(context, message.parent_id)
@@ -168,22 +169,52 @@ def complete_session(context: CommandContext, text: str) -> list[str]:
 
 
 def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
-    left = context.conversation.messages[-1]
-    context.conversation.branch(message_id)
-    count = len(context.conversation.messages)
+    conversation = context.conversation
+    left = next(iter(conversation.messages[-1:]), None)
+    if left and left.id == message_id:
+        raise UsageError("The conversation goes on there already.")
+    conversation.branch(message_id)
+    count = len(conversation.messages)
     place = f"after message {count}" if count else "at its beginning"
     context.surface.print(f"The conversation goes on {place}.")
-    context.surface.print_dimmed(f"/branch {left.id} returns to what came later.")
+    name = next((f"b{each.number}" for each in conversation.branches() if left and each.head == left.id), "")
+    if name:
+        context.surface.print_dimmed(f"/branch {name} returns to where it was; /branch lists all branches.")
     return NOTHING
 
 
-def _message_with_id(context: CommandContext, message_id: str) -> ChatMessage:
-    """Find a message in any branch."""
+def _list_branches(context: CommandContext) -> Outcome:
+    conversation = context.conversation
+    branches = conversation.branches()
+    if not branches:
+        raise UsageError("Nothing has been said yet.")
+    for each in branches:
+        mark = "*" if each.is_current else " "
+        start = f"{mark} b{each.number:<3} {_local(each.updated_at)}  {each.messages:>5} messages  "
+        words = sanitize_line(each.first_words) or "(no text)"
+        context.surface.print(start + _truncate_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
+    if not any(each.is_current for each in branches):
+        context.surface.print(f"You are after message {len(conversation.messages)}, where a new branch begins.")
+    context.surface.print_dimmed("* is the present one. /branch b1 goes to the first, /branch N on from message N.")
+    return NOTHING
+
+
+def _head_named(context: CommandContext, name: str) -> str:
+    """The last message of a branch, by the branch's name or by the id of any message."""
+    branches = context.conversation.branches()
+    if (digits := name.casefold().removeprefix("b")).isdigit():
+        hint = "/branch lists them."
+        return branches[parse_number(digits, len(branches), "branch", hint) - 1].head
     session_id = context.conversation.session_id
-    known = messages_of(context.store.entries(session_id)) if session_id else {}
-    if message_id not in known:
-        raise UsageError(f"There is no message {message_id!r} in this session.", hint="/history numbers them.")
-    return known[message_id]
+    if not session_id or name not in messages_of(context.store.entries(session_id)):
+        raise UsageError(f"There is no branch {name!r} in this session.", hint="/branch lists them.")
+    return name
+
+
+def complete_branch(context: CommandContext, text: str) -> list[str]:
+    """Complete branches, then numbers of messages."""
+    names = (f"b{branch.number}" for branch in context.conversation.branches())
+    return [*(name for name in names if name.startswith(text)), *complete_message_number(context, text)]
 
 
 def _print_whole(context: CommandContext, message: ChatMessage) -> None:

@@ -160,11 +160,11 @@ COMMANDS: Final[Sequence[Command]] = (
     Command(
         name="branch",
         arguments="[N]",
-        help="go on from message N",
-        details="After an answer, or in the place of a question; without N in the place of your last one. What came "
-        "later is kept, and you are told how to return to it.",
+        help="list, begin branches",
+        details="Without N, the branches of the session: b1, b2 …, with their first words. /branch b1 returns to one, "
+        "/branch 4 goes on after answer 4, or in the place of question 4. What came later is kept as a branch.",
         act=history.branch,
-        complete=complete_message_number,
+        complete=history.complete_branch,
     ),
     Command(
         name="history",

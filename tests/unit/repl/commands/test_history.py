@@ -179,9 +179,37 @@ def test_a_compaction_has_no_priority_and_is_not_pinned(harness: CommandHarness,
     assert not harness.conversation.window.pinned
 
 
-def test_branch_goes_back_before_the_last_question(harness: CommandHarness) -> None:
-    assert "goes on after message 2" in typed(harness, "/branch")
-    assert said(harness) == ["What is sleep?", "Rest."]
+def test_branches_are_listed_with_their_first_words_and_returned_to(harness: CommandHarness) -> None:
+    assert typed(harness, "/branch").splitlines()[0].endswith("4 messages  What is sleep?")
+    typed(harness, "/branch 2")
+    assert typed(harness, "/branch").splitlines()[1] == "You are after message 2, where a new branch begins."
+    harness.exchange("How deep\x1b?", "Deeper.")
+    first, second, footer = typed(harness, "/branch").splitlines()
+    assert first.startswith("  b1 ")
+    assert first.endswith(" 4 messages  How long?")
+    assert second.startswith("* b2 ")
+    assert second.endswith(" 4 messages  How deep␛?")
+    assert "/branch b1" in footer
+    assert "goes on after message 4" in typed(harness, "/branch b1")
+    assert said(harness)[-1] == "Seven hours."
+    assert typed(harness, "/branch b1") == "The conversation goes on there already."
+    assert "goes on after message 4" in typed(harness, "/branch B2")
+    assert said(harness)[-1] == "Deeper."
+    assert typed(harness, "/branch b3") == "There is no branch 3: there are 2. /branch lists them."
+    assert completions(harness.context, "/branch b") == ["b1", "b2"]
+
+
+def test_answers_to_one_question_are_branches_by_what_they_say(harness: CommandHarness) -> None:
+    harness.conversation.branch("m3")
+    harness.conversation.add("assistant", "Eight hours.")
+    assert [line.split("messages  ")[1] for line in typed(harness, "/branch").splitlines()[:2]] == [
+        "Seven hours.",
+        "Eight hours.",
+    ]
+
+
+def test_before_the_first_message_there_is_no_branch() -> None:
+    assert typed(CommandHarness(), "/branch") == "Nothing has been said yet."
 
 
 @pytest.mark.parametrize(("number", "left"), [("1", 0), ("2", 2), ("3", 2), ("#2", 2)])
@@ -197,7 +225,7 @@ def test_the_beginning_of_a_conversation_is_shown_as_such(harness: CommandHarnes
 
 
 def test_what_a_branch_left_can_be_returned_to(harness: CommandHarness) -> None:
-    assert "/branch m4 returns to what came later." in typed(harness, "/branch 1")
+    assert "/branch b1 returns to where it was" in typed(harness, "/branch 1")
     harness.exchange("What is light?", "Waves.")
     typed(harness, "/branch m4")
     assert said(harness) == ["What is sleep?", "Rest.", "How long?", "Seven hours."]
@@ -221,8 +249,8 @@ def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarn
 
 def test_branching_to_nowhere_is_shown(harness: CommandHarness) -> None:
     assert typed(harness, "/branch 4") == "The conversation goes on there already."
-    assert "There is no message 'xyz' in this session." in typed(harness, "/branch xyz")
-    assert "There is no message 'xyz' in this session." in typed(CommandHarness(), "/branch xyz")
+    assert "There is no branch 'xyz' in this session." in typed(harness, "/branch xyz")
+    assert "There is no branch 'xyz' in this session." in typed(CommandHarness(), "/branch xyz")
 
 
 def test_retry_plays_the_answer_once_more(harness: CommandHarness) -> None:
@@ -232,7 +260,7 @@ def test_retry_plays_the_answer_once_more(harness: CommandHarness) -> None:
 def test_edit_brings_the_last_message_back_and_begins_a_branch_in_its_place(harness: CommandHarness) -> None:
     assert outcome(harness, "/edit") == Edit("How long?")
     assert said(harness) == ["What is sleep?", "Rest."]
-    assert "/branch m4 returns" in harness.surface.text
+    assert "/branch b1 returns" in harness.surface.text
 
 
 def test_sessions_are_listed_and_the_present_one_marked(harness: CommandHarness) -> None:
