@@ -1,0 +1,72 @@
+"""A log that is piped in and far longer than the window, against a server that records what it gets."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.providers.loopback import PROTOCOLS, Loopback, Request
+from tests.support.world import World
+from zkchat.context.instructions import SUMMARY
+from zkchat.context.tokens import load_encoding
+from zkchat.model.prompt import Finish, TextChunk
+
+pytestmark = pytest.mark.outside
+
+RESERVE = 512
+WINDOWS = (2_048, 4_096, 8_192, 32_768)
+ENGLISH = [
+    f"2026-03-04 12:{n % 60:02}:{n % 31:02} [build-{n % 7}] step {n} finished with 0 errors" for n in range(3_000)
+]
+ENGLISH[1_300] = "2026-03-04 12:40:01 [deploy-docs] Process completed with exit code 1"
+CHINESE = [f"第{n}号设备由小组{n % 9}在周{n % 7}检查完毕" for n in range(6_000)]
+CHINESE[2_500] = "新版本的发布由韩梅梅负责"
+LANGUAGES = {
+    "English": ("Which job failed?", "\n".join(ENGLISH), ENGLISH[1_300]),
+    "Chinese": ("谁负责发布？", "，".join(CHINESE), CHINESE[2_500]),
+}
+
+
+class RecordingServer(Loopback):
+    """A model that counts its prompts by o200k, and says where the window ends."""
+
+    def __init__(self, window: int, *, has_tools: bool) -> None:
+        super().__init__({"m": [TextChunk(text="Fine."), Finish()]}, key="")
+        self.window = window
+        self._capabilities = ["completion", *(["tools"] if has_tools else [])]
+
+    @property
+    def chats(self) -> list[dict[str, Any]]:
+        bodies = [request.body for request in self.requests if request.path in PROTOCOLS]
+        return [body for body in bodies if body["messages"][0]["content"] != SUMMARY]
+
+    def prompt_tokens(self, request: Request) -> int:
+        encode = load_encoding("o200k_base").encode_ordinary
+        return sum(4 + len(encode(str(message.get("content") or ""))) for message in request.body["messages"])
+
+    def shown(self) -> object:
+        facts = {"general.architecture": "llama", "llama.context_length": self.window}
+        return {"parameters": "", "template": "", "model_info": facts, "capabilities": self._capabilities}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("has_tools", [False, True])
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_question_and_the_line_that_answers_reach_the_model(
+    tmp_path: Path, window: int, has_tools: bool, language: str
+) -> None:
+    question, log, line = LANGUAGES[language]
+    with RecordingServer(window, has_tools=has_tools) as server:
+        world = World(tmp_path, variables={"ZKCHAT_OLLAMA__HOST": server.address})
+        world.note("Tea.md", "# Tea\n\nGreen tea.\n")
+        result = world.run("ask", question, "--model", "ollama:m", stdin=log)
+    assert result.code == 0
+    body = server.chats[0]
+    sent = body["messages"][-1]["content"]
+    assert sent.startswith(question)
+    assert line in sent
+    assert "left out …]" in sent
+    tokens = [server.prompt_tokens(request) for request in server.requests if request.body is body]
+    assert tokens[0] <= window - RESERVE
+    assert f"{len(question) + 2 + len(log):,} characters" in result.err
+    assert has_tools == ("read_attachment" in str(body.get("tools"))) or window < 4_096
