@@ -74,16 +74,21 @@ def _split(text: str) -> SplitMessage:
     return SplitMessage(before=text[:start], material=text[start:end], after=text[end:])
 
 
-def condense_message(text: str, budget: int, count: Count) -> str:
-    """A long message in at most `budget` tokens: the typed question whole where it fits, the material condensed."""
+def condense_message(text: str, budget: int, count: Count, *, remark: str = "") -> str:
+    """A long message in at most `budget` tokens: the typed question whole where it fits, the material condensed.
+
+    A remark, such as where the rest can be read, follows the material where something of it is left out.
+    """
     if _fits(text, budget, count):
         return text
     split = _split(text)
-    left = budget - count(split.before) - count(split.after)
-    if not split.material or left < budget // 10:
+    material = split.material.rstrip()
+    after = (f"\n{remark}" if remark else "") + split.material[len(material) :] + split.after
+    left = budget - count(split.before) - count(after)
+    if not material or left < budget // 10:
         return condense_text(text, budget, count, question=split.question)
     while left > 0:
-        short = split.before + condense_text(split.material, left, count, question=split.question) + split.after
+        short = split.before + condense_text(material, left, count, question=split.question) + after
         over = count(short) - budget
         if over <= 0:
             return short

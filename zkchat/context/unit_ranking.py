@@ -3,8 +3,9 @@
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from zkchat.context.coverage import coverage_item, idf_weights, select_greedily
@@ -31,6 +32,11 @@ REPETITION: Final = 0.25
 AFTER: Final = (0.55, 0.4, 0.2, 0.1)
 BEFORE: Final = (0.4, 0.2, 0.1)
 """What the units after and before a hit inherit of it."""
+SECTION_WEIGHT: Final = 0.6
+"""And what the lines inherit that say where a hit stands."""
+MAX_ABOVE: Final = 200
+"""Lines before an indented one among which those are looked for that it belongs to."""
+MAX_INDENTATION: Final = 80
 MIN_SHARE: Final = 0.4
 """The least share of the question, by the weight of its terms, of a unit that answers it."""
 MIN_SHARE_OF_BEST: Final = 0.7
@@ -41,6 +47,7 @@ _UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _PLURAL_END: Final = re.compile(r"s(?![^\W_])")
 _NONE_BEFORE: Final = re.compile(r"(?:^|[^\w.])(?:0|no|without|zero)[ _-]$")
 _NONE_AFTER: Final = re.compile(r"\w{0,6}[\"']?[ \t]*[:=][ \t]*(?:0|none|null|false)(?![\w.])")
+_SECTION: Final = re.compile(r"^(?:commit [0-9a-f]{7,40}\b|diff --git |#{1,6} )", re.MULTILINE)
 _SHAPELESS: Final = b"0123456789abcdefABCDEF \t.,:;-_/\\\"'()[]{}=+#@<>|"
 """Left out of a shape: digits, and all that hexadecimal numbers are made of."""
 
@@ -62,8 +69,10 @@ def rank_units(units: TextUnits, question: str) -> list[int]:
         seen[shape] += 1
     best = sorted(ranked, key=lambda each: (-ranked[each], each))
     if units.kind != "row":
+        sections = _section_lines(units)
         for number in best[:MAX_HITS]:
-            for near, weight in _near(number, len(units.spans)):
+            above = ((place, SECTION_WEIGHT) for place in _above(number, units, sections))
+            for near, weight in chain(_near(number, len(units.spans)), above):
                 ranked[near] = max(ranked.get(near, 0.0), weight * ranked[number])
     return sorted(ranked, key=lambda each: (-ranked[each], each))
 
@@ -75,6 +84,34 @@ def _near(number: int, units: int) -> Iterator[tuple[int, float]]:
     for distance, weight in enumerate(BEFORE, start=1):
         if number >= distance:
             yield number - distance, weight
+
+
+def _section_lines(units: TextUnits) -> dict[str, list[int]]:
+    """The units that begin a section, in order, by what they begin with: commits, files of a diff, headings."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for match in _SECTION.finditer(units.text):
+        found[match[0][:4]].append(bisect_right(units.starts, match.start()) - 1)
+    return found
+
+
+def _above(number: int, units: TextUnits, sections: Mapping[str, Sequence[int]]) -> Iterator[int]:
+    """The lines that say where a unit stands: the last commit, file and heading, and those it is indented below."""
+    for listed in sections.values():
+        if place := bisect_right(listed, number):
+            yield listed[place - 1]
+    depth = _indentation(units, number)
+    for before in range(number - 1, max(-1, number - MAX_ABOVE), -1):
+        if not depth:
+            return
+        if (outer := _indentation(units, before)) < depth:
+            depth = outer
+            yield before
+
+
+def _indentation(units: TextUnits, number: int) -> int:
+    start, end = units.spans[number]
+    text = units.text[start : min(end, start + MAX_INDENTATION)]
+    return len(text) - len(text.lstrip(" \t"))
 
 
 def answering_units(units: TextUnits, question: str) -> list[int]:

@@ -87,6 +87,35 @@ def test_words_of_the_question_are_found_in_identifiers_and_in_other_forms() -> 
     assert "retried_connections" in condense_text(text, 200, count, question="Where is a connection counted?")
 
 
+def commit(number: int, *lines: str) -> str:
+    path = f"src/part_{number}.py"
+    changed = [f" value_{n} = {number * n}" for n in range(12)]
+    head = [f"commit {number:040x}", "Author: Ada", "", f"    Change part {number}", ""]
+    return "\n".join(
+        [*head, f"diff --git a/{path} b/{path}", f"--- a/{path}", f"+++ b/{path}", *changed, *lines, *changed]
+    )
+
+
+def test_of_a_change_the_commit_and_the_file_are_kept_too() -> None:
+    history = [commit(n) for n in range(200)]
+    history[90] = commit(90, '+password = "tr0ub4dor"')
+    short = condense_text("\n\n".join(history), 400, count, question="Where was a password committed?")
+    assert '+password = "tr0ub4dor"' in short
+    assert f"commit {90:040x}" in short
+    assert "diff --git a/src/part_90.py b/src/part_90.py" in short
+
+
+def test_of_indented_code_what_it_belongs_to_is_kept_too() -> None:
+    code = [
+        line for n in range(300) for line in (f"class Part{n}:", f"    def run_{n}(self):", *["        step()"] * 20)
+    ]
+    place = code.index("class Part150:")
+    code.insert(place + 15, "        self.retry_limit = 7")
+    short = condense_text("\n".join(code), 150, count, question="What is the retry limit?")
+    assert "        self.retry_limit = 7" in short
+    assert "class Part150:\n    def run_150(self):" in short
+
+
 def test_of_a_table_the_header_and_the_row_are_kept() -> None:
     rows = ["id,name,city,balance", *(f"{n},Person {n},Bergen,{n * 7}" for n in range(3_000))]
     rows[1_500] = "1499,Ada Lind,Tromsø,12"
@@ -173,6 +202,14 @@ def test_of_a_condensed_message_the_question_stays_whole(message: str) -> None:
     assert "Which job failed?" in short
     assert "deploy-docs: FAILED" in short
     assert 285 <= count(short) <= 300
+
+
+def test_a_remark_follows_what_is_left_of_the_material() -> None:
+    text = f"Context:\n\n{log(3_000)}\n\nWhich job failed?"
+    short = condense_message(text, 300, count, remark="[read_attachment reads on.]")
+    assert short.endswith(f"{log(3_000).splitlines()[-1]}\n[read_attachment reads on.]\n\nWhich job failed?")
+    assert 285 <= count(short) <= 300
+    assert condense_message("It fits.", 300, count, remark="[read_attachment reads on.]") == "It fits."
 
 
 def test_of_one_long_line_the_question_stays_and_its_words_choose() -> None:
