@@ -33,6 +33,7 @@ def unknown_in(command: str) -> list[str]:
 
     A word in capitals is a placeholder, `…` any subcommand.
     """
+    command = re.sub(r"^zkchat @\w+", "zkchat ask --agent NAME", command)  # an agent in the place of a command
     commands: list[Any] = [CLI]
     unknown: list[str] = []
     for word in shlex.split(command.partition(" | ")[0])[1:]:
@@ -57,6 +58,7 @@ def unknown_in(command: str) -> list[str]:
         ("zkchat config got", ["got"]),
         ("zkchat ask --jason", ["--jason"]),
         ("zkchat vault statue|status", ["statue"]),
+        ('zkchat @research "…" --jason', ["--jason"]),
     ],
 )
 def test_a_command_that_is_not_there_is_found(command: str, unknown: list[str]) -> None:
