@@ -1,5 +1,6 @@
 """Import of conversations: the file of any understood form is read, and what is new in it is stored."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -54,6 +55,8 @@ def read_import(file: Path, *, now: datetime) -> "ImportedFile":
             return read_value(read_llm_logs(file), now=now, form="llm log")
         if beginning.startswith(_ZIP):
             return _read_zip(stream, now)
+        if os.fstat(stream.fileno()).st_size > MAX_BYTES:
+            raise _too_large()
         return read_import_text(_text(_bounded(stream)), now=now)
 
 

@@ -1,6 +1,6 @@
 """The exports of ChatGPT and Claude, and the sessions of zk-chat, in the common form of foreign conversations."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from zkchat.export.foreign_messages import ForeignConversation
@@ -9,7 +9,6 @@ from zkchat.export.session_json import Json
 
 _SUMMARY: Final = "[Previous conversation summary]: "
 """How zk-chat marks the message that stands for earlier ones."""
-_HIDDEN_TYPES: Final = frozenset({"user_editable_context", "model_editable_context"})
 
 
 def chatgpt_conversation(value: Mapping[str, Json]) -> ForeignConversation:
@@ -184,7 +183,3 @@ def is_session(value: Json) -> bool:
 def is_zk_chat(value: Json) -> bool:
     """Whether this is a mapping of ids to sessions."""
     return isinstance(value, dict) and bool(value) and any(map(is_session, value.values()))
-
-
-def first_of(values: Sequence[Json]) -> Json:
-    return next((value for value in values if isinstance(value, dict)), None)

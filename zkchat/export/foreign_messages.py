@@ -23,6 +23,7 @@ from zkchat.model.message import (
     ContextType,
     DocumentReference,
     Part,
+    TextPart,
     TokenUsage,
     ToolResultPart,
 )
@@ -86,6 +87,8 @@ class ConversationReader:
     """The last of our messages for the id of each of theirs; where nothing of it was kept, that of its parent."""
     _compactions: int = 0
     _archived: set[str] = field(default_factory=set)
+    _used: set[str] = field(default_factory=set)
+    """The ids of its messages."""
     _moved: Mapping[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -125,10 +128,18 @@ class ConversationReader:
         self._ids.setdefault(external_id, parent)
         last = parent
         for place, (role, parts) in enumerate(self._pieces(value)):
-            made = self._made(value, role, parts, last, derived_id(self.key, number, place, {**value}))
-            self.messages.append(made)
-            last = made.id
+            id_ = self._derived_id(external_id, number, place, role, parts)
+            self.messages.append(self._made(value, role, parts, last, id_))
+            last = id_
         self._ids[external_id] = last
+
+    def _derived_id(self, external_id: str, number: int, place: int, role: Role, parts: Sequence[Part]) -> str:
+        """The same whenever this message is read, whatever else of it is understood then."""
+        said = "".join(part.text for part in parts if isinstance(part, TextPart))
+        id_ = derived_id(self.key, external_id or number, place, role, said)
+        id_ = derived_id(id_, number) if id_ in self._used else id_
+        self._used.add(id_)
+        return id_
 
     @property
     def _last_id(self) -> str | None:

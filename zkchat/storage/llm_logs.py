@@ -57,7 +57,9 @@ def read_llm_logs(path: Path) -> list[Any]:
         with storage_errors(path):
             require_regular_files(path)
             with closing(open_read_only(path)) as connection:
-                log = _Log({name: list(_rows(connection, name)) for name in _TABLES})
+                budget = _Budget()
+                _bound(connection)
+                log = _Log({name: list(_rows(connection, name, budget)) for name in _TABLES})
     except StorageError as error:
         raise SessionError(
             f"The database cannot be read: {error.message}", hint="Is it a copy of llm's logs.db?"
@@ -82,12 +84,16 @@ class _Budget:
             raise SessionError(f"The database holds more than {_MAX_CHARACTERS // 1_000_000} MB of text.")
 
 
-def _rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
-    """The rows of an ordinary table, as they were stored; none where there is no such table."""
+def _bound(connection: sqlite3.Connection) -> None:
+    """Bound how long a value may be and how long SQLite may work, and read every text, however it is encoded."""
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
     steps = count(1)
     connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS, 100_000)
+
+
+def _rows(connection: sqlite3.Connection, table: str, budget: _Budget) -> Iterator[Row]:
+    """The rows of an ordinary table, as they were stored; none where there is no such table."""
     made = connection.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
     if made is None or not str(made[0]).upper().startswith("CREATE TABLE"):
         return
@@ -96,7 +102,7 @@ def _rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
     if not columns:
         return
     wanted = ", ".join(f'"{name}"' for name in columns)
-    budget, absent = _Budget(), dict.fromkeys(_TABLES[table])
+    absent = dict.fromkeys(_TABLES[table])
     for values in connection.execute(f'SELECT {wanted} FROM "{table}"'):  # noqa: S608 - names of ours
         budget.take(values)
         texts = (value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values)

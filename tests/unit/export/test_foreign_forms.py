@@ -528,3 +528,18 @@ def test_the_same_file_gives_the_same_ids_and_another_one_others() -> None:
     assert (first.key, [*first.messages]) == (again.key, [*again.messages])
     assert first.key != other.key
     assert not {*first.messages} & {*other.messages}
+
+
+def test_messages_with_one_id_are_told_apart() -> None:
+    found = messages([{**QUESTION, "id": "1"}, {**QUESTION, "id": "1"}, {**QUESTION, "id": "1", "content": "Why?"}])
+    assert len(found) == 3
+    assert [message.parent_id for message in found] == [None, *(message.id for message in found[:2])]
+
+
+def test_a_tree_that_grew_a_branch_in_the_middle_keeps_the_ids_of_its_messages() -> None:
+    question, answer = node("q", None, "a", content="Why?"), node("a", "q", role="assistant", content="So.")
+    (before,) = read(chatgpt(question, answer, current="a")).conversations
+    other, edited = node("b", "q", role="assistant", content="Hm."), node("q", None, "b", "a", content="Why?")
+    (after,) = read(chatgpt(edited, other, answer, current="b")).conversations
+    assert before.key == after.key
+    assert {*before.messages} < {*after.messages}
