@@ -184,7 +184,7 @@ class Vault:
         private: bool = False,
         strict: bool = False,
     ) -> TurnFinished:
-        """Ask a question and wait for the answer. Raises `ZkchatError` where a turn fails.
+        """Ask a question and wait for the answer. Raises `ZkchatError` where a turn fails, `NoAnswer` where none comes.
 
         For code without an event loop; in one, iterate over `ask`.
         """
@@ -219,13 +219,17 @@ def _in_event_loop() -> bool:
 
 
 async def _finish(events: AsyncGenerator[Event, None]) -> TurnFinished:
+    warned = Warned(text="The turn ended without an answer.")
     async with aclosing(events):
         async for event in events:
-            if isinstance(event, TurnFinished):
-                return event
-            if isinstance(event, TurnFailed):
-                raise _error(event)
-    raise NoAnswer("The turn ended without an answer.")
+            match event:
+                case Warned():
+                    warned = event
+                case TurnFailed():
+                    raise _error(event)
+                case TurnFinished() if event.message.text.strip():
+                    return event
+    raise NoAnswer(warned.text, hint=warned.hint)
 
 
 def _error(failed: TurnFailed) -> ZkchatError:

@@ -98,3 +98,10 @@ def test_a_turn_that_fails_raises_an_error_of_its_kind(world: World) -> None:
         vault.answer("How long is [[Sleep]]?", model=model)
     with api.open_vault(world.vault) as vault, pytest.raises(api.UsageError):
         vault.answer("  ")
+
+
+def test_an_answer_without_a_word_raises_what_a_user_would_read(world: World) -> None:
+    world.note("Sleep.md", "Adults need seven hours of sleep.\n")
+    with api.open_vault(world.vault) as vault, pytest.raises(api.NoAnswer, match="answered nothing") as caught:
+        vault.answer("How long?", model=world.script([{"thinking": "Hm."}]))
+    assert "choose another model" in caught.value.hint
