@@ -87,6 +87,18 @@ def test_files_and_folders_go_along_at_every_window_and_in_chinese(scene: Scene,
     assert "- 项目/屋顶.md | 玻璃屋顶" in received
 
 
+@pytest.mark.parametrize("window", [2_048, 4_096, 8_192])
+@pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT])
+def test_of_a_file_that_is_too_long_the_line_that_answers_goes_along(scene: Scene, model: str, window: int) -> None:
+    scene.world.variables["ZKCHAT_CONTEXT__MAX_TOKENS"] = str(window)
+    passed = [f"12:00 job build-{number} passed" for number in range(5_000)]
+    scene.world.note("log.txt", "\n".join([*passed[:3_000], "13:01 job koala failed: no memory", *passed[3_000:]]))
+    received = scene.ask(model, "Which job failed in @log.txt?")
+    assert "job koala failed" in received
+    assert "job build-2222 " not in received
+    assert scene.failures == []
+
+
 @pytest.mark.parametrize("model", [WITH_TOOLS, ELSEWHERE_WITHOUT])
 def test_a_folder_gives_its_list_with_titles_and_no_text(scene: Scene, model: str) -> None:
     received = scene.ask(model, "What is in @Projects/?")
