@@ -26,7 +26,7 @@ from zkchat.memory.facts import Remembered
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
 from zkchat.model.memory import FactSource
-from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, RequestItem, ToolCallPart
+from zkchat.model.message import BudgetUse, ChatMessage, CompactionPart, ContextUsage, RequestItem, ToolCallPart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import (
@@ -135,7 +135,9 @@ class Conversation:
         if not self.model.needs_notes:
             return assembled.usage
         # It reads questions, and nothing that was said before.
-        return assembled.usage.model_copy(update={"messages": 0, "references": 0, "memory": 0})
+        unused = {name: BudgetUse(limit=assembled.usage.budgets[name].limit) for name in ("messages", "memory")}
+        budgets = assembled.usage.budgets | unused
+        return assembled.usage.model_copy(update={"messages": 0, "references": 0, "memory": 0, "budgets": budgets})
 
     @property
     def calibration(self) -> Calibration:

@@ -39,6 +39,7 @@ def stats(
     with open_session_conversation(io, vault, session, model) as opened:
         conversation = opened.conversation
         measured = asyncio.run(conversation.measure())
+        usage = conversation.usage or measured.usage
         print_problem(io, conversation)
         calibration = conversation.calibration
         answers = [each.request_context.usage for each in conversation.messages if each.request_context]
@@ -50,7 +51,7 @@ def stats(
                 {
                     "session": conversation.session_id,
                     **model_record(conversation),
-                    "usage": measured.usage,
+                    "usage": usage,
                     "messages": [
                         {"id": each.id, "role": each.role, "tokens": measured.sizes.get(each.id, 0)} for each in live
                     ],
@@ -62,12 +63,16 @@ def stats(
             )
             return
         io.out(model_line(conversation))
-        io.out(context_line(measured.usage))
-        for name, share in measured.usage.budgets.items():
+        io.out(context_line(usage))
+        for name, share in usage.budgets.items():
             io.out(f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)")
-        io.out(f"{len(live)} messages in the prompt, {len(archived)} archived, {len(compactions)} compactions.")
-        for each in sorted(live, key=lambda each: -measured.sizes.get(each.id, 0))[:5]:
-            io.out(f"  {measured.sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}")
+        in_force = counted(len(conversation.window.compactions), "compaction")
+        if conversation.model.needs_notes:
+            io.out(f"{conversation.model.name} reads your question only: no earlier message is sent to it.")
+        else:
+            io.out(f"{counted(len(live), 'message')} in the prompt, {len(archived)} archived, {in_force} in force.")
+            for each in sorted(live, key=lambda each: -measured.sizes.get(each.id, 0))[:5]:
+                io.out(f"  {measured.sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}")
         if calibration.samples:
             io.out(f"{conversation.model.name} counts {calibration.ratio:.2f} tokens for each of ours.")
         io.out("No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns.")
