@@ -1,5 +1,6 @@
 """`zkchat context stats|compact|clear`: what fills the prompt of a session, and how to make room in it."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ from zkchat.model.choices import CompactionStrategy
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
+    from zkchat.chat.conversation import Conversation
     from zkchat.compose.conversation import OpenConversation
 
 
@@ -66,16 +68,23 @@ def stats(
         io.out(context_line(usage))
         for name, share in usage.budgets.items():
             io.out(f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)")
-        in_force = counted(len(conversation.window.compactions), "compaction")
-        if conversation.model.needs_notes:
-            io.out(f"{conversation.model.name} reads your question only: no earlier message is sent to it.")
-        else:
-            io.out(f"{counted(len(live), 'message')} in the prompt, {len(archived)} archived, {in_force} in force.")
-            for each in sorted(live, key=lambda each: -measured.sizes.get(each.id, 0))[:5]:
-                io.out(f"  {measured.sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}")
+        for line in _message_lines(conversation, measured.sizes):
+            io.out(line)
         if calibration.samples:
             io.out(f"{conversation.model.name} counts {calibration.ratio:.2f} tokens for each of ours.")
         io.out("No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns.")
+
+
+def _message_lines(conversation: "Conversation", sizes: Mapping[str, int]) -> Iterator[str]:
+    """How many messages the model gets, and the largest of them."""
+    if conversation.model.needs_notes:
+        yield f"{conversation.model.name} reads your question only: no earlier message is sent to it."
+        return
+    window = conversation.window
+    archived, in_force = len(conversation.history.archived), counted(len(window.compactions), "compaction")
+    yield f"{counted(len(window.live), 'message')} in the prompt, {archived} archived, {in_force} in force."
+    for each in sorted(window.live, key=lambda each: -sizes.get(each.id, 0))[:5]:
+        yield f"  {sizes.get(each.id, 0):>8,}  {each.role}: {first_line(each)[:60]}"
 
 
 def compact(
