@@ -82,6 +82,8 @@ MAX_QUOTED_CHARS = 60
 MAX_COMPACTIONS = 4
 """Compactions in a row, each aiming lower, before the step is given up."""
 SQUEEZE = 0.85
+RESULTS_SHARE = 0.2
+"""Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
 ABSTAINED = "it was said that the notes do not answer this, which a small model would imitate"
 _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""
@@ -266,16 +268,20 @@ class RequestBuilder:
         """The request once it fits, compacting where it does not. Raises `UsageError` where it cannot be made to."""
         if self._info.needs_notes:
             return self.assemble(plan)  # it only quotes, and has no window
+        # What a long message has no room for is read by calls, whose results need room.
+        room = 1 - RESULTS_SHARE if plan.offers(READ_ATTACHMENT) else 1.0
         for attempt in range(MAX_COMPACTIONS):
             assembled = self._without_extras(plan)
-            if not is_full(assembled.usage, assembled.budget):
+            fits = assembled.usage.total <= assembled.budget.cap and (attempt or self.long_messages.texts())
+            if fits or not is_full(assembled.usage, assembled.budget):
                 break
-            found = self.plan_compaction(assembled, squeeze=SQUEEZE**attempt)
+            found = self.plan_compaction(assembled, squeeze=room * SQUEEZE**attempt)
             if found is None or not await self._is_allowed(found, assembled):
                 break
             await emit(Compacting(messages=len(found.archived), tokens=assembled.usage.total))
+            known = self._history.window.condensed.keys()
             await self.compactor.run(assembled, found, emit)
-            for warning in self._shortened(found):
+            for warning in self._shortened(found, known):
                 await emit(warning)
         assembled = self._filled(plan)
         if assembled.usage.total > assembled.budget.cap:
@@ -368,8 +374,8 @@ class RequestBuilder:
             return False
         return not (policy.confirm and reviewer) or await reviewer.agrees(found, assembled.usage.total)
 
-    def _shortened(self, found: CompactionPlan) -> Iterator[Warned]:
-        """What the user should know of a compaction that took more than older messages."""
+    def _shortened(self, found: CompactionPlan, known: Collection[tuple[str, str]]) -> Iterator[Warned]:
+        """What the user should know of a compaction that took more than older messages, once of each message."""
         if found.unpinned:
             said = [message.text for message in self._history.thread if message.id in found.unpinned]
             listed = ", ".join(f'"{shorten(text, MAX_QUOTED_CHARS)}"' for text in said)
@@ -378,7 +384,7 @@ class RequestBuilder:
                 hint="Unpin some (/unpin), raise context.max_tokens, or choose a model with a larger window.",
             )
         asked = self._history.last_question
-        if asked is None or asked.id not in found.condensed:
+        if asked is None or asked.id not in found.condensed or (asked.id, "") in known:
             return
         sent = self._history.window.condensed.get((asked.id, ""), "")
         hint = "Ask about a part of it, raise context.max_tokens, or choose a model with a larger window."

@@ -99,6 +99,10 @@ class RequestPlan:
     def offers_tools(self) -> bool:
         return any(each.item.type == "tool" for each in self.items)
 
+    def offers(self, tool: str) -> bool:
+        """Whether the model may call this tool of ours."""
+        return any(each.item.type == "tool" and each.item.name == tool and not each.item.server for each in self.items)
+
     def with_items(self, items: Iterable[PromptItem]) -> "RequestPlan":
         return replace(self, items=(*self.items, *items))
 

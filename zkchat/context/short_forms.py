@@ -8,6 +8,7 @@ from zkchat.context.formatting import augmented_text
 from zkchat.context.strategies import truncation_level
 from zkchat.model.message import ChatMessage, EvidencePart, FilePart, Part, TextPart
 
+READ_ON: Final = "(read_attachment reads on in this text.)"
 _TAG_TOKENS: Final = 24
 """What the tags around a document take, with its path."""
 
@@ -18,7 +19,8 @@ def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: boo
     words = _without_documents(message)
     text = augmented_text(words, can_read=can_read)
     if count(text) > budget:
-        return message.text if count(message.text) <= budget else condense_message(message.text, budget, count)
+        remark = READ_ON if can_read and message.role == "user" else ""
+        return condense_message(message.text, budget, count, remark=remark)
     room = budget - count(text)
     while room >= MIN_EXCERPT_TOKENS:
         shown = _with_documents(message, words, room, count)

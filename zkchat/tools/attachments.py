@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import AliasChoices, Field
 
-from zkchat.context.condensing import condense_text, split_question
+from zkchat.context.condensing import split_question
 from zkchat.context.text_units import split_units
 from zkchat.context.unit_ranking import answering_units
 from zkchat.model.text import counted
@@ -63,7 +63,7 @@ def _page(text: str, offset: int) -> ToolOutcome:
 
 
 def _search(text: str, query: str) -> ToolOutcome:
-    """The parts that match, and where the best of them begins."""
+    """What matches with the lines around it, the best first, each with the offset at which it can be read."""
     units = split_units(text)
     found = answering_units(units, query)
     if not found:
@@ -71,8 +71,14 @@ def _search(text: str, query: str) -> ToolOutcome:
             text=f"Nothing in its {len(text):,} characters matches. Try other words, or read it by offset.",
             summary="nothing found",
         )
-    place = units.spans[found[0]][0]
-    return ToolOutcome(
-        text=condense_text(text, PAGE_CHARS, len, question=query) + f"\n(The best match begins at offset {place}.)",
-        summary=counted(len(found), "place"),
-    )
+    shown: set[int] = set()
+    pieces: list[str] = []
+    for number in found:
+        around = range(max(0, number - 1), min(len(units.spans), number + 2))
+        if shown.isdisjoint(around):
+            start, end = units.spans[around[0]][0], units.spans[around[-1]][1]
+            pieces.append(f"(at offset {start})\n{text[start:end]}")
+            shown.update(around)
+        if sum(map(len, pieces)) > PAGE_CHARS:
+            break
+    return ToolOutcome(text="\n\n".join(pieces), summary=counted(len(found), "place"))

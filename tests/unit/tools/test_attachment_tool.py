@@ -34,14 +34,19 @@ def test_pages_give_the_whole_text_and_nothing_else() -> None:
     assert all(page.endswith("\n") for page in pages[:-1])
 
 
-def test_a_query_gives_what_matches_and_where_it_stands() -> None:
+def test_a_query_gives_what_matches_with_the_lines_around_it_and_where_they_stand() -> None:
     outcome = call(f"What is this?\n\n{LOG}", query="certificate expires")
-    assert LINES[1_200] in outcome.text
-    assert "lines left out" in outcome.text
+    around = "\n".join(LINES[1_199:1_202])
+    assert outcome.text == f"(at offset {LOG.index(around)})\n{around}"
     assert outcome.summary == "1 place"
-    found = re.search(r"begins at offset (\d+)\.\)$", outcome.text)
-    assert found
-    assert LOG[int(found[1]) :].startswith(LINES[1_200])
+
+
+def test_of_many_matches_a_page_is_given() -> None:
+    lines = [f"retry {n} of the mail gateway" if n % 5 == 0 else line for n, line in enumerate(LINES)]
+    outcome = call("What is this?\n\n" + "\n".join(lines), query="gateway retry")
+    assert PAGE_CHARS < len(outcome.text) < 2 * PAGE_CHARS
+    offsets = [*map(int, re.findall(r"^\(at offset (\d+)\)$", outcome.text, re.MULTILINE))]
+    assert len(offsets) == len({*offsets}) > 10
 
 
 def test_a_query_that_nothing_matches_is_told() -> None:
