@@ -18,12 +18,12 @@ WORDS = ("garden", "sleep", "money", "travel")
 
 @st.composite
 def candidates(draw: st.DrawFn) -> Candidate:
-    type_ = draw(st.sampled_from(TYPES))
+    type_ = draw(st.sampled_from((*TYPES, "tool", "tool")))
     core = type_ == "tool" and draw(st.booleans())
     return Candidate(
         type=type_,
         name=draw(st.sampled_from(NAMES)),
-        include=draw(st.sampled_from(MODES)),
+        include=draw(st.sampled_from((*MODES, "always"))),
         about=draw(st.sampled_from(WORDS)),
         text="x" * draw(st.integers(0, 50)),
         core=core,
@@ -44,7 +44,7 @@ changes = st.lists(
     st.lists(candidates(), max_size=10, unique_by=lambda each: each.key),
     changes,
     st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join),
-    st.one_of(st.none(), st.integers(0, 60)),
+    st.one_of(st.none(), st.integers(0, 30)),
 )
 @settings(max_examples=150, deadline=None)
 def test_what_is_sent_is_what_the_modes_and_the_user_say(
