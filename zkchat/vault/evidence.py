@@ -22,7 +22,7 @@ from zkchat.vault.notes.markdown import with_line_feeds
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
 from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms
-from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, idf, query_terms, spelled_terms, terms
+from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, idf, query_terms, terms
 
 DEFAULT_LIMIT = 3
 """Passages that are shown unless more are asked for."""
@@ -138,7 +138,6 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[_Cand
     passages = [_section(library, path, anchor)]
     if len(passages[0].text) == _MAX_OPENING_CHARACTERS and not anchor:
         passages = library.search(topic_of(asked), within=[path], limit=_SEARCHED_PASSAGES)
-    question = _with_related(library, asked, question, passages)
     ranked = [*islice(_telling(rank_blocks(question, passages)), _MAX_COMPARED)]
     near = library.similarities(topic_of(asked), [_described(each) for each in ranked])
     fitting = [
@@ -187,7 +186,6 @@ def _of_others(
     known = {candidate.path for candidate in first}
     least = max((candidate.score for candidate in first), default=0.0)
     question = WeightedQuestion.of(asked, library.idf, rarest=_rarest(library))
-    question = _with_related(library, asked, question, passages)
     for ranked in _telling(_by_their_questions(library, asked, rank_blocks(question, passages))):
         if ranked.passage.path in known or ranked.score < least:
             continue
@@ -220,19 +218,6 @@ def _confidence(library: Library, asked: str, candidate: _Candidate) -> float:
 def _described(ranked: RankedBlock) -> str:
     """The block with what it is called, for a comparison by meaning."""
     return "\n".join((ranked.passage.title, *ranked.heading_path[-1:], ranked.block.text))
-
-
-def _with_related(
-    library: Library, asked: str, question: WeightedQuestion, passages: Sequence[Passage]
-) -> WeightedQuestion:
-    """The question with the terms of the passages that mean nearly the same as one of its own."""
-    texts = [part for passage in passages for part in (passage.title, *passage.heading_path, passage.text)]
-    own, others = spelled_terms(topic_of(asked)), spelled_terms("\n".join(texts))
-    near = library.related_words([*own], [*others]) if own and others else {}
-    related: dict[str, set[str]] = {}
-    for word, words in near.items():
-        related.setdefault(own[word], set()).update(others[each] for each in words)
-    return replace(question, related=related)
 
 
 def _rarest(library: Library) -> float:

@@ -262,11 +262,6 @@ class Library:
         vectors = self._ports.vectors
         return vectors.compare(question, texts) if vectors else [UNKNOWN_SIMILARITY] * len(texts)
 
-    def related_words(self, asked: Sequence[str], words: Sequence[str]) -> dict[str, list[str]]:
-        """For each of the asked words those of the others that mean nearly the same, where there are any."""
-        vectors = self._ports.vectors
-        return vectors.related_words(asked, words) if vectors else {}
-
     def generation(self) -> int:
         """A number that grows whenever notes change."""
         return self._answer(self._ports.notes.generation)

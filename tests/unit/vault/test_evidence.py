@@ -243,6 +243,14 @@ def test_an_uncertain_answer_is_shown_with_doubt(library: Library) -> None:
     assert not ask(library, "Does it ruin marathon training?", "Coffee.md").is_doubtful, "the user says where"
 
 
+def test_a_question_on_what_a_note_does_not_tell_of_its_subject_is_answered_with_doubt(tmp_path: Path) -> None:
+    bicycle = "The blue bicycle is from 1987 and has outlived three saddles."
+    with library_of(tmp_path, {"Yard.md": f"{bicycle}\n", **NOTES}) as library:
+        found = ask(library, "What brand of saddle is on the blue bicycle?")
+        assert (found.evidence[0].text, found.is_doubtful) == (bicycle, True)
+        assert not ask(library, "How many saddles has the blue bicycle outlived?").is_doubtful
+
+
 def test_a_note_of_one_section_is_quoted_by_its_first_blocks(tmp_path: Path) -> None:
     notes = {"Reset the Moss.md": "For when it does not answer.\n\nTo reset it:\n\n1. Unplug it.\n2. Wait.\n"}
     with library_of(tmp_path, notes) as library:
@@ -284,14 +292,6 @@ def test_a_word_that_the_vault_never_uses_weighs_as_a_rare_one(tmp_path: Path) -
         assert not ask(library, "price of item 7").is_doubtful
         found = ask(library, "price of bitcoin")
         assert found.is_doubtful or not found.evidence
-
-
-def test_a_passage_that_says_it_in_another_word_comes_first(tmp_path: Path) -> None:
-    lines = ["He likes the quiet of the evening.", "He is known for his delivery.", "He lives near the harbour."]
-    notes = {"Arno.md": "# Arno\n\n" + "\n\n".join(f"## {number}\n\n{each}" for number, each in enumerate(lines))}
-    with library_of(tmp_path, notes) as library:
-        assert texts(library, "What is famous about him?", "Arno.md")[0] == lines[1]
-        assert texts(library, "Where is his dwelling? Which shipping?", "Arno.md")[0] == lines[1]
 
 
 def test_a_page_that_instructs_the_model_is_no_evidence(tmp_path: Path) -> None:

@@ -207,7 +207,6 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "copies": lambda library: library.copies(),
     "search": lambda library: library.search("crimson door secret apples"),
     "similarities": lambda library: library.similarities("crimson", ["apples"]),
-    "related_words": lambda library: library.related_words(["crimson"], ["red", "apples"]),
     "documents": lambda library: library.documents("crimson door secret apples"),
     "idf": lambda library: sorted(library.idf({"door", "journal", "crimson"})),
     "stamps": lambda library: library.stamps(),

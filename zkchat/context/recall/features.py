@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +48,9 @@ _END_CHARACTERS = 24
 _DIGIT = re.compile(r"\d")
 
 _FEATURES = np.dtype([("at", "<i8"), ("speaker", "<u4", (2,)), ("asks", "?"), ("names_time", "?"), ("words", "<u2")])
+
+_features_of = attrgetter("features")
+_vector_of = attrgetter("vector")
 
 
 def pack_features(text: str, found: Sequence[str], speaker: str, at: datetime) -> bytes:
@@ -110,14 +114,13 @@ def reordered(places: Sequence[int], scores: Scores, rows: Sequence[MessageRow],
     if len(places) < 2:
         return [*places]
     here = np.array(places)
-    both = b"".join([rows[place].features for place in [*places, *(place - 1 for place in places)]])
-    own, before = np.frombuffer(both, dtype=_FEATURES).reshape(2, -1)
+    both = itemgetter(*places, *(here - 1).tolist())(rows)
+    own, before = np.frombuffer(b"".join(map(_features_of, both)), dtype=_FEATURES).reshape(2, -1)
     follows_question = (here > 0) & before["asks"] & (own["at"] - before["at"] <= SITTING_SECONDS)
     answers = np.flatnonzero(follows_question)
     compared = np.concatenate((here, here[answers] - 1))
-    fits = scores[compared] + COSINE_WEIGHT * _cosines(
-        [rows[place].vector for place in compared.tolist()], asked.vector
-    )
+    vectors = [*map(_vector_of, both[: len(here)]), *(both[len(here) + place].vector for place in answers.tolist())]
+    fits = scores[compared] + COSINE_WEIGHT * _cosines(vectors, asked.vector)
     total = fits[: len(here)]
     total[answers] += ANSWER_WEIGHT * fits[len(here) :]
     total += LENGTH_WEIGHT * np.log(own["words"]) - ASKING_WEIGHT * own["asks"]
@@ -135,17 +138,20 @@ def _cosines(vectors: Sequence[bytes], asked: Vector | None) -> Scores:
     if asked is None:
         return np.zeros(len(vectors), dtype=np.float32)
     size, unknown = len(asked), bytes(len(asked))
-    whole = [vector if len(vector) == size else unknown for vector in vectors]
-    rows = unpacked(b"".join(whole), size)
-    lengths = np.sqrt(np.vecdot(rows, rows))
-    cosines: Scores = np.vecdot(rows, asked) / np.where(lengths > 0, lengths, np.float32(1))
+    if {*map(len, vectors)} != {size}:
+        vectors = [vector if len(vector) == size else unknown for vector in vectors]
+    rows = unpacked(b"".join(vectors), size)
+    squares = np.vecdot(rows, rows)
+    cosines: Scores = np.vecdot(rows, asked) / np.sqrt(np.maximum(squares, 1))
     return cosines
 
 
 def _best_of_sitting(places: Numbers, at: Numbers, scores: Scores) -> Scores:
     """For each place the best score in its sitting, which ends where nothing was said, or found, for hours."""
     order = np.argsort(places)
-    begins = np.concatenate(([True], np.abs(np.diff(at[order])) > SITTING_SECONDS))
+    in_order = at[order]
+    begins = np.ones(len(order), dtype=np.bool_)
+    begins[1:] = np.abs(in_order[1:] - in_order[:-1]) > SITTING_SECONDS
     best = np.maximum.reduceat(scores[order], np.flatnonzero(begins))
     of_each = np.empty_like(scores)
     of_each[order] = best[np.cumsum(begins) - 1]

@@ -7,6 +7,7 @@ used.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import Literal, NamedTuple, Self
 from zlib import crc32
 
@@ -186,11 +187,11 @@ def top_rows(scores: Scores, limit: int, may_be: Callable[[int], bool]) -> list[
     Only as many are asked whether they may be among them as it takes.
     """
     places = np.flatnonzero(scores > 0)
-    count = limit
+    count = 2 * limit
     while True:
-        found = [place for place in _highest(scores, places, count) if may_be(place)]
+        found = [*islice(filter(may_be, _highest(scores, places, count)), limit)]
         if len(found) >= limit or count >= len(places):
-            return found[:limit]
+            return found
         count *= 4
 
 

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 EDGE_TERMS = 50
 """Of a question that is longer than twice as many."""
-MIN_CANDIDATES = 100
+MIN_CANDIDATES = 60
 """Messages with the best words of which the best answers are chosen."""
 
 

@@ -13,7 +13,7 @@ from zkchat.model.message import ChatMessage
 # Chosen with benchmarks/memory and with public conversations that are not part of it.
 MIN_SCORE = 0.25
 """The score from which a message is worth recalling without being asked for."""
-MIN_SHARE_OF_BEST = 0.35
+MIN_SHARE_OF_BEST = 0.3
 """The share of the best score that the others must reach."""
 BEST_SHARE = 0.5
 """Of the budget, for the messages that score best; the rest is for the most informative ones."""
@@ -94,12 +94,16 @@ def _count_quoted(message: ChatMessage, count: Count) -> Count:
 def _most_informative(
     found: Sequence[Recalled], best: Sequence[Recalled], query: str, budget: int, count: Count
 ) -> list[Recalled]:
-    """Of those that are not among the best, what covers most that was not said yet, the nearer the better."""
+    """Of those that are not among the best, what covers most that was not said yet, the nearer the better.
+
+    The first in the order counts half as much again as its words are worth, the last no more than they are.
+    """
     asked = content_terms(query)
+    worth = {each.message.id: each.score * (1.5 - 0.5 * place / len(found)) for place, each in enumerate(found)}
     known = {each.message.id for each in best}
     readable = _within_reading_limit(each for each in found if each.message.id not in known)
     others = _deduplicate(replace(each, text=excerpt(each.text, asked)) for each in readable)
-    items = [CoverageItem(content_terms(each.text), each.score**2, count(each.quoted)) for each in others]
+    items = [CoverageItem(content_terms(each.text), worth[each.message.id] ** 2, count(each.quoted)) for each in others]
     left = budget
 
     def fits(number: int) -> bool:

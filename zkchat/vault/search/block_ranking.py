@@ -7,7 +7,7 @@ passage adds to that.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from zkchat.model.note import Passage
 from zkchat.vault.notes.blocks import Block, blocks
@@ -28,8 +28,8 @@ NOTE_WEIGHT = 0.2
 """And that in all that was found of the note: a birthday stands in one list, and whose it is in another paragraph."""
 NOTE_COVERAGE = 0.3
 """How much of what only the rest of the note meets the block counts as meeting."""
-RELATED_WEIGHT = 0.5
-"""What a word is worth that begins like a word of the question, or means nearly the same."""
+PREFIX_WEIGHT = 0.5
+"""What a word is worth that has the beginning of a word of the question."""
 SEARCH_WEIGHT = 0.4
 """What the score of the passage adds, that of the best passage being 1."""
 CUE_WEIGHT = 0.1
@@ -80,8 +80,6 @@ class WeightedQuestion:
     """A question as the words that say its topic, with their weights, which together are 1."""
 
     weights: Mapping[_Unit, float]
-    related: Mapping[str, Set[str]] = field(default_factory=dict)
-    """For terms of the question, those that mean nearly the same."""
     wants_number: bool = False
     wants_time: bool = False
     wants_list: bool = False
@@ -117,18 +115,8 @@ class WeightedQuestion:
     def held(self, text: str) -> Held:
         """What of the question stands in a text, each with how well: 1 if it is the same word."""
         present = set(terms(text))
-        found = {unit: self._worth(unit, present, text) for unit in self.weights}
+        found = {unit: _worth(unit, present, text) for unit in self.weights}
         return {unit: worth for unit, worth in found.items() if worth}
-
-    def _worth(self, unit: _Unit, present: Set[str], text: str) -> float:
-        if unit.groups:
-            return _worth_of_letter(unit, present, text)
-        if unit.term in present:
-            return 1.0
-        is_related = not present.isdisjoint(self.related.get(unit.term, ())) or any(
-            are_related(unit.term, other) for other in present
-        )
-        return RELATED_WEIGHT if is_related else 0.0
 
 
 def _units(topic: str) -> Iterator[_Unit]:
@@ -142,10 +130,14 @@ def _units(topic: str) -> Iterator[_Unit]:
     yield from map(_Unit, query_terms(_UNSPACED_RUN.sub(" ", topic)))
 
 
-def _worth_of_letter(unit: _Unit, present: Set[str], text: str) -> float:
-    if any(group in text for group in unit.groups):
+def _worth(unit: _Unit, present: Set[str], text: str) -> float:
+    if unit.term in present and not unit.groups:
         return 1.0
-    return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
+    if unit.groups:
+        if any(group in text for group in unit.groups):
+            return 1.0
+        return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
+    return PREFIX_WEIGHT if any(are_related(unit.term, other) for other in present) else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,9 +40,6 @@ MAX_QUERY_CHARACTERS = 20_000
 _MAX_WORD_LETTERS = 64
 """Letters of a word that are looked at; what is longer is data, not language."""
 
-_MIN_SPELLED_LETTERS = 3
-"""Letters of a word that is compared with others as it is written."""
-
 _SCRIPTS = (
     ("\u024f", "english"),  # Latin: English rules do no harm to its other languages, and help some
     ("\u0370", ""),
@@ -173,12 +170,6 @@ def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
                     yield place, end, text[place:end]
             else:
                 yield from ((*run.span(), term) for term in terms(word))
-
-
-def spelled_terms(text: str) -> dict[str, str]:
-    """The words of a text as they are written, in lower case, each with its term; no numbers, no unspaced scripts."""
-    spelled = dict.fromkeys(word.lower() for word in _WORD.findall(text) if len(word) >= _MIN_SPELLED_LETTERS)
-    return {word: term for word in spelled if is_inflected(word) for term in terms(word)[:1]}
 
 
 def phrase_text(text: str) -> str:

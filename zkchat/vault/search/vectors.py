@@ -24,10 +24,7 @@ _MAX_CANDIDATES = 128
 
 _MIN_COSINE = 0.3
 """The cosine above which a section is shown for its meaning alone; questions on nothing in a vault stay below."""
-_MIN_WORD_COSINE = 0.4
-"""The cosine from which two words mean nearly the same, chosen on the first half of benchmarks/retrieval/answers."""
-_COMMON_LETTERS = 3
-"""In a row, at which two words that begin otherwise pass for near because they are spelled alike."""
+
 
 UNKNOWN_SIMILARITY = 0.3
 """What is assumed of a text and a question where nothing is known about the meaning of either."""
@@ -108,18 +105,6 @@ class VectorSearch:
         ).tolist()
         return cosines
 
-    def related_words(self, asked: Sequence[str], words: Sequence[str]) -> dict[str, list[str]]:
-        """For each of the asked words those of the others that mean nearly the same, where there are any."""
-        import numpy as np
-
-        vectors = self._embedder.embed([*asked, *words])
-        cosines = vectors[: len(asked)] @ vectors[len(asked) :].T
-        found: dict[str, list[str]] = {}
-        for place, other in np.argwhere(cosines >= _MIN_WORD_COSINE).tolist():
-            if not _are_only_spelled_alike(asked[place], words[other]):
-                found.setdefault(asked[place], []).append(words[other])
-        return found
-
     def _aligned_with(self, sections: "Numbers") -> "tuple[Sketches, Vector]":
         """The signs in the order of `sections`, which the caller keeps for as long as nothing changes."""
         import numpy as np
@@ -175,9 +160,3 @@ class VectorSearch:
         unknown = bytes(self._embedder.dimensions)
         data = b"".join([stored.get(number, unknown) for number in sections.tolist()])
         return unpacked(data, self._embedder.dimensions)
-
-
-def _are_only_spelled_alike(word: str, other: str) -> bool:
-    """Whether their vectors may be near for a piece that both have: "spots" and "pot"."""
-    groups = {word[start : start + _COMMON_LETTERS] for start in range(len(word) - _COMMON_LETTERS + 1)}
-    return word[:_COMMON_LETTERS] != other[:_COMMON_LETTERS] and any(group in other for group in groups)

@@ -1,19 +1,20 @@
 """Finding what was said, and bringing it back: over a real store and a real index."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count as counting
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from zkchat.context.formatting import format_quote
-from zkchat.context.recall.search import ConversationSearch
-from zkchat.context.recall.selection import MIN_SCORE, MIN_SHARE_OF_BEST, recall
+from zkchat.context.recall.search import ConversationSearch, RankedMessage
+from zkchat.context.recall.selection import MIN_SCORE, MIN_SHARE_OF_BEST, Recalled, recall
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ProviderError, StorageDamaged
 from zkchat.model.choices import Role
@@ -481,9 +482,30 @@ def test_a_second_message_that_says_nothing_new_leaves_its_room_to_others(
     say(store, talk, *(message(f"b{n}", text) for n, text in enumerate(said)))
     search.catch_up(store)
     found = recall(search, "badger", archive(store, talk), session=talk, budget=100, count=count)
-    assert 1 < sum("badger" in each.text for each in found) < len(said)
-    assert sum(count(each.quoted) for each in found) < 80
+    badgers = [each for each in found if "badger" in each.text]
+    assert 1 < len(badgers) < len(said)
+    assert sum(count(each.quoted) for each in badgers) < 80
     assert not recall(search, "badger", archive(store, talk), session=talk, budget=0, count=count)
+
+
+class InOrder:
+    """A search that finds these messages, best first."""
+
+    def __init__(self, found: Mapping[str, float]) -> None:
+        self._found = found
+
+    def ranked(self, _query: str, **_: object) -> list[RankedMessage]:
+        return [RankedMessage("", id_, score) for id_, score in self._found.items()]
+
+
+def test_the_order_of_messages_counts_beside_their_words() -> None:
+    said = {"best": "Adler paints.", "earlier": "Bauer sings.", "later": "Custer dives."}
+    archived = {id_: message(id_, text) for id_, text in said.items()}
+    found = {"best": 1.0, "earlier": 0.9, "later": 1.0}
+    search = cast("ConversationSearch", InOrder(found))
+    cost = count(Recalled(archived["best"], said["best"], 1.0).quoted)
+    back = recall(search, "who?", archived, session="", budget=2 * cost, count=count)
+    assert [each.message.id for each in back] == ["best", "earlier"]
 
 
 def test_pairs_of_letters_that_lie_across_two_words_are_not_missed(

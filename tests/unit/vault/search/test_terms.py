@@ -13,7 +13,6 @@ from zkchat.vault.search.terms import (
     pieces,
     query_terms,
     query_words,
-    spelled_terms,
     stem,
     term_spans,
     terms,
@@ -175,14 +174,6 @@ def test_accents_that_make_another_letter_elsewhere_stay() -> None:
 
 def test_stop_words_are_known_without_their_accents() -> None:
     assert query_terms("como esta tambien la biblioteca") == query_terms("cómo está también la biblioteca")
-
-
-def test_words_are_given_as_written_with_their_terms() -> None:
-    assert spelled_terms("Geräusche, Geräusche and 3 cats in 2024 at 茶 b2b") == {
-        "geräusche": "gerausch",
-        "and": "and",
-        "cats": "cat",
-    }
 
 
 @pytest.mark.parametrize(

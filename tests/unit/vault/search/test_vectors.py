@@ -221,17 +221,3 @@ def test_the_shipped_vectors_find_a_synonym(tmp_path: Path, index: SqliteNoteInd
     made.embed()
     assert made.search("driving cars")[0].path == "Vehicles.md"
     assert made.search("zzzzqqq") == []
-
-
-def test_words_are_related_if_they_mean_nearly_the_same(vault: Path, index: SqliteNoteIndex) -> None:
-    made = library(vault, index)
-    assert made.related_words(["cat", "tree"], ["kitten", "engine", "oak"]) == {"cat": ["kitten"]}
-    assert made.related_words([], ["kitten"]) == {}
-    assert made.related_words(["cat"], []) == {}
-    without = Library.over(VaultFiles(vault, exclude=(), max_note_bytes=1_000), index)
-    assert without.related_words(["cat"], ["kitten"]) == {}
-
-
-def test_words_that_are_only_spelled_alike_are_not_related(vault: Path, index: SqliteNoteIndex) -> None:
-    found = library(vault, index).related_words(["cats"], ["wildcat", "catlike", "kitten"])
-    assert found == {"cats": ["catlike", "kitten"]}
