@@ -66,7 +66,7 @@ def test_an_entry_without_a_name_takes_the_choice_back() -> None:
 
 
 def test_an_agent_is_newer_until_a_model_answers() -> None:
-    bodies = [entry("ollama:m"), AgentEntry(name="quick")]
+    bodies: list[EntryBody] = [entry("ollama:m"), AgentEntry(name="quick")]
     assert history(*bodies).is_agent_newer
     assert not history(*bodies, answer("a", "ollama:n")).is_agent_newer
     assert not history(*bodies, entry("ollama:n")).is_agent_newer
