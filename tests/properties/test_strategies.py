@@ -110,7 +110,8 @@ def test_the_cap_always_holds_and_planning_twice_changes_nothing(
     left = after(messages, found)
     assert sum(message.tokens for message in left) + found.summary_budget <= limits.cap
     assert found.summary_budget <= limits.summary_cap
-    assert plan_compaction(strategy, left, replace(limits, summary=found.summary_budget), keep) is None
+    again = plan_compaction(strategy, left, replace(limits, summary=found.summary_budget), keep)
+    assert again is None or (strategy != "summarize" and not again.condensed)
 
 
 @settings(max_examples=250, deadline=None)

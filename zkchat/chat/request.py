@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from itertools import chain
-from math import ceil
+from math import ceil, inf
 from typing import Protocol
 
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
@@ -227,7 +227,7 @@ class RequestBuilder:
 
     def documents_room(self, agent: Agent, asked: ChatMessage, question: str, beside: int) -> DocumentRoom:
         """What the documents of a stored question may take: what is left beside it, the instructions, the recent
-        messages, a summary, and so many tokens of passages."""
+        messages, a summary, and so many tokens of passages and links."""
         info, budget, can_read = self._info, self.budget, self.can_read(agent)
         own = self.tokenizer.count(asked.text)
         if info.needs_notes:  # it reads the passages only
@@ -268,14 +268,15 @@ class RequestBuilder:
         """The request once it fits, compacting where it does not. Raises `UsageError` where it cannot be made to."""
         if self._info.needs_notes:
             return self.assemble(plan)  # it only quotes, and has no window
-        # What a long message has no room for is read by calls, whose results need room.
-        room = 1 - RESULTS_SHARE if plan.offers(READ_ATTACHMENT) else 1.0
         for attempt in range(MAX_COMPACTIONS):
             assembled = self._without_extras(plan)
-            fits = assembled.usage.total <= assembled.budget.cap and (attempt or self.long_messages.texts())
-            if fits or not is_full(assembled.usage, assembled.budget):
+            fits = assembled.usage.total - _summary_tokens(assembled) <= assembled.budget.cap
+            if not is_full(assembled.usage, assembled.budget) or (fits and (attempt or self.long_messages.texts())):
                 break
-            found = self.plan_compaction(assembled, squeeze=room * SQUEEZE**attempt)
+            found = self.plan_compaction(assembled, squeeze=SQUEEZE**attempt)
+            if found and plan.offers(READ_ATTACHMENT) and self._cuts_question(found, assembled):
+                # What a long message has no room for is read by calls, whose results need room.
+                found = self.plan_compaction(assembled, squeeze=(1 - RESULTS_SHARE) * SQUEEZE**attempt)
             if found is None or not await self._is_allowed(found, assembled):
                 break
             await emit(Compacting(messages=len(found.archived), tokens=assembled.usage.total))
@@ -287,6 +288,11 @@ class RequestBuilder:
         if assembled.usage.total > assembled.budget.cap:
             raise _too_full(assembled.usage.total, assembled.budget)
         return assembled
+
+    def _cuts_question(self, found: CompactionPlan, assembled: AssembledRequest) -> bool:
+        """Whether a compaction leaves less of the last question than its own words."""
+        asked = self._history.last_question
+        return asked is not None and found.condensed.get(asked.id, inf) < self._own_tokens(asked, assembled)
 
     def _without_extras(self, plan: RequestPlan) -> AssembledRequest:
         """The request by which it is decided whether older messages leave: what is sent for this message only, because
@@ -306,9 +312,9 @@ class RequestBuilder:
         optional = sorted((each for each in plan.items if _rank(each)), key=_rank)
         least = self.assemble(replace(plan.without(optional), omits_summary=True))
         room, scale = cap - least.usage.total, least.usage.total / least.usage.counted
-        summary = sum(item.tokens for item in whole.context.items if item.type == "summary")
-        omits_summary = scale * summary > room
-        room -= 0 if omits_summary else ceil(scale * summary)
+        summary = _summary_tokens(whole)
+        omits_summary = summary > room
+        room -= 0 if omits_summary else summary
         left_out: list[PromptItem] = []
         for each in optional:
             tokens = ceil(scale * (self.tokenizer.count(each.text) + 1))
@@ -538,6 +544,11 @@ def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:
     return prompt_item("system", agent.name, SMALL_AGENT if is_small else instructions(agent))
 
 
+def _summary_tokens(assembled: AssembledRequest) -> int:
+    scale = assembled.usage.total / assembled.usage.counted
+    return round(scale * sum(item.tokens for item in assembled.context.items if item.type == "summary"))
+
+
 class _Rank(IntEnum):
     """What may be left out of a request that is too full: the highest rank first."""
 
@@ -562,7 +573,7 @@ def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
     """What the fixed parts of a request leave for the summary and the messages. Memory gives way before the cap."""
     usage, budget = assembled.usage, assembled.budget
     scale = usage.total / usage.counted
-    summary = round(scale * sum(item.tokens for item in assembled.context.items if item.type == "summary"))
+    summary = _summary_tokens(assembled)
     memory = int(scale * sum(item.tokens for item in assembled.context.items if item.type == "memory"))
     movable = summary + sum(assembled.sizes.values())
     fixed = usage.total - movable

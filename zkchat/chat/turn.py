@@ -22,7 +22,7 @@ from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook, as_reference, look_up
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
 from zkchat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.context.documents import DocumentRoom, include_documents
+from zkchat.context.documents import TAG_TOKENS, DocumentRoom, include_documents
 from zkchat.context.formatting import augmented_text
 from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.selection import wants_evidence
@@ -198,15 +198,8 @@ class Turn:
         if excerpts and (found.is_doubtful or not found.evidence):
             found = Findings()
         self.further_passages[asked.id] = found.more
-        room = DocumentRoom(tokens=0)
-        if any(reference.relative_path for reference in linked):
-            beside = sum(self.tokenizer.count(each.text) for each in found.evidence)
-            room = self.requests.documents_room(agent, asked, question.prose, beside)
-        files, marked = include_documents(linked, self._text_of, self.tokenizer, room, partial(embedded, self.library))
+        files, marked, evidence = self._documents(question, asked, linked, found.evidence)
         parts: list[Part] = [TextPart(text=question.text), *files]
-        evidence = found.evidence
-        if not (self.provider.info.needs_notes or self.provider.info.needs_evidence):
-            evidence = tuple(each for each in evidence if not _holds(files, each))
         if evidence or found.nearest or excerpts:
             parts.append(
                 EvidencePart(evidence=evidence, nearest=found.nearest, is_doubtful=found.is_doubtful, excerpts=excerpts)
@@ -221,6 +214,35 @@ class Turn:
         )
         augmented = augmented_text(user, can_read=can_read)
         return user.model_copy(update={"augmented_token_count": self.tokenizer.count(augmented)})
+
+    def _documents(
+        self, question: Question, asked: ChatMessage, linked: Sequence[DocumentReference], found: Sequence[Evidence]
+    ) -> tuple[list[FilePart], list[DocumentReference], tuple[Evidence, ...]]:
+        """The documents that go along, whole or in part, their references, and the passages to be sent beside them.
+
+        Passages that stand in the documents are not sent twice, except to a model that reads little else.
+        """
+        info, agent, evidence = self.provider.info, self.agent_for(question), tuple(found)
+        embeds = partial(embedded, self.library)
+        files: list[FilePart] = []
+        marked: list[DocumentReference] = []
+        for _ in range(2):  # passages that need not be sent leave their room to the documents
+            room = DocumentRoom(tokens=0)
+            if any(reference.relative_path for reference in linked):
+                room = self.requests.documents_room(agent, asked, question.prose, self._beside(evidence, linked))
+            files, marked = include_documents(linked, self._text_of, self.tokenizer, room, embeds)
+            if info.needs_notes or info.needs_evidence:
+                break
+            before, evidence = evidence, tuple(each for each in found if not _holds(files, each))
+            if len(evidence) == len(before):
+                break
+        return files, marked, evidence
+
+    def _beside(self, evidence: Iterable[Evidence], linked: Iterable[DocumentReference]) -> int:
+        """About what passages take, and the links and tags of documents, beside the text of these."""
+        texts = [each.text for each in evidence]
+        links = [f"{each.wikilink} {each.relative_path} {each.summary} {each.relative_path}" for each in linked]
+        return sum(self.tokenizer.count(text) + TAG_TOKENS for text in (*texts, *links))
 
     def _text_of(self, reference: DocumentReference) -> str:
         assert reference.relative_path is not None

@@ -30,6 +30,10 @@ OPENING_SHARE: Final = 0.15
 """Of an excerpt: how much the beginning of the document may take, whatever the question is."""
 HEADING_WEIGHT: Final = 2.0
 """How much more a word of the question counts in a heading."""
+TAG_TOKENS: Final = 24
+"""What the tags around a document take, with the words that say which part of it follows."""
+MAX_ATTEMPTS: Final = 4
+"""Times that sections are chosen to find as many as fit: what one takes is known only once it is shortened."""
 _MARK_TOKENS: Final = 12
 """What the mark takes at a place where something is left out."""
 
@@ -175,16 +179,21 @@ def excerpt_document(text: str, budget: int, count: Count, question: str = "") -
         short = condense_text(text, budget, count, question=question)
         return Excerpt(text=short, extent=_share(short, text))
     outline = _outline(sections, int(OUTLINE_SHARE * budget), count)
-    taken = count(outline)
-    for squeeze in range(_MARK_TOKENS, budget, max(1, budget // 20)):
-        chosen = _chosen(sections, budget - taken - squeeze, count, question)
+    best = Excerpt(text="")
+    room = budget - count(outline) - _MARK_TOKENS
+    for _ in range(MAX_ATTEMPTS):
+        chosen = _chosen(sections, room, count, question)
         body = _with_marks(sections, chosen)
         excerpt = "\n\n".join(filter(None, [outline, body]))
-        if count(excerpt) <= budget:
+        size = count(excerpt)
+        if size <= budget and len(excerpt) > len(best.text):
             what = f"{len(chosen)} of {counted(len(sections), 'section')}" if chosen else ""
             extent = " and ".join(filter(None, ["outline" if outline else "", what]))
-            return Excerpt(text=excerpt, extent=f"{extent}, {_share(body, text)}" if chosen else extent)
-    return Excerpt(text=condense_text(text, budget, count, question=question), extent="a part")
+            best = Excerpt(text=excerpt, extent=f"{extent}, {_share(body, text)}" if chosen else extent)
+        if 0.97 * budget <= size <= budget:
+            break
+        room += budget - size - _MARK_TOKENS
+    return best if best.text else Excerpt(text=condense_text(text, budget, count, question=question), extent="a part")
 
 
 def _share(part: str, text: str) -> str:
@@ -220,7 +229,7 @@ def _chosen(sections: Sequence[_DocumentSection], room: int, count: Count, quest
     if question and not any(scores):  # it asks for the whole: something of each section
         level = truncation_level(sizes, room)
         if level >= MIN_EXCERPT_TOKENS:
-            return {number: condense_text(each.text, level - 2, count) for number, each in enumerate(sections)}
+            return _some_of_each(sections, room, level, count)
     best = sorted((number for number, score in enumerate(scores) if score), key=lambda number: -scores[number])
     opening = int(OPENING_SHARE * room) if best and best[0] != 0 else room
     chosen: dict[int, str] = {}
@@ -234,6 +243,20 @@ def _chosen(sections: Sequence[_DocumentSection], room: int, count: Count, quest
             continue
         chosen[number] = condense_text(sections[number].text, left - 2, count, question=question)
     return dict(sorted(chosen.items()))
+
+
+def _some_of_each(sections: Sequence[_DocumentSection], room: int, level: int, count: Count) -> dict[int, str]:
+    """Every section, none longer than the level, but for the first ones, which get what the others leave."""
+    chosen = {number: condense_text(each.text, level - 2, count) for number, each in enumerate(sections)}
+    sizes = {number: count(text) + 2 for number, text in chosen.items()}
+    for number, section in enumerate(sections):
+        left = room - sum(sizes.values())
+        if left < MIN_EXCERPT_TOKENS:
+            break
+        if len(chosen[number]) < len(section.text):
+            chosen[number] = condense_text(section.text, sizes[number] - 2 + left, count)
+            sizes[number] = count(chosen[number]) + 2
+    return chosen
 
 
 def _scores(sections: Sequence[_DocumentSection], question: str) -> list[float]:

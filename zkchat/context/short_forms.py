@@ -3,14 +3,12 @@
 from typing import Final
 
 from zkchat.context.condensing import Count, condense_message
-from zkchat.context.documents import MIN_EXCERPT_TOKENS, excerpt_document
+from zkchat.context.documents import MIN_EXCERPT_TOKENS, TAG_TOKENS, excerpt_document
 from zkchat.context.formatting import augmented_text
 from zkchat.context.strategies import truncation_level
 from zkchat.model.message import ChatMessage, EvidencePart, FilePart, Part, TextPart
 
 READ_ON: Final = "(read_attachment reads on in this text.)"
-_TAG_TOKENS: Final = 24
-"""What the tags around a document take, with its path."""
 
 
 def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: bool) -> str:
@@ -44,12 +42,12 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
     passages: list[Part] = []
     for part in message.parts:
         if isinstance(part, EvidencePart) and part.evidence:
-            tokens = count("\n".join(each.text for each in part.evidence)) + _TAG_TOKENS * len(part.evidence)
+            tokens = count("\n".join(each.text for each in part.evidence)) + TAG_TOKENS * len(part.evidence)
             if tokens <= room:
                 passages.append(part)
                 room -= tokens
     files = [part for part in message.parts if isinstance(part, FilePart)]
-    level = truncation_level([count(part.text) + _TAG_TOKENS for part in files], room) - _TAG_TOKENS
+    level = truncation_level([count(part.text) + TAG_TOKENS for part in files], room) - TAG_TOKENS
     shortened = [_excerpt(part, level, count, message.text) for part in files]
     included = {part.name: part.extent for part in shortened if part.text}
     references = tuple(

@@ -355,7 +355,7 @@ def _discard(task: CompactionTask) -> CompactionPlan:
         sizes = _sizes(task, stay, slim=False)
         if limits.summary + sum(sizes.values()) <= limits.goal:
             return _plan(task, pins, sizes, 0)
-    return _shortened(task, pins, task.turns[-1], summarises=False)
+    return _shortened(task, pins, [*_starts(task)][-1], summarises=False)
 
 
 _SHARES: Final = (("critical", 0.30), ("important", 0.25), ("normal", 0.20), ("low", 0.0))
@@ -374,7 +374,7 @@ def _hybrid(task: CompactionTask) -> CompactionPlan | None:
     sizes = _sizes(task, [*stay, *task.current], slim=False)
     left = limits.goal - summary - int(limits.goal * _BUFFER_SHARE) - sum(sizes.values())
     if left < 0:
-        return None if task.total <= limits.cap else _shortened(task, pins, task.turns[-1])
+        return None if task.total <= limits.cap else _shortened(task, pins, [*_starts(task)][-1])
     others = [message for message in task.messages[: task.turns[-1]] if message.id not in sizes]
     turns = [*reversed([*_turns(others)])]
     whole, spare = left / sum(share for _, share in _SHARES), 0.0
