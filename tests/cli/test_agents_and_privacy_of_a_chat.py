@@ -209,9 +209,12 @@ def test_nothing_is_proposed_where_it_is_switched_off_or_nobody_is_there(world: 
     assert facts(world) == []
 
 
+LONG = "There is much to say of cats, dogs and birds. " * 20
+
+
 def test_a_compaction_proposes_at_once(world: World, model: str) -> None:
     world.variables["ZKCHAT_CONTEXT__KEEP_RECENT"] = "2"
-    compacted = chat(world, model, "I decided to write in English.", "Hello!", "And then?", "/compact", "y", "/stats")
+    compacted = chat(world, model, "I decided to write in English.", LONG, "And then?", "/compact", "y", "/stats")
     assert compacted.err.count("Remember “") == 1
     assert [fact["text"] for fact in facts(world)] == ["I decided to write in English."]
     assert "archived" in compacted.out

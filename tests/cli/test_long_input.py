@@ -1,15 +1,11 @@
 """A log that is piped in and far longer than the window, against a server that records what it gets."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.providers.loopback import PROTOCOLS, Loopback, Request
+from tests.support.recording_server import RecordingServer
 from tests.support.world import World
-from zkchat.context.instructions import SUMMARY
-from zkchat.context.tokens import load_encoding
-from zkchat.model.prompt import Finish, TextChunk
 
 pytestmark = pytest.mark.outside
 
@@ -25,28 +21,6 @@ LANGUAGES = {
     "English": ("Which job failed?", "\n".join(ENGLISH), ENGLISH[1_300]),
     "Chinese": ("谁负责发布？", "，".join(CHINESE), CHINESE[2_500]),
 }
-
-
-class RecordingServer(Loopback):
-    """A model that counts its prompts by o200k, and says where the window ends."""
-
-    def __init__(self, window: int, *, has_tools: bool) -> None:
-        super().__init__({"m": [TextChunk(text="Fine."), Finish()]}, key="")
-        self.window = window
-        self._capabilities = ["completion", *(["tools"] if has_tools else [])]
-
-    @property
-    def chats(self) -> list[dict[str, Any]]:
-        bodies = [request.body for request in self.requests if request.path in PROTOCOLS]
-        return [body for body in bodies if body["messages"][0]["content"] != SUMMARY]
-
-    def prompt_tokens(self, request: Request) -> int:
-        encode = load_encoding("o200k_base").encode_ordinary
-        return sum(4 + len(encode(str(message.get("content") or ""))) for message in request.body["messages"])
-
-    def shown(self) -> object:
-        facts = {"general.architecture": "llama", "llama.context_length": self.window}
-        return {"parameters": "", "template": "", "model_info": facts, "capabilities": self._capabilities}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

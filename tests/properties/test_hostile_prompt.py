@@ -88,7 +88,7 @@ def rows(menu: MenuCompleter, before: str) -> list[Completion]:
 def test_the_rows_of_the_menu_show_it(payload: str) -> None:
     menu = menu_of(payload)
     offered = [row for before in ("[[", "see @", "/", "@") for row in rows(menu, before)]
-    assert len(offered) == 4
+    assert len(offered) == 5
     for row in offered:
         text = to_plain_text(row.display) + to_plain_text(row.display_meta)
         assert what_acts_on_a_terminal(text) == set()

@@ -51,7 +51,7 @@ def of_type(annotation: Any) -> st.SearchStrategy[Any]:
         Union: lambda: st.one_of([of_type(argument) for argument in arguments]),
         UnionType: lambda: st.one_of([of_type(argument) for argument in arguments]),
         tuple: lambda: st.lists(of_type(arguments[0]), max_size=2).map(tuple),
-        dict: lambda: st.dictionaries(texts, of_type(arguments[1]), max_size=2),
+        dict: lambda: st.dictionaries(of_type(arguments[0]), of_type(arguments[1]), max_size=2),
     }
     plain = PLAIN.get(annotation)
     return plain if plain is not None else builders.get(get_origin(annotation), lambda: of_value(annotation))()

@@ -26,7 +26,7 @@ from zkchat.context.assembly import (
     prompt_item,
 )
 from zkchat.context.budget import Budget, Shares, budget_for, is_full
-from zkchat.context.calibration import Calibration, calibrate
+from zkchat.context.calibration import Calibration, ExpectedTokenizer, calibrate
 from zkchat.context.condensing import split_question
 from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom
 from zkchat.context.instructions import SMALL_AGENT
@@ -73,6 +73,8 @@ SUMMARY_SHARE = 0.30
 """Of the window: a summary takes no more."""
 SUMMARY_RESERVE = 0.125
 """Of the prompt: what documents leave for the summary that older messages may need."""
+COUNT_MARGIN = 0.98
+"""Of the prompt: what is planned with, because texts take more together than their counts add up to."""
 GOAL_SHARE = 0.6
 """Of the budget for messages: what a compaction gets down to."""
 LEAST_RESULT_TOKENS = 4
@@ -190,6 +192,11 @@ class RequestBuilder:
         return calibrate(self._history.newest_first, self._info.name, self.prior)
 
     @property
+    def expected_tokens(self) -> Tokenizer:
+        """Counts as the model's server will."""
+        return ExpectedTokenizer(self.tokenizer, self.calibration)
+
+    @property
     def _info(self) -> ModelInfo:
         return self.provider.info
 
@@ -242,8 +249,7 @@ class RequestBuilder:
             each.attached if place >= recent or each.pinned else each.tokens for place, each in enumerate(sized)
         )
         summary = int(SUMMARY_RESERVE * budget.cap) if recent and not window.summary else 0
-        room = budget.cap - (assembled.usage.total - gives_way) - summary
-        left = int(room * assembled.usage.counted / assembled.usage.total) - beside
+        left = int(COUNT_MARGIN * budget.cap) - (assembled.usage.total - gives_way) - summary - beside
         if can_read:
             left, question = min(left, budget.messages - own), ""
         return DocumentRoom(tokens=max(0, left), share=MAX_DOCUMENT_SHARE if can_read else 1.0, question=question)

@@ -223,26 +223,21 @@ class Turn:
         Passages that stand in the documents are not sent twice, except to a model that reads little else.
         """
         info, agent, evidence = self.provider.info, self.agent_for(question), tuple(found)
-        embeds = partial(embedded, self.library)
+        embeds, tokenizer = partial(embedded, self.library), self.requests.expected_tokens
         files: list[FilePart] = []
         marked: list[DocumentReference] = []
         for _ in range(2):  # passages that need not be sent leave their room to the documents
             room = DocumentRoom(tokens=0)
             if any(reference.relative_path for reference in linked):
-                room = self.requests.documents_room(agent, asked, question.prose, self._beside(evidence, linked))
-            files, marked = include_documents(linked, self._text_of, self.tokenizer, room, embeds)
+                beside = _tokens_beside(evidence, linked, tokenizer)
+                room = self.requests.documents_room(agent, asked, question.prose, beside)
+            files, marked = include_documents(linked, self._text_of, tokenizer, room, embeds)
             if info.needs_notes or info.needs_evidence:
                 break
             before, evidence = evidence, tuple(each for each in found if not _holds(files, each))
             if len(evidence) == len(before):
                 break
         return files, marked, evidence
-
-    def _beside(self, evidence: Iterable[Evidence], linked: Iterable[DocumentReference]) -> int:
-        """About what passages take, and the links and tags of documents, beside the text of these."""
-        texts = [each.text for each in evidence]
-        links = [f"{each.wikilink} {each.relative_path} {each.summary} {each.relative_path}" for each in linked]
-        return sum(self.tokenizer.count(text) + TAG_TOKENS for text in (*texts, *links))
 
     def _text_of(self, reference: DocumentReference) -> str:
         assert reference.relative_path is not None
@@ -356,6 +351,13 @@ class Turn:
             text=f"There is no agent '{addressed}', so {other} answers.",
             hint=f"There is: {', '.join(agent.name for agent in profiles.agents.values())}.",
         )
+
+
+def _tokens_beside(evidence: Iterable[Evidence], linked: Iterable[DocumentReference], tokenizer: Tokenizer) -> int:
+    """About what passages take, and the links and tags of documents, beside the text of these."""
+    texts = [each.text for each in evidence]
+    links = [f"{each.wikilink} {each.relative_path} {each.summary} {each.relative_path}" for each in linked]
+    return sum(tokenizer.count(text) + TAG_TOKENS for text in (*texts, *links))
 
 
 def _holds(files: Iterable[FilePart], passage: Evidence) -> bool:

@@ -151,7 +151,7 @@ async def _print_preview(
     if part.shortened:
         io.out(f"Would shorten {counted(len(part.shortened), 'message')} that would stay.")
     if part.stripped:
-        io.out(f"Would leave out the documents of {counted(len(part.stripped), 'earlier message')}.")
+        io.out(f"Would leave out or shorten the documents of {counted(len(part.stripped), 'message')}.")
     io.out(f"The summary would be:\n{part.summary or '(none)'}")
     return ExitCode.OK
 

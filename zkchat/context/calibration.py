@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import ceil
 from typing import Final, NamedTuple
 
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.model.message import ChatMessage
+from zkchat.ports import Tokenizer
 
 TokenFeatures = Mapping[str, int]
 """How much there is of each feature; what there is nothing of is not named."""
@@ -101,6 +103,27 @@ class Calibration:
         more = sum(weight * (now.get(what, 0) - before.get(what, 0)) for what, weight in self.weights.items())
         lowest, highest = (bound * counted.tokens for bound in PLAUSIBLE_RATIO)
         return round(min(max(self.reported + more, lowest), highest))
+
+
+class ExpectedTokenizer:
+    """Counts what a model's server is expected to count for a text that is added to a request."""
+
+    exact = False
+
+    def __init__(self, tokenizer: Tokenizer, calibration: Calibration) -> None:
+        self._tokenizer = tokenizer
+        self._weights = calibration.weights
+
+    @property
+    def problem(self) -> str:
+        return self._tokenizer.problem
+
+    def count(self, text: str) -> int:
+        counted = self._tokenizer.count(text)
+        measures = _measures(RequestSize(counted, {**features_of(text), MESSAGES: 0}))
+        expected = sum(self._weights.get(what, 0.0) * much for what, much in measures.items())
+        lowest, highest = (bound * counted for bound in PLAUSIBLE_RATIO)
+        return ceil(min(max(expected, lowest), highest))
 
 
 def calibrate(messages: Iterable[ChatMessage], model: str, prior: float = 1.0) -> Calibration:

@@ -149,8 +149,8 @@ class DocumentReference(Value):
 
 
 def _widest_extent(first: DocumentReference, second: DocumentReference) -> str:
-    given = [each.extent for each in (first, second) if each.included]
-    return "" if "" in given else next(iter(given), "")
+    is_whole = any(each.included and not (each.extent or each.snippet or each.lines) for each in (first, second))
+    return "" if is_whole else first.extent or second.extent
 
 
 OMIT_DEFAULTS: Final = "briefly"
@@ -182,8 +182,8 @@ class RequestItem(Value):
 class ItemCounts(Value):
     """How many items a request held, by type and by mode."""
 
-    by_type: dict[ItemType, int]
-    by_mode: dict[IncludeMode, int]
+    by_type: dict[ItemType, int] = Field(default_factory=dict)
+    by_mode: dict[IncludeMode, int] = Field(default_factory=dict)
     """Of all but messages, which are always there."""
 
 
@@ -373,7 +373,7 @@ class CompactionPart(Value):
         done = (
             (len(self.archived), f"{counted(len(self.archived), 'message')} archived"),
             (len(self.shortened), f"{counted(len(self.shortened), 'message')} shortened"),
-            (len(self.stripped), f"documents of {counted(len(self.stripped), 'earlier message')} left out"),
+            (len(self.stripped), f"documents of {counted(len(self.stripped), 'message')} left out or shortened"),
         )
         return ", ".join(words for count, words in done if count) or "summary shortened"
 

@@ -58,6 +58,8 @@ def describe_reason(reference: DocumentReference) -> str:
     words = [_origin(reference)]
     if reference.hits > 1:
         words.append(f"{reference.hits} times")
+    if reference.extent:
+        words.append(f"sent in part ({sanitize_line(reference.extent)})")
     words.append("cited" if reference.cited else "not cited")
     return ", ".join(words)
 

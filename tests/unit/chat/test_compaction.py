@@ -371,10 +371,10 @@ def test_documents_that_are_left_out_of_earlier_messages_are_counted_apart(
     one, _ = compactor.apply(CompactionPart(number=1, summary="", condensed=(*short[:1],)))
     compactor.apply(CompactionPart(number=2, summary="", condensed=(*short,)))
     assert [part.effect for part in parts(talk)] == [
-        "documents of 1 earlier message left out",
-        "1 message shortened, documents of 1 earlier message left out",
+        "documents of 1 message left out or shortened",
+        "1 message shortened, documents of 1 message left out or shortened",
     ]
-    assert phrases.compaction(one) == "Context compacted #1: documents of 1 earlier message left out"
+    assert phrases.compaction(one) == "Context compacted #1: documents of 1 message left out or shortened"
 
 
 def test_messages_that_take_less_than_a_summary_are_not_summarised(library: Library, store: SessionsInMemory) -> None:

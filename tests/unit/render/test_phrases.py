@@ -55,7 +55,7 @@ def test_a_compaction_says_what_it_archived_and_freed() -> None:
         ),
         (
             tuple(Condensed(message_id=id_, text="…", lacks_documents=True) for id_ in "abc"),
-            "documents of 3 earlier messages left out",
+            "documents of 3 messages left out or shortened",
         ),
         (
             (Condensed(message_id="a", text="…", is_earlier=True), Condensed(message_id="b", text="…")),

@@ -44,6 +44,10 @@ def test_a_place_is_path_heading_and_lines(fields: dict[str, object], expected: 
             {"reference_type": "search", "via": "answer", "cited": True, "unverified": True},
             "linked by the answer, never given to the model",
         ),
+        (
+            {"included": True, "extent": "outline and 3 of 12 sections"},
+            "linked by you, sent in part (outline and 3 of 12 sections), not cited",
+        ),
         ({"via": "embed", "included": True}, "embedded in a note you linked, not cited"),
         ({"reference_type": "search", "via": "evidence", "score": 0.4}, "found by search, not cited"),
         ({"reference_type": "search", "via": "find_excerpts", "score": 0.4}, "found by find_excerpts, not cited"),
