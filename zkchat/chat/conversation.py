@@ -126,7 +126,7 @@ class Conversation:
         state = len(self.history.entries), self.model
         if self._usage is None or self._usage[0] != state:
             try:
-                self._usage = state, self._usage_of(self.requests.assemble(self.requests.plan(self.agent)))
+                self._usage = state, self._usage_of(self.requests.assemble(self.requests.planner.plan(self.agent)))
             except ZkchatError:  # the next turn reports it
                 return None
         return self._usage[1]
@@ -256,7 +256,7 @@ class Conversation:
             self._choices.clear()
 
     def _newly_stale(self, message_id: str) -> Iterator[StaleNote]:
-        for note in self.requests.stale(self.history.messages[message_id]):
+        for note in self.requests.planner.stale(self.history.messages[message_id]):
             if note not in self._reported:
                 self._reported.add(note)
                 yield note
@@ -264,27 +264,27 @@ class Conversation:
     def _count_facts(self, answer: ChatMessage) -> None:
         items = answer.request_context.items if answer.request_context else ()
         facts = [item.name for item in items if item.type == "memory" and item.include == "agent"]
-        if facts and self.requests.memory and not self.is_private:
+        if facts and self.requests.planner.memory and not self.is_private:
             with suppress(StorageError):  # how often a fact was used matters little
-                self.requests.memory.used(facts)
+                self.requests.planner.memory.used(facts)
 
     def remember(self, text: str, source: FactSource = "user") -> Remembered:
         """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
         hint = "To keep it all the same: zkchat memory add 'TEXT'"
         if self.is_private:
             raise UsageError("This conversation is private, so nothing of it is remembered.", hint=hint)
-        if not self.requests.remembers:
+        if not self.requests.planner.remembers:
             raise UsageError("Memory is switched off: memory.enabled is false.", hint=hint)
-        if self.requests.memory is None:
+        if self.requests.planner.memory is None:
             raise UsageError(f"{self.model.name} has no use for what is remembered.", hint=hint)
-        return self.requests.memory.remember(text, source, self.session_id)
+        return self.requests.planner.memory.remember(text, source, self.session_id)
 
     def worth_keeping(self, messages: Iterable[ChatMessage]) -> list[str]:
         """What the user said in these messages that could be remembered; nothing in a private conversation."""
-        if self.is_private or self.requests.memory is None or not self.agent.memory:
+        if self.is_private or self.requests.planner.memory is None or not self.agent.memory:
             return []
         try:
-            known = self.requests.memory.facts()
+            known = self.requests.planner.memory.facts()
         except StorageError:
             return []
         return learning_points((message.text for message in messages if message.role == "user"), known)
@@ -314,7 +314,7 @@ class Conversation:
             await self.connect()
         except ProviderError as error:  # the window is then the one that is known, or set, or the usual
             self.connection_problem = Warned(text=error.message, hint=error.hint)
-        assembled = self.requests.assemble(self.requests.plan(self.agent))
+        assembled = self.requests.assemble(self.requests.planner.plan(self.agent))
         self._usage = (len(self.history.entries), self.model), self._usage_of(assembled)
         return assembled
 
@@ -375,7 +375,7 @@ class Conversation:
             return None
         number = 1 + sum(message.context_type == "summary" for message in self.messages)
         archived = tuple(message.id for message in live)
-        usage = self.requests.assemble(self.requests.plan(self.agent)).usage
+        usage = self.requests.assemble(self.requests.planner.plan(self.agent)).usage
         part = CompactionPart(
             number=number,
             summary="",
@@ -413,11 +413,11 @@ class Conversation:
     @property
     def profiles(self) -> Profiles:
         """The agents and rules that there are."""
-        return self.requests.profiles
+        return self.requests.planner.profiles
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
-        return self.requests.tools.specs
+        return self.requests.planner.tools.specs
 
     @property
     def agent(self) -> Agent:

@@ -59,12 +59,12 @@ class SessionItems:
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self._requests = conversation.requests
-        self._library = self._requests.library.whole
+        self._library = self._requests.planner.library.whole
 
     @property
     def memory_state(self) -> MemoryState:
         """Whether requests of this session hold anything of memory."""
-        return self._requests.memory_state(self.conversation.agent)
+        return self._requests.planner.memory_state(self.conversation.agent)
 
     def offered(self, kind: SessionItemType) -> list[SessionItem]:
         """All of a kind that the present agent may be given, and what the user added although it is gone."""
@@ -81,7 +81,7 @@ class SessionItems:
                 tokens=self._requests.tokenizer.count(candidate.text),
                 digest=digest(candidate.text),
             )
-            for candidate in self._requests.candidates(self.conversation.agent)
+            for candidate in self._requests.planner.candidates(self.conversation.agent)
         }
         return [
             SessionItem(item=item, is_added=key in added, is_dropped=key in dropped)
@@ -154,7 +154,7 @@ class SessionItems:
         requests, state = self._requests, self.memory_state
         if state.is_set_off:
             return []
-        files = requests.page(requests.budget.memory_limit).records if state.is_on else ()
+        files = requests.planner.page(requests.budget.memory_limit).records if state.is_on else ()
         whole = RequestItem(type="memory", name=WHOLE, tokens=sum(file.tokens for file in files))
         return [SessionItem(item=item, is_dropped=item.name in state.dropped) for item in (whole, *files)]
 

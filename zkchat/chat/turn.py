@@ -108,11 +108,13 @@ class Turn:
 
     def _question(self, message: ChatMessage) -> Question:
         return Question.parse(
-            message.text, is_agent=self.requests.profiles.is_agent, is_document=partial(is_mentioned, self.library)
+            message.text,
+            is_agent=self.requests.planner.profiles.is_agent,
+            is_document=partial(is_mentioned, self.library),
         )
 
     def _question_without_vault(self, message: ChatMessage) -> Question:
-        return Question.parse(message.text, is_agent=self.requests.profiles.is_agent)
+        return Question.parse(message.text, is_agent=self.requests.planner.profiles.is_agent)
 
     async def _connect(self) -> ProviderError | None:
         """Learn the model's window. A model that cannot be reached fails the turn once the question is on disk."""
@@ -190,8 +192,8 @@ class Turn:
     ) -> ChatMessage:
         own = self.tokenizer.count(question.text)
         agent = self.agent_for(question)
-        can_read = self.requests.can_read(agent)
-        lasting = self.requests.lasting_notes(agent) if references else ()
+        can_read = self.requests.planner.can_read(agent)
+        lasting = self.requests.planner.lasting_notes(agent) if references else ()
         linked = [each for each in references if not is_sent_anyway(each, lasting)]
         found = self._evidence(question, references, can_read=can_read)
         excerpts = find_excerpts(question.text) if self.provider.info.needs_notes else ()
@@ -259,7 +261,7 @@ class Turn:
     ) -> ChatMessage | None:
         """From a question on disk to its answer."""
         try:
-            plan = self.requests.plan(self.agent_for(question), user)
+            plan = self.requests.planner.plan(self.agent_for(question), user)
             assembled = self.requests.assemble(plan) if unreachable else await self.requests.build(plan, emit)
         except ZkchatError as error:
             await emit(_failed(error))
@@ -335,13 +337,13 @@ class Turn:
 
     def agent_for(self, question: Question | None = None) -> Agent:
         """The agent that a question is addressed to, else the one of the session."""
-        agents = self.requests.profiles.agents
+        agents = self.requests.planner.profiles.agents
         addressed = question.agent if question else None
         chosen = (name.casefold() for name in (addressed, self.journal.history.agent, DEFAULT) if name)
         return next(agents[name] for name in chosen if name in agents)
 
     def _unknown_agent(self, question: Question) -> Warned | None:
-        profiles, addressed = self.requests.profiles, question.agent
+        profiles, addressed = self.requests.planner.profiles, question.agent
         if addressed is None or addressed.casefold() in profiles.agents:
             return None
         other = self.agent_for().name

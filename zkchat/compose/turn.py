@@ -6,11 +6,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from zkchat.chat.answer_check import AnswerCheck
+from zkchat.chat.archive_recall import ArchiveRecall
 from zkchat.chat.compaction import Compactor, Policy
 from zkchat.chat.document_summaries import BackgroundSummaries, Summaries, SummaryCache, SummaryMode
 from zkchat.chat.long_messages import LongMessages
 from zkchat.chat.privacy import ConversationPrivacy
-from zkchat.chat.request import ArchiveRecall, PageApprovals, RequestBuilder
+from zkchat.chat.request import RequestBuilder
+from zkchat.chat.request_plan import PageApprovals, RequestPlanner
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits, ToolLoop
 from zkchat.chat.turn import IndexRefresher, Turn
@@ -129,7 +131,7 @@ def build_turn(parts: TurnParts) -> Turn:
     loop = ToolLoop(
         provider=provider,
         requests=requests,
-        tools=requests.tools,
+        tools=requests.planner.tools,
         tokenizer=tokenizer,
         journal=journal,
         library=library,
@@ -168,13 +170,12 @@ def _request_builder(parts: TurnParts, library: "Library", privacy: Conversation
         privacy=privacy,
         reviewer=parts.user_interface.reviewer,
     )
-    return RequestBuilder(
+    planner = RequestPlanner(
         journal=journal,
         provider=provider,
         tokenizer=tokenizer,
         library=library,
         privacy=privacy,
-        compactor=compactor,
         shares=settings.shares,
         tools=Toolbox([*explore_tools(library, journal.now), *_other_tools(parts, recall, memory), *reading_on]),
         long_messages=long_messages,
@@ -185,8 +186,17 @@ def _request_builder(parts: TurnParts, library: "Library", privacy: Conversation
         memory=memory,
         remembers=settings.memory,
         recall=recall if settings.recall else None,
-        prior=parts.prior,
         strict=settings.strict,
+    )
+    return RequestBuilder(
+        planner=planner,
+        journal=journal,
+        provider=provider,
+        tokenizer=tokenizer,
+        privacy=privacy,
+        compactor=compactor,
+        long_messages=long_messages,
+        prior=parts.prior,
     )
 
 

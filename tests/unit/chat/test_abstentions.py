@@ -139,7 +139,7 @@ def test_summaries_and_recall_for_a_small_model_say_nothing_of_such_turns(
 ) -> None:
     model = Small(has_tools=has_tools)
     talk = compacted(library, SessionsInMemory(), search, model)
-    recall = talk.requests.recall
+    recall = talk.requests.planner.recall
     assert recall is not None
     found = [each.message.text for each in recall.find("chess tournament", 5)]
     again = say(talk, "Tell me of the chess tournament and the hours of sleep.")
