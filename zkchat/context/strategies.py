@@ -5,7 +5,7 @@ one stays. What gives way first: documents of earlier turns, older messages (a s
 the last turn, the recent messages, the summary, and the last question only where it alone is too long.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Final
@@ -254,7 +254,7 @@ def _folded(task: CompactionTask, pins: _Pins, start: int, limit: int, *, slim: 
     stay = [message for place, message in enumerate(task.messages) if place >= start or message.id in pins.kept]
     sizes = _sizes(task, stay, slim=slim)
     left = limit - sum(sizes.values())
-    important = _important([message for message in older if message.id not in sizes])
+    important = _important(_other_turns(older, sizes))
     sizes |= _newest_that_fit(important, min(left // 2, left - MIN_SUMMARY_TOKENS))
     budget = min(task.limits.summary_cap, limit - sum(sizes.values()))
     if budget < MIN_SUMMARY_TOKENS or all(message.id in sizes for message in older):
@@ -262,10 +262,14 @@ def _folded(task: CompactionTask, pins: _Pins, start: int, limit: int, *, slim: 
     return _plan(task, pins, sizes, budget)
 
 
-def _important(messages: Sequence[LiveMessage]) -> list[Sequence[LiveMessage]]:
-    """The turns with a message of high priority, the most important first, then the newest."""
-    turns = [turn for turn in reversed([*_turns(messages)]) if any(message.stays for message in turn)]
-    return sorted(turns, key=_priority, reverse=True)
+def _other_turns(messages: Sequence[LiveMessage], kept: Collection[str]) -> list[Sequence[LiveMessage]]:
+    """The turns of which nothing is kept yet, the newest first."""
+    return [turn for turn in reversed([*_turns(messages)]) if not any(message.id in kept for message in turn)]
+
+
+def _important(turns: Iterable[Sequence[LiveMessage]]) -> list[Sequence[LiveMessage]]:
+    """The turns with a message of high priority, the most important first."""
+    return sorted((turn for turn in turns if any(message.stays for message in turn)), key=_priority, reverse=True)
 
 
 def _newest_that_fit(turns: Iterable[Sequence[LiveMessage]], budget: int) -> dict[str, int]:
@@ -375,8 +379,7 @@ def _hybrid(task: CompactionTask) -> CompactionPlan | None:
     left = limits.goal - summary - int(limits.goal * _BUFFER_SHARE) - sum(sizes.values())
     if left < 0:
         return None if task.total <= limits.cap else _shortened(task, pins, [*_starts(task)][-1])
-    others = [message for message in task.messages[: task.turns[-1]] if message.id not in sizes]
-    turns = [*reversed([*_turns(others)])]
+    turns = _other_turns(task.messages[: task.turns[-1]], sizes)
     whole, spare = left / sum(share for _, share in _SHARES), 0.0
     for name, share in _SHARES:
         spare += share * whole
