@@ -89,7 +89,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield made
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(SCENES)
 def test_what_a_request_promises(library: Library, scene: Scene) -> None:
     answers = [f"{'An answer of some length. ' * saying.answer}" for saying in scene.turns]

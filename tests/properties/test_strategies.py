@@ -95,7 +95,7 @@ def _shortened(message: LiveMessage, tokens: int) -> LiveMessage:
     return replace(message, tokens=tokens, attached=max(0, tokens - message.own))
 
 
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(STRATEGIES, histories(), limits(), KEEPS)
 def test_the_cap_always_holds_and_planning_twice_changes_nothing(
     strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
@@ -114,7 +114,7 @@ def test_the_cap_always_holds_and_planning_twice_changes_nothing(
     assert again is None or (strategy != "summarize" and not again.condensed)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(STRATEGIES, histories(), limits(), KEEPS)
 def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
     strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
@@ -128,7 +128,7 @@ def test_nothing_is_lost_or_doubled_and_the_last_turn_stays(
     assert {*found.condensed} <= {*found.kept}
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(STRATEGIES, histories(), limits(), KEEPS)
 def test_a_tool_call_is_never_parted_from_its_result(
     strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
@@ -141,7 +141,7 @@ def test_a_tool_call_is_never_parted_from_its_result(
             assert (call.id in found.kept) == (result.id in found.kept)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(histories(), limits(), KEEPS)
 def test_what_is_summarised_is_one_run_but_for_turns_that_the_user_wants_kept(
     messages: list[LiveMessage], limits: TokenLimits, keep: Retention
@@ -165,7 +165,7 @@ def turns_of(messages: list[LiveMessage]) -> list[list[LiveMessage]]:
     return turns
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(STRATEGIES, histories(), limits(), KEEPS)
 def test_a_question_stays_with_its_answer(
     strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
@@ -180,7 +180,7 @@ def test_a_question_stays_with_its_answer(
             assert kept[-1] is turn[-1] or turn[-1].has_tools
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(STRATEGIES, histories(), limits(), KEEPS)
 def test_pins_stay_word_for_word_while_all_fit_beside_the_question(
     strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
@@ -202,7 +202,7 @@ def test_pins_stay_word_for_word_while_all_fit_beside_the_question(
         assert not found.unpinned
 
 
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(STRATEGIES, histories(), limits(), KEEPS)
 def test_each_thing_gives_way_only_after_what_comes_before_it(
     strategy: CompactionStrategy, messages: list[LiveMessage], limits: TokenLimits, keep: Retention
@@ -235,7 +235,7 @@ def test_each_thing_gives_way_only_after_what_comes_before_it(
         assert not found.summary_budget
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(histories(), KEEPS)
 def test_under_the_trigger_nothing_happens(messages: list[LiveMessage], keep: Retention) -> None:
     total = sum(message.tokens for message in messages)
