@@ -139,8 +139,9 @@ class RequestBuilder:
 
     async def build(self, plan: RequestPlan, emit: Emit) -> AssembledRequest:
         """The request once it fits, compacting where it does not. Raises `UsageError` where it cannot be made to."""
-        if self._info.needs_notes:
-            return self.assemble(plan)  # it only quotes, and has no window
+        whole = self.assemble(plan)
+        if self._info.needs_notes or not is_full(whole.usage, whole.budget):
+            return whole  # one that only quotes has no window
         for attempt in range(MAX_COMPACTIONS):
             assembled = self._without_extras(plan)
             fits = assembled.usage.total - _summary_tokens(assembled) <= assembled.budget.cap
