@@ -160,8 +160,10 @@ class RequestPlanner:
 
     def can_read(self, agent: Agent) -> bool:
         """Whether the model looks into the vault by itself: it calls tools, and the core ones are in every request."""
+        if not self._info.calls_tools:
+            return False
         core = self._core_tools(agent)
-        return self._info.calls_tools and len(core) == len(self.core) and self._tools_limit(agent) >= self._size(core)
+        return len(core) == len(self.core) and self._tools_limit(agent) >= self._size(core)
 
     def _tools_limit(self, agent: Agent) -> int:
         """What the definitions of tools may take, as we count."""
@@ -177,7 +179,7 @@ class RequestPlanner:
         return sum(self.tokenizer.count(each.text) for each in candidates)
 
     def _selected(self, agent: Agent, question: str) -> Selection:
-        limit = self._tools_limit(agent)
+        limit = self._tools_limit(agent) if self._info.calls_tools else None
         return self.selector.select(question, self.candidates(agent), self._history.items, tool_tokens=limit)
 
     def _notes(self, agent: Agent) -> Iterator[tuple[str, str]]:
