@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from zkchat.model import events, message, prompt, session
+from zkchat.model import branches, events, message, prompt, session
 from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage, Part, UnknownPart, Value
 from zkchat.model.session import Entry, EntryBody, UnknownEntry
@@ -78,7 +78,7 @@ def of_the_future(value_type: type[Value]) -> st.SearchStrategy[Any]:
 VALUES = sorted(
     {
         value
-        for module in (events, message, prompt, session)
+        for module in (branches, events, message, prompt, session)
         for _, value in inspect.getmembers(module, inspect.isclass)
         if issubclass(value, Value) and value is not Value
     },

@@ -7,11 +7,11 @@ from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.further_passages import Page
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import OutsideVault, UsageError, VaultError
+from zkchat.model.branches import Branch, branches_of
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import (
-    Branch,
     EntryBody,
     HeadEntry,
     History,
@@ -21,7 +21,6 @@ from zkchat.model.session import (
     RestoreEntry,
     Session,
     Window,
-    branches_of,
 )
 from zkchat.render.console import Matches
 from zkchat.repl.command_context import CommandContext

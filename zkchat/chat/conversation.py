@@ -23,6 +23,7 @@ from zkchat.context.selection import added_items
 from zkchat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, Retention
 from zkchat.errors import ProviderError, StorageError, UsageError, ZkchatError
 from zkchat.memory.facts import Remembered
+from zkchat.model.branches import Branch, branches_of
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
 from zkchat.model.memory import FactSource
@@ -31,7 +32,6 @@ from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import (
     AgentEntry,
-    Branch,
     HeadEntry,
     History,
     ItemsEntry,
@@ -41,7 +41,6 @@ from zkchat.model.session import (
     RestoreEntry,
     TitleEntry,
     Window,
-    branches_of,
     mark_condensed,
 )
 

@@ -62,7 +62,8 @@ def show(
 ) -> None:
     """Show the messages of a session, or some of them."""
     from zkchat.compose import stores
-    from zkchat.model.session import EntryFilter, History, branches_of, messages_of
+    from zkchat.model.branches import branches_of
+    from zkchat.model.session import EntryFilter, History, messages_of
 
     io = current_io()
     wanted = EntryFilter(

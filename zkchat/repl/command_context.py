@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from zkchat.chat.further_passages import Page
     from zkchat.chat.session_items import SessionItems
+    from zkchat.model.branches import Branch
     from zkchat.model.events import Event
     from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
     from zkchat.model.prompt import ModelInfo
-    from zkchat.model.session import Branch, Window
+    from zkchat.model.session import Window
     from zkchat.ports import SessionStore
     from zkchat.render.console import Matches
 

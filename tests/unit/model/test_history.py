@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zkchat.model.branches import branches_of
 from zkchat.model.message import ChatMessage, CompactionPart, Condensed, TextPart
 from zkchat.model.session import (
     ContentEntry,
@@ -18,7 +19,6 @@ from zkchat.model.session import (
     PriorityEntry,
     RestoreEntry,
     TitleEntry,
-    branches_of,
     messages_of,
     thread_of,
 )
