@@ -5,7 +5,7 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check live format format-check lint types contracts coverage browser lock bench faults fuzz screenshots clean
+.PHONY: help demo test quick properties check live format format-check lint types contracts coverage browser lock bench faults fuzz screenshots clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -32,7 +32,10 @@ test: $(VENV)/.dev ## set up and run the tests, on up to four cores; ARGS="tests
 
 # Under a minute on two cores once mypy has its cache: it checks again what changed, and what that changes.
 quick: format-check lint types ## format, lint, types, and the tests that need no process, terminal or network
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.support.quick -m 'not outside and not slow' tests/unit tests/properties tests/architecture tests/docs
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.support.quick --examples 10 -m 'not outside and not slow' tests/unit tests/properties tests/architecture tests/docs
+
+properties: $(VENV)/.dev ## try the properties on other examples than `make test` does, and on three times as many
+	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist worksteal --hypothesis-profile=random --examples 300 -m hypothesis $(or $(ARGS),tests)
 
 # The inside is held to more than the rest: it is pure, so nothing stands in a test's way.
 coverage: test

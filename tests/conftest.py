@@ -5,6 +5,8 @@ import pytest
 
 from tests.support.world import World
 
+pytest_plugins = ("tests.support.examples",)
+
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:

@@ -20,7 +20,7 @@ from zkchat.vault.search.question_terms import topic_of, topic_terms
 from zkchat.vault.search.terms import terms
 
 MAX_DOCUMENT_SHARE: Final = 0.20
-"""A document is included whole if it takes less than this share of what is left for messages, where the model can read
+"""A document is included whole if it takes at most this share of what is left for messages, where the model can read
 the rest by itself; so are all embeds together."""
 MIN_EXCERPT_TOKENS: Final = 24
 """Below this no part of a document is worth sending."""
