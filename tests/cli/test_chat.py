@@ -15,7 +15,7 @@ from prompt_toolkit.output import DummyOutput
 
 from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
-from zkchat.cli.interactive_chat import preload_libraries, without_delays
+from zkchat.cli.chat_latency import preload_libraries, without_delays
 from zkchat.cli.main import run
 from zkchat.cli.programs import SystemDesktop
 

@@ -36,7 +36,8 @@ def chat(
     """
     if sum((session is not None, continue_last, new)) > 1:
         raise UsageError("A chat cannot go on in several sessions.", hint="Choose: --continue, --session or --new.")
-    from zkchat.cli.interactive_chat import InteractiveChat, PromptIO
+    from zkchat.cli.interactive_chat import InteractiveChat
+    from zkchat.cli.line_input import PromptIO
     from zkchat.cli.output import PresenterOptions
     from zkchat.compose import conversation
 

@@ -1,0 +1,79 @@
+"""What a chat prints as it enters a conversation: the greeting, the model, warnings, the last exchanges."""
+
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from zkchat.cli.common import CommandIO
+from zkchat.cli.output import PresenterOptions, announce_model, create_presenter
+from zkchat.errors import StorageError
+from zkchat.model.text import counted
+from zkchat.repl.greeting import greeting, last_exchanges
+
+if TYPE_CHECKING:
+    from zkchat.cli.active_conversation import ActiveConversation
+    from zkchat.model.session import Session
+    from zkchat.ports import SessionStore
+    from zkchat.repl.command_context import Switch
+
+
+class ChatGreeting:
+    """Prints what the user should know of a conversation before its prompt."""
+
+    def __init__(self, io: CommandIO, view: PresenterOptions) -> None:
+        self._io = io
+        self._view = view
+
+    def greet(self, active: "ActiveConversation", *, notes: int, width: int | None) -> None:
+        """Greet at the beginning of a chat; lines are wrapped at the width, if there is one."""
+        opened = active.opened
+        announce_model(self._io, opened)
+        lines = greeting(
+            vault=opened.paths.vault.name,
+            notes=notes,
+            model=opened.conversation.model,
+            session=active.session,
+            last=None if active.session else last_session(opened.store),
+            now=self._io.environment.now(),
+        )
+        for line in lines:
+            self._io.note(fill(line, width) if width else line)
+        self.print_state(active)
+
+    def print_state(self, active: "ActiveConversation", *, is_new: bool = True) -> None:
+        """Print warnings, and the last exchange unless it is on the screen."""
+        for warning in active.opened.warnings:
+            self._io.note(f"{warning.text} {warning.hint}".strip())
+        if active.opened.conversation.is_private:
+            self._io.note("This conversation is private: nothing of it is remembered in others.")
+        if is_new and self._io.environment.stdin_is_tty:
+            self._print_last_exchanges(active)
+
+    def _print_last_exchanges(self, active: "ActiveConversation") -> None:
+        talk = active.opened.conversation
+        earlier, exchanges = last_exchanges(talk.messages, {marker.id for marker in talk.window.compactions})
+        if earlier:
+            self._io.out(f"\n… {counted(earlier, 'earlier message')}, /history")
+        for exchange in exchanges:
+            self._io.out(f"\nyou › {exchange.question}\n")
+            presenter = create_presenter(self._io.environment, active.opened, self._view)
+            for event in exchange.events:
+                presenter.show(event)
+            presenter.close()
+
+    def announce_switch(self, before: "ActiveConversation", following: "ActiveConversation", to: "Switch") -> None:
+        """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
+        opened, name = following.opened, following.opened.conversation.model.name
+        if to.model:
+            opened.conversation.keep_model()
+            self._io.note(f"{name} answers from now on.")
+        elif name != before.opened.conversation.model.name:
+            self._io.note(opened.chosen or f"{name} answers from now on.")
+        elif to.session and to.session != before.session_id:
+            announce_model(self._io, opened)
+
+
+def last_session(store: "SessionStore") -> "Session | None":
+    try:
+        return next((session for session in store.sessions() if session.message_count), None)
+    except StorageError:
+        return None

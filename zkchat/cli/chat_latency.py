@@ -1,0 +1,40 @@
+"""What keeps a chat from waiting: imports ahead of the first turn, and a message stored without delays."""
+
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Final
+
+from zkchat.compose.providers import preload_client
+
+_SWITCH_INTERVAL: Final = 0.0001
+"""Seconds after which a thread that computes lets another one go on, while a message is stored."""
+
+
+@contextmanager
+def without_delays() -> Iterator[None]:
+    """Run the block without garbage collection, and with a short switch interval, to be hardly delayed by indexing."""
+    interval, is_collecting = sys.getswitchinterval(), gc.isenabled()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_collecting:
+            gc.enable()
+        sys.setswitchinterval(interval)
+
+
+def preload_libraries(provider: str) -> None:
+    """Import what the first turn needs, before the user waits for it."""
+    names = (
+        "zkchat.repl.commands.table",
+        "zkchat.render.presenters.screen",
+        "zkchat.render.markdown.renderer",
+        "tiktoken",
+    )
+    for name in names:
+        import_module(name)
+    preload_client(provider)
