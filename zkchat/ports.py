@@ -191,6 +191,10 @@ class NoteCatalog(Protocol):
         """Notes and attachments, as links look for them."""
         ...
 
+    def tags(self) -> dict[str, list[str]]:
+        """By tag, in lower case, the paths of the notes that have it, in order; tags below it are tags of their own."""
+        ...
+
     def warnings(self) -> list[NoteWarning]: ...
 
 

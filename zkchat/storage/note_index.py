@@ -147,6 +147,12 @@ class SqliteNoteIndex:
             require_texts(text for row in rows for text in (row.path, row.title))
             return rows
 
+    def tags(self) -> dict[str, list[str]]:
+        query = "SELECT tag, path FROM tags JOIN notes ON notes.id = note ORDER BY tag, path"
+        with self._reading() as database:
+            groups = groupby(typed(database.execute(query), str, str), key=itemgetter(0))
+            return {tag: [path for _, path in group] for tag, group in groups}
+
     def warnings(self) -> list[NoteWarning]:
         query = "SELECT path, text FROM warnings JOIN notes ON notes.id = note ORDER BY path"
         with self._reading() as database:

@@ -156,6 +156,10 @@ class GuardedCatalog:
         hidden = self._guard.hidden()
         return [row for row in self._notes.catalog() if row.path not in hidden]
 
+    def tags(self) -> dict[str, list[str]]:
+        shown = {tag: self._guard.visible(paths) for tag, paths in self._notes.tags().items()}
+        return {tag: paths for tag, paths in shown.items() if paths}
+
     def warnings(self) -> list[NoteWarning]:
         hidden = self._guard.hidden()
         return [warning for warning in self._notes.warnings() if warning.path not in hidden]

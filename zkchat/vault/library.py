@@ -239,6 +239,10 @@ class Library:
         """Notes with the same text, those of one text together."""
         return self._answer(self._ports.notes.copies)
 
+    def tags(self) -> dict[str, list[str]]:
+        """By tag, in lower case, the paths of the notes that have it; tags below it are tags of their own."""
+        return self._answer(self._ports.notes.tags)
+
     def search(
         self, query: str, *, limit: int = 10, within: Collection[str] | None = None, words_only: bool = False
     ) -> list[Passage]:

@@ -327,6 +327,7 @@ def test_values_that_are_no_values_of_ours_are_damage(path: Path, index: SqliteN
     [
         ("UPDATE notes SET path = x'00'", lambda index: index.stamps()),
         ("UPDATE notes SET path = x'00'", lambda index: index.catalog()),
+        ("UPDATE notes SET path = x'00'", lambda index: index.tags()),
         ("UPDATE notes SET title = x'00'", lambda index: index.catalog()),
         ("UPDATE notes SET title = x'00'", lambda index: index.known("a.md")),
         ("UPDATE notes SET title = x'00'", lambda index: index.sections([1])),

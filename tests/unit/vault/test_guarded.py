@@ -193,6 +193,15 @@ def test_a_links_other_end_is_not_told_of(elsewhere: GuardedLibrary) -> None:
     assert elsewhere.links_to("Open.md") == elsewhere.links_to("Secret.md") == elsewhere.links_from("Secret.md") == []
 
 
+def test_tags_are_those_of_the_notes_that_may_be_seen(
+    whole: Library, elsewhere: GuardedLibrary, tmp_path: Path
+) -> None:
+    (tmp_path / "vault" / "Tagged.md").write_text("#Fruit and #fruit/apple")
+    whole.refresh()
+    assert elsewhere.tags() == {"fruit": ["Tagged.md"], "fruit/apple": ["Tagged.md"]}
+    assert whole.tags() == {**elsewhere.tags(), "whisper": ["Secret.md"]}
+
+
 ASKED: dict[str, Callable[[Library], object]] = {
     "notes": lambda library: library.notes(),
     "title": lambda library: library.title("Secret.md"),
@@ -205,6 +214,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "doubtful_links": lambda library: library.doubtful_links(),
     "edges": lambda library: library.edges(),
     "copies": lambda library: library.copies(),
+    "tags": lambda library: library.tags(),
     "search": lambda library: library.search("crimson door secret apples"),
     "similarities": lambda library: library.similarities("crimson", ["apples"]),
     "documents": lambda library: library.documents("crimson door secret apples"),
@@ -255,7 +265,7 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
     },
     "notes": {
         "known": ("Secret.md",),
-        **dict.fromkeys(("stamps", "private", "copies", "catalog", "warnings", "generation", "counts"), ()),
+        **dict.fromkeys(("stamps", "private", "copies", "catalog", "tags", "warnings", "generation", "counts"), ()),
     },
     "details": {
         "names": ("Secret.md",),
