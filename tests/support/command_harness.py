@@ -24,6 +24,7 @@ from zkchat.model.session import (
 )
 from zkchat.render.console import Matches
 from zkchat.repl.command_context import CommandContext
+from zkchat.repl.pick_list import PickRow
 
 
 class SessionsWithCounts(SessionsInMemory):
@@ -125,6 +126,9 @@ class RecordingSurface:
         self.shown_usage: ContextUsage | None = None
         self.says_yes = True
         self.questions: list[str] = []
+        self.picks: int | None = None
+        """The row that is chosen of each list; None for none."""
+        self.lists: list[Sequence[PickRow]] = []
         self.has_desktop = True
         self.opened: list[str] = []
         self.has_clipboard = True
@@ -155,6 +159,12 @@ class RecordingSurface:
     async def confirm(self, question: str) -> bool:
         self.questions.append(question)
         return self.says_yes
+
+    async def pick(self, _title: str, rows: Sequence[PickRow], instead: str) -> int | None:
+        self.lists.append(rows)
+        if self.picks is None:
+            self.print(instead)
+        return self.picks
 
     def open(self, address: str) -> bool:
         self.opened.append(address)
@@ -228,6 +238,7 @@ class CommandHarness:
             links=LinksInMemory(),
             items=items or cast(SessionItems, _NoItems()),
             page_editor=self.page_editor,
+            now=lambda: NOON,
             models=["scripted:play", "ollama:qwen3:8b", "quote"],
             keys=["canary-of-the-test"],
         )

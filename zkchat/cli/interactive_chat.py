@@ -27,11 +27,12 @@ from zkchat.repl.name_cache import NameCache
 from zkchat.repl.terminal_modes import echo_off
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from zkchat.model.events import Event
     from zkchat.render.presenters.base import Presenter
     from zkchat.repl.command_context import Surface
+    from zkchat.repl.pick_list import PickRow
     from zkchat.repl.prompt import Prompt
     from zkchat.vault.indexing.indexer import Progress
     from zkchat.vault.library import Library
@@ -134,6 +135,7 @@ class InteractiveChat:
             links=opened.document_links,
             items=SessionItems(opened.conversation),
             page_editor=VaultPageEditor(self.io, opened.paths),
+            now=self._environment.now,
             models=("quote", *opened.settings.models),
             keys=keys_of(self._environment, opened),
         )
@@ -209,6 +211,13 @@ class InteractiveChat:
 
     async def ask(self, question: str) -> str:
         return read_line(self.io, question) if self._prompt is None else await self._prompt.ask(question)
+
+    @property
+    def can_pick(self) -> bool:
+        return self._prompt is not None
+
+    async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:
+        return await self._prompt.pick(title, rows) if self._prompt else None
 
     def status_line(self, width: int) -> str:
         from zkchat.repl.status_bar import status_line, status_of

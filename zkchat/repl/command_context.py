@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from zkchat.chat.further_passages import Page
     from zkchat.chat.session_items import SessionItems
     from zkchat.model.branches import Branch
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from zkchat.model.session import Window
     from zkchat.ports import SessionStore
     from zkchat.render.console import Matches
+    from zkchat.repl.pick_list import PickRow
 
 
 class CommandConversation(Protocol):
@@ -101,6 +104,13 @@ class Surface(Protocol):
         """Ask the user; False where nobody is there to answer."""
         ...
 
+    async def pick(self, title: str, rows: "Sequence[PickRow]", instead: str) -> int | None:
+        """Let the user choose a row and return its number from 0; None if the user chose none.
+
+        Where nothing can be drawn, the rows are printed, numbered from 1, and `instead`: how to choose otherwise.
+        """
+        ...
+
     def open(self, address: str) -> bool:
         """Open an address on the desktop; False where there is none."""
         ...
@@ -157,6 +167,8 @@ class CommandContext:
     items: "SessionItems"
     """The rules, notes and tools of the session."""
     page_editor: PageEditor
+    now: "Callable[[], datetime]"
+    """The clock."""
     models: Sequence[str] = ()
     """Names of models that `/model` completes."""
     keys: Sequence[str] = field(default=(), repr=False)

@@ -1,7 +1,8 @@
 """The prompt, edited with prompt_toolkit."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.buffer import Buffer
@@ -15,6 +16,9 @@ from zkchat.render.sanitize import sanitize_in_place
 from zkchat.repl.history import SharedHistory
 from zkchat.repl.key_bindings import FirstSuggestion, bindings
 from zkchat.repl.paste import Pastes
+
+if TYPE_CHECKING:
+    from zkchat.repl.pick_list import PickRow
 
 PROMPT: Final = "you › "
 _STYLE: Final = Style.from_dict(
@@ -76,6 +80,7 @@ class Prompt:
         color: bool,
     ) -> None:
         self._host = host
+        self._color = color
         self._pastes = Pastes()
         self._history = SharedHistory(history_file, self._pastes, keys=keys)
         first = FirstSuggestion()
@@ -124,6 +129,12 @@ class Prompt:
     async def ask(self, question: str) -> str:
         """Ask for a short answer, which does not enter the history."""
         return await PromptSession[str]().prompt_async(question)
+
+    async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:
+        """Let the user choose one of the rows; None if none was chosen."""
+        from zkchat.repl.picker import pick
+
+        return await pick(title, rows, color=self._color)
 
     def redraw(self) -> None:
         """Draw the status bar anew. Thread-safe."""

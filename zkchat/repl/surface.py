@@ -1,6 +1,7 @@
 """The terminal that slash commands write on: drawn, or plain for pipes and screen readers."""
 
 import base64
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from zkchat.render.console import Matches
     from zkchat.render.references import ClickableLinks
+    from zkchat.repl.pick_list import PickRow
 
 _MAX_COPY_BYTES: Final = 74_000
 """Bytes of a copy that every terminal accepts."""
@@ -27,6 +29,15 @@ class Questioner(Protocol):
         """Show the question and return what the user typed. Raises EOFError where nobody is there."""
         ...
 
+    @property
+    def can_pick(self) -> bool:
+        """Whether a list can be drawn to choose from."""
+        ...
+
+    async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:
+        """Draw the list and return the number of the chosen row, from 0; None if the user chose none."""
+        ...
+
 
 class Desktop(Protocol):
     """The user's desktop."""
@@ -36,8 +47,8 @@ class Desktop(Protocol):
         ...
 
 
-class _Surface:
-    """What plain and drawn surfaces share: questions and the desktop."""
+class _Surface(ABC):
+    """What plain and drawn surfaces share: questions, lists to choose from, and the desktop."""
 
     def __init__(self, questioner: Questioner, desktop: Desktop) -> None:
         self._questioner = questioner
@@ -49,6 +60,21 @@ class _Surface:
         except (EOFError, KeyboardInterrupt):
             return False
         return typed.strip().casefold() in {"y", "yes"}
+
+    async def pick(self, title: str, rows: "Sequence[PickRow]", instead: str) -> int | None:
+        if self._questioner.can_pick:
+            return await self._questioner.pick(title, rows)
+        from zkchat.repl.pick_list import numbered_lines
+
+        self.print("\n".join([*numbered_lines(rows, self.width), instead]))
+        return None
+
+    @property
+    @abstractmethod
+    def width(self) -> int: ...
+
+    @abstractmethod
+    def print(self, text: str) -> None: ...
 
     def open(self, address: str) -> bool:
         return self._desktop.open(address)

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from tests.support.command_harness import LinksInMemory, RecordingPageEditor
-from tests.support.sessions import SessionsInMemory
+from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.session_items import SessionItems
 from zkchat.model.events import Event, TextDelta
 from zkchat.render.presenters.base import Presenter
@@ -34,6 +34,11 @@ from zkchat.repl.surface import PlainSurface
 class NobodyToAsk:
     async def ask(self, _question: str) -> str:
         raise EOFError
+
+    can_pick = False
+
+    async def pick(self, _title: str, _rows: object) -> int | None:
+        return None
 
 
 class NoDesktop:
@@ -108,6 +113,7 @@ class ScriptedChat:
             links=LinksInMemory(),
             items=cast(SessionItems, None),
             page_editor=RecordingPageEditor(),
+            now=lambda: NOON,
         )
 
     def run(self) -> Leave | Switch:

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import io
+from collections.abc import Sequence
 
 import pytest
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.console import Console
 from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
 from zkchat.model.message import DocumentReference
 from zkchat.render.references import NoLinks
+from zkchat.repl.pick_list import PickRow
 from zkchat.repl.surface import DrawnSurface, PlainSurface
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31mc\r\u202ed [/x] [link=http://x]y"
@@ -28,6 +30,11 @@ class RecordingUser:
         if self._answer is None:
             raise EOFError
         return self._answer
+
+    can_pick = False
+
+    async def pick(self, _title: str, _rows: Sequence[PickRow]) -> int | None:
+        return 1
 
 
 class RecordingDesktop:
@@ -140,3 +147,16 @@ def test_addresses_are_handed_to_the_desktop() -> None:
     desktop = RecordingDesktop()
     assert PlainSurface(io.StringIO(), RecordingUser(), desktop).open("file:///a.md")
     assert desktop.opened == ["file:///a.md"]
+
+
+def test_a_list_is_picked_from_where_it_can_be_drawn_and_numbered_elsewhere() -> None:
+    surface, stream = plain()
+    rows = [PickRow(name="Sleep", about=("now",)), PickRow(name=HOSTILE)]
+    assert asyncio.run(surface.pick("Which?", rows, "Name one: /resume N.")) is None
+    assert stream.getvalue().splitlines()[0].startswith(" 1. Sleep  ")
+    assert stream.getvalue().splitlines()[1].startswith(" 2. a␛]0;title")
+    assert stream.getvalue().splitlines()[2] == "Name one: /resume N."
+    assert not what_acts_on_a_terminal(stream.getvalue())
+    user = RecordingUser()
+    user.can_pick = True
+    assert asyncio.run(PlainSurface(stream, user, RecordingDesktop()).pick("Which?", rows, "")) == 1

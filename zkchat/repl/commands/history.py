@@ -20,6 +20,7 @@ from zkchat.repl.commands.arguments import (
     number_of,
     parse_number,
 )
+from zkchat.repl.session_rows import QUESTION, session_rows
 
 ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
@@ -139,15 +140,32 @@ async def sessions(context: CommandContext, _argument: str) -> Outcome:
 
 
 async def resume(context: CommandContext, argument: str) -> Outcome:
-    if not argument:
-        raise UsageError("Which session?", hint="/resume TITLE or /resume ID; /sessions lists them.")
-    try:
-        session = context.store.find(argument)
-    except SessionNotFound as error:
-        raise SessionNotFound(error.message, hint=error.hint.replace("zkchat sessions list", "/sessions")) from error
+    session = _session_named(context, argument) if argument else await _pick_session(context)
+    if session is None:
+        return NOTHING
     if session.id == context.conversation.session_id:
         raise UsageError("You are in that session.")
     return Switch(session=session.id)
+
+
+async def _pick_session(context: CommandContext) -> Session | None:
+    known = sessions_with_messages(context)
+    if not known:
+        raise UsageError("There are no sessions in this vault yet.")
+    rows = session_rows(known, now=context.now(), current=context.conversation.session_id)
+    chosen = await context.surface.pick(QUESTION, rows, "To go on in one of them: /resume NUMBER, TITLE or ID.")
+    return None if chosen is None else known[chosen]
+
+
+def _session_named(context: CommandContext, name: str) -> Session:
+    """By its number in the list that `/resume` prints, its title or its id."""
+    known = sessions_with_messages(context)
+    if name.isdecimal() and 0 < int(name) <= len(known) and all(session.title != name for session in known):
+        return known[int(name) - 1]
+    try:
+        return context.store.find(name)
+    except SessionNotFound as error:
+        raise SessionNotFound(error.message, hint=error.hint.replace("zkchat sessions list", "/sessions")) from error
 
 
 async def new(context: CommandContext, _argument: str) -> Outcome:

@@ -207,9 +207,10 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="resume",
-        arguments="NAME",
+        arguments="[NAME]",
         help="go on in another one",
-        details="By its title, its id, or the beginning of its id. It has its own model and agent.",
+        details="By its title, its id, or the beginning of its id; without NAME, choose from a list: type to search "
+        "it. The session has its own model and agent.",
         act=history.resume,
         complete=history.complete_session,
     ),

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from tests.support.command_harness import CommandHarness
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import CompactionPart, ToolCallPart, ToolResultPart
-from zkchat.repl.command_context import Edit, Nothing, Outcome, Play, Switch
+from zkchat.repl.command_context import NOTHING, Edit, Nothing, Outcome, Play, Switch
 from zkchat.repl.commands.table import completions, run
 
 
@@ -297,7 +297,26 @@ def test_resume_switches_to_the_session_that_is_named(harness: CommandHarness) -
     assert outcome(harness, "/resume s2") == Switch(session="s2")
     assert typed(harness, "/resume s1") == "You are in that session."
     assert typed(harness, "/resume zzz") == "No session 'zzz'."
-    assert typed(harness, "/resume").startswith("Which session?")
+
+
+def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harness: CommandHarness) -> None:
+    other = harness.store.create().id
+    harness.store.append(other, [harness.store.entries("s1")[0].body])
+    harness.store.titles = {"s1": "Sleep", other: "2"}
+    harness.store.create()
+    assert outcome(harness, "/resume") == NOTHING
+    assert harness.surface.text == "To go on in one of them: /resume NUMBER, TITLE or ID."
+    (rows,) = harness.surface.lists
+    assert [(row.name, row.about, row.search, row.is_current) for row in rows] == [
+        ("Sleep", ("just now", "4 messages"), "s1", True),
+        ("2", ("just now", "1 message"), "s2", False),
+    ]
+    harness.surface.picks = 1
+    assert outcome(harness, "/resume") == Switch(session=other)
+    assert typed(harness, "/resume 1") == "You are in that session."
+    assert typed(harness, "/resume 2") == "No session '2'.", "a title comes before a number"
+    harness.store.titles[other] = "Tea"
+    assert outcome(harness, "/resume 2") == Switch(session=other)
 
 
 def test_sessions_are_completed_by_any_part_of_their_title_and_the_beginning_of_their_id(

@@ -77,6 +77,7 @@ class ConversationHarness:
             links=LinksInMemory(),
             items=SessionItems(self.conversation),
             page_editor=self.page_editor,
+            now=lambda: NOON,
         )
 
     def outcome(self, line: str) -> Outcome:
