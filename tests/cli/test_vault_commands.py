@@ -290,7 +290,27 @@ def test_broken_ambiguous_and_outer_links_are_described(garden: World) -> None:
     assert "nothing (closest: [[Compost]])" in garden.run("resolve", "[[Compst]]").out
     assert "A/Same.md (could also be B/Same.md)" in garden.run("resolve", "[[Same]]").out
     assert "outside the vault" in garden.run("resolve", "[x](https://example.org)").out
-    assert garden.run("resolve", "[[Compst]]").code == 0
+
+
+@pytest.mark.parametrize(
+    ("link", "code"),
+    [
+        ("[[Compost]]", ExitCode.OK),
+        ("[[Same]]", ExitCode.OK),
+        ("[x](https://example.org)", ExitCode.OK),
+        ("[[Compst]]", ExitCode.VAULT),
+        ("[[Compost#No such heading]]", ExitCode.VAULT),
+        ("[[Compost#^nothing]]", ExitCode.VAULT),
+    ],
+)
+def test_the_exit_code_of_resolve_tells_whether_the_link_leads_somewhere(
+    garden: World, link: str, code: ExitCode
+) -> None:
+    garden.note("A/Same.md", "")
+    garden.note("B/Same.md", "")
+    assert garden.run("resolve", link).code == code
+    shown = garden.run("resolve", link, "--json")
+    assert (shown.code, shown.json["text"]) == (code, link)
 
 
 @pytest.mark.parametrize("text", ["[[a]] and [[b]]", "[[]]", ""])

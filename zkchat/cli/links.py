@@ -7,7 +7,7 @@ import typer
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library
 from zkchat.cli.output import Listing
-from zkchat.errors import UsageError
+from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from zkchat.model.note import Resolution
@@ -71,14 +71,27 @@ def backlinks(note: NoteArgument, vault: VaultOption = None, json_output: JsonOp
 
 
 def resolve(
-    link: Annotated[str, typer.Argument(metavar="LINK", help='For example "[[Note#Heading]]".', show_default=False)],
+    link: Annotated[
+        str,
+        typer.Argument(
+            metavar="LINK", help='For example "[[Note#Heading]]"; a name alone is one too.', show_default=False
+        ),
+    ],
     source: Annotated[
-        str | None, typer.Option("--from", metavar="NOTE", help="The note it stands in.", show_default=False)
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NOTE",
+            help="The note that the link stands in: links are looked for from its folder.",
+            show_default=False,
+        ),
     ] = None,
     vault: VaultOption = None,
     json_output: JsonOption = False,
-) -> None:
-    """Show what a link leads to, and why.
+) -> int:
+    """Show what a link leads to, and why. The exit code is 4 where it leads to nothing.
+
+    A heading or a block that is not in the note counts as nothing; `--json` says which of the two it is.
 
     zkchat resolve "[[Compost]]" --from "Daily/2026-03-07.md"
     """
@@ -94,10 +107,17 @@ def resolve(
     followed, why = Followed(source=origin, link=asked, found=found), explain(asked, found, origin)
     if json_output:
         io.json({**link_record(followed), "why": why})
-        return
-    listing = Listing(io, paths)
-    listing.line(describe_link(followed))
-    listing.aside(why, indent=0)
+    else:
+        listing = Listing(io, paths)
+        listing.line(describe_link(followed))
+        listing.aside(why, indent=0)
+    return ExitCode.VAULT if _is_broken(found) else ExitCode.OK
+
+
+def _is_broken(found: "Resolution") -> bool:
+    from zkchat.model.note import External, Missing
+
+    return isinstance(found, Missing) or (not isinstance(found, External) and not found.anchor_found)
 
 
 def _print_all(io: CommandIO, library: "Library", *, json_output: bool) -> None:

@@ -27,15 +27,15 @@ from zkchat.cli import (
     vault,
 )
 from zkchat.cli.common import CommandIO, command_io
+from zkchat.cli.help_layout import Section, use_layout
 from zkchat.cli.termination import Terminated
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
 
-EPILOG = """\b
+EPILOG = """\
 Start here:          zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes
 Ask an agent:        zkchat @research "What do my notes say about sleep?"
-Something is wrong?  zkchat doctor
-Pages:               docs/commands.md, docs/configuration.md, docs/exit-codes.md"""
+Something is wrong?  zkchat doctor"""
 
 _AGENT: Final = re.compile(r"@(\w[\w-]*)")
 
@@ -68,24 +68,25 @@ def zkchat(
     """Chat with your Markdown notes in the terminal, with sources and an honest picture of the context."""
 
 
-app.command()(ask.ask)
-app.command(name="chat")(chat.chat)
-app.command()(search.search)
-app.command()(links.links)
-app.command()(links.backlinks)
-app.command()(links.resolve)
-app.command()(vault.index)
-app.add_typer(vault.app, name="vault")
-app.add_typer(sessions.app, name="sessions")
-app.add_typer(context.app, name="context")
-app.add_typer(agent.app, name="agent")
-app.add_typer(rules.app, name="rules")
-app.add_typer(memory.app, name="memory")
-app.command()(refs.refs)
-app.add_typer(models.app, name="models")
-app.add_typer(config.app, name="config")
-app.command()(trust.trust)
-app.command()(doctor.doctor)
+app.command(name="chat", rich_help_panel=Section.ASK)(chat.chat)
+app.command(rich_help_panel=Section.ASK)(ask.ask)
+app.command(rich_help_panel=Section.NOTES)(search.search)
+app.command(rich_help_panel=Section.NOTES)(links.links)
+app.command(rich_help_panel=Section.NOTES)(links.backlinks)
+app.command(rich_help_panel=Section.NOTES)(links.resolve)
+app.command(rich_help_panel=Section.NOTES)(refs.refs)
+app.add_typer(vault.app, name="vault", rich_help_panel=Section.NOTES)
+app.command(rich_help_panel=Section.NOTES)(vault.index)
+app.add_typer(sessions.app, name="sessions", rich_help_panel=Section.CONVERSATIONS)
+app.add_typer(context.app, name="context", rich_help_panel=Section.CONVERSATIONS)
+app.add_typer(memory.app, name="memory", rich_help_panel=Section.CONVERSATIONS)
+app.add_typer(models.app, name="models", rich_help_panel=Section.ANSWERS)
+app.add_typer(agent.app, name="agent", rich_help_panel=Section.ANSWERS)
+app.add_typer(rules.app, name="rules", rich_help_panel=Section.ANSWERS)
+app.add_typer(config.app, name="config", rich_help_panel=Section.PROGRAM)
+app.command(rich_help_panel=Section.PROGRAM)(trust.trust)
+app.command(rich_help_panel=Section.PROGRAM)(doctor.doctor)
+use_layout(app)
 
 
 def run(arguments: Sequence[str], environment: Environment) -> int:

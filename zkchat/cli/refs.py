@@ -23,7 +23,7 @@ DEFAULT_TOP = 10
 
 def refs(
     note: Annotated[
-        str | None, typer.Argument(metavar="[NOTE]", help="A path, a title or a [[wikilink]].", show_default=False)
+        str | None, typer.Argument(metavar="NOTE", help="A path, a title or a [[wikilink]].", show_default=False)
     ] = None,
     top: Annotated[bool, typer.Option("--top", help="The notes used most: --top, or --top 20.")] = False,
     graph: Annotated[

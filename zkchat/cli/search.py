@@ -28,7 +28,9 @@ def search(
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Search your notes. Filters: tag:idea path:Projects after:2026-03-01 "exact phrase" -without
+    """Search your notes.
+
+    Filters narrow it: tag:idea, path:Projects, after:2026-03-01, "an exact phrase", and -word for notes without it.
 
     zkchat search sleep and memory
 

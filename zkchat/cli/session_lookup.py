@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OptionalSessionArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[SESSION]", help="Its id, the beginning of its id, or its title; else the last one used."),
+    typer.Argument(metavar="SESSION", help="Its id, the beginning of its id, or its title; else the last one used."),
 ]
 MAX_LINE_LENGTH = 100
 

@@ -1,0 +1,61 @@
+"""`--help` of every command: it teaches, in the words of users."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer.main
+
+from tests.support.world import World
+from zkchat.cli.help_layout import Section
+from zkchat.cli.main import app
+
+
+def paths_of(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, below in getattr(command, "commands", {}).items():
+        yield from paths_of(below, (*path, name))
+
+
+EVERY_COMMAND = [*paths_of(typer.main.get_command(app))]
+OF_PYTHON = re.compile(
+    r"<class|<(?:str|int|float|bool|path|list\S*|int range|float range)>|\bNone\b|\bPath\b|typing|x>=|x<=|\{[A-Z]|\[\["
+    r"(?=[A-Z]+\]\])"
+)
+OF_THE_CHECKOUT = re.compile(r"\bdocs/|\.md\b(?<!ZKCHAT\.md)(?<!AGENTS\.md)(?<!me\.md)(?<!-\d\d\.md)(?<! \.md)")
+
+
+@pytest.mark.parametrize("path", EVERY_COMMAND, ids=" ".join)
+def test_the_help_of_a_command_teaches_it_without_python_and_without_files_of_the_checkout(
+    world: World, path: tuple[str, ...]
+) -> None:
+    result = world.run(*path, "--help")
+    usage, _, text = result.out.partition("\n\n")
+    assert (result.code, result.err) == (0, "")
+    assert usage.startswith(" ".join(("Usage: zkchat", *path)))
+    assert re.match(r"  [A-Z].*\.$", text.split("\n\n")[0], re.DOTALL), "the first paragraph is a sentence"
+    assert OF_PYTHON.findall(result.out) == []
+    assert OF_THE_CHECKOUT.findall(result.out) == []
+
+
+def test_arguments_are_named_as_in_other_programs(world: World) -> None:
+    assert world.run("backlinks", "--help").out.startswith("Usage: zkchat backlinks [OPTIONS] NOTE\n")
+    assert world.run("context", "stats", "--help").out.startswith("Usage: zkchat context stats [OPTIONS] [SESSION]\n")
+    assert world.run("ask", "--help").out.startswith("Usage: zkchat ask [OPTIONS] [QUESTION]...\n")
+    limit = next(line for line in world.run("search", "--help").out.splitlines() if "--limit" in line)
+    assert limit.split() == ["--limit", "N", "How", "many", "at", "most.", "[default:", "10;", "at", "least", "1]"]
+    assert "[1 to 10]" in world.run("sessions", "priority", "--help").out
+
+
+def test_examples_stand_in_a_section_of_their_own_one_on_a_line(world: World) -> None:
+    _, _, examples = world.run("ask", "--help").out.partition("\nExamples:\n")
+    assert [line.split()[0] for line in examples.splitlines()] == ["zkchat", "git"]
+    _, _, examples = world.run("rules", "new", "--help").out.partition("\nExamples:\n")
+    assert len(examples.splitlines()) == 1
+
+
+def test_the_commands_are_grouped_by_what_they_are_for(world: World) -> None:
+    headings = re.findall(r"^(\S.*):$", world.run("--help").out, re.MULTILINE)
+    assert headings == [*(section for section in Section if section is not Section.OTHERS), "Options"]
+    assert "\nCommands:\n  status" in world.run("vault", "--help").out

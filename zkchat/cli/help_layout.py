@@ -1,0 +1,172 @@
+"""The layout of `--help` and of the manual page: examples, arguments, options, and commands in sections."""
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context, HelpFormatter, Parameter
+
+Rows = list[tuple[str, str]]
+
+_EXAMPLE: Final = re.compile(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b.*[^.]")
+"""A paragraph of a docstring that is a command line, alone or at the end of a pipe."""
+_RANGE: Final = re.compile(r"(?:(\d+)<=)?x(?:<=(\d+)|>=(\d+))(?=[;\]])")
+
+
+class Section(StrEnum):
+    """The headings of the commands in `zkchat --help`, in this order."""
+
+    ASK = "Ask"
+    NOTES = "Look into your notes"
+    CONVERSATIONS = "Conversations, and what is kept of them"
+    ANSWERS = "Who answers, and how"
+    PROGRAM = "zkchat itself"
+    OTHERS = "Commands"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandHelp:
+    """What is said of one command, in the order in which it is shown."""
+
+    usage: str
+    """Without the name of the command."""
+    paragraphs: list[str]
+    examples: list[str]
+    arguments: Rows
+    options: Rows
+    sections: dict[str, Rows]
+    """Its commands, under the headings of their sections."""
+    epilog: str
+
+
+def describe(command: "Command", context: "Context") -> CommandHelp:
+    text = inspect.cleandoc(command.help or "").partition("\f")[0]
+    paragraphs = [paragraph for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()]
+    rows = [(param, record) for param in command.get_params(context) if (record := _row(param, context))]
+    return CommandHelp(
+        usage=" ".join(command.collect_usage_pieces(context)),
+        paragraphs=[each for each in paragraphs if not _is_example(each)],
+        examples=[line for each in paragraphs if _is_example(each) for line in _lines(each)],
+        arguments=[row for param, row in rows if param.param_type_name == "argument"],
+        options=[row for param, row in rows if param.param_type_name == "option"],
+        sections=_sections(_visible(command)),
+        epilog=inspect.cleandoc(command.epilog or ""),
+    )
+
+
+class DescribedCommand(TyperCommand):
+    """A command whose help names no type of Python and ends with its examples."""
+
+    def collect_usage_pieces(self, ctx: "Context") -> list[str]:
+        return _usage_pieces(self, ctx)
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        _write(describe(self, ctx), ctx, formatter)
+
+
+class DescribedGroup(TyperGroup):
+    """The same for a command that has others below it."""
+
+    def collect_usage_pieces(self, ctx: "Context") -> list[str]:
+        return [*_usage_pieces(self, ctx), self.subcommand_metavar]
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        _write(describe(self, ctx), ctx, formatter)
+
+
+def use_layout(app: typer.Typer) -> None:
+    """Give every command of a table this layout, those of its groups included."""
+    app.info.cls = DescribedGroup
+    for command in app.registered_commands:
+        command.cls = DescribedCommand
+    for group in app.registered_groups:
+        if group.typer_instance:
+            use_layout(group.typer_instance)
+
+
+def _write(described: CommandHelp, ctx: "Context", formatter: "HelpFormatter") -> None:
+    formatter.write_usage(ctx.command_path, described.usage)
+    for paragraph in described.paragraphs:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(paragraph)
+    tables = {"Arguments": described.arguments, **described.sections, "Options": described.options}
+    for heading, rows in tables.items():
+        if rows:
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+    if described.examples:
+        with formatter.section("Examples"):
+            _write_lines(described.examples, formatter)
+    if described.epilog:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            _write_lines(described.epilog.splitlines(), formatter)
+
+
+def _write_lines(lines: Iterable[str], formatter: "HelpFormatter") -> None:
+    """Lines to be copied are not broken: a terminal that is too narrow does so without adding a new line."""
+    for line in lines:
+        formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+def _usage_pieces(command: "Command", context: "Context") -> list[str]:
+    options = [command.options_metavar] if command.options_metavar else []
+    arguments = [param for param in command.get_params(context) if param.param_type_name == "argument"]
+    return options + [_usage_name(argument) for argument in arguments]
+
+
+def _usage_name(argument: "Parameter") -> str:
+    name = _name(argument)
+    return (name if argument.required else f"[{name}]") + ("..." if argument.nargs != 1 else "")
+
+
+def _name(argument: "Parameter") -> str:
+    return argument.metavar or (argument.name or "").upper()
+
+
+def _row(param: "Parameter", context: "Context") -> tuple[str, str] | None:
+    record = param.get_help_record(context)
+    if record is None:
+        return None
+    text = _RANGE.sub(_range, record[1]).replace("; required]", "]").replace("[required]", "").strip()
+    return (_name(param) if param.param_type_name == "argument" else record[0], text)
+
+
+def _range(found: re.Match[str]) -> str:
+    least, most = found[1] or found[3], found[2]
+    if least and most:
+        return f"{least} to {most}"
+    return f"at least {least}" if least else f"at most {most}"
+
+
+def _visible(command: "Command") -> Iterator["TyperCommand | TyperGroup"]:
+    for each in getattr(command, "commands", {}).values():
+        if not each.hidden:
+            yield each
+
+
+def _sections(commands: Iterable["TyperCommand | TyperGroup"]) -> dict[str, Rows]:
+    """Commands under the headings of the sections that they were registered with."""
+    rows = [
+        (command.rich_help_panel or Section.OTHERS, (command.name or "", command.get_short_help_str(limit=70)))
+        for command in commands
+    ]
+    return {section: [row for heading, row in rows if heading == section] for section in Section}
+
+
+def _is_example(paragraph: str) -> bool:
+    return all(_EXAMPLE.fullmatch(line) for line in _lines(paragraph))
+
+
+def _lines(paragraph: str) -> list[str]:
+    """The command lines of a paragraph; one that is continued on the next line of the docstring is one."""
+    lines = [line.strip() for line in paragraph.splitlines()]
+    return [" ".join(lines)] if not all(map(_EXAMPLE.fullmatch, lines)) else lines
