@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.compose.conversation import ConversationOptions, open_conversation
-from zkchat.compose.library import embed_for_search, open_note_library, parse_link
+from zkchat.compose.library import embed_for_search, open_note_library
 from zkchat.compose.stores import open_session_store
 from zkchat.compose.workspace import load_workspace
 from zkchat.environment import Environment
@@ -140,6 +140,8 @@ class Vault:
 
     def resolve(self, link: str, *, source: str | None = None) -> Resolution:
         """What a link such as `[[Note#Heading]]` or the name of a note leads to; `source` is the note it stands in."""
+        from zkchat.vault.named_notes import parse_link
+
         return self._library.resolve(parse_link(link), source)
 
     async def ask(

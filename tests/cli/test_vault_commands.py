@@ -96,7 +96,7 @@ def test_a_hit_says_where_it_is_and_why_it_was_found(garden: World) -> None:
 
 def test_in_a_pipe_a_hit_is_three_plain_lines(garden: World) -> None:
     assert garden.run("search", '"heap"').out == (
-        "1. Compost\n   Compost.md, lines 1–3 · text\n   Turn the heap. See [[Gardening#Autumn]] and [[Worms]].\n"
+        "1. Compost\n   Compost.md:1 · text\n   Turn the heap. See [[Gardening#Autumn]] and [[Worms]].\n"
     )
 
 
@@ -196,7 +196,7 @@ def test_the_links_of_a_note_and_those_to_it_are_shown(garden: World) -> None:
         "  line 3: [[Gardening#Autumn]] → Gardening.md (no such place in it)\n"
         "  line 3: [[Worms]] → nothing\n"
         "\nBacklinks (1)\n"
-        "  Gardening.md, line 8\n"
+        "  Gardening.md:8\n"
         "    Use [[Compost]].\n"
     )
     value = garden.run("links", "Compost", "--json").json
@@ -206,7 +206,7 @@ def test_the_links_of_a_note_and_those_to_it_are_shown(garden: World) -> None:
 
 
 def test_backlinks_alone_are_an_array(garden: World) -> None:
-    assert garden.run("backlinks", "Compost").out == "Gardening.md, line 8\n  Use [[Compost]].\n"
+    assert garden.run("backlinks", "Compost").out == "Gardening.md:8\n  Use [[Compost]].\n"
     (record,) = garden.run("backlinks", "Compost", "--json").json
     assert (record["source"], record["path"], record["line"]) == ("Gardening.md", "Compost.md", 8)
     nothing = garden.run("backlinks", "Sub/Notes.md", terminal=True)
@@ -374,7 +374,7 @@ def test_long_lists_are_folded_for_people_and_whole_for_scripts(world: World) ->
 
 def test_mentions_are_names_without_a_link(garden: World) -> None:
     assert garden.run("vault", "mentions", "Gardening").out == (
-        "Sub/Notes.md, line 1: Garden work\n  Garden work begins with compost, and with garden work.\n"
+        "Sub/Notes.md:1: Garden work\n  Garden work begins with compost, and with garden work.\n"
     )
     assert garden.run("vault", "mentions", "Compost", "--json").json == [
         {

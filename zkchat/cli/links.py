@@ -8,6 +8,7 @@ from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library
 from zkchat.cli.output import Listing
 from zkchat.errors import ExitCode, UsageError
+from zkchat.render.link_destinations import describe_link
 
 if TYPE_CHECKING:
     from zkchat.model.note import Resolution
@@ -49,7 +50,7 @@ def links(
     listing.line(title if title == without_suffix(path) else f"{title} ({path})")
     listing.title(f"\nLinks ({len(outgoing):,})")
     for each in outgoing:
-        listing.line(f"line {each.link.line}: {describe_link(each)}", indent=2)
+        listing.line(f"line {each.link.line}: {describe_link(each.link, each.found)}", indent=2)
     listing.title(f"\nBacklinks ({len(incoming):,})")
     _list_backlinks(listing, incoming, indent=2)
 
@@ -95,9 +96,9 @@ def resolve(
 
     zkchat resolve "[[Compost]]" --from "Daily/2026-03-07.md"
     """
-    from zkchat.compose.library import parse_link
     from zkchat.vault.graph import Followed
     from zkchat.vault.links.explain import explain
+    from zkchat.vault.named_notes import parse_link
 
     io = current_io()
     asked = parse_link(link)
@@ -109,7 +110,7 @@ def resolve(
         io.json({**link_record(followed), "why": why})
     else:
         listing = Listing(io, paths)
-        listing.line(describe_link(followed))
+        listing.line(describe_link(followed.link, followed.found))
         listing.aside(why, indent=0)
     return ExitCode.VAULT if _is_broken(found) else ExitCode.OK
 
@@ -127,12 +128,12 @@ def _print_all(io: CommandIO, library: "Library", *, json_output: bool) -> None:
         if json_output:
             io.json_line(link_record(each))
         else:
-            io.out(f"{each.source}:{each.link.line}: {describe_link(each)}")
+            io.out(f"{each.source}:{each.link.line}: {describe_link(each.link, each.found)}")
 
 
 def _list_backlinks(listing: Listing, found: list["Followed"], *, indent: int) -> None:
     for each in found:
-        listing.line(f"{each.source}, line {each.link.line}", indent=indent)
+        listing.line(f"{each.source}:{each.link.line}", indent=indent)
         listing.aside(each.context, indent=indent + 2)
 
 
@@ -179,28 +180,4 @@ def _destination_record(followed: "Followed") -> dict[str, object]:
             return {"status": "missing", **nowhere, "candidates": found.suggestions, "kind": kind}
         case External():
             return {"status": "external", **nowhere, "kind": None}
-    assert_never(found)
-
-
-def describe_link(followed: "Followed") -> str:
-    """A link and where it leads, in one line."""
-    return f"{' '.join(followed.link.text.split())} → {_destination(followed.found)}"
-
-
-def _destination(found: "Resolution") -> str:
-    from zkchat.model.note import Ambiguous, External, Missing, Resolved
-
-    match found:
-        case Resolved() | Ambiguous():
-            remarks = [f"by its {found.via}"] if found.via in {"alias", "id", "title"} else []
-            if isinstance(found, Ambiguous):
-                remarks.append(f"could also be {', '.join(found.others)}")
-            if not found.anchor_found:
-                remarks.append("no such place in it")
-            return found.path + (f" ({'; '.join(remarks)})" if remarks else "")
-        case Missing():
-            closest = ", ".join(f"[[{name}]]" for name in found.suggestions)
-            return f"nothing (closest: {closest})" if closest else "nothing"
-        case External():
-            return "outside the vault"
     assert_never(found)

@@ -10,12 +10,13 @@ import typer
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.progress import progress
-from zkchat.errors import NoteNotFound, StorageError
+from zkchat.errors import StorageError
 
 if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
     from zkchat.model.note import NoteWarning
     from zkchat.vault.library import Library
+    from zkchat.vault.named_notes import NamedNote
 
 NoteArgument = Annotated[
     str, typer.Argument(metavar="NOTE", help="Its path, its title, or a [[wikilink]].", show_default=False)
@@ -70,29 +71,21 @@ def describe_warning(warning: "NoteWarning") -> str:
 
 def find_note(io: CommandIO, paths: "Paths", library: "Library", name: str) -> str:
     """Find the path of the note that the user names. Raises `NoteNotFound` with the closest names as a hint."""
-    from zkchat.compose.library import parse_link
-    from zkchat.model.note import Ambiguous, Link, Missing, Resolved
-
-    for path in _candidate_paths(io, paths, name):
-        at_path = library.resolve(Link(text=path, target=f"/{path}"))
-        if isinstance(at_path, Resolved):
-            return at_path.path
-    found = library.resolve(parse_link(name))
-    match found:
-        case Resolved():
-            return found.path
-        case Ambiguous():
-            io.note(f"{name} could also mean {', '.join(found.others)}; this is {found.path}.")
-            return found.path
-        case Missing() if found.suggestions:
-            closest = ", ".join(f"[[{suggestion}]]" for suggestion in found.suggestions)
-            raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"Closest: {closest}.")
-    raise NoteNotFound(f"There is no note {name!r} in the vault.", hint="Look for it: zkchat search WORDS")
+    return find_place(io, paths, library, name).path
 
 
-def _candidate_paths(io: CommandIO, paths: "Paths", name: str) -> Iterator[str]:
-    """A name as a path in the vault: from where the user is, and from the vault's root."""
+def find_place(io: CommandIO, paths: "Paths", library: "Library", name: str) -> "NamedNote":
+    """Find the note that the user names and the place in it, and say where the name could mean another one."""
+    from zkchat.vault.named_notes import find_named_note
+
+    found = find_named_note(library, name, _paths_beside(io, paths, name), search="zkchat search")
+    if found.others:
+        io.note(f"{name} could also mean {', '.join(found.others)}; this is {found.path}.")
+    return found
+
+
+def _paths_beside(io: CommandIO, paths: "Paths", name: str) -> Iterator[str]:
+    """A name as a path in the vault, from where the user is."""
     beside = Path(os.path.normpath(io.environment.cwd.resolve() / name))
     if beside.is_relative_to(paths.vault):
         yield beside.relative_to(paths.vault).as_posix()
-    yield name

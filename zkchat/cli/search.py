@@ -78,13 +78,13 @@ def _hit_record(passage: "Passage") -> dict[str, object]:
 
 
 def _print(io: CommandIO, paths: "Paths", query: str, hits: list["Passage"]) -> None:
-    from zkchat.render.passages import draw_passage, passage_lines
+    from zkchat.render.numbered_rows import draw_rows, plain_rows
+    from zkchat.render.passages import passage_row
     from zkchat.vault.search.passages import matches
 
-    console = stdout_console(io, paths)
-    for number, hit in enumerate(hits, start=1):
-        if console:
-            console.print(draw_passage(number, hit, lambda text: matches(text, query)))
-        else:
-            name, *rest = passage_lines(hit)
-            io.out("\n   ".join([f"{number}. {name}", *rest]))
+    console, rows = stdout_console(io, paths), [passage_row(hit) for hit in hits]
+    if console:
+        console.print(draw_rows(rows, lambda text: matches(text, query)))
+    else:
+        for row in plain_rows(rows):
+            io.out(row)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from zkchat.cli.common import JsonOption, VaultOption, current_io
-from zkchat.cli.links import describe_link, link_record
+from zkchat.cli.links import link_record
 from zkchat.cli.note_lookup import NoteArgument, describe_warning, find_note, open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
 from zkchat.cli.progress import progress
+from zkchat.render.link_destinations import describe_link
 
 if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
@@ -90,7 +91,7 @@ def mentions(note: NoteArgument, vault: VaultOption = None, json_output: JsonOpt
         io.note(f"No other note names {path} without a link.")
     listing = Listing(io, paths)
     for mention in found:
-        listing.line(f"{mention.path}, line {mention.line}: {mention.name}")
+        listing.line(f"{mention.path}:{mention.line}: {mention.name}")
         listing.aside(mention.context, indent=2)
 
 
@@ -192,7 +193,7 @@ def _list_some(listing: Listing, title: str, rows: Sequence[Row], line_of: Calla
 
 
 def _format_link(followed: "Followed") -> str:
-    return f"{followed.source}:{followed.link.line}: {describe_link(followed)}"
+    return f"{followed.source}:{followed.link.line}: {describe_link(followed.link, followed.found)}"
 
 
 def _format_paths(paths: Sequence[str]) -> str:

@@ -12,10 +12,8 @@ from zkchat.compose.stores import DatabasePaths
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.environment import Environment
-from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
-    from zkchat.model.note import Link
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.vault.library import Library
     from zkchat.vault.privacy.local_folders import LocalFolder
@@ -91,13 +89,3 @@ def local_folders_of(workspace: Workspace) -> "list[LocalFolder]":
 def local_globs(workspace: Workspace) -> list[str]:
     """The patterns of all notes that stay on this machine by their folder."""
     return [glob for folder in local_folders_of(workspace) for glob in folder.globs]
-
-
-def parse_link(text: str) -> "Link":
-    """The one link of a text, or the text itself as the name of a note."""
-    from zkchat.vault.notes.wikilink import scan
-
-    links = scan(text) or scan(f"[[{text}]]")
-    if len(links) != 1:
-        raise UsageError(f"{text!r} is not one link.", hint='Write one, for example "[[Note#Heading]]".')
-    return links[0]

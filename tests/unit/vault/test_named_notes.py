@@ -1,0 +1,72 @@
+"""A note that a user names: by path, with a line, by title, alias or link, with a place in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import library_of
+from zkchat.errors import NoteNotFound, UsageError
+from zkchat.vault.library import Library
+from zkchat.vault.named_notes import NamedNote, find_named_note
+
+NOTES = {
+    "Body/Sleep.md": "---\naliases: [rest]\n---\n# Sleep\n\n## Phases\n\nDeep. ^deep\n",
+    "C# notes.md": "# About C\n",
+    "a/Index.md": "x",
+    "b/Index.md": "x",
+    "12:30.md": "A time.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with library_of(tmp_path_factory.mktemp("named"), NOTES) as library:
+        yield library
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Body/Sleep.md", NamedNote(path="Body/Sleep.md")),
+        ("Body/Sleep.md:8", NamedNote(path="Body/Sleep.md", line=8)),
+        ("Body/Sleep.md:0", None),
+        ("12:30.md", NamedNote(path="12:30.md")),
+        ("C# notes.md", NamedNote(path="C# notes.md")),
+        ("sleep", NamedNote(path="Body/Sleep.md")),
+        ("[[rest]]", NamedNote(path="Body/Sleep.md")),
+        ("[[Sleep#Phases]]", NamedNote(path="Body/Sleep.md", anchor="Phases", line=6)),
+        ("[[Sleep#^deep]]", NamedNote(path="Body/Sleep.md", anchor="^deep", line=8)),
+        ("[[Sleep#Dreams]]", NamedNote(path="Body/Sleep.md", missing_anchor="Dreams")),
+        ("[[Index]]", NamedNote(path="a/Index.md", others=("b/Index.md",))),
+    ],
+)
+def test_a_note_is_found_by_any_of_its_names(library: Library, name: str, found: NamedNote | None) -> None:
+    if found:
+        assert find_named_note(library, name, search="/search") == found
+    else:
+        with pytest.raises(NoteNotFound):
+            find_named_note(library, name, search="/search")
+
+
+def test_paths_go_before_names(library: Library) -> None:
+    assert find_named_note(library, "Index.md", ["b/Index.md"], search="/search").path == "b/Index.md"
+
+
+def test_a_name_that_leads_nowhere_is_answered_with_the_closest(library: Library) -> None:
+    with pytest.raises(NoteNotFound) as caught:
+        find_named_note(library, "Slep", search="/search")
+    assert (caught.value.message, caught.value.hint) == ("There is no note 'Slep' in the vault.", "Closest: [[Sleep]].")
+    with pytest.raises(NoteNotFound) as caught:
+        find_named_note(library, "Xyzzyx", search="/search")
+    assert caught.value.hint == "Look for it: /search WORDS"
+
+
+def test_two_links_are_no_name(library: Library) -> None:
+    with pytest.raises(UsageError):
+        find_named_note(library, "[[Sleep]] [[Index]]", search="/search")
+
+
+def test_an_empty_vault_has_no_note(tmp_path: Path) -> None:
+    with library_of(tmp_path, {}) as empty, pytest.raises(NoteNotFound):
+        find_named_note(empty, "Sleep", search="/search")

@@ -1,0 +1,61 @@
+"""Numbered lists of places in the vault: what a search finds, links, recent notes; as plain lines and drawn."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from zkchat.render.sanitize import sanitize_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from zkchat.render.console import Matches
+
+_MATCH: Final = "bold yellow"
+_DOUBTFUL: Final = "yellow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberedRow:
+    """One place. Its texts are sanitized where they are drawn."""
+
+    name: str
+    place: str = ""
+    """Path and line, and what else is said in short."""
+    text: str = ""
+    """A line or two of what stands there."""
+    is_doubtful: bool = False
+    """Whether it is drawn as something to check, such as a broken link."""
+
+    @property
+    def lines(self) -> list[str]:
+        """Its texts without those that are empty."""
+        return [line for line in map(sanitize_line, (self.name, self.place, self.text)) if line]
+
+
+def plain_rows(rows: Sequence[NumberedRow]) -> Iterator[str]:
+    """The rows as plain text, one after the other."""
+    width = len(str(len(rows)))
+    for number, row in enumerate(rows, start=1):
+        yield f"\n{' ' * (width + 2)}".join([f"{number:>{width}}. {row.lines[0]}", *row.lines[1:]])
+
+
+def draw_rows(rows: Sequence[NumberedRow], matches: "Matches | None" = None) -> "RenderableType":
+    """The rows for a terminal, with the words of a query highlighted in their texts."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for number, row in enumerate(rows, start=1):
+        name = Text(sanitize_line(row.name), style=_DOUBTFUL if row.is_doubtful else "bold")
+        grid.add_row(f"{number}.", name)
+        if row.place:
+            grid.add_row("", Text(sanitize_line(row.place), style="dim"))
+        if row.text:
+            text = Text(sanitize_line(row.text))
+            for start, end in matches(text.plain) if matches else ():
+                text.stylize(_MATCH, start, end)
+            grid.add_row("", text)
+    return grid
