@@ -58,13 +58,14 @@ CALLS: dict[str, tuple[dict[str, Any], list[str], Row]] = {
 """For each tool a call, the documents that come of it, and what their rows say."""
 
 
-@pytest.mark.parametrize("tool", CALLS)
-def test_a_call_leaves_a_row_for_each_document_it_brought_up(garden: World, tool: str) -> None:
+LISTING = [tool for tool, (_, _, facts) in CALLS.items() if facts.get("included") is False]
+
+
+@pytest.mark.parametrize("tool", [tool for tool in CALLS if tool not in LISTING])
+def test_a_call_leaves_a_row_for_each_document_it_gave_text_of(garden: World, tool: str) -> None:
     arguments, expected, facts = CALLS[tool]
     rows = ledger(garden, (tool, arguments))
-    found = sorted(row["relative_path"] for row in rows)
-    # The neighbours of a note are followed by others that are on the same subject.
-    assert set(expected) < set(found) if tool == "find_related" else found == expected
+    assert sorted(row["relative_path"] for row in rows) == expected
     for row in rows:
         assert (row["reference_type"], row["via"], row["hits"]) == ("search", tool, 1)
         assert not row["cited"]  # found, not used, and kept
@@ -75,6 +76,37 @@ def test_a_call_leaves_a_row_for_each_document_it_brought_up(garden: World, tool
         assert row["score"] > 0
         assert "blight" in row["snippet"]
         assert row["lines"] == {"first": 5, "last": 7}
+
+
+@pytest.mark.parametrize("tool", LISTING)
+def test_what_a_tool_only_lists_is_a_reference_once_it_is_cited(garden: World, tool: str) -> None:
+    arguments, expected, facts = CALLS[tool]
+    call = [{"tool": tool, "arguments": arguments}]
+    named = f"See [[{expected[0]}]]."
+    model = garden.script(call, [{"text": "Done."}], [{"text": named}], call, [{"text": named}])
+
+    def asked(*options: str) -> list[Row]:
+        rows: list[Row] = garden.run("ask", "What is there?", *options, "--json", "--model", model).json["references"]
+        return rows
+
+    assert asked() == []
+    messages = garden.run("context", "export", "--format", "json").json["messages"]
+    (given,) = [message["references"] for message in messages if message["role"] == "tool"]
+    assert {*expected} <= {row["relative_path"] for row in given}  # what privacy goes by
+    (later,) = asked("--continue")  # what was listed is a part of the conversation
+    assert (later["relative_path"], later["cited"], later["unverified"]) == (expected[0], True, False)
+    (row,) = asked("--continue")
+    assert (row["relative_path"], row["via"], row["cited"], row["unverified"]) == (expected[0], tool, True, False)
+    assert {name: row[name] for name in facts} == facts
+
+
+def test_documents_that_are_cited_come_first_and_then_what_the_user_linked(garden: World) -> None:
+    call = ("find_excerpts", {"query": "rain on the leaves brings blight", "limit": 3})
+    rows = ledger(garden, call, question="Compare [[Sleep]] and [[Nowhere]]", answer="Blight, says [[Tomatoes]].")
+    kinds = [(row["cited"], row["reference_type"]) for row in rows]
+    assert kinds[:3] == [(True, "search"), (False, "direct"), (False, "direct")]
+    assert kinds[3:]
+    assert {*kinds[3:]} == {(False, "search")}
 
 
 @pytest.fixture

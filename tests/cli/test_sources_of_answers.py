@@ -83,8 +83,8 @@ def test_a_model_that_quotes_a_linked_note_is_not_said_to_link_what_that_links(v
     assert [(row["relative_path"], row["cited"], row["unverified"]) for row in rows] == [("Tea.md", True, False)]
     rows = asked(vault, "> Green tea keeps you awake, says [[Coffee]].", "What of [[Tea]]?")
     assert [(row["relative_path"], row["cited"], row["unverified"]) for row in rows] == [
-        ("Tea.md", False, False),
         ("Coffee.md", True, True),
+        ("Tea.md", False, False),
     ]
 
 

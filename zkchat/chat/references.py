@@ -130,6 +130,11 @@ class ReferenceList:
     def as_tuple(self) -> tuple[DocumentReference, ...]:
         return tuple(self._rows.values())
 
+    def behind_answer(self) -> tuple[DocumentReference, ...]:
+        """Those behind an answer: cited first, then linked by the user, then found. What was only listed is none."""
+        rows = (row for row in self._rows.values() if not row.is_only_listed)
+        return tuple(sorted(rows, key=lambda row: (not row.cited, row.reference_type != "direct")))
+
 
 def _key(reference: DocumentReference) -> str:
     return reference.relative_path or f"missing {reference.wikilink.casefold()}"

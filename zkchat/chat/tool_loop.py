@@ -149,7 +149,7 @@ class ToolLoop:
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return message.model_copy(
             update={
-                "references": self.summaries.add_to(exchange.references.as_tuple()),
+                "references": self.summaries.add_to(exchange.references.behind_answer()),
                 "finished_at": self.journal.now(),
                 "status": status,
                 "error": error,
@@ -251,10 +251,14 @@ class ToolLoop:
         if warning := self.store(step, exchange):
             await emit(warning)
         results: list[ToolResultPart] = []
+        listed = ReferenceList()
         for call, kept in calls:
             await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments))
             outcome = await self._outcome(call, exchange)
             await report_references(exchange, outcome.references, emit)
+            for reference in outcome.references:
+                if reference.is_only_listed:
+                    listed.add(reference)
             given = self._bounded(outcome, exchange)
             results.append(ToolResultPart(call_id=kept.call_id, name=kept.name, text=given.text, failed=given.failed))
             await emit(ToolFinished(call_id=kept.call_id, name=kept.name, summary=given.summary, failed=given.failed))
@@ -267,7 +271,12 @@ class ToolLoop:
         exchange.failed_rounds = exchange.failed_rounds + 1 if all(result.failed for result in results) else 0
         tokens = sum(self.tokenizer.count(result.text) for result in results)
         answered = self.journal.next_message(
-            "tool", *results, context_type="tool_output", token_count=tokens, priority=TOOL_PRIORITY
+            "tool",
+            *results,
+            references=listed.as_tuple(),
+            context_type="tool_output",
+            token_count=tokens,
+            priority=TOOL_PRIORITY,
         )
         if warning := self.journal.append(MessageEntry(message=answered)):
             await emit(warning)
@@ -323,7 +332,8 @@ async def report_references(exchange: Exchange, references: Sequence[DocumentRef
         exchange.references.add(reference)
         if reference.relative_path and reference.included and reference.snippet:
             exchange.passages.append(GivenText(reference.relative_path, reference.snippet))
-        await emit(ReferenceFound(reference=reference))
+        if not reference.is_only_listed:
+            await emit(ReferenceFound(reference=reference))
 
 
 def _pieces(text: str, left: int) -> Iterator[str]:

@@ -115,6 +115,17 @@ class DocumentReference(Value):
         return not self.unverified and (self.included or self.via != "evidence")
 
     @property
+    def is_doubtful(self) -> bool:
+        """Whether the reader should check it: the link is broken or ambiguous, or the model was given nothing of it."""
+        return self.status != "resolved" or not self.anchor_found or self.unverified
+
+    @property
+    def is_only_listed(self) -> bool:
+        """Whether nothing but its name is known, from a tool that lists notes."""
+        is_found = self.reference_type == "search" and self.via not in {"evidence", "answer"}
+        return is_found and not self.included and not self.cited
+
+    @property
     def _strength(self) -> tuple[bool, bool, bool, bool]:
         """Rank of its reason: linked by the user, read as a whole, found with some of its text, known by name."""
         return (

@@ -77,6 +77,7 @@ EVIDENCE = Evidence(
 GIVEN = {
     "marked": said("assistant", local=True),
     "linked": said("assistant", references=(reference("Secret.md"),)),
+    "listed": said("tool", references=(reference("Secret.md"),)),
     "file": said("assistant", FilePart(name="Secret.md#Door", text="Hush.")),
     "evidence": said("assistant", EvidencePart(evidence=(EVIDENCE,))),
     "recorded": said(

@@ -1,6 +1,6 @@
 """Commands for an answer: show its documents and further passages, open, copy, save, export."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from pathlib import PurePosixPath
 
@@ -86,7 +86,7 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     question = _question_of(context, answer)
     title = question.text if question else "Answer"
     path = _note_path(argument) if argument else _free_path(context, title, [answer])
-    local = context.conversation.stays_here([answer, *([question] if question else [])])
+    local = context.conversation.stays_here(_turn_of(context, question, answer))
     text = answer_note(PurePosixPath(path).stem, question, answer, context.keys, local=local)
     return await _write(context, path, text, f"Save the answer as {path}?")
 
@@ -122,6 +122,13 @@ def _question_of(context: CommandContext, answer: ChatMessage) -> ChatMessage | 
     """The last message of the user before the answer."""
     before = context.conversation.messages[: context.conversation.messages.index(answer)]
     return next((message for message in reversed(before) if message.role == "user"), None)
+
+
+def _turn_of(context: CommandContext, question: ChatMessage | None, answer: ChatMessage) -> Sequence[ChatMessage]:
+    """The messages from a question to its answer, the results of tools included."""
+    messages = context.conversation.messages
+    end = messages.index(answer)
+    return messages[messages.index(question) if question else end : end + 1]
 
 
 def _note_path(argument: str) -> str:

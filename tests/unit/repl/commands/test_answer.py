@@ -195,6 +195,15 @@ def test_save_takes_no_name_of_a_note_that_the_answer_used() -> None:
     assert [*harness.notes.files] == ["sleep 2.md"]
 
 
+def test_an_answer_stays_here_when_what_a_tool_gave_for_it_does() -> None:
+    harness = CommandHarness()
+    harness.conversation.add("user", "Which notes are there?")
+    harness.conversation.add("tool", "- Diary.md", local=True)
+    harness.conversation.add("assistant", "One.")
+    typed(harness, "/save")
+    assert "zkchat: local\n" in harness.notes.files["Which notes are there.md"]
+
+
 def test_an_answer_that_nobody_asked_for_can_be_saved() -> None:
     harness = CommandHarness()
     harness.conversation.add("assistant", "Hello.")
