@@ -9,13 +9,14 @@ import pytest
 from tests.providers.contract import PLAYS
 from tests.providers.loopback import KEY
 from tests.providers.weights import NoWeights, smollm2
-from tests.support.gguf_files import write_gguf
+from tests.support.gguf_files import SMALL, write_gguf
 from tests.support.model_lists import Listing, tags
 from tests.support.world import World
 from zkchat.cli.models import MAX_SHOWN
 from zkchat.errors import ExitCode
 
 NOBODY = "http://127.0.0.1:9"
+LARGE = {"general.architecture": "llama", "general.size_label": "8B", **SMALL}
 
 
 @pytest.fixture
@@ -76,10 +77,10 @@ def test_a_key_that_is_refused_is_told_and_not_shown(alone: World, server: Listi
 
 
 def test_models_in_files_are_listed(alone: World) -> None:
-    write_gguf(models_folder(alone) / "small.gguf")
+    write_gguf(models_folder(alone) / "large.gguf", LARGE)
     lines = listed(alone)
-    assert lines[0].startswith("In use: local:small (")
-    assert "local:small 2,048 tokens no tools, so zkchat searches for it" in lines
+    assert lines[0].startswith("In use: local:large (")
+    assert "local:large 2,048 tokens no tools, so zkchat searches for it" in lines
 
 
 def test_models_in_files_that_cannot_be_run_are_listed_and_not_used(
@@ -91,6 +92,28 @@ def test_models_in_files_that_cannot_be_run_are_listed_and_not_used(
     assert out.startswith("In use: quote (")
     assert "local:small" in out
     assert "pip install 'zkchat[local]'" in out
+
+
+@pytest.mark.parametrize("told_by", ["size in the list", "name", "header of a file"])
+def test_a_small_model_is_listed_and_not_used_until_the_user_says_so(
+    alone: World, server: Listing, told_by: str
+) -> None:
+    name = "ollama:tells"
+    if told_by == "header of a file":
+        name = "local:able"
+        write_gguf(models_folder(alone) / "able.gguf", {"general.size_label": "135M", **SMALL})
+    else:
+        server.plays["x:0.6b"] = server.plays["tells"]
+        small = tags("tells", parameter_size="494.03M") if told_by == "size in the list" else tags("x:0.6b")
+        name = "ollama:tells" if told_by == "size in the list" else "ollama:x:0.6b"
+        server.lists["/api/tags"] = small
+        alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    alone.note("Sleep.md", "Seven hours.")
+    asked = alone.run("ask", "How many hours?", terminal=True)
+    assert "Seven hours." in asked.out
+    assert f"{name} is there, but too small to be relied on: `zkchat config set model {name}` uses it." in asked.err
+    alone.run("config", "set", "model", name)
+    assert alone.run("models").out.startswith(f"In use: {name} (set in ")
 
 
 def test_a_model_that_is_set_is_in_use_whatever_else_there_is(alone: World, server: Listing) -> None:
@@ -111,15 +134,15 @@ def test_a_long_list_is_folded(alone: World, server: Listing) -> None:
 
 
 def test_scripts_get_everything_as_json(alone: World) -> None:
-    write_gguf(models_folder(alone) / "small.gguf")
+    write_gguf(models_folder(alone) / "large.gguf", LARGE)
     result = alone.run("models", "--json").json
-    assert result["model"] == "local:small"
+    assert result["model"] == "local:large"
     places = {place["place"]: place for place in result["places"]}
     ollama, openai = places[f"Ollama at {NOBODY}"], places["OpenAI"]
     files = places[f"Files in {models_folder(alone)}"]
     assert "cannot be reached" in ollama["trouble"]
     assert "OPENAI_API_KEY" in openai["trouble"]
-    assert files["models"] == [{"name": "local:small", "window": 2048, "tools": False, "on_this_machine": True}]
+    assert files["models"] == [{"name": "local:large", "window": 2048, "tools": False, "on_this_machine": True}]
 
 
 def test_nothing_that_a_server_calls_its_models_acts_on_the_terminal(alone: World, server: Listing) -> None:
@@ -156,6 +179,9 @@ def test_a_model_that_is_there_and_sound_is_not_fetched_again(world: World) -> N
     result = world.run("models", "pull", "smollm2")
     assert result.code == ExitCode.OK
     assert "--model local:smollm2" in result.out
+    assert "zkchat config set model local:smollm2" in result.out
+    assert world.run("config", "get", "model").out == "\n"
+    assert world.run("models", "--json").json["model"] == "quote"
     assert world.run("models", "pull", "smollm2", "--json").json["model"] == "local:smollm2"
 
 

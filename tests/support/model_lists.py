@@ -18,6 +18,7 @@ class Listing(Loopback):
         return await connection.reply(status, body, Location="http://127.0.0.1:9/elsewhere")
 
 
-def tags(*names: str, family: str = "llama") -> tuple[int, object]:
-    """A list of models as Ollama gives it."""
-    return 200, {"models": [{"name": name, "model": name, "details": {"family": family}} for name in names]}
+def tags(*names: str, family: str = "llama", **more: object) -> tuple[int, object]:
+    """A list of models as Ollama gives it, each with the same details."""
+    details = {"family": family, **more}
+    return 200, {"models": [{"name": name, "model": name, "details": details} for name in names]}

@@ -4,7 +4,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
-from zkchat.cli.output import PresenterOptions, announce_model, create_presenter
+from zkchat.cli.output import PresenterOptions, announce_model, create_presenter, offer_models
 from zkchat.errors import StorageError
 from zkchat.model.text import counted
 from zkchat.repl.greeting import greeting, last_exchanges
@@ -37,6 +37,7 @@ class ChatGreeting:
         )
         for line in lines:
             self._io.note(fill(line, width) if width else line)
+        offer_models(self._io, opened, width)
         self.print_state(active)
 
     def print_state(self, active: "ActiveConversation", *, is_new: bool = True) -> None:

@@ -61,7 +61,10 @@ def pull(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The model to fetch: smollm2.", show_default=False)],
     json_output: JsonOption = False,
 ) -> None:
-    """Fetch a small model that runs on this machine. It is checked, and kept in your cache folder."""
+    """Fetch a small model that runs on this machine. It is checked, and kept in your cache folder.
+
+    The model in use stays the same: `zkchat config set model local:NAME` changes it.
+    """
     from zkchat.compose.providers import pull_model
 
     io = current_io()
@@ -72,6 +75,7 @@ def pull(
         return
     io.out(f"{name} is there and sound: {path}")
     io.out(f'Try it: zkchat ask "What do my notes say about sleep?" --model local:{name}')
+    io.out(f"The model in use stays the same. To use this one from now on: zkchat config set model local:{name}")
 
 
 def _listing_record(listing: "ModelListing") -> dict[str, object]:

@@ -103,9 +103,17 @@ def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
 
 
 def announce_quotes(io: CommandIO, opened: "OpenConversation") -> None:
-    """Say that nothing but quotations will come, where the user has not chosen that."""
+    """Say that nothing but quotations will come, where the user has not chosen that, and what could be set up."""
     if opened.chosen and _is_quoted_to_a_reader(io, opened):
-        io.note("No model is set up, so zkchat quotes your notes. `zkchat models` shows what there is.\n")
+        io.note(f"{opened.chosen}\n")
+
+
+def offer_models(io: CommandIO, opened: "OpenConversation", width: int | None) -> None:
+    """In a chat whose greeting has told that notes are quoted: say what could be set up, if the user chose nothing."""
+    from textwrap import fill
+
+    if opened.offer and _is_quoted_to_a_reader(io, opened):
+        io.note(fill(opened.offer, width) if width else opened.offer)
 
 
 def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:

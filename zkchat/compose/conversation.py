@@ -73,6 +73,8 @@ class OpenConversation:
     workspace: Workspace
     chosen: str
     """Why it is this model, where the user has not said."""
+    offer: str
+    """What could be set up, with its command, where there is no model."""
     warnings: tuple["Warned", ...]
     asked: "Asked | None" = None
     """The question that came along, stored."""
@@ -191,6 +193,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             refresher=refresher,
             workspace=workspace,
             chosen=model.chosen,
+            offer=model.offer,
             warnings=(*(Warned(text=text) for text in notices), *unmet, *left_open),
             asked=asked,
         )

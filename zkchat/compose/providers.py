@@ -31,6 +31,8 @@ class ModelInUse:
     """As it is set, or else as zkchat found it."""
     chosen: str = ""
     """The sentence that says which model was chosen and why, where none is set."""
+    offer: str = ""
+    """What could be set up, with its command, where there is no model."""
     warnings: tuple[str, ...] = ()
     """About the key that goes to its server."""
 
@@ -84,15 +86,16 @@ def create_provider(workspace: "Workspace") -> ModelInUse:
     from zkchat.providers.registry import create, descriptor_of
 
     context = provider_context(workspace)
-    name, chosen = workspace.settings.model, ""
+    name, chosen, offer = workspace.settings.model, "", ""
     if not name:
         from zkchat.providers.detect import choose
 
         choice = choose(context)
-        name, chosen = choice.model, choice.sentence
+        name, chosen, offer = choice.model, choice.sentence, choice.offer
     provider = create(name, context)
     warning = descriptor_of(provider.info.provider).key(context).warning
-    return ModelInUse(provider=provider, name=name, chosen=chosen, warnings=(warning,) if warning else ())
+    warnings = (warning,) if warning else ()
+    return ModelInUse(provider=provider, name=name, chosen=chosen, offer=offer, warnings=warnings)
 
 
 def guarded_provider(workspace: "Workspace") -> ModelInUse:
@@ -158,16 +161,18 @@ def list_models(workspace: "Workspace") -> dict[str, ModelListing]:
 
 def name_of_model(workspace: "Workspace", listings: Mapping[str, ModelListing]) -> tuple[str, str]:
     """The name of the model that is set, or else of the first of those listed, and why it is that one."""
-    from zkchat.providers.descriptor import ProviderDescriptor
+    from zkchat.providers.descriptor import OfferedModel, ProviderDescriptor
     from zkchat.providers.detect import first_choice
 
-    def names_of(descriptor: ProviderDescriptor) -> list[str]:
-        listing = listings.get(descriptor.name)
-        return [info.id for info in listing.models] if listing and not listing.problem else []
+    def offered_by(descriptor: ProviderDescriptor) -> list[OfferedModel] | None:
+        listing = listings.get(descriptor.name, ModelListing(source=descriptor.name))
+        if listing.problem:
+            return None
+        return [OfferedModel(info.id, info.needs_evidence) for info in listing.models]
 
     if name := workspace.settings.model:
         return name, f"set {workspace.loaded.origins['model'].phrase}"
-    choice = first_choice(provider_context(workspace), names_of)
+    choice = first_choice(provider_context(workspace), offered_by)
     return choice.model, choice.why
 
 

@@ -89,7 +89,9 @@ def _untrusted(workspace: "Workspace", kept: "ModelEntry") -> SessionModel:
     context = provider_context(workspace)
     descriptor = descriptor_of(kept.name.partition(":")[0])
     if descriptor.in_process:
-        is_allowed = not descriptor.takes_id or kept.name.partition(":")[2] in descriptor.model_names(context)
+        is_allowed = not descriptor.takes_id or kept.name.partition(":")[2] in (
+            offered.id for offered in descriptor.offered_models(context)
+        )
     else:
         info = create(kept.name, context).info
         is_allowed = info.on_this_machine or not info.is_located
@@ -106,9 +108,7 @@ def open_model(workspace: "Workspace", session: SessionModel, set_before: str) -
     kept = session.kept
     model = _resumed_model(workspace, session, kept, set_before) if kept else guarded_provider(workspace)
     entry = ModelEntry(name=model.name, chosen=session.is_chosen)
-    return SessionModelInUse(
-        provider=model.provider, name=model.name, chosen=model.chosen, warnings=model.warnings, entry=entry
-    )
+    return SessionModelInUse(**vars(model), entry=entry)
 
 
 def _resumed_model(workspace: "Workspace", session: SessionModel, kept: "ModelEntry", set_before: str) -> ModelInUse:

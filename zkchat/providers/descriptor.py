@@ -78,15 +78,28 @@ class ServerKey:
     warning: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class OfferedModel:
+    """A model that a provider offers."""
+
+    id: str
+    is_small: bool = False
+    """Whether it is so small that it is used only where the user names it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """The model to use where none is set."""
 
     model: str
     why: str
+    offer: str = ""
+    """What could be set up, with its command; set where there is no model to use."""
 
     @property
     def sentence(self) -> str:
+        if self.offer:
+            return f"No model is set up, so zkchat quotes your notes. {self.offer}"
         return (
             f"No model is set, so zkchat uses {self.model}: {self.why}. "
             "`zkchat models` shows what there is, `zkchat config set model NAME` chooses."
@@ -125,16 +138,20 @@ class ProviderDescriptor(ABC):
         return ServerKey()
 
     def address(self, context: ProviderContext) -> str:
-        """The address that must accept a connection before `model_names` is called; empty if there is none."""
+        """The address that must accept a connection before `offered_models` is called; empty if there is none."""
         return ""
 
-    def model_names(self, context: ProviderContext) -> Sequence[str]:
-        """The ids of its models, quickly, the preferred one first. Raises `ProviderError`."""
+    def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
+        """Its models, quickly, the preferred one first. Raises `ProviderError`."""
         return ()
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
-        """The model to use where none is set; `names` are the ids that it offers."""
+        """The model to use where none is set; `names` are the ids that it offers, without those of small models."""
         return None
+
+    def suggestion(self, context: ProviderContext, *, answers: bool, has_models: bool) -> str:
+        """What the user could do to get a model of it, as a sentence with the command; empty for nothing."""
+        return ""
 
     async def list_models(self, context: ProviderContext) -> ModelListing | None:
         """All its models with what is known of them, for `zkchat models`; None if it has no list."""

@@ -3,14 +3,20 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Final
 
 from zkchat.errors import ProviderError
-from zkchat.providers.descriptor import Choice, ProviderContext, ProviderDescriptor
+from zkchat.providers.descriptor import Choice, OfferedModel, ProviderContext, ProviderDescriptor
 from zkchat.providers.locality import is_reachable
 from zkchat.providers.registry import descriptors
 
 PROBE_TIMEOUT = 0.3
 """Seconds that a server may take to accept a connection."""
+HOW_TO_GET_ONE: Final = (
+    "For answers in words, start Ollama (https://ollama.com) and `ollama pull qwen3:4b`, or put a key into the "
+    "variable OPENAI_API_KEY; `zkchat setup` helps."
+)
 
 
 def choose(context: ProviderContext) -> Choice:
@@ -18,24 +24,45 @@ def choose(context: ProviderContext) -> Choice:
     addresses = {descriptor.name: descriptor.address(context) for descriptor in descriptors()}
     reached = reachable(filter(None, addresses.values()), is_reachable)
 
-    def names_of(descriptor: ProviderDescriptor) -> Sequence[str]:
+    def offered_by(descriptor: ProviderDescriptor) -> Sequence[OfferedModel] | None:
         address = addresses[descriptor.name]
         if address and address not in reached:
-            return ()
+            return None
         try:
-            return descriptor.model_names(context)
+            return descriptor.offered_models(context)
         except ProviderError:
-            return ()  # whatever listens there, it is no server that we can talk to
+            return None  # whatever listens there, it is no server that we can talk to
 
-    return first_choice(context, names_of)
+    return first_choice(context, offered_by)
 
 
-def first_choice(context: ProviderContext, names_of: Callable[[ProviderDescriptor], Sequence[str]]) -> Choice:
-    """The choice of the first provider that has one; `names_of` gives the ids of the models that it offers."""
+def first_choice(
+    context: ProviderContext, offered_by: Callable[[ProviderDescriptor], Sequence[OfferedModel] | None]
+) -> Choice:
+    """The choice of the first provider that has one; small models are only offered.
+
+    `offered_by` gives the models of a provider, or None where its server does not answer.
+    """
+    suggestions, small = [], []
     for descriptor in descriptors():
-        if choice := descriptor.choose(names_of(descriptor), context):
+        offered = offered_by(descriptor)
+        small += [f"{descriptor.name}:{model.id}" for model in offered or () if model.is_small]
+        choice = descriptor.choose([model.id for model in offered or () if not model.is_small], context)
+        if choice and choice.model == "quote":
+            suggestions += [_about_small(small)] if small else []
+            return replace(choice, offer=" ".join(filter(None, suggestions)) or HOW_TO_GET_ONE)
+        if choice:
             return choice
+        answers = offered is not None
+        suggestions.append(descriptor.suggestion(context, answers=answers, has_models=bool(offered)))
     raise AssertionError("the provider `quote` can always be chosen")
+
+
+def _about_small(names: Sequence[str]) -> str:
+    """One sentence about models that are there and not used by themselves."""
+    first, *others = names
+    more = f" (and {len(others)} more)" if others else ""
+    return f"{first}{more} is there, but too small to be relied on: `zkchat config set model {first}` uses it."
 
 
 def reachable(addresses: Iterable[str], probe: Callable[[str], bool]) -> set[str]:

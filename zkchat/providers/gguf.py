@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from zkchat.errors import ConfigError
+from zkchat.providers.small_models import parse_size
 
 MAX_WINDOW = 8192
 """In tokens, unless set otherwise: the whole window is kept in memory, and models offer 100,000 and more."""
@@ -17,6 +18,7 @@ _MAGIC = b"GGUF"
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 """The format's numbers for its types, as `struct` writes them."""
 _STRING, _ARRAY = 8, 9
+_SIZE_LABEL = "general.size_label"
 _CONTROL = 3
 """The kind of a token that is no text, such as the one that ends a message."""
 _MAX_ITEMS = 100_000_000
@@ -55,6 +57,11 @@ class Header:
 
     metadata: dict[str, Value | list[Value]]
     file_bytes: int
+
+    @property
+    def size(self) -> int:
+        """Parameters where the header names them, else the bytes of the file."""
+        return parse_size(self.metadata.get(_SIZE_LABEL)) or self.file_bytes
 
     @property
     def window(self) -> int:
@@ -102,6 +109,20 @@ def read_header(path: Path) -> Header:
             f"The file {path} is no model in the GGUF format, or it is damaged.",
             hint=f"Fetch it again, or {_FETCH_A_SMALL_ONE}",
         ) from error
+
+
+def read_size(path: Path) -> int | None:
+    """As `Header.size`, without reading the vocabulary, which takes a while; None where it is no model's file."""
+    facts: dict[str, Value | list[Value]] = {}
+    try:
+        with path.open("rb") as file:
+            for name, value in _metadata(file):
+                facts[name] = value
+                if name == _SIZE_LABEL or not name.startswith("general."):
+                    break
+            return Header(metadata=facts, file_bytes=path.stat().st_size).size
+    except (OSError, ValueError, KeyError, struct.error):
+        return None
 
 
 def _metadata(file: BinaryIO) -> Iterator[tuple[str, Value | list[Value]]]:

@@ -26,6 +26,8 @@ class ListedModel(BaseModel):
     id: str = ""
     name: str = ""
     details: dict[str, object] = {}
+    size: object = 0
+    """Bytes, in the lists of Ollama."""
 
     @property
     def is_forwarded(self) -> bool:

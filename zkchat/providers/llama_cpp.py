@@ -16,7 +16,7 @@ from zkchat.providers.completions import StreamedAnswer, message_param, tool_par
 from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
 from zkchat.providers.errors import Endpoint, Reply, map_error
 from zkchat.providers.llama_engine import Engine
-from zkchat.providers.small_models import SMALL_MODEL_SIZE, sampling_for
+from zkchat.providers.small_models import is_small, sampling_for
 from zkchat.providers.transport import replace_surrogates
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class LlamaCpp:
             context_limit=self._engine.window,
             is_limit_declared=settings.context_limit is not None,
             calls_tools=self._engine.header.calls_tools if tools is None else tools,
-            needs_evidence=self._engine.header.file_bytes < SMALL_MODEL_SIZE and tools is not True,
+            needs_evidence=is_small(self._engine.header.size) and tools is not True,
             on_this_machine=settings.local,
         )
         weakref.finalize(self, self._engine.close)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from zkchat.errors import ConfigError
 from zkchat.model.providers import ModelListing
-from zkchat.providers.descriptor import Choice, NamedModel, ProviderContext, ProviderDescriptor
+from zkchat.providers.descriptor import Choice, NamedModel, OfferedModel, ProviderContext, ProviderDescriptor
 
 if TYPE_CHECKING:
     from zkchat.model.prompt import ModelInfo
@@ -25,15 +25,16 @@ class LocalDescriptor(ProviderDescriptor):
         settings = replace(model.settings, context_limit=min(windows, default=None))
         return LlamaCpp(path, name=model.id, settings=settings)
 
-    def model_names(self, context: ProviderContext) -> Sequence[str]:
-        from zkchat.providers.gguf import model_files
+    def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
+        from zkchat.providers.gguf import model_files, read_size
+        from zkchat.providers.small_models import is_small
 
-        files = [path.stem for path in model_files(context.cache)]
+        files = model_files(context.cache)
         if not files:
             return ()  # looking for the package that runs them takes longer than all the rest
         from zkchat.providers.llama_engine import is_installed
 
-        return files if is_installed() else ()
+        return [OfferedModel(path.stem, is_small(read_size(path))) for path in files] if is_installed() else ()
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         return Choice(model=f"local:{names[0]}", why="it is on this machine") if names else None
@@ -68,6 +69,7 @@ def list_models(cache: Path) -> list["ModelInfo"]:
     """The models in the cache folder: fetched ones, and those that the user put there. Other files are left out."""
     from zkchat.model.prompt import ModelInfo
     from zkchat.providers.gguf import model_files, read_header
+    from zkchat.providers.small_models import is_small
 
     found = []
     for path in model_files(cache):
@@ -79,6 +81,7 @@ def list_models(cache: Path) -> list["ModelInfo"]:
                     id=path.stem,
                     context_limit=header.window,
                     calls_tools=header.calls_tools,
+                    needs_evidence=is_small(header.size),
                     on_this_machine=True,
                 )
             )

@@ -13,6 +13,7 @@ from zkchat.providers.descriptor import (
     Choice,
     ModelSettings,
     NamedModel,
+    OfferedModel,
     ProviderContext,
     ProviderDescriptor,
     ServerKey,
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
     from zkchat.providers.listing import ListedModel
 
 KEY_VARIABLE: Final = "OLLAMA_API_KEY"
+SUGGESTED: Final = "qwen3:4b"
+"""A model to fetch where there is none."""
 _DOMAIN: Final = "ollama.com"
+_MIN_FILE_BYTES: Final = 10_000_000
+"""Bytes below which an entry of the list is no file with weights, but forwarded."""
 
 
 class OllamaDescriptor(ProviderDescriptor):
@@ -43,13 +48,20 @@ class OllamaDescriptor(ProviderDescriptor):
         host: str = self.settings(context)["host"]
         return host
 
-    def model_names(self, context: ProviderContext) -> Sequence[str]:
-        return list_names(self.address(context), api_key=self.key(context).value)
+    def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
+        listed = fetch_models(self.address(context), api_key=self.key(context).value)
+        return [OfferedModel(model.name, _is_small(model)) for model in listed]
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         if not names:
             return None
         return Choice(model=f"ollama:{names[0]}", why=f"Ollama answers at {without_password(self.address(context))}")
+
+    def suggestion(self, context: ProviderContext, *, answers: bool, has_models: bool) -> str:
+        if has_models or not answers:
+            return ""
+        address = without_password(self.address(context))
+        return f"Ollama answers at {address} and has no model yet: `ollama pull {SUGGESTED}` gets one."
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
         host, local = self.address(context), self.settings(context)["local"] is not False
@@ -102,12 +114,12 @@ async def list_models(host: str, *, api_key: str = "", local: bool = True) -> li
             await model.connect()
         return model.info
 
-    names = await asyncio.to_thread(list_names, host, api_key=api_key)
-    return list(await asyncio.gather(*map(describe, names)))
+    listed = await asyncio.to_thread(fetch_models, host, api_key=api_key)
+    return list(await asyncio.gather(*(describe(model.name) for model in listed)))
 
 
-def list_names(host: str, *, api_key: str = "") -> list[str]:
-    """The same by name only, the last changed first."""
+def fetch_models(host: str, *, api_key: str = "") -> list["ListedModel"]:
+    """The same as its list has them, the last changed first."""
     from zkchat.providers.errors import Endpoint
     from zkchat.providers.listing import fetch_list
 
@@ -120,8 +132,18 @@ def list_names(host: str, *, api_key: str = "") -> list[str]:
         key=api_key,
     )
     listed = fetch_list(f"{host.rstrip('/')}/api/tags", endpoint)
-    return [model.name for model in listed.models if model.name and not _only_embeds(model)]
+    return [model for model in listed.models if model.name and not _only_embeds(model)]
 
 
 def _only_embeds(model: "ListedModel") -> bool:
     return "embed" in model.name or "bert" in str(model.details.get("family"))
+
+
+def _is_small(model: "ListedModel") -> bool:
+    """By its number of parameters, as the list or its name tells it, else by the size of its file."""
+    from zkchat.providers.small_models import is_small, parse_size, size_in_name
+
+    size = parse_size(model.details.get("parameter_size")) or size_in_name(model.name)
+    if size is None and isinstance(model.size, int) and model.size >= _MIN_FILE_BYTES and not model.is_forwarded:
+        size = model.size
+    return is_small(size)

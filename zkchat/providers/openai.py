@@ -11,6 +11,7 @@ from zkchat.model.secrets import without_password
 from zkchat.providers.descriptor import (
     Choice,
     NamedModel,
+    OfferedModel,
     ProviderContext,
     ProviderDescriptor,
     ServerKey,
@@ -53,12 +54,12 @@ class OpenAIDescriptor(ProviderDescriptor):
         base_url: str = self.settings(context)["base_url"]
         return base_url
 
-    def model_names(self, context: ProviderContext) -> Sequence[str]:
+    def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         base_url = self.address(context)
         if not base_url:
             return ()  # OpenAI itself offers hundreds, and `choose` knows which to take
         listed = _fetch(base_url, self.key(context).value, self._key_variable(context))
-        return [model.id for model in listed]
+        return [OfferedModel(model.id, _is_small(model)) for model in listed]
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         base_url = self.address(context)
@@ -67,6 +68,15 @@ class OpenAIDescriptor(ProviderDescriptor):
         if not base_url and self.key(context).value:
             return Choice(model=f"openai:{DEFAULT_MODEL}", why="there is a key for OpenAI, to whom your notes are sent")
         return None
+
+    def suggestion(self, context: ProviderContext, *, answers: bool, has_models: bool) -> str:
+        """Names a service for which there is a key, where no server is set."""
+        from zkchat.providers.services import services_with_key
+
+        services = [] if self.address(context) else services_with_key(context.variables)
+        if not services:
+            return ""
+        return f"There is a key for {services[0].name} in {services[0].key_variable}: `zkchat setup` can use it."
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
         base_url, variable = self.address(context), self._key_variable(context)
@@ -165,3 +175,12 @@ def _forwarded(address: str, endpoint: "Endpoint") -> frozenset[str]:
 def is_chat_model(name: str) -> bool:
     """Whether a model of OpenAI's own list, which holds all kinds, is one for conversations."""
     return name.startswith(_CHAT_MODELS) and not any(kind in name for kind in _OTHER_KINDS)
+
+
+def _is_small(model: "ListedModel") -> bool:
+    """By its number of parameters, as llama.cpp lists it, else as its name tells it."""
+    from zkchat.providers.small_models import is_small, size_in_name
+
+    meta = (model.model_extra or {}).get("meta")
+    size = meta.get("n_params") if isinstance(meta, dict) else None
+    return is_small(size if isinstance(size, int) else size_in_name(model.id))

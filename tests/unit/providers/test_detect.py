@@ -5,19 +5,30 @@ from pathlib import Path
 import pytest
 
 from tests.support.provider_contexts import provider_context
-from zkchat.providers.descriptor import Choice
-from zkchat.providers.detect import first_choice, reachable
+from zkchat.providers.descriptor import Choice, OfferedModel
+from zkchat.providers.detect import HOW_TO_GET_ONE, first_choice, reachable
 
 OLLAMA = "http://127.0.0.1:11434"
 SERVER = "http://127.0.0.1:8080/v1"
 KEY = {"OPENAI_API_KEY": "sk-canary"}
 
 
+SMALL = "small:"
+"""Begins the ids of models that the tests take for small ones."""
+
+
 def chosen(base_url: str = "", variables: Mapping[str, str] | None = None, **offered: Sequence[str]) -> Choice:
-    """What is chosen where these providers offer these models."""
+    """What is chosen where these providers offer these models, and the servers of others do not answer."""
     settings = {"ollama": {"host": OLLAMA}, "openai": {"base_url": base_url}}
     context = provider_context(Path("nowhere"), settings=settings, variables=variables)
-    return first_choice(context, lambda descriptor: offered.get(descriptor.name, ()))
+    return first_choice(
+        context,
+        lambda descriptor: (
+            [OfferedModel(id_, id_.startswith(SMALL)) for id_ in offered[descriptor.name]]
+            if descriptor.name in offered
+            else None
+        ),
+    )
 
 
 def test_ollama_comes_first_if_it_answers_and_has_a_model() -> None:
@@ -51,14 +62,42 @@ def test_a_model_in_a_file_comes_next() -> None:
 
 def test_without_anything_notes_are_quoted() -> None:
     assert chosen().model == "quote"
+    assert HOW_TO_GET_ONE in chosen().sentence
+
+
+def test_a_small_model_is_never_chosen_but_named_with_the_command_that_uses_it() -> None:
+    choice = chosen(ollama=["small:a", "small:b"], local=["small:c"])
+    assert choice.model == "quote"
+    assert "ollama:small:a (and 2 more) is there, but too small" in choice.sentence
+    assert "`zkchat config set model ollama:small:a` uses it" in choice.sentence
+
+
+def test_a_small_model_gives_way_to_the_next_one_of_its_provider_and_to_other_providers() -> None:
+    assert chosen(ollama=["small:a", "large"], local=["other"]).model == "ollama:large"
+    assert chosen(ollama=["small:a"], local=["other"]).model == "local:other"
+    assert "small:a" not in chosen(ollama=["small:a"], local=["other"]).sentence
+
+
+def test_an_ollama_without_models_is_named_with_the_command_that_fetches_one() -> None:
+    assert f"Ollama answers at {OLLAMA} and has no model yet: `ollama pull " in chosen(ollama=[]).sentence
+    assert "Ollama answers" not in chosen().sentence
+
+
+def test_a_key_for_another_service_is_named_and_not_used() -> None:
+    choice = chosen(variables={"OPENROUTER_API_KEY": "sk-canary", "GROQ_API_KEY": " "})
+    assert choice.model == "quote"
+    assert "There is a key for OpenRouter in OPENROUTER_API_KEY: `zkchat setup`" in choice.sentence
+    assert "sk-canary" not in choice.sentence
+    assert "Groq" not in choice.sentence
+    assert "OpenRouter" not in chosen(SERVER, {"OPENROUTER_API_KEY": "sk-canary"}).sentence
 
 
 @pytest.mark.parametrize(
     "choice", [chosen(), chosen(variables=KEY), chosen(local=["tiny"])], ids=["quote", "openai", "local"]
 )
 def test_one_sentence_says_what_was_chosen_and_how_to_change_it(choice: Choice) -> None:
-    assert choice.model in choice.sentence
-    assert "zkchat config set model" in choice.sentence
+    assert (choice.model if choice.model != "quote" else "quotes your notes") in choice.sentence
+    assert "zkchat config set model" in choice.sentence or "zkchat setup" in choice.sentence
 
 
 def test_a_server_whose_name_takes_long_to_look_up_is_not_waited_for() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.support.gguf_files import SMALL, write_gguf
 from zkchat.errors import ConfigError
-from zkchat.providers.gguf import MAX_WINDOW, find_model_file, model_files, read_header
+from zkchat.providers.gguf import MAX_WINDOW, find_model_file, model_files, read_header, read_size
 
 
 def test_a_header_tells_window_tools_and_memory(tmp_path: Path) -> None:
@@ -18,6 +18,23 @@ def test_a_header_tells_window_tools_and_memory(tmp_path: Path) -> None:
     assert header.metadata["tokenizer.ggml.add_bos_token"] is False
     per_token = 30 * 2 * 2 * 576 // 3
     assert header.bytes_for(1000) == header.file_bytes + 1000 * per_token
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"), [("135M", 135_000_000), ("8B", 8_000_000_000), ("8x7B", None), (None, None)]
+)
+def test_the_size_is_what_the_header_names_else_that_of_the_file(
+    tmp_path: Path, label: str | None, expected: int | None
+) -> None:
+    facts = SMALL if label is None else {"general.architecture": "llama", "general.size_label": label, **SMALL}
+    path = write_gguf(tmp_path / "x.gguf", facts)
+    assert read_header(path).size == read_size(path) == (expected or path.stat().st_size)
+
+
+def test_what_is_no_model_has_no_size(tmp_path: Path) -> None:
+    (tmp_path / "x.gguf").write_text("no model")
+    assert read_size(tmp_path / "x.gguf") is None
+    assert read_size(tmp_path / "nowhere.gguf") is None
 
 
 def test_a_template_that_knows_tools_is_noticed(tmp_path: Path) -> None:

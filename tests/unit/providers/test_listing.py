@@ -48,9 +48,9 @@ def test_a_model_of_ollama_that_cannot_be_described_is_still_named(server: Listi
 
 def test_models_that_only_embed_are_left_out(server: Listing) -> None:
     server.lists["/api/tags"] = tags("qwen3:8b", "embeddinggemma:300m")
-    assert ollama.list_names(server.address) == ["qwen3:8b"]
+    assert [model.name for model in ollama.fetch_models(server.address)] == ["qwen3:8b"]
     server.lists["/api/tags"] = tags("bge-m3", family="bert")
-    assert ollama.list_names(server.address) == []
+    assert [model.name for model in ollama.fetch_models(server.address)] == []
 
 
 @pytest.mark.parametrize(

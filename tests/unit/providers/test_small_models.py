@@ -13,7 +13,7 @@ from zkchat.model.prompt import ModelRequest, PromptMessage
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.openai_client import OpenAI
-from zkchat.providers.small_models import MAX_ANSWER_TOKENS
+from zkchat.providers.small_models import MAX_ANSWER_TOKENS, is_small, parse_size, size_in_name
 from zkchat.providers.transport import ServerModel, TransportPolicy
 
 pytestmark = pytest.mark.outside
@@ -130,3 +130,44 @@ def test_a_model_that_thinks_is_left_the_room_for_it(server: Server) -> None:
 def test_a_model_of_which_nothing_is_known_yet_is_not_taken_for_small(server: Server) -> None:
     answer(Ollama("tells", host=server.address, policy=QUICK), QUESTION)
     assert server.requests[-1].body["options"] == {"num_ctx": 2048}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("494.03M", 494_030_000),
+        ("8.0B", 8_000_000_000),
+        (" 135m ", 135_000_000),
+        ("1T", 10**12),
+        ("8x7B", None),
+        ("", None),
+        (7, None),
+    ],
+)
+def test_sizes_are_parsed_as_servers_and_files_write_them(text: object, expected: int | None) -> None:
+    assert parse_size(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("qwen3:0.6b", 600_000_000),
+        ("smollm2-135m-instruct", 135_000_000),
+        ("gemma3:270m", 270_000_000),
+        ("qwen3-30b-a3b", 30_000_000_000),
+        ("gpt-oss:120b-cloud", 120_000_000_000),
+        ("Qwen2.5-7B-Instruct-1M", 7_000_000_000),
+        ("long-context-1m", None),
+        ("mixtral-8x7b", None),
+        ("phi-3-mini-4k", None),
+        ("model-4bit", None),
+        ("gpt-5-mini", None),
+    ],
+)
+def test_a_name_may_tell_the_size(name: str, expected: int | None) -> None:
+    assert size_in_name(name) == expected
+
+
+@pytest.mark.parametrize(("size", "expected"), [(None, False), (0, False), (TINY, True), (LARGE, False)])
+def test_only_a_size_that_is_known_makes_a_model_small(size: int | None, expected: bool) -> None:
+    assert is_small(size) is expected
