@@ -195,7 +195,9 @@ class NoteCatalog(Protocol):
         """By tag, in lower case, the paths of the notes that have it, in order; tags below it are tags of their own."""
         ...
 
-    def warnings(self) -> list[NoteWarning]: ...
+    def warnings(self) -> list[NoteWarning]:
+        """About notes, and about what could not be listed, by path."""
+        ...
 
 
 class LinkIndex(Protocol):
@@ -279,6 +281,12 @@ class IndexWriter(Protocol):
     def apply(self, batch: IndexBatch) -> int:
         """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
         ...
+
+    def unlisted(self) -> list[NoteWarning]:
+        """What could not be listed at the last refresh."""
+        ...
+
+    def store_unlisted(self, warnings: Sequence[NoteWarning]) -> None: ...
 
     def is_complete(self) -> bool:
         """False while a refresh is under way, and after one that was interrupted."""

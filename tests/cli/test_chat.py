@@ -175,6 +175,11 @@ def test_what_is_wrong_with_a_note_is_told_with_the_first_turn_and_not_in_the_gr
     greeting, _, rest = chat.err.partition("Ctrl-D to leave.")
     assert "Large.md" not in greeting
     assert rest.count("warning: Large.md") == 1
+    world.note("Larger.md", "x" * 300)
+    world.note("Largest.md", "x" * 400)
+    again = at_prompt(world, "one\r\x04", "--model", model).err
+    assert again.count("warning: 2 notes cannot be read and are found by name only, e.g. Larger.md.") == 1
+    assert "Large.md" not in again
 
 
 def test_a_chat_without_an_index_still_has_a_model_to_talk_to(world: World, model: str) -> None:

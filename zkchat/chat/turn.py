@@ -35,6 +35,7 @@ from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
+from zkchat.vault.note_warnings import describe_warning, summarize_warnings
 
 
 class IndexRefresher(Protocol):
@@ -172,7 +173,8 @@ class Turn:
     def _refresh(self) -> list[Warned]:
         """Bring the index up to date. What is wrong with a note is reported once in a conversation."""
         refreshed = self.index.refresh()
-        warnings = self._new_warnings(f"{warning.path}: {warning.text}" for warning in refreshed.warnings)
+        new = [each for each in refreshed.warnings if self._new_warnings([describe_warning(each)])]
+        warnings = [Warned(text=sentence) for sentence in summarize_warnings(new)]
         if not self.library.note_count():
             empty = VaultError(
                 f"There are no Markdown notes in {self.vault}.", hint="Name the folder of your notes: --vault FOLDER"

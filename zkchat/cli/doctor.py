@@ -146,6 +146,7 @@ def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
 def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     from zkchat.compose.library import local_folders_of, open_library
     from zkchat.compose.workspace import load_workspace
+    from zkchat.vault.note_warnings import summarize_warnings
     from zkchat.vault.privacy.local_folders import unmatched
 
     with open_library(environment, vault) as (paths, library):
@@ -158,10 +159,8 @@ def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
             yield Finding("vault", "ok", f"{paths.vault}, {counted(count, 'note')}")
             for warning in unmatched(folders, [note.path for note in library.notes()]):
                 yield Finding("privacy", "warning", f"{warning.path}: {warning.text}")
-        for warning in odd[:10]:
-            yield Finding("vault", "warning", f"{warning.path}: {warning.text}")
-        if len(odd) > 10:
-            yield Finding("vault", "warning", f"… and {len(odd) - 10:,} more notes like these")
+        for sentence in summarize_warnings(odd):
+            yield Finding("vault", "warning", sentence)
 
 
 def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]:

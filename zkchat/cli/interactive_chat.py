@@ -14,6 +14,7 @@ from zkchat.cli.chat_latency import preload_libraries, without_delays
 from zkchat.cli.common import CommandIO
 from zkchat.cli.consent import TerminalInterface
 from zkchat.cli.line_input import can_draw_prompt, read_line
+from zkchat.cli.note_lookup import print_warnings
 from zkchat.cli.output import PresenterOptions, consoles, create_presenter, suggest_next
 from zkchat.cli.page_editor import VaultPageEditor
 from zkchat.cli.programs import SystemDesktop
@@ -256,8 +257,7 @@ class InteractiveChat:
     async def wait_until_ready(self) -> None:
         active = self._active
         await active.background.wait()
-        for odd in active.odd_notes:
-            self.io.note(f"warning: {odd.path}: {odd.text}")
+        print_warnings(self.io, active.odd_notes)
         active.odd_notes.clear()
 
     def after_turn(self) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 NoteArgument = Annotated[
     str, typer.Argument(metavar="NOTE", help="Its path, its title, or a [[wikilink]].", show_default=False)
 ]
-MAX_WARNINGS_SHOWN = 3
 
 
 @contextmanager
@@ -37,7 +36,7 @@ def open_refreshed_library(
     with open_library(io.environment, vault, io) as (paths, library):
         news = _refresh(io, library)
         if warn:
-            print_warnings(io, news, most=MAX_WARNINGS_SHOWN)
+            print_warnings(io, news)
         if not library.note_count():
             io.note(f"There are no Markdown notes in {paths.vault}. Name another folder with --vault.")
         yield paths, library
@@ -56,17 +55,14 @@ def _refresh(io: CommandIO, library: "Library") -> Sequence["NoteWarning"]:
     return refreshed.warnings if refreshed.changed else ()
 
 
-def print_warnings(io: CommandIO, warnings: Sequence["NoteWarning"], *, most: int) -> None:
-    """Print at most that many warnings beside the result."""
-    for warning in warnings[:most]:
-        io.note(f"warning: {describe_warning(warning)}")
-    if len(warnings) > most:
-        io.note(f"… and {len(warnings) - most:,} more. All of them: zkchat vault status --json")
+def print_warnings(io: CommandIO, warnings: Sequence["NoteWarning"]) -> None:
+    """Print a line for each kind of warning beside the result."""
+    if not warnings:
+        return
+    from zkchat.vault.note_warnings import summarize_warnings
 
-
-def describe_warning(warning: "NoteWarning") -> str:
-    """A warning with the path of its file, unless the text begins with it."""
-    return warning.text if warning.text.startswith(warning.path) else f"{warning.path}: {warning.text}"
+    for sentence in summarize_warnings(warnings):
+        io.note(f"warning: {sentence}")
 
 
 def find_note(io: CommandIO, paths: "Paths", library: "Library", name: str) -> str:

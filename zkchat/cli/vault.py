@@ -8,7 +8,7 @@ import typer
 
 from zkchat.cli.common import JsonOption, VaultOption, current_io
 from zkchat.cli.links import link_record
-from zkchat.cli.note_lookup import NoteArgument, describe_warning, find_note, open_refreshed_library, print_warnings
+from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
 from zkchat.cli.progress import progress
 from zkchat.render.link_destinations import describe_link
@@ -61,7 +61,7 @@ def index(
         return
     io.out(_format_counts(counts))
     io.out(f"{refreshed.changed:,} new or changed, {refreshed.removed:,} removed, in {seconds:.1f} s")
-    print_warnings(io, warnings, most=MAX_ROWS_SHOWN)
+    print_warnings(io, warnings)
 
 
 @app.command()
@@ -161,12 +161,14 @@ def _status_record(paths: "Paths", library: "Library") -> dict[str, object]:
 
 def _list_status(listing: Listing, paths: "Paths", library: "Library") -> None:
     from zkchat.vault import graph
+    from zkchat.vault.note_warnings import describe_warning
 
     def with_closest(broken: "Followed") -> str:
         return _format_link(graph.with_suggestions(library, broken))
 
     doubts = graph.doubts(library)
     counts = library.counts()
+    warnings = sorted(library.warnings(), key=lambda warning: warning.kind)
     listing.line(f"{paths.vault}\n{_format_counts(counts)}\n{_format_index(counts)}")
     found = [
         _list_some(listing, "Broken links", doubts.broken, with_closest),
@@ -175,20 +177,22 @@ def _list_status(listing: Listing, paths: "Paths", library: "Library") -> None:
         _list_some(listing, "Notes without a link to or from another note", graph.orphans(library), str),
         _list_some(listing, "Notes of the same name", graph.namesakes(library), _format_paths),
         _list_some(listing, "Notes with the same text", graph.copies(library), _format_paths),
-        _list_some(listing, "Files with a problem", library.warnings(), describe_warning),
+        _list_some(listing, "Files with a problem", warnings, describe_warning, most=len(warnings)),
     ]
     if not any(found):
         listing.line("\nNothing wants mending.")
 
 
-def _list_some(listing: Listing, title: str, rows: Sequence[Row], line_of: Callable[[Row], str]) -> bool:
+def _list_some(
+    listing: Listing, title: str, rows: Sequence[Row], line_of: Callable[[Row], str], *, most: int = MAX_ROWS_SHOWN
+) -> bool:
     """Print the first rows of a list. Whether there are any."""
     if rows:
         listing.title(f"\n{title} ({len(rows):,})")
-    for row in rows[:MAX_ROWS_SHOWN]:
+    for row in rows[:most]:
         listing.line(line_of(row), indent=2)
-    if len(rows) > MAX_ROWS_SHOWN:
-        listing.aside(f"… and {len(rows) - MAX_ROWS_SHOWN:,} more, which --json lists", indent=2)
+    if len(rows) > most:
+        listing.aside(f"… and {len(rows) - most:,} more, which --json lists", indent=2)
     return bool(rows)
 
 

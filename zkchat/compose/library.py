@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -45,6 +46,7 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
     from zkchat.storage.locations import writable_cache_path
     from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.process_pool import ProcessPool
+    from zkchat.storage.template_folders import template_folders
     from zkchat.vault.library import Library
     from zkchat.vault.search.vectors import VectorSearch
 
@@ -61,6 +63,7 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
             workers=workers,
             local_only=local_globs(workspace),
             clock=monotonic,
+            templates=partial(template_folders, workspace.paths.vault),
         )
         yield stack.enter_context(closing(library)), (unwritable,) if reason else ()
 

@@ -126,7 +126,7 @@ class Note:
     line_count: int = 0
     comments: tuple[tuple[int, int], ...] = ()
     """Where `%% … %%` stands, as character offsets; its text is not shown to a model."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple["NoteWarning", ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,9 +180,13 @@ class Passage:
     """In a few words: `title`, `heading`, `text`, `similar`."""
 
 
+WarningKind = Literal["frontmatter", "encoding", "excess", "privacy", "unreadable", "unlisted", "setting"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteWarning:
     """A file that could not be used as it is, and why; the rest of the vault works."""
 
     path: str
     text: str
+    kind: WarningKind

@@ -154,9 +154,13 @@ class SqliteNoteIndex:
             return {tag: [path for _, path in group] for tag, group in groups}
 
     def warnings(self) -> list[NoteWarning]:
-        query = "SELECT path, text FROM warnings JOIN notes ON notes.id = note ORDER BY path"
+        query = "SELECT path, text, kind FROM warnings JOIN notes ON notes.id = note UNION ALL SELECT * FROM unlisted"
         with self._reading() as database:
-            return [NoteWarning(path=path, text=text) for path, text in typed(database.execute(query), str, str)]
+            return _warnings(database.execute(f"{query} ORDER BY path"))
+
+    def unlisted(self) -> list[NoteWarning]:
+        with self._reading() as database:
+            return _warnings(database.execute("SELECT path, text, kind FROM unlisted"))
 
     # --- changing it ---
 
@@ -184,6 +188,12 @@ class SqliteNoteIndex:
                 complete=0,
             )
             return generation
+
+    def store_unlisted(self, warnings: Sequence[NoteWarning]) -> None:
+        rows = [(warning.path, warning.text, warning.kind) for warning in warnings]
+        with self._writing() as database:
+            database.execute("DELETE FROM unlisted")
+            database.executemany("INSERT INTO unlisted VALUES (?, ?, ?)", rows)
 
     def is_complete(self) -> bool:
         with self._reading() as database:
@@ -314,6 +324,10 @@ def _nanoseconds(at: datetime) -> int:
         return _MAX_INT64 if at.year > 1970 else -_MAX_INT64
 
 
+def _warnings(rows: Iterable[tuple[object, ...]]) -> list[NoteWarning]:
+    return [NoteWarning(path=path, text=text, kind=kind) for path, text, kind in typed(rows, str, str, str)]
+
+
 def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
     rows = database.execute("SELECT id, slots, sections, lengths, names FROM segments ORDER BY id")
     return [
@@ -382,6 +396,10 @@ def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first
     )
     with_links = [number for number, stored in numbered if stored.note.links]
     database.executemany("INSERT INTO unresolved VALUES (?)", _singles(with_links))
+    database.executemany(
+        "INSERT INTO warnings (note, text, kind) VALUES (?, ?, ?)",
+        ((number, each.text, each.kind) for number, stored in numbered for each in stored.note.warnings),
+    )
     for statement, texts_of in _LISTS_OF_NOTE:
         database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
     return starts[-1]
@@ -389,7 +407,6 @@ def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first
 
 _LISTS_OF_NOTE: tuple[tuple[str, Callable[[IndexedNote], Iterable[str]]], ...] = (
     ("INSERT INTO tags (note, tag) VALUES (?, ?)", lambda stored: {tag.casefold() for tag in stored.note.tags}),
-    ("INSERT INTO warnings (note, text) VALUES (?, ?)", lambda stored: stored.note.warnings),
     ("INSERT INTO link_keys (note, key) VALUES (?, ?)", lambda stored: stored.link_keys),
 )
 

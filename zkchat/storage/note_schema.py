@@ -11,7 +11,7 @@ from typing import Any, assert_never
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
 
-VERSION = 12
+VERSION = 13
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 SCHEMA = (
@@ -29,8 +29,9 @@ SCHEMA = (
     "CREATE TABLE attachments (path TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE tags (tag TEXT NOT NULL, note INTEGER NOT NULL, PRIMARY KEY (tag, note)) WITHOUT ROWID",
     "CREATE INDEX tags_note ON tags (note)",
-    "CREATE TABLE warnings (note INTEGER NOT NULL, text TEXT NOT NULL)",
+    "CREATE TABLE warnings (note INTEGER NOT NULL, text TEXT NOT NULL, kind TEXT NOT NULL)",
     "CREATE INDEX warnings_note ON warnings (note)",
+    "CREATE TABLE unlisted (path TEXT NOT NULL, text TEXT NOT NULL, kind TEXT NOT NULL)",
     """CREATE TABLE links (
         id INTEGER PRIMARY KEY, note INTEGER NOT NULL, text TEXT NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL,
         display TEXT NOT NULL, size TEXT NOT NULL, syntax TEXT NOT NULL, embed INTEGER NOT NULL,

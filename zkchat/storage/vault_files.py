@@ -58,7 +58,9 @@ class VaultFiles:
                             yield found
             except OSError as error:
                 yield NoteWarning(
-                    path=prefix.rstrip("/") or ".", text=f"The folder cannot be listed: {_reason(error)}."
+                    path=prefix.rstrip("/") or ".",
+                    text=f"The folder cannot be listed: {_reason(error)}.",
+                    kind="unlisted",
                 )
 
     def _classify(
@@ -80,7 +82,7 @@ class VaultFiles:
         except OSError as error:
             problem = f"It cannot be looked at: {_reason(error)}."
         may_hold_notes = is_note(path) or Path(entry.path).is_dir()
-        return NoteWarning(path=_printable(path), text=problem) if may_hold_notes else None
+        return NoteWarning(path=_printable(path), text=problem, kind="unlisted") if may_hold_notes else None
 
     def _problem(self, entry: os.DirEntry[str], linked: bool) -> str:
         """Why an entry cannot be used; empty when it can."""

@@ -11,6 +11,7 @@ from zkchat.errors import VaultError
 from zkchat.model.index import StoredLink
 from zkchat.model.note import Ambiguous, Link, Missing, Resolution, Resolved, file_title
 from zkchat.vault.library import Library
+from zkchat.vault.notes.frontmatter import PLACEHOLDER
 from zkchat.vault.notes.markdown import Lines, Span, flatten
 from zkchat.vault.notes.parse import prose_of
 from zkchat.vault.notes.wikilink import name_key
@@ -120,7 +121,9 @@ def orphans(library: Library) -> list[str]:
 
 
 def doubts(library: Library) -> Doubts:
-    followed = [_followed(library, stored) for stored in library.doubtful_links()]
+    """Those of templates that are filled in later, such as `[[{{title}}]]`, are left out."""
+    written = (each for each in library.doubtful_links() if not PLACEHOLDER.search(each.link.text))
+    followed = [_followed(library, stored) for stored in written]
     return Doubts(
         broken=[each for each in followed if isinstance(each.found, Missing)],
         ambiguous=[each for each in followed if isinstance(each.found, Ambiguous)],

@@ -23,6 +23,7 @@ from zkchat.vault.indexing.background import Answer, IndexMaintenance
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.links.folders import MAX_LISTED, Folders, describe_folder, is_folder, rows_in
 from zkchat.vault.links.resolver import LiveCatalog, section_lines
+from zkchat.vault.note_warnings import without_templates
 from zkchat.vault.notes.parse import comments_of, parse_note
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import Search
@@ -52,18 +53,19 @@ class Library:
         workers: Workers | None = None,
         local_only: Sequence[str] = (),
         clock: Callable[[], float] | None = None,
+        templates: Callable[[], Sequence[str]] = tuple,
     ) -> "Library":
         """The library of the user, over all notes.
 
         `local_only` are the folders whose notes go to no model but one on this machine. The `clock` counts seconds;
-        only `prefetch` needs it.
+        only `prefetch` needs it. `templates` names the folders of templates.
         """
         links = LiveCatalog(index)
-        indexer = Indexer(files, index, links, workers)
+        indexer = Indexer(files, index, links, workers, templates)
         ports = VaultPorts(
             files=files,
             notes=index,
-            details=CachedDetails(index, indexer),
+            details=CachedDetails(index, templates),
             link_index=index,
             links=links,
             text=index,
@@ -366,9 +368,9 @@ class _Cache:
 class CachedDetails:
     """Implements `NoteDetails` for all notes. Answers are kept for one generation of the index."""
 
-    def __init__(self, index: NoteIndex, indexer: Indexer) -> None:
+    def __init__(self, index: NoteIndex, templates: Callable[[], Sequence[str]]) -> None:
         self._index = index
-        self._indexer = indexer
+        self._templates = templates
         self._cache = _Cache()
 
     def note_count(self) -> int:
@@ -401,8 +403,7 @@ class CachedDetails:
         return {path: texts[path] for path in paths}
 
     def warnings(self) -> tuple[NoteWarning, ...]:
-        warnings = (*self._indexer.unlisted, *self._index.warnings())
-        return tuple(sorted(warnings, key=lambda warning: warning.path))
+        return tuple(without_templates(self._index.warnings(), self._templates))
 
     def _current(self) -> _Cache:
         generation = self._index.generation()

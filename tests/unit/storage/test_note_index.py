@@ -51,7 +51,7 @@ NOTE = Note(
     headings=(Heading(text="H", level=2, line=3, start=20),),
     blocks=(Block(id="b1", line=4, first_line=3, last_line=4),),
     links=(LINK,),
-    warnings=("Odd.",),
+    warnings=(NoteWarning(path="a.md", text="Odd.", kind="excess"),),
 )
 
 
@@ -101,7 +101,7 @@ def test_a_note_comes_back_as_it_was_stored(index: SqliteNoteIndex) -> None:
         CatalogRow(path="a.md", title="Title", aliases=NOTE.aliases),
         CatalogRow(path="x.png"),
     ]
-    assert index.warnings() == [NoteWarning(path="a.md", text="Odd.")]
+    assert index.warnings() == [NoteWarning(path="a.md", text="Odd.", kind="excess")]
     assert counts_of(index) == (1, 1, 2)
     (link,) = index.links_from(["a.md"])
     assert (link.source, link.link, link.resolution) == ("a.md", LINK, None)

@@ -129,6 +129,11 @@ def test_an_ambiguous_link_to_a_missing_heading_is_both(tmp_path: Path) -> None:
     assert texts(found.ambiguous) == texts(found.astray) == ["[[N#Nope]]"]
 
 
+def test_the_links_of_a_template_are_in_no_doubt(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Day.md": "[[{{yesterday}}]] [[<% tp.date.now() %>]] [[Gone]]"}) as library:
+        assert texts(graph.doubts(library).broken) == ["[[Gone]]"]
+
+
 def test_notes_of_the_same_name_are_found_whatever_their_case_and_normal_form(tmp_path: Path) -> None:
     notes = {"a/Café.md": "1", f"b/{unicodedata.normalize('NFD', 'CAFÉ')}.md": "2", "Other.md": "3", "c/Café.txt": "4"}
     with library_of(tmp_path, notes) as library:

@@ -190,7 +190,7 @@ def test_the_whole_note_is_given_where_no_place_is_asked_for_or_it_is_not_there(
 
 def test_warnings_are_all_there_is_to_say_and_a_refresh_tells_only_the_news(index: SqliteNoteIndex) -> None:
     library, files = library_of(index, a="---\nx: [\n---\n", b="fine")
-    files.unlisted = [NoteWarning(path="pipe.md", text="It is not a regular file.")]
+    files.unlisted = [NoteWarning(path="pipe.md", text="It is not a regular file.", kind="unlisted")]
     assert [warning.path for warning in library.refresh().warnings] == ["pipe.md"]
     assert library.refresh().warnings == ()
     assert [warning.path for warning in library.warnings()] == ["a.md", "pipe.md"]

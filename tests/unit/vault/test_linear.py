@@ -100,7 +100,9 @@ def test_more_than_is_looked_at_is_text_and_the_note_says_so(
 ) -> None:
     note = parse_note("Odd.md", text)
     assert len(known(note)) == MAX_ITEMS
-    assert note.warnings == (f"It has more {kind} than are looked at; the others count as text.",)
+    assert [warning.text for warning in note.warnings] == [
+        f"It has more {kind} than are looked at; the others count as text."
+    ]
     assert "".join(section.text for section in sections_of(note, text)).count("h") == text.count("h")
 
 

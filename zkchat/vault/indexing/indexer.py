@@ -13,6 +13,7 @@ from zkchat.model.note import FileStamp, NoteWarning, is_note
 from zkchat.ports import NoteFiles, NoteIndex, Workers
 from zkchat.vault.indexing.reader import Listed, PartRead, keys_of_known, parts_of, read_part, without_collector
 from zkchat.vault.links.resolver import CatalogEntry, LiveCatalog, keys_of_file
+from zkchat.vault.note_warnings import without_templates
 from zkchat.vault.search.segments import merge_segments
 
 Progress = Callable[[int, int], None]
@@ -39,7 +40,7 @@ class Refreshed:
     links: int = 0
     """Resolved, or resolved again."""
     warnings: tuple[NoteWarning, ...] = ()
-    """About what changed, and what now cannot be listed; those of earlier refreshes are not repeated."""
+    """About what changed, and what now cannot be listed; what an earlier refresh found wrong is not repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,20 +88,23 @@ class _KnownFiles:
 
 class Indexer:
     def __init__(
-        self, files: NoteFiles, index: NoteIndex, catalog: LiveCatalog, workers: Workers | None = None
+        self,
+        files: NoteFiles,
+        index: NoteIndex,
+        catalog: LiveCatalog,
+        workers: Workers | None = None,
+        templates: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._files = files
         self._index = index
         self._catalog = catalog
         self._workers = workers
+        self._templates = templates
         self._known = _KnownFiles(index)
-        self.unlisted: Sequence[NoteWarning] = ()
-        """What could not be listed at the last refresh."""
 
     def refresh(self, progress: Progress) -> Refreshed:
         difference = self._difference()
-        news = [warning for warning in difference.unlisted if warning not in self.unlisted]
-        self.unlisted = difference.unlisted
+        news = self._unlisted_news(difference.unlisted)
         self._forget(difference)  # first, because it costs no reading
         changed, warnings = self._read(difference.to_read, progress)
         links = self._resolve_links()
@@ -112,7 +116,7 @@ class Indexer:
             changed=changed,
             removed=len(difference.removed),
             links=links,
-            warnings=(*news, *warnings),
+            warnings=(*news, *without_templates(warnings, self._templates)),
         )
 
     def _difference(self) -> _Difference:
@@ -134,6 +138,13 @@ class Indexer:
             removed_files=sorted(known.attachments - files),
             unlisted=[each for each in news if isinstance(each, NoteWarning)],
         )
+
+    def _unlisted_news(self, unlisted: Sequence[NoteWarning]) -> list[NoteWarning]:
+        """What could be listed at the last refresh, whoever made that, and now cannot."""
+        before = {*self._index.unlisted()}
+        if before != {*unlisted}:
+            self._index.store_unlisted(unlisted)
+        return [warning for warning in unlisted if warning not in before]
 
     def _forget(self, difference: _Difference) -> None:
         """Drop what is gone, and take note of attachments, of which there is nothing to read."""
@@ -162,12 +173,13 @@ class Indexer:
     def _read(self, listed: Sequence[Listed], progress: Progress) -> tuple[int, list[NoteWarning]]:
         if not listed:
             return 0, []
+        before = {(warning.path, warning.kind) for warning in self._index.warnings()}
         self._catalog.catch_up()
         parts = [*self._parts_read(listed, progress)]
         for part in sorted(parts, key=lambda part: part.generation):
             self._catalog.follow(part.generation, entries=part.entries, gone=part.gone)
             self._known.follow(part.generation, stamps=part.stamps, gone=part.gone)
-        warnings = [warning for part in parts for warning in part.warnings]
+        warnings = [each for part in parts for each in part.warnings if (each.path, each.kind) not in before]
         return sum(part.changed for part in parts), sorted(warnings, key=lambda warning: warning.path)
 
     def _parts_read(self, listed: Sequence[Listed], progress: Progress) -> Iterator[PartRead]:

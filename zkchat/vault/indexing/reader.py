@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.index import IndexBatch, IndexedNote, KnownNote
-from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Section, file_title
+from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Section, WarningKind, file_title
 from zkchat.vault.links.resolver import CatalogEntry, keys_of_file, keys_of_links
 from zkchat.vault.notes.chunker import sections_of
 from zkchat.vault.notes.parse import parse_note
@@ -85,7 +85,7 @@ def read_part(
     return PartRead(
         notes=len(part),
         changed=len(notes),
-        warnings=tuple(NoteWarning(path=note.path, text=text) for note in notes for text in note.warnings),
+        warnings=tuple(warning for note in notes for warning in note.warnings),
         generation=index.apply(change),
         entries=tuple(
             CatalogEntry(stored.note.path, stored.note.title, stored.note.aliases, stored.is_source)
@@ -183,12 +183,16 @@ def _parsed(changed: _Changed) -> _Parsed:
     except Exception as error:  # noqa: BLE001 - whatever one note does to the parser, the rest of the vault is served
         return _not_understood(path, error)
     if not is_certain:
-        note = replace(note, warnings=(*note.warnings, f"{_MISPLACED}, so the note counts as {privacy}."))
+        note = _with_warning(note, f"{_MISPLACED}, so the note counts as {privacy}.", "privacy")
     if privacy == "never":
         return _Parsed(Note(path=path, title=file_title(path), warnings=note.warnings), None, privacy)
     if not changed.intact:
-        note = replace(note, warnings=(*note.warnings, "Some of its characters are not UTF-8 and are shown as \ufffd."))
+        note = _with_warning(note, "Some of its characters are not UTF-8 and are shown as \ufffd.", "encoding")
     return _Parsed(note, text if is_source(note.frontmatter) else None, privacy)
+
+
+def _with_warning(note: Note, text: str, kind: WarningKind) -> Note:
+    return replace(note, warnings=(*note.warnings, NoteWarning(path=note.path, text=text, kind=kind)))
 
 
 def is_source(frontmatter: Mapping[str, object]) -> bool:
@@ -215,7 +219,8 @@ def _not_understood(path: str, error: Exception) -> _Parsed:
 
 def _bare(path: str, trouble: str) -> _Parsed:
     """A note of which only the name is known. It may say anything of its privacy, so the name stays here."""
-    return _Parsed(Note(path=path, title=file_title(path), warnings=(trouble,)), "", "local")
+    warning = NoteWarning(path=path, text=trouble, kind="unreadable")
+    return _Parsed(Note(path=path, title=file_title(path), warnings=(warning,)), "", "local")
 
 
 WRITTEN_BY_US = "zkchat-note"

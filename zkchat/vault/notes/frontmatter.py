@@ -50,6 +50,8 @@ _NO_TEXTS = frozenset({"yes", "no", "true", "false", "on", "off", "null"})
 """Words that YAML takes for something else, in any case."""
 _QUOTED_OR_COMMENT = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<!\S)#[^\n]*")
 
+PLACEHOLDER = re.compile(r"\{\{[^{}\n]{0,300}\}\}|<%.{0,300}?%>|\{%.{0,300}?%\}", re.DOTALL)
+"""What Obsidian's templates, Templater and Nunjucks fill in."""
 
 Written = str | list[str]
 """A property as it is written: a text, or the texts of a list; an empty list if it is neither."""
@@ -68,6 +70,8 @@ class Frontmatter:
     end: int = 0
     """Where the body begins."""
     warning: str = ""
+    is_template: bool = False
+    """Whether it could be read only without its placeholders."""
 
 
 def cut(flat: str, start: int = 0) -> Frontmatter:
@@ -77,11 +81,15 @@ def cut(flat: str, start: int = 0) -> Frontmatter:
     if not opening or not closing:
         return Frontmatter(end=start)
     span = opening.end(), closing.start()
+    source, is_template = flat[span[0] : span[1]], False
     try:
-        found = _read(flat[span[0] : span[1]])
+        found = _read(source)
     except _Refused as refused:
-        warning = f"The frontmatter {refused}; it was left unread."
-        return Frontmatter(span=span, end=closing.end(), warning=warning)
+        found = _read_template(source)
+        if found is None:
+            warning = f"The frontmatter {refused}; it was left unread."
+            return Frontmatter(span=span, end=closing.end(), warning=warning)
+        is_template = True
     if found is None:
         return Frontmatter(end=start)
     properties, written = found
@@ -92,6 +100,7 @@ def cut(flat: str, start: int = 0) -> Frontmatter:
         tags=distinct(tag.lstrip("#") for key in ("tags", "tag") for tag in _listed(written.get(key), r"[,\s]+")),
         span=span,
         end=closing.end(),
+        is_template=is_template,
     )
 
 
@@ -121,6 +130,17 @@ def _read(source: str) -> Properties | None:
     if len(source) > MAX_CHARACTERS:
         raise _Refused(f"is longer than {MAX_CHARACTERS:,} characters")
     return read_plain(source) or read_yaml(source)
+
+
+def _read_template(source: str) -> Properties | None:
+    """The properties of a template, without what is filled in later; None for what holds no placeholder."""
+    filled, count = PLACEHOLDER.subn("", source)
+    if not count:
+        return None
+    try:
+        return _read(filled) or ({}, {})
+    except _Refused:
+        return {}, {}
 
 
 def read_plain(source: str) -> Properties | None:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from zkchat.model.note import Block, Heading, Link, Note, file_title
+from zkchat.model.note import Block, Heading, Link, Note, NoteWarning, file_title
 from zkchat.vault.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
 from zkchat.vault.notes.markdown import MAX_ITEMS, Lines, Span, blank, flatten, outline, plain
 from zkchat.vault.notes.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
@@ -51,13 +51,16 @@ def parse_note(path: str, text: str) -> Note:
         body_start=matter.end,
         line_count=body.count("\n") + 1,
         comments=tuple(prose.comments),
-        warnings=(*([matter.warning] if matter.warning else []), *_left_out(has_more)),
+        warnings=tuple(_warnings(path, matter, has_more)),
     )
 
 
-def _left_out(has_more: Mapping[str, bool]) -> list[str]:
-    kinds = [kind for kind, more in has_more.items() if more]
-    return [f"It has more {' and '.join(kinds)} than are looked at; the others count as text."] if kinds else []
+def _warnings(path: str, matter: Frontmatter, has_more: Mapping[str, bool]) -> Iterator[NoteWarning]:
+    if matter.warning:
+        yield NoteWarning(path=path, text=matter.warning, kind="frontmatter")
+    if left_out := [what for what, more in has_more.items() if more]:
+        text = f"It has more {' and '.join(left_out)} than are looked at; the others count as text."
+        yield NoteWarning(path=path, text=text, kind="excess")
 
 
 def frontmatter_of(text: str) -> Frontmatter:

@@ -115,7 +115,7 @@ def _is_mentioned(part: str) -> bool:
 def _of_fenced(text: str, region: str) -> Iterator[Written]:
     flat = flatten(text)
     matter = cut(flat, start=int(text.startswith("\ufeff")))
-    if matter.warning or not matter.span[1]:
+    if matter.warning or matter.is_template or not matter.span[1]:
         yield from _marks(_plain(region))
         if region.startswith("+") and _TABLE.search(_plain(region)):
             yield Written("never", is_certain=False)

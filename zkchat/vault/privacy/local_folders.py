@@ -33,7 +33,9 @@ def unmatched(folders: Iterable[LocalFolder], paths: Sequence[str]) -> Iterator[
             nearest = _nearest(folder.written, paths)
             hint = f" Did you mean '{nearest}'?" if nearest else " Folders are written as they stand in the vault."
             yield NoteWarning(
-                path=SETTING, text=f"'{folder.written}' {what}, so it keeps nothing on this machine.{hint}"
+                path=SETTING,
+                text=f"'{folder.written}' {what}, so it keeps nothing on this machine.{hint}",
+                kind="setting",
             )
 
 

@@ -88,7 +88,7 @@ def test_where_there_is_no_time_the_vault_answers_as_it_was(library: Library, fi
 
 
 def test_what_went_on_in_the_background_is_told_by_the_next_call(library: Library, files: SlowFiles) -> None:
-    files.unlisted = [NoteWarning(path="pipe", text="no file")]
+    files.unlisted = [NoteWarning(path="pipe", text="no file", kind="unlisted")]
     files.answers.clear()
     assert library.refresh_within(NO_TIME) is None
     files.answers.set()

@@ -41,9 +41,6 @@ class Vault:
     def target(self, source: str, number: int = 0) -> Resolution | None:
         return self.index.links_from([source])[number].resolution
 
-    def unlisted(self) -> list[NoteWarning]:
-        return [*self._indexer.unlisted]
-
 
 def test_a_first_refresh_reads_every_note(index: NoteIndex) -> None:
     vault = Vault(index, a="see [[b]]", b="# B\n\ntext")
@@ -227,7 +224,7 @@ def test_attachments_are_found_and_lost_by_name(index: NoteIndex) -> None:
 def test_a_note_that_cannot_be_read_is_reported_and_still_found_by_its_name(index: NoteIndex) -> None:
     vault = Vault(index, a="see [[locked]]", locked="secret")
     vault.files.fail("locked.md", NoteUnreadable("locked.md cannot be read: permission denied."))
-    warning = NoteWarning(path="locked.md", text="locked.md cannot be read: permission denied.")
+    warning = NoteWarning(path="locked.md", text="locked.md cannot be read: permission denied.", kind="unreadable")
     assert vault.refresh().warnings == (warning,)
     assert index.warnings() == [warning]
     assert vault.target("a.md") == Resolved(path="locked.md", via="name")
@@ -283,10 +280,37 @@ def test_what_the_parser_and_the_decoder_complain_of_is_reported(index: NoteInde
 
 def test_what_cannot_be_listed_is_reported_once(index: NoteIndex) -> None:
     vault = Vault(index, a="x")
-    vault.files.unlisted = [NoteWarning(path="folder", text="The folder cannot be listed: permission denied.")]
+    vault.files.unlisted = [
+        NoteWarning(path="folder", text="The folder cannot be listed: permission denied.", kind="unlisted")
+    ]
     assert vault.refresh().warnings == tuple(vault.files.unlisted)
     assert vault.refresh().warnings == ()
-    assert vault.unlisted() == vault.files.unlisted
+    assert Vault(index, a="x").index.warnings() == vault.files.unlisted
+    again = Indexer(vault.files, index, LiveCatalog(index))
+    assert again.refresh(lambda _done, _total: None).warnings == ()
+    vault.files.unlisted = []
+    vault.refresh()
+    assert index.warnings() == []
+
+
+def test_what_is_wrong_with_a_note_is_not_reported_again_when_it_changes(index: NoteIndex) -> None:
+    vault = Vault(index, a="---\nx: [\n---\n", b="fine")
+    assert [warning.path for warning in vault.refresh().warnings] == ["a.md"]
+    vault.files.write("a.md", "---\ny: 1\nx: [\n---\n")
+    vault.files.write("b.md", "---\nx: [\n---\n")
+    refreshed = vault.refresh()
+    assert refreshed.changed == 2
+    assert [warning.path for warning in refreshed.warnings] == ["b.md"]
+    vault.files.write("a.md", "fine")
+    vault.refresh()
+    vault.files.write("a.md", "---\nx: [\n---\n")
+    assert [warning.path for warning in vault.refresh().warnings] == ["a.md"]
+
+
+def test_the_frontmatter_of_templates_needs_no_warning(index: NoteIndex) -> None:
+    files = MemoryFiles(**{"Templates/Day": "---\nx: [\n---\n", "Templates2": "---\nx: [\n---\n"})
+    indexer = Indexer(files, index, LiveCatalog(index), templates=lambda: ["Templates/"])
+    assert [warning.path for warning in indexer.refresh(lambda _done, _total: None).warnings] == ["Templates2.md"]
 
 
 def test_a_note_that_vanishes_between_listing_and_reading_is_gone(index: NoteIndex) -> None:

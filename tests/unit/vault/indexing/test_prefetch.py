@@ -52,7 +52,7 @@ class Typist:
             raise self.trouble
         news = there - self.seen
         self.seen |= there
-        return Refreshed(warnings=tuple(NoteWarning(path=path, text="odd") for path in sorted(news)))
+        return Refreshed(warnings=tuple(NoteWarning(path=path, text="odd", kind="excess") for path in sorted(news)))
 
     def type(self) -> None:
         self.bounded.prefetch()

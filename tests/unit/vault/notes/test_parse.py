@@ -256,7 +256,7 @@ def test_a_byte_order_mark_hides_no_heading() -> None:
     [
         ("title: a: b", "is not valid YAML (mapping values are not allowed in this context in line 2)"),
         ("a: b\n\tc: d", "is not valid YAML"),
-        ("title: {{title}}", "has a mapping where a name should be"),
+        ("title: {? {a: b}}", "has a mapping where a name should be"),
         ("? [a]\n: b", "has a sequence where a name should be"),
         ("created: 2024-13-45", "holds a value that cannot be read (month must be in 1..12)"),
         ("a: !!timestamp x", "holds a value that cannot be read"),
@@ -281,11 +281,32 @@ def test_a_frontmatter_that_cannot_be_read_is_a_warning(yaml: str, reason: str) 
     note = parse_note("n.md", text)
 
     (warning,) = note.warnings
-    assert warning.startswith(f"The frontmatter {reason}")
-    assert "\n" not in warning
+    assert warning.text.startswith(f"The frontmatter {reason}")
+    assert "\n" not in warning.text
+    assert (warning.path, warning.kind) == ("n.md", "frontmatter")
     assert (note.title, note.frontmatter) == ("Heading", {})
     assert text[note.body_start :] == "# Heading\n[[N]]"
     assert [link.target for link in note.links] == ["N"]
+
+
+@pytest.mark.parametrize(
+    ("yaml", "properties"),
+    [
+        ("created: {{date}}\ntags: [day]", {"created": None, "tags": ["day"]}),
+        ("title: {{title}}\nwhen: {{date:YYYY-MM-DD}} {{time}}", {"title": None, "when": None}),
+        ("at: {{date:HH: mm}}\nkind: day", {"at": None, "kind": "day"}),
+        ("<% tp.file.include('[[Head]]') %>\nkind: [day]", {"kind": ["day"]}),
+        ("<%* let x = [\n1: 2 %>\nkind: day", {"kind": "day"}),
+        ("{% if x %}\nkind: day\n{% endif %}", {"kind": "day"}),
+        ("at: {{date}}\nkind: [", {}),
+    ],
+)
+def test_the_placeholders_of_a_template_are_no_warning(yaml: str, properties: dict[str, object]) -> None:
+    text = f"---\n{yaml}\n---\nbody"
+    note = parse_note("Day.md", text)
+    assert (note.title, note.warnings) == ("Day", ())
+    assert note.frontmatter == properties
+    assert text[note.body_start :] == "body"
 
 
 def test_the_links_of_a_broken_frontmatter_are_kept() -> None:
