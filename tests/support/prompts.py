@@ -10,6 +10,7 @@ class RecordingHost:
         self._status = status
         self.accepted: list[str] = []
         self.times_painted = 0
+        self.times_toggled = 0
 
     def status_line(self, _width: int) -> str:
         return self._status
@@ -21,3 +22,6 @@ class RecordingHost:
 
     def text_accepted(self, text: str) -> None:
         self.accepted.append(text)
+
+    def toggle_thinking(self) -> None:
+        self.times_toggled += 1

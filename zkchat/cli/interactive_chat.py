@@ -25,7 +25,8 @@ from zkchat.model.note import without_suffix
 from zkchat.repl.command_context import CommandContext, Leave, Switch
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
-from zkchat.repl.terminal_modes import echo_off
+from zkchat.repl.terminal_modes import echo_off, take_typed
+from zkchat.repl.thinking import ThinkingToggle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -66,6 +67,7 @@ class InteractiveChat:
         self._is_prompting = False
         self._greeting = ChatGreeting(io, view)
         self._active = open_active_conversation(io, self._options, self)
+        self._thinking = ThinkingToggle(self._active.opened.settings.ui.thinking)
         self._prompt = self._make_prompt() if can_draw_prompt(io.environment) and not view.plain else None
 
     def run(self) -> None:
@@ -74,6 +76,8 @@ class InteractiveChat:
                 self._active, notes=self._count_notes(), width=self._prompt.width if self._prompt else None
             )
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
+                if self._prompt:
+                    self._prompt.type_ahead(take_typed(self._environment.stdin))
                 self._converse()
         finally:
             self._active.close(self.io)
@@ -149,7 +153,13 @@ class InteractiveChat:
         return self._active.opened.conversation.say(text)
 
     def new_presenter(self) -> "Presenter":
-        return create_presenter(self._environment, self._active.opened, self._view)
+        return create_presenter(
+            self._environment, self._active.opened, replace(self._view, thinking=self._thinking.view)
+        )
+
+    def toggle_thinking(self) -> None:
+        opened = self._active.opened
+        self._thinking.toggle(opened.conversation.messages, self._surface(opened))
 
     def _surface(self, opened: conversation.OpenConversation) -> "Surface":
         from zkchat.repl.surface import DrawnSurface, PlainSurface

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
     from zkchat.compose.paths import Paths
     from zkchat.environment import Environment
+    from zkchat.model.choices import ThinkingView
     from zkchat.render.console import Matches
     from zkchat.render.presenters.base import Presenter
 
@@ -27,6 +28,8 @@ class PresenterOptions:
     """Whether panels are drawn where there is no terminal too."""
     context: bool = False
     """Whether what a request holds is printed to standard error before its answer; JSON has it in any case."""
+    thinking: "ThinkingView | None" = None
+    """What is shown of a model's thinking, where that is not as the settings say."""
 
 
 def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
@@ -68,7 +71,7 @@ def _create_text_presenter(
     return ScreenPresenter(
         out,
         err,
-        thinking=ui.thinking,
+        thinking=view.thinking or ui.thinking,
         references_shown=ui.references_shown,
         links=opened.document_links,
         matches=_marked_words(opened.conversation),

@@ -1,18 +1,41 @@
 """Key bindings of the prompt, in addition to those of prompt_toolkit for emacs and vi."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 
-from prompt_toolkit.application import get_app
+from prompt_toolkit.application import get_app, run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Condition, completion_is_selected, has_completions, is_searching
+from prompt_toolkit.filters import (
+    Condition,
+    completion_is_selected,
+    emacs_mode,
+    has_completions,
+    has_selection,
+    is_searching,
+)
+from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
 from zkchat.repl.paste import Pastes
 
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+
+_ESCAPED_END: Final = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+"""A backslash at the end that no other one escapes."""
+
+_MODIFIED_ENTER: Final = Keys.ControlF24
+"""Stands for Enter with Shift or Alt, which no key of prompt_toolkit does."""
+
+# Alt-Enter, then Shift-Enter and Alt-Enter in the encodings of kitty and of xterm (modifyOtherKeys). As one key each,
+# Esc stays a key that vi need not wait for.
+ANSI_SEQUENCES.update(
+    dict.fromkeys(
+        ("\x1b\r", "\x1b[13;2u", "\x1b[13;3u", "\x1b[27;2;13~", "\x1b[27;3;13~", "\x1b[27;4;13~"), _MODIFIED_ENTER
+    )
+)
 
 _CHOSEN: Final = re.compile(r"(?:\|[^\[\]|]*)?\]\]$")
 
@@ -49,32 +72,72 @@ class FirstSuggestion:
             buffer.go_to_completion(0)
 
 
-def bindings(pastes: Pastes, first: FirstSuggestion) -> KeyBindings:
+_HAS_TEXT: Final = Condition(lambda: bool(get_app().current_buffer.text))
+
+
+def bindings(pastes: Pastes, first: FirstSuggestion, toggle_thinking: Callable[[], None]) -> KeyBindings:
+    """All of them. `toggle_thinking` may print."""
     keys = KeyBindings()
-    has_text = Condition(lambda: bool(get_app().current_buffer.text))
+    _bind_sending(keys)
+    _bind_emptying(keys)
+    _bind_completion(keys, first)
+
+    @keys.add("c-x", "c-e")
+    @keys.add("c-g", filter=~is_searching & ~has_selection)
+    def _edit(event: KeyPressEvent) -> None:
+        event.current_buffer.text = pastes.expand(event.current_buffer.text)
+        event.current_buffer.open_in_editor()
+
+    @keys.add("c-t")
+    def _think(_event: KeyPressEvent) -> None:
+        run_in_terminal(toggle_thinking)
+
+    @keys.add(Keys.BracketedPaste)
+    def _paste(event: KeyPressEvent) -> None:
+        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+        event.current_buffer.insert_text(pastes.fold(text))
+
+    return keys
+
+
+def _bind_sending(keys: KeyBindings) -> None:
     in_fence = Condition(lambda: is_open(get_app().current_buffer.document.text_before_cursor))
 
     @keys.add("enter", filter=~is_searching & ~completion_is_selected & ~in_fence)
     def _send(event: KeyPressEvent) -> None:
-        event.current_buffer.validate_and_handle()
+        buffer = event.current_buffer
+        if _ESCAPED_END.search(buffer.document.text_before_cursor):
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        else:
+            buffer.validate_and_handle()
 
     @keys.add("enter", filter=~is_searching & completion_is_selected)
     def _take(event: KeyPressEvent) -> None:
         event.current_buffer.complete_state = None
 
-    @keys.add("escape", "enter")
+    @keys.add(_MODIFIED_ENTER, filter=~is_searching)
+    @keys.add("c-j", filter=~is_searching)
+    @keys.add("escape", "enter", filter=emacs_mode)
     def _new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
-    @keys.add("c-c", filter=~is_searching & has_text)
+
+def _bind_emptying(keys: KeyBindings) -> None:
+    @keys.add("c-c", filter=~is_searching & _HAS_TEXT)
     def _drop(event: KeyPressEvent) -> None:
         event.current_buffer.reset()
 
-    @keys.add("c-x", "c-e")
-    def _edit(event: KeyPressEvent) -> None:
-        event.current_buffer.text = pastes.expand(event.current_buffer.text)
-        event.current_buffer.open_in_editor()
+    @keys.add("escape", "escape", filter=emacs_mode & ~is_searching & _HAS_TEXT)
+    def _put_aside(event: KeyPressEvent) -> None:
+        event.current_buffer.reset(append_to_history=True)
 
+    @keys.add("escape", "escape", filter=emacs_mode & ~is_searching & ~_HAS_TEXT)
+    def _edit_last(event: KeyPressEvent) -> None:
+        event.app.exit(result="/edit")
+
+
+def _bind_completion(keys: KeyBindings, first: FirstSuggestion) -> None:
     @keys.add("tab", filter=~has_completions)
     def _complete(event: KeyPressEvent) -> None:
         first.request(event.current_buffer)
@@ -87,10 +150,3 @@ def bindings(pastes: Pastes, first: FirstSuggestion) -> KeyBindings:
             buffer.delete_before_cursor(len(link[0]))
         buffer.insert_text("#")
         buffer.start_completion()
-
-    @keys.add(Keys.BracketedPaste)
-    def _paste(event: KeyPressEvent) -> None:
-        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
-        event.current_buffer.insert_text(pastes.fold(text))
-
-    return keys

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 from prompt_toolkit import PromptSession
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
+from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
+from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input.typeahead import store_typeahead
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
@@ -18,12 +24,17 @@ from zkchat.repl.key_bindings import FirstSuggestion, bindings
 from zkchat.repl.paste import Pastes
 
 if TYPE_CHECKING:
+    from prompt_toolkit.application import Application
+
     from zkchat.repl.pick_list import PickRow
 
 PROMPT: Final = "you › "
+_ESCAPE_SECONDS: Final = 0.1
+"""After which Esc is a key by itself and not the beginning of another one's sequence."""
 _STYLE: Final = Style.from_dict(
     {
         "prompt": "bold",
+        "mode": "bold",
         "bottom-toolbar": "noreverse dim",
         "bottom-toolbar.text": "noreverse dim",
         "completion-menu.meta.completion": "bg:default fg:default dim",
@@ -65,6 +76,10 @@ class PromptHost(Protocol):
         """Called as Enter is pressed, before anything is drawn."""
         ...
 
+    def toggle_thinking(self) -> None:
+        """Show or fold the thinking of models from now on. May print."""
+        ...
+
 
 class Prompt:
     """Reads one message after the other. While it reads, nothing else may be written to the terminal."""
@@ -92,15 +107,18 @@ class Prompt:
             complete_in_thread=True,
             multiline=True,
             prompt_continuation=_continuation,
-            key_bindings=bindings(self._pastes, first),
+            key_bindings=bindings(self._pastes, first, host.toggle_thinking),
             input_processors=[_Sanitizer()],
             vi_mode=vi,
+            cursor=ModalCursorShapeConfig() if vi else None,
             enable_suspend=True,
+            tempfile_suffix=".md",
             search_ignore_case=True,
             bottom_toolbar=self._toolbar,
             style=_STYLE,
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
         )
+        self._session.app.ttimeoutlen = _ESCAPE_SECONDS
         self._session.app.after_render += lambda _: host.prompt_painted()
         self._session.default_buffer.on_text_changed += lambda _: host.text_changed()
         self._session.default_buffer.on_completions_changed += first.take
@@ -120,6 +138,13 @@ class Prompt:
         """Prompt for a message, with `text` to begin with. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C."""
         typed = await self._session.prompt_async(default=text)
         return self._pastes.expand(typed)
+
+    def type_ahead(self, keys: str) -> None:
+        """Let the next prompt begin with these keys, as the terminal sends them."""
+        presses: list[KeyPress] = []
+        parser = Vt100Parser(presses.append)
+        parser.feed_and_flush(keys)
+        store_typeahead(self._session.input, presses)
 
     def _accept(self, buffer: Buffer) -> bool:
         self._host.text_accepted(self._pastes.expand(buffer.text))
@@ -141,7 +166,25 @@ class Prompt:
         self._session.app.invalidate()
 
     def _toolbar(self) -> StyleAndTextTuples:
-        return [("", f" {self._host.status_line(self.width - 2)}")]
+        app = self._session.app
+        if app.editing_mode != EditingMode.VI:
+            return [("", f" {self._host.status_line(self.width - 2)}")]
+        mode = _vi_mode(app)
+        status = self._host.status_line(self.width - len(mode) - 5)
+        return [("", " "), ("class:mode", mode), ("", f" · {status}" if status else "")]
+
+
+def _vi_mode(app: "Application[str]") -> str:
+    """The mode of vi, as vi calls it."""
+    if app.current_buffer.selection_state:
+        return "VISUAL"
+    match app.vi_state.input_mode:
+        case InputMode.INSERT | InputMode.INSERT_MULTIPLE:
+            return "INSERT"
+        case InputMode.REPLACE | InputMode.REPLACE_SINGLE:
+            return "REPLACE"
+        case _:
+            return "NORMAL"
 
 
 def _continuation(width: int, _line: int, wraps: int) -> StyleAndTextTuples:

@@ -6,10 +6,11 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from prompt_toolkit.application import create_app_session
+from prompt_toolkit.application import create_app_session, get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.output import DummyOutput
 
 from tests.support.prompts import RecordingHost
@@ -77,8 +78,70 @@ def test_enter_sends(tmp_path: Path) -> None:
     assert typed(tmp_path, "hello\r") == "hello"
 
 
-def test_alt_enter_begins_a_new_line(tmp_path: Path) -> None:
-    assert typed(tmp_path, f"one{ESCAPE}\rtwo\r") == "one\ntwo"
+ALT_ENTER, CTRL_J, KITTY_SHIFT_ENTER, XTERM_SHIFT_ENTER = f"{ESCAPE}\r", "\n", f"{ESCAPE}[13;2u", f"{ESCAPE}[27;2;13~"
+
+
+@pytest.mark.parametrize("vi", [False, True])
+def test_every_key_for_a_new_line_begins_one(tmp_path: Path, vi: bool) -> None:
+    keys = f"1{ALT_ENTER}2{CTRL_J}3{KITTY_SHIFT_ENTER}4{XTERM_SHIFT_ENTER}5\\\r6\r"
+    assert typed(tmp_path, keys, vi=vi) == "1\n2\n3\n4\n5\n6"
+
+
+def test_escape_and_then_enter_begins_a_new_line(tmp_path: Path) -> None:
+    assert typed(tmp_path, f"one{ESCAPE}", has_seen_escape, "\rtwo\r") == "one\ntwo"
+
+
+def has_seen_escape(_: Buffer) -> bool:
+    """Whether Esc is a key by itself by now, and waits for another one."""
+    return bool(get_app().key_processor.key_buffer)
+
+
+def test_a_backslash_that_is_escaped_or_not_last_is_sent(tmp_path: Path) -> None:
+    assert typed(tmp_path, "C:\\\\\r") == "C:\\\\"
+    assert typed(tmp_path, "a\\b\r") == "a\\b"
+
+
+def test_escape_twice_empties_the_prompt_and_up_brings_the_text_back(tmp_path: Path) -> None:
+    emptied = ("half a thought", has_text, f"{ESCAPE}{ESCAPE}", lambda buffer: not buffer.text)
+    assert typed(tmp_path, *emptied, "other\r") == "other"
+    assert typed(tmp_path, *emptied, f"{ESCAPE}[A", has_text, "!\r") == "half a thought!"
+
+
+def has_text(buffer: Buffer) -> bool:
+    return bool(buffer.text)
+
+
+def test_escape_twice_at_an_empty_prompt_edits_the_last_message(tmp_path: Path) -> None:
+    host = RecordingHost()
+    assert typed(tmp_path, f"{ESCAPE}{ESCAPE}", host=host) == "/edit"
+    assert host.accepted == []
+    assert not (tmp_path / "history").exists()
+
+
+def test_with_vi_keys_escape_is_only_that(tmp_path: Path) -> None:
+    def is_normal(_: Buffer) -> bool:
+        return get_app().vi_state.input_mode == InputMode.NAVIGATION
+
+    keys = f"one{ESCAPE}"
+    assert typed(tmp_path, keys, is_normal, f"{ESCAPE}{ESCAPE}A two\r", vi=True) == "one two"
+
+
+def test_ctrl_t_toggles_thinking_and_keeps_what_is_typed(tmp_path: Path) -> None:
+    host = RecordingHost()
+    assert typed(tmp_path, "one\x14", lambda _: host.times_toggled == 1, " two\r", host=host) == "one two"
+
+
+def test_ctrl_l_keeps_what_is_typed(tmp_path: Path) -> None:
+    assert typed(tmp_path, "one\x0c two\r") == "one two"
+    assert typed(tmp_path, "one\x0c two\r", vi=True) == "one two"
+
+
+def test_keys_typed_before_the_prompt_come_first(tmp_path: Path) -> None:
+    async def act(prompt: Prompt) -> str:
+        prompt.type_ahead(f"early{ESCAPE}[D!\rnext")
+        return await prompt.read()
+
+    assert at_prompt(tmp_path, act) == "earl!y"
 
 
 def test_enter_in_an_open_fence_goes_on_in_it(tmp_path: Path) -> None:
@@ -151,9 +214,9 @@ def loud_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.outside
 @pytest.mark.usefixtures("loud_editor")
-@pytest.mark.parametrize("vi", [False, True])
-def test_a_long_message_is_written_in_the_editor(tmp_path: Path, vi: bool) -> None:
-    keys = f"loud {pasted(LONG)}\x18\x05"
+@pytest.mark.parametrize(("vi", "editor"), [(False, "\x18\x05"), (True, "\x18\x05"), (False, "\x07"), (True, "\x07")])
+def test_a_long_message_is_written_in_the_editor(tmp_path: Path, vi: bool, editor: str) -> None:
+    keys = f"loud {pasted(LONG)}{editor}"
     assert typed(tmp_path, keys, lambda buffer: "LOUD" in buffer.text, "\r", vi=vi) == f"LOUD {LONG.upper()}"
 
 

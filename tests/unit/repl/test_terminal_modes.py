@@ -9,7 +9,7 @@ from typing import TextIO
 
 import pytest
 
-from zkchat.repl.terminal_modes import echo_off, echo_on
+from zkchat.repl.terminal_modes import echo_off, echo_on, take_typed
 
 
 class Keyboard:
@@ -77,3 +77,21 @@ def test_the_terminal_is_left_as_it_was(keyboard: Keyboard) -> None:
 def test_a_stream_in_memory_has_no_keys_to_be_seen() -> None:
     with echo_off(io.StringIO("typed\n")) as nothing:
         assert nothing is None
+
+
+def test_enter_stays_what_it_is_for_the_prompt_and_ends_the_line_of_a_question(keyboard: Keyboard) -> None:
+    with echo_off(keyboard.stream):
+        keyboard.type("one\rtwo\n")
+        assert keyboard.waiting == "one\rtwo\n"
+        with echo_on(keyboard.stream):
+            keyboard.type("yes\r")
+            assert keyboard.waiting == "yes\n"
+
+
+def test_what_was_typed_before_is_taken_with_its_enter(keyboard: Keyboard) -> None:
+    keyboard.type("early\rand half")
+    assert keyboard.has_arrived()
+    with echo_off(keyboard.stream):
+        assert take_typed(keyboard.stream) == "early\rand half"
+        assert take_typed(keyboard.stream) == ""
+    assert take_typed(io.StringIO("typed\n")) == ""

@@ -12,10 +12,12 @@ from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave,
 from zkchat.repl.commands import answer, context_window, history, session
 from zkchat.repl.commands.arguments import complete_message_number, complete_reference_number
 from zkchat.repl.commands.why import why
+from zkchat.repl.key_table import help_lines
 
 _TWO_COLUMNS_WIDTH: Final = 80
-_INTRODUCTION: Final = "Write a question; [[wikilinks]] name your notes. Ctrl-C stops an answer."
+_INTRODUCTION: Final = "Write a question; [[wikilinks]] name your notes. /help keys lists the keys."
 _FOOTER: Final = "/help NAME tells more. N is a message of /history, or a source of /refs."
+_KEYS: Final = "keys"
 
 
 async def run(context: CommandContext, line: str) -> Outcome:
@@ -65,7 +67,9 @@ def described_completions(context: CommandContext, line: str) -> list[tuple[str,
 
 
 async def _help(context: CommandContext, argument: str) -> Outcome:
-    if argument:
+    if argument.casefold() == _KEYS:
+        context.surface.print("\n".join(help_lines(context.surface.width)))
+    elif argument:
         command = find_command(argument.removeprefix("/"))
         others = f" (also {', '.join(f'/{name}' for name in command.aliases)})" if command.aliases else ""
         context.surface.print(f"{command.usage}{others}: {command.help}. {command.details}".strip())
@@ -86,7 +90,8 @@ def _command_list(width: int) -> list[str]:
 
 
 def _complete_command_name(_context: CommandContext, text: str) -> list[str]:
-    return [command.name for command in COMMANDS if command.name.startswith(text.removeprefix("/"))]
+    names = [_KEYS, *(command.name for command in COMMANDS)]
+    return [name for name in names if name.startswith(text.removeprefix("/"))]
 
 
 async def _quit(_context: CommandContext, _argument: str) -> Outcome:
@@ -214,7 +219,13 @@ COMMANDS: Final[Sequence[Command]] = (
         act=history.resume,
         complete=history.complete_session,
     ),
-    Command(name="new", help="begin a new session", details="The present one is kept.", act=history.new),
+    Command(
+        name="new",
+        aliases=("clear",),
+        help="begin a new session",
+        details="The present one is kept.",
+        act=history.new,
+    ),
     Command(
         name="model",
         arguments="[NAME]",
@@ -319,7 +330,7 @@ COMMANDS: Final[Sequence[Command]] = (
         aliases=("h", "?"),
         arguments="[NAME]",
         help="this list",
-        details="With NAME, more about one command.",
+        details="With NAME, more about one command; /help keys lists the keys of the prompt.",
         act=_help,
         complete=_complete_command_name,
     ),

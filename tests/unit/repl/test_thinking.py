@@ -1,0 +1,38 @@
+"""Ctrl-T: what it prints, and how the answers to come show their thinking."""
+
+import pytest
+
+from tests.support.command_harness import CommandHarness
+from zkchat.model.choices import ThinkingView
+from zkchat.model.message import TextPart, ThinkingPart
+from zkchat.repl.thinking import ThinkingToggle
+
+
+def test_the_thinking_of_the_last_answer_is_shown_and_then_folded_again() -> None:
+    harness = CommandHarness()
+    harness.exchange("Why?", "", parts=[ThinkingPart(text="An old thought."), TextPart(text="So.")])
+    harness.conversation.add("user", "And now?")
+    harness.conversation.add("assistant", "", parts=[ThinkingPart(text=" First.\n"), TextPart(text="I look.")])
+    harness.conversation.add("assistant", "", parts=[ThinkingPart(text="Second."), TextPart(text="Done.")])
+    toggle = ThinkingToggle("folded")
+    toggle.toggle(harness.conversation.messages, harness.surface)
+    assert harness.surface.lines == [
+        "Thinking of the last answer:\nFirst.\n\nSecond.\n",
+        "Thinking is shown from now on; Ctrl-T folds it.",
+    ]
+    toggle.toggle(harness.conversation.messages, harness.surface)
+    assert harness.surface.lines[2:] == ["Thinking is folded from now on; Ctrl-T shows it."]
+
+
+@pytest.mark.parametrize(
+    ("setting", "views"),
+    [("folded", ["shown", "folded"]), ("hidden", ["shown", "hidden"]), ("shown", ["folded", "shown"])],
+)
+def test_toggling_twice_returns_to_the_setting_or_its_opposite(
+    setting: ThinkingView, views: list[ThinkingView]
+) -> None:
+    harness, toggle = CommandHarness(), ThinkingToggle(setting)
+    for view in views:
+        toggle.toggle([], harness.surface)
+        assert toggle.view == view
+    assert "Thinking of the last answer" not in harness.surface.text
