@@ -17,6 +17,7 @@ from zkchat.cli.trust import ask_to_approve
 from zkchat.errors import UsageError
 
 NewOption = Annotated[bool, typer.Option("--new", help="Begin a new session, as a chat does unless told otherwise.")]
+ResumeOption = Annotated[bool, typer.Option("--resume", "-r", help="Choose the session to go on in from a list.")]
 
 
 def chat(
@@ -24,6 +25,7 @@ def chat(
     model: ModelOption = None,
     session: SessionOption = None,
     continue_last: ContinueOption = False,
+    resume: ResumeOption = False,
     new: NewOption = False,
     agent: AgentOption = None,
     private: PrivateOption = False,
@@ -34,14 +36,19 @@ def chat(
 
     Ctrl-C stops an answer (what came is kept), Ctrl-D leaves. `zkchat chat --continue` goes on where you left off.
     """
-    if sum((session is not None, continue_last, new)) > 1:
-        raise UsageError("A chat cannot go on in several sessions.", hint="Choose: --continue, --session or --new.")
+    if sum((session is not None, continue_last, resume, new)) > 1:
+        raise UsageError(
+            "A chat cannot go on in several sessions.", hint="Choose: --continue, --resume, --session or --new."
+        )
     from zkchat.cli.interactive_chat import InteractiveChat
     from zkchat.cli.line_input import PromptIO
     from zkchat.cli.output import PresenterOptions
+    from zkchat.cli.session_choice import choose_session
     from zkchat.compose import conversation
 
     io = PromptIO(current_io().environment)
+    if resume and (session := choose_session(io, vault, plain=plain)) is None:
+        return
     ask_to_approve(io, vault, may_ask=True)
     options = conversation.ConversationOptions(
         vault=vault,

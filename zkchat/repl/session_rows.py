@@ -5,18 +5,30 @@ from datetime import datetime
 
 from zkchat.model.session import Session
 from zkchat.model.text import counted
+from zkchat.ports import SessionStore
 from zkchat.repl.greeting import ago
 from zkchat.repl.pick_list import PickRow
 
 QUESTION = "Go on in which session?"
 
 
-def session_rows(sessions: Iterable[Session], *, now: datetime, current: str = "") -> list[PickRow]:
+def sessions_to_resume(store: SessionStore) -> list[Session]:
+    """Sessions with messages, most recently used first."""
+    return [session for session in store.sessions() if session.message_count]
+
+
+def session_rows(
+    sessions: Iterable[Session], *, now: datetime, current: str = "", with_ids: bool = False
+) -> list[PickRow]:
     """A row for each session, in their order: title, when it was used last, number of messages."""
     return [
         PickRow(
             name=session.title or "(untitled)",
-            about=(ago(now - session.updated_at), counted(session.message_count, "message")),
+            about=(
+                *([session.id] if with_ids else []),
+                ago(now - session.updated_at),
+                counted(session.message_count, "message"),
+            ),
             search=session.id,
             is_current=session.id == current,
         )

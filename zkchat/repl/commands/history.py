@@ -20,7 +20,7 @@ from zkchat.repl.commands.arguments import (
     number_of,
     parse_number,
 )
-from zkchat.repl.session_rows import QUESTION, session_rows
+from zkchat.repl.session_rows import QUESTION, session_rows, sessions_to_resume
 
 ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
@@ -126,7 +126,7 @@ async def edit(context: CommandContext, _argument: str) -> Outcome:
 
 
 async def sessions(context: CommandContext, _argument: str) -> Outcome:
-    known = sessions_with_messages(context)
+    known = sessions_to_resume(context.store)
     if not known:
         raise UsageError("There are no sessions in this vault yet.")
     for session in known[:_MAX_LISTED_SESSIONS]:
@@ -149,7 +149,7 @@ async def resume(context: CommandContext, argument: str) -> Outcome:
 
 
 async def _pick_session(context: CommandContext) -> Session | None:
-    known = sessions_with_messages(context)
+    known = sessions_to_resume(context.store)
     if not known:
         raise UsageError("There are no sessions in this vault yet.")
     rows = session_rows(known, now=context.now(), current=context.conversation.session_id)
@@ -159,7 +159,7 @@ async def _pick_session(context: CommandContext) -> Session | None:
 
 def _session_named(context: CommandContext, name: str) -> Session:
     """By its number in the list that `/resume` prints, its title or its id."""
-    known = sessions_with_messages(context)
+    known = sessions_to_resume(context.store)
     if name.isdecimal() and 0 < int(name) <= len(known) and all(session.title != name for session in known):
         return known[int(name) - 1]
     try:
@@ -173,14 +173,9 @@ async def new(context: CommandContext, _argument: str) -> Outcome:
     return Switch(session=None)
 
 
-def sessions_with_messages(context: CommandContext) -> list[Session]:
-    """Sessions with messages, most recently used first."""
-    return [session for session in context.store.sessions() if session.message_count]
-
-
 def complete_session(context: CommandContext, text: str) -> list[str]:
     """Titles that contain what was typed, and ids that begin with it."""
-    wanted, known = text.casefold(), sessions_with_messages(context)
+    wanted, known = text.casefold(), sessions_to_resume(context.store)
     titles = [session.title for session in known if session.title and wanted in session.title.casefold()]
     ids = [session.id for session in known if text and session.id.startswith(text)]
     return [*dict.fromkeys(titles), *ids]

@@ -1,0 +1,61 @@
+"""Coming back to a session: the lists to choose from, in this process."""
+
+import pytest
+
+from tests.cli.test_chat import at_prompt, on_plain_terminal, sessions
+from tests.support.world import World
+
+
+@pytest.fixture
+def two_sessions(world: World) -> str:
+    """A vault with the sessions “one” and “two”; the model that answers in it."""
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    model = world.script([{"text": "First."}], [{"text": "Second."}], [{"text": "Third."}])
+    at_prompt(world, "one\r/clear\rtwo\r\x04", "--model", model)
+    return model
+
+
+def counts(world: World) -> dict[object, object]:
+    return {session["title"]: session["message_count"] for session in sessions(world)}
+
+
+def test_the_session_that_is_chosen_from_the_list_goes_on(world: World, two_sessions: str) -> None:
+    chat = at_prompt(world, "one\rthree\r\x04", "--resume", "--model", two_sessions)
+    assert chat.code == 0
+    assert "Going on in “one”, 2 messages." in chat.err
+    assert counts(world) == {"one": 4, "two": 2}
+    at_prompt(world, "/resume\rtwo\rfour\r\x04", "--model", two_sessions)
+    assert counts(world) == {"one": 4, "two": 4}
+
+
+def test_leaving_the_list_begins_nothing(world: World, two_sessions: str) -> None:
+    chat = at_prompt(world, "\x03", "--resume", "--model", two_sessions)
+    assert (chat.code, chat.out) == (0, "")
+    assert chat.err == "No session was chosen. To begin a new one: zkchat chat\n"
+    still = at_prompt(world, "/resume\r\x03three\r\x04", "--continue", "--model", two_sessions)
+    assert "Going on in “two”" in still.err
+    assert counts(world) == {"one": 2, "two": 4}
+
+
+def test_where_nothing_can_be_drawn_the_list_is_numbered(world: World, two_sessions: str) -> None:
+    piped = world.run("chat", "--resume", "--model", two_sessions, stdin="three\n")
+    assert piped.code == 2
+    assert [line.split()[:2] for line in piped.out.splitlines()] == [["1.", "two"], ["2.", "one"]]
+    assert str(sessions(world)[0]["id"]) in piped.out
+    assert "zkchat chat --session" in piped.err
+    plain = on_plain_terminal(world, "/resume\n/resume 2\nthree\n", "--plain", "--model", two_sessions)
+    assert " 2. one" in plain.out
+    assert "To go on in one of them: /resume NUMBER, TITLE or ID." in plain.out
+    assert counts(world) == {"one": 4, "two": 2}
+
+
+def test_a_vault_without_sessions_has_none_to_choose(world: World) -> None:
+    world.note("Sleep.md", "# Sleep\n")
+    chat = at_prompt(world, "", "--resume")
+    assert chat.code == 5
+    assert "There are no sessions in this vault yet." in chat.err
+
+
+def test_one_way_to_choose_a_session_is_enough(world: World) -> None:
+    world.note("Sleep.md", "# Sleep\n")
+    assert world.run("chat", "--resume", "--continue").code == 2
