@@ -264,11 +264,22 @@ x = \'\'\'
 |
 &copy; &#27;
 \\
+%%
+%% hidden %%
+text %% of
+$$
+a $x_1 * y$ b ==marked *words*== #tag x[^1] %%hidden%% ^id
+> [!note]- Title [[X]]
+> > [!own]
+> %%
+- [x] done [[No note|label]]
+- [ ]
+  %%
 """.splitlines(keepends=True)
 DOCUMENTS = st.lists(st.sampled_from([*LINES, "\n", "\n", "\n", "\n"]), min_size=4, max_size=40).map("".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(DOCUMENTS, CUTS, st.sampled_from([40, 80]))
 def test_an_answer_looks_the_same_in_whatever_chunks_it_arrives(text: str, cuts: list[int], width: int) -> None:
     whole = on_screen(streamed([text], width), width)

@@ -11,6 +11,7 @@ from rich.console import Console, RenderableType
 
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.render.console import Matches, console_for
+from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.markdown.stream import MarkdownStream
 
 _OUR_SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\x1b]*\x1b\\")
@@ -50,10 +51,11 @@ def streamed(
     *,
     color: str = "auto",
     matches: Matches | None = None,
+    links: ClickableLinks = NO_LINKS,
 ) -> str:
     """What is written while the chunks arrive, slowly enough that each of them is drawn."""
     console, clock = terminal(width, height, color=color), Clock()
-    stream = MarkdownStream(console, clock=clock, matches=matches)
+    stream = MarkdownStream(console, clock=clock, matches=matches, links=links)
     for chunk in chunks:
         clock.now += 1
         stream.feed(chunk)

@@ -86,7 +86,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     seen = chat.say("/copy", "characters are on the clipboard")
     (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", seen)
     assert base64.b64decode(copied).decode() == ANSWERS[0]
-    chat.say("/more", "▌ Adults need", "seven", "— ", "[[Sleep]]")
+    chat.say("/more", "▌ Adults need", "seven", "— ", "Sleep")
     chat.say("/more", "There are no further passages on this.")
     chat.say("/context", "Messages (", "tokens")
     chat.say("/stats", "2 in the context, 0 archived")

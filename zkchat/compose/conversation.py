@@ -105,7 +105,7 @@ class OpenConversation:
         """Links to the documents of an answer."""
         from zkchat.compose.document_links import VaultDocumentLinks
 
-        return VaultDocumentLinks(self.paths.vault)
+        return VaultDocumentLinks(self.paths.vault, self.library)
 
 
 class NoteIndexRefresher:

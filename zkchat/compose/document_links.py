@@ -1,12 +1,18 @@
-"""Links to the documents of an answer: where each opens, and whether a click may open it."""
+"""Links to the notes that an answer uses or names: where each opens, and whether a click may open it."""
 
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import DocumentReference
-from zkchat.model.note import NOTE_SUFFIXES
+from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing
+from zkchat.render.links import UNKNOWN, LinkTarget
+
+if TYPE_CHECKING:
+    from zkchat.vault.library import Library
 
 NOTES = frozenset(NOTE_SUFFIXES)
 INERT = NOTES | {
@@ -20,12 +26,38 @@ scripts (HTML, SVG, PDF), documents with macros, shortcuts, and whatever is not 
 
 @dataclass(frozen=True, slots=True)
 class VaultDocumentLinks:
-    """Implements `repl.command_context.DocumentLinks` and `render.references.ClickableLinks`.
+    """Implements `repl.command_context.DocumentLinks` and `render.links.ClickableLinks`.
 
     A model may have written the names of the documents, so each is checked against the vault.
     """
 
     vault: Path
+    library: "Library"
+
+    def target_of(self, written: str, source: str | None = None) -> LinkTarget:
+        """What a wikilink leads to for the user, who may see every note; unknown where the index does not answer."""
+        from zkchat.vault.notes.wikilink import scan
+
+        link = next(iter(scan(written)), None)
+        if link is None or not link.target.strip("./"):
+            return UNKNOWN
+        try:
+            return self._target(link, source)
+        except (StorageError, VaultError):
+            return UNKNOWN
+
+    def _target(self, link: Link, source: str | None) -> LinkTarget:
+        library = self.library.whole
+        found = library.resolve(link, source, suggestions=0)
+        if isinstance(found, External):
+            return UNKNOWN
+        if isinstance(found, Missing):
+            # From the note that it stands in, a relative link may lead somewhere all the same.
+            return LinkTarget(is_missing=source is not None or not link.target.startswith("."))
+        address = self.clickable(DocumentReference(wikilink=link.text, relative_path=found.path))
+        name = Link(text="", target=link.target.rpartition("/")[2])
+        is_shared = name.target != link.target and isinstance(library.resolve(name, suggestions=0), Ambiguous)
+        return LinkTarget(address=address, shares_name=is_shared)
 
     def of(self, reference: DocumentReference) -> str | None:
         """In Obsidian if the vault is used with it, else the file; None where that leads out of the vault."""

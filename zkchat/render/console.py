@@ -20,11 +20,17 @@ _THEME: Final = Theme(
         "markdown.h4": "italic",
         "markdown.code": "cyan",
         "markdown.wikilink": "bright_blue",
+        "markdown.broken": "yellow",
         "markdown.mark": "bold underline",
+        "markdown.highlight": "reverse yellow",
+        "markdown.tag": "magenta",
+        "markdown.footnote": "cyan",
+        "markdown.formula": "none",
         "markdown.block_quote": "none",
         "markdown.item.bullet": "bold",
         "markdown.item.number": "bold",
         "markdown.table.border": "dim",
+        "markdown.table.header": "bold",
     }
 )
 

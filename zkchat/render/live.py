@@ -1,8 +1,10 @@
 """A live region: the last rows on the screen, which are redrawn. The rows above it are final."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
@@ -11,6 +13,7 @@ _ERASE_LINE: Final = "\x1b[K"
 _ERASE_LINES_BELOW: Final = "\x1b[B\x1b[J\x1b[A"
 _WRAP_OFF: Final = "\x1b[?7l"
 _WRAP_ON: Final = "\x1b[?7h"
+_LINK_ID: Final = re.compile("\x1b\\]8;id=[^;]*;([^\x1b]*)\x1b")
 _MIN_INTERVAL: Final = 1 / 20
 _PAUSE_PER_WORK: Final = 10
 _MAX_PAUSE: Final = 1.0
@@ -33,8 +36,13 @@ def render_rows(console: Console, renderable: RenderableType, *, width: int | No
     segments = [segment for line in lines for segment in (*line, Segment.line())]
     with console.capture() as capture:
         console.print(Segments(segments), end="", crop=False)
-    texts = capture.get().split("\n")[: len(lines)]
+    texts = _LINK_ID.sub(_stable_id, capture.get()).split("\n")[: len(lines)]
     return [Row(text, Segment.get_line_length(line)) for text, line in zip(texts, lines, strict=True)]
+
+
+def _stable_id(link: re.Match[str]) -> str:
+    """Rich draws a new id at random each time; a row that has not changed must look the same."""
+    return f"\x1b]8;id={crc32(link[1].encode())};{link[1]}\x1b"
 
 
 def _trimmed(line: list[Segment]) -> list[Segment]:

@@ -1,11 +1,11 @@
 """The documents of an answer: in words, as plain lines, and as the panel "Referenced Documents"."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Final
 
 from zkchat.model.message import DocumentReference
 from zkchat.model.text import shorten
+from zkchat.render.links import NO_LINKS, ClickableLinks, percent_encoded
 from zkchat.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:
@@ -14,24 +14,6 @@ if TYPE_CHECKING:
 
 _DOUBTFUL: Final = "yellow"
 _MAX_EXCERPT_LENGTH: Final = 160
-
-
-class ClickableLinks(Protocol):
-    """The addresses that a click in the panel opens."""
-
-    def clickable(self, reference: DocumentReference) -> str | None:
-        """The address of a document that is safe to open by a click; None for all others."""
-        ...
-
-
-class NoLinks:
-    """For terminals where nothing can be clicked."""
-
-    def clickable(self, _reference: DocumentReference) -> None:
-        return None
-
-
-_NO_LINKS: Final = NoLinks()
 
 
 def describe_location(reference: DocumentReference) -> str:
@@ -108,7 +90,7 @@ def reference_lines(references: Sequence[DocumentReference], *, most: int) -> It
 
 
 def references_panel(
-    references: Sequence[DocumentReference], *, shown: int = 10, links: ClickableLinks = _NO_LINKS
+    references: Sequence[DocumentReference], *, shown: int = 10, links: ClickableLinks = NO_LINKS
 ) -> "RenderableType":
     """The numbered documents of an answer, each with its location, its content and the reason why it is listed."""
     from rich import box
@@ -133,7 +115,7 @@ def _entry(reference: DocumentReference, address: str | None) -> "Text":
     is_certain = reference.status == "resolved" and reference.anchor_found and not reference.unverified
     name = Style.parse("bold cyan" if is_certain else _DOUBTFUL)
     if address is not None:
-        name += Style(link=_percent_encoded(address))
+        name += Style(link=percent_encoded(address))
     entry = Text(sanitize_line(reference.wikilink), style=name, end="")
     lines = Text.assemble(entry, "  ", (describe_reason(reference), "dim" if is_certain else _DOUBTFUL))
     for words, style in (
@@ -144,8 +126,3 @@ def _entry(reference: DocumentReference, address: str | None) -> "Text":
         if words:
             lines.append("\n").append(words, style=style)
     return lines
-
-
-def _percent_encoded(address: str) -> str:
-    """Encode everything that could end or change the escape sequence of the link."""
-    return quote(address, safe="%/:?#[]@!$&'()*+,;=~-._", errors="replace")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from zkchat.render.console import Matches
-    from zkchat.render.references import ClickableLinks
+    from zkchat.render.links import ClickableLinks
     from zkchat.repl.pick_list import PickRow
 
 _MAX_COPY_BYTES: Final = 74_000
@@ -141,7 +141,7 @@ class DrawnSurface(_Surface):
     def print_markdown(self, text: str, matches: "Matches | None" = None, /) -> None:
         from zkchat.render.markdown.stream import MarkdownStream
 
-        stream = MarkdownStream(self._console, matches=matches)
+        stream = MarkdownStream(self._console, matches=matches, links=self._links)
         stream.feed(text)
         stream.finish()
 

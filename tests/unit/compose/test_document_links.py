@@ -1,10 +1,24 @@
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from tests.support.hostile_vaults import files_that_run
+from tests.support.libraries import library_of
 from zkchat.compose.document_links import VaultDocumentLinks
+from zkchat.errors import StorageError
 from zkchat.model.message import DocumentReference
+from zkchat.render.links import UNKNOWN, LinkTarget
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Note.md": "# Note\n",
+    "a/Compost.md": "# Compost\n",
+    "b/Compost.md": "# Compost\n",
+    "a/Only.md": "# Only\n",
+    "secret.md": "---\nzkchat: private\n---\nx\n",
+}
 
 RUNS = [
     "run.sh", "x.desktop", "page.html", "page.HTM", "drawing.svg", "x.exe", "x.bat", "x.cmd", "x.ps1", "x.app", "x.jar",
@@ -20,11 +34,17 @@ def reference(path: str | None) -> DocumentReference:
     return DocumentReference(wikilink=f"[[{path}]]", relative_path=path)
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with library_of(tmp_path_factory.mktemp("world"), NOTES) as library:
+        yield library
+
+
 @pytest.fixture(params=["obsidian", "folder"])
-def links(request: pytest.FixtureRequest, tmp_path: Path) -> VaultDocumentLinks:
+def links(request: pytest.FixtureRequest, tmp_path: Path, library: Library) -> VaultDocumentLinks:
     vault = tmp_path / "vault"
     (vault / ".obsidian" if request.param == "obsidian" else vault).mkdir(parents=True)
-    return VaultDocumentLinks(vault)
+    return VaultDocumentLinks(vault, library)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -66,11 +86,11 @@ def test_what_is_gone_or_a_folder_cannot_be_clicked(links: VaultDocumentLinks) -
         assert links.clickable(reference(path)) is None
 
 
-def test_a_note_that_is_marked_as_a_program_is_asked_about(tmp_path: Path) -> None:
+def test_a_note_that_is_marked_as_a_program_is_asked_about(tmp_path: Path, library: Library) -> None:
     (tmp_path / "Note.md").touch(mode=0o755)
-    assert VaultDocumentLinks(tmp_path).risk(reference("Note.md")) == "It is marked as a program."
+    assert VaultDocumentLinks(tmp_path, library).risk(reference("Note.md")) == "It is marked as a program."
     (tmp_path / ".obsidian").mkdir()  # which opens a note by its path and runs nothing
-    assert VaultDocumentLinks(tmp_path).risk(reference("Note.md")) == ""
+    assert VaultDocumentLinks(tmp_path, library).risk(reference("Note.md")) == ""
 
 
 def test_no_program_of_a_hostile_vault_can_be_clicked(links: VaultDocumentLinks) -> None:
@@ -78,3 +98,49 @@ def test_no_program_of_a_hostile_vault_can_be_clicked(links: VaultDocumentLinks)
     names = ["run.sh", "x.desktop", "page.html", "drawing.svg", "Disguised.md"]
     assert [name for name in names if links.clickable(reference(name))] == []
     assert links.clickable(reference("Links to programs.md"))
+
+
+def test_a_wikilink_leads_to_the_note_that_the_vault_has(links: VaultDocumentLinks) -> None:
+    (links.vault / "Note.md").touch()
+    address = links.clickable(reference("Note.md"))
+    assert address
+    for written in ("[[Note]]", "[[note#Heading|label]]", "![[Note.md]]"):
+        assert links.target_of(written) == LinkTarget(address=address)
+
+
+def test_a_file_that_may_run_is_found_and_cannot_be_clicked(links: VaultDocumentLinks) -> None:
+    assert links.target_of("[[a/Only]]") == LinkTarget()  # no such file in this folder
+    assert links.target_of("[[secret]]") == LinkTarget()  # the user may know of every note
+
+
+@pytest.mark.parametrize("written", ["[[Nowhere]]", "[[Nowhere#x|y]]", "![[gone.png]]", "[[c/Compost]]"])
+def test_a_link_to_no_note_is_missing(links: VaultDocumentLinks, written: str) -> None:
+    assert links.target_of(written) == LinkTarget(is_missing=True)
+
+
+@pytest.mark.parametrize("written", ["[[#Heading]]", "[[https://example.org]]", "[[../Nowhere]]", "[[ ]]", "no link"])
+def test_what_cannot_be_known_is_not_missing(links: VaultDocumentLinks, written: str) -> None:
+    assert links.target_of(written) == UNKNOWN
+
+
+def test_a_name_that_two_notes_share_is_told_from_one_of_a_single_note(links: VaultDocumentLinks) -> None:
+    assert links.target_of("[[a/Compost]]").shares_name
+    assert not links.target_of("[[a/Only]]").shares_name
+    assert not links.target_of("[[Compost]]").shares_name
+
+
+def test_relative_links_are_looked_up_from_their_note(links: VaultDocumentLinks) -> None:
+    assert not links.target_of("[[./Only]]", "a/Compost.md").is_missing
+    assert links.target_of("[[./Only]]", "b/Compost.md").is_missing
+
+
+def test_an_index_that_does_not_answer_leaves_links_unknown(tmp_path: Path) -> None:
+    class BrokenLibrary:
+        @property
+        def whole(self) -> "BrokenLibrary":
+            return self
+
+        def resolve(self, *_: object, **__: object) -> None:
+            raise StorageError("broken")
+
+    assert VaultDocumentLinks(tmp_path, cast(Library, BrokenLibrary())).target_of("[[Note]]") == UNKNOWN

@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
 from zkchat.model.message import DocumentReference, LineRange
+from zkchat.render.links import LinkTarget
 from zkchat.render.references import (
     describe_content,
     describe_doubt,
@@ -102,6 +103,9 @@ class OneAddress:
 
     def clickable(self, _reference: DocumentReference) -> str:
         return self._address
+
+    def target_of(self, _written: str, _source: str | None = None) -> LinkTarget:
+        return LinkTarget(address=self._address)
 
 
 def found(number: int) -> DocumentReference:

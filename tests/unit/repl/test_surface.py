@@ -10,7 +10,7 @@ from rich.console import Console
 
 from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
 from zkchat.model.message import DocumentReference
-from zkchat.render.references import NoLinks
+from zkchat.render.links import NoLinks
 from zkchat.repl.pick_list import PickRow
 from zkchat.repl.surface import DrawnSurface, PlainSurface
 

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from markdown_it.token import Token
 
+from zkchat.render.markdown.note_syntax import MAX_ENCLOSED_LINES, opens_enclosed
 from zkchat.render.markdown.parser import parse
 
 FENCE_CHUNK_LINES: Final = 8
@@ -27,9 +28,13 @@ MAX_PARAGRAPH_LENGTH: Final = 12_000
 _PARTWISE: Final = re.compile(r"[-+*|]|\d{1,9}[.)]")
 """The beginning of a line of a list or table, which become final part by part."""
 _LISTS: Final = {"bullet_list_open", "ordered_list_open"}
-_WHOLE_AT_LINE_END: Final = {"heading_open", "hr"}
+_WHOLE_AT_LINE_END: Final = {"heading_open", "hr", "comment", "formula"}
+_CODE: Final = {"fence", "code_block"}
 _WHOLE_AT_BLANK_LINE: Final = {"paragraph_open", "blockquote_open", "table_open"}
-_ONLY_MARKS: Final = re.compile(r"[-=*_#>`~+|:.)\d\s]*")
+_ONLY_MARKS: Final = re.compile(r"[-=*_#>`~+|:.)\d\s]*(?:\[(?:!?[^\[\]]?\]?|![^\[\]]*\]?[-+]?))?")
+"""A line that may become anything, among others a callout or a task."""
+_UNCLOSED: Final = re.compile(r"(?:!?\[\[(?!\[)(?:(?!\]\]|\[\[).){0,200}|%%(?:(?!%%).){0,200})$")
+"""A link or comment that is still arriving: drawn as it is, it would jump when it is complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,9 +275,12 @@ class BlockSplitter:
     def tail(self) -> list[DrawableBlock]:
         if isinstance(self._open, _Fence):
             return [self._open.tail(self._arriving)]
-        # A line that is all marks so far may become anything; guessing would make the rows above it flicker.
-        guess = [] if _ONLY_MARKS.fullmatch(self._arriving) else [self._arriving]
-        return [part.block for group in _groups([*self._lines, *guess], self._open) for part in group.parts()]
+        # Guessing what a line of marks becomes would make the rows above it flicker.
+        arriving = _UNCLOSED.sub("", self._arriving)
+        lines = self._lines if _ONLY_MARKS.fullmatch(arriving) else [*self._lines, arriving]
+        comment = next((number for number, line in enumerate(lines) if opens_enclosed(line) and "%%" in line), None)
+        lines = lines[:comment]
+        return [part.block for group in _groups(lines, self._open) for part in group.parts()]
 
     def _finalize(self, *, closing: bool) -> list[DrawableBlock]:
         self._has_new_lines = False
@@ -295,6 +303,9 @@ class BlockSplitter:
         still_open: _Fence | _Continuation | None = None
         groups = _groups(lines, rest)
         for group in groups:
+            if not closing and self._may_be_enclosed(group):
+                start, still_open = max(0, group.first), group.rest
+                break
             if not closing and self._may_be_table(group):
                 start = group.first
                 continue
@@ -320,6 +331,12 @@ class BlockSplitter:
     def _may_be_table(self, group: _Group) -> bool:
         """Whether the next line may make the last one the head of a table, which goes before fences and headings."""
         return group.rest is None and group.first == len(self._lines) - 1 and "|" in self._lines[-1]
+
+    def _may_be_enclosed(self, group: _Group) -> bool:
+        """Whether a later line may make a comment or formula of what now is text."""
+        lines = self._lines
+        newest = range(max(0, group.first, len(lines) - MAX_ENCLOSED_LINES), group.end)
+        return group.kind not in _CODE and any(opens_enclosed(lines[number]) for number in newest)
 
     def _is_whole(self, group: _Group) -> bool:
         """Whether the block, which is the last one so far, can no longer grow."""

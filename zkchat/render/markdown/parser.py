@@ -1,4 +1,7 @@
-"""The Markdown dialect of answers: CommonMark with tables and wikilinks, sanitized, with nothing hidden."""
+"""The Markdown dialect of answers and notes: CommonMark with tables and what notes add, sanitized.
+
+Nothing but comments and the ids of blocks is hidden.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -7,12 +10,12 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from zkchat.render.markdown.note_syntax import note_syntax
+from zkchat.render.markdown.wikilinks import WIKILINK, wikilinks
 from zkchat.render.sanitize import sanitize_text
 
-_WIKILINK: Final = re.compile(r"\[\[(?!\[)(?:(?!\]\]|\[\[)[^\n])+\]\]")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _ESCAPED_PIPE: Final = "\ufdd0"
 """A noncharacter of Unicode that replaces the pipe while table rows are split into cells."""
@@ -28,7 +31,7 @@ def _parser() -> MarkdownIt:
     # Link definitions and HTML blocks would not be drawn. Disabled, they are shown as they are written.
     parser = MarkdownIt().enable(["strikethrough", "table"]).disable(["reference", "html_block"]).use(wikilinks)
     parser.core.ruler.push("sanitize", _sanitize)
-    return parser
+    return parser.use(note_syntax)
 
 
 def _sanitize(state: StateCore) -> None:
@@ -52,6 +55,8 @@ def _drawable(tokens: Iterable[Token]) -> Iterator[Token]:
             case "softbreak":
                 yield Token("hardbreak", "br", 0, meta={"is_soft": True})
             case "html_inline":
+                if token.content.startswith("<!--"):
+                    continue
                 if _LINE_BREAK.fullmatch(token.content):
                     yield Token("hardbreak", "br", 0)
                 else:
@@ -69,23 +74,8 @@ def _drawable(tokens: Iterable[Token]) -> Iterator[Token]:
 
 def escape_pipes(text: str) -> str:
     """Escape the pipe of `[[X|y]]`, so that it does not end a table cell."""
-    return _WIKILINK.sub(lambda link: _PIPE.sub(_ESCAPED_PIPE, link.group()), text) if "[[" in text else text
+    return WIKILINK.sub(lambda link: _PIPE.sub(_ESCAPED_PIPE, link.group()), text) if "[[" in text else text
 
 
 def unescape_pipes(text: str) -> str:
     return text.replace(_ESCAPED_PIPE, "|")
-
-
-def wikilinks(parser: MarkdownIt) -> None:
-    """A plugin for markdown-it: a wikilink outside code becomes one token, before emphasis is parsed."""
-    parser.inline.ruler.before("link", "wikilink", _wikilink)
-
-
-def _wikilink(state: StateInline, silent: bool) -> bool:
-    link = _WIKILINK.match(state.src, state.pos, state.posMax)
-    if link is None:
-        return False
-    if not silent:
-        state.push("wikilink", "wikilink", 0).content = link.group()
-    state.pos = link.end()
-    return True

@@ -1,6 +1,6 @@
-"""Draws blocks of Markdown with Rich, without trailing blanks and without clickable links."""
+"""Draws blocks of Markdown with Rich, without trailing blanks. Nothing is clickable but links to notes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import ClassVar, Final
 
@@ -11,6 +11,7 @@ from rich.markdown import (
     BlockQuote,
     Heading,
     ListElement,
+    ListItem,
     Markdown,
     MarkdownContext,
     MarkdownElement,
@@ -19,34 +20,83 @@ from rich.markdown import (
     TableRowElement,
 )
 from rich.segment import Segment
+from rich.style import Style
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
+from rich.theme import Theme
 
 from zkchat.render.console import Matches
-from zkchat.render.live import Row, render_rows
+from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_encoded
+from zkchat.render.live import BLANK, Row, render_rows
 from zkchat.render.markdown.blocks import TABLE_CHUNK_ROWS, DrawableBlock
 from zkchat.render.markdown.quotations import adapt_quotation
+from zkchat.render.markdown.wikilinks import draw_links
 
 _RULE_WIDTH: Final = 40
+_BAR: Final = "▌ "
+_BOXES: Final = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
 _MAX_HIGHLIGHTED_LINE: Final = 1_000
 """Longer lines are data, for which lexers may take seconds."""
 _NO_WRAP_WIDTH: Final = 1_000_000
 
 
 class BlockRenderer:
-    """Renders blocks for one console."""
+    """Renders blocks for one console. What a link leads to is looked up once."""
 
-    def __init__(self, console: Console, matches: Matches | None = None) -> None:
-        """`matches` finds the words that are marked in quotations."""
+    def __init__(
+        self,
+        console: Console,
+        matches: Matches | None = None,
+        links: ClickableLinks = NO_LINKS,
+        source: str | None = None,
+    ) -> None:
+        """`matches` finds the words that are marked in quotations; `source` is the note that the text is from."""
         self._console = console
         self._matches = matches
+        self._links = links
+        self._source = source
+        self._targets: dict[str, LinkTarget] = {}
 
     def rows(self, block: DrawableBlock, *, fold_code: bool = False) -> list[Row]:
         """Rows of one block. Without `fold_code`, long lines of code are wrapped by the terminal and copied whole."""
         width = _NO_WRAP_WIDTH if block.is_code and not fold_code else self._console.width
-        rows = render_rows(self._console, _TokenMarkdown(adapt_quotation(block.tokens, self._matches)), width=width)
+        tokens = adapt_quotation(draw_links(block.tokens, self._target_of), self._matches)
+        rows = render_rows(self._console, _TokenMarkdown(_without_empty_paragraphs(tokens)), width=width)
         return rows if block.is_code else _without_blank_ends(rows)
+
+    def all_rows(
+        self, blocks: Iterable[DrawableBlock], previous: DrawableBlock | None = None, *, fold_code: bool = False
+    ) -> tuple[list[Row], DrawableBlock | None]:
+        """Rows of blocks that follow the `previous` one, with a blank row between two, and the last that has any."""
+        drawn: list[Row] = []
+        for block in blocks:
+            rows = self.rows(block, fold_code=fold_code)
+            if not rows:
+                continue
+            if previous and not block.follows_closely(previous):
+                drawn.append(BLANK)
+            drawn += rows
+            previous = block
+        return drawn, previous
+
+    def _target_of(self, written: str) -> LinkTarget:
+        if written not in self._targets:
+            self._targets[written] = self._links.target_of(written, self._source)
+        return self._targets[written]
+
+
+def _without_empty_paragraphs(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Leave out the paragraphs inside other blocks of which a comment or an id was all."""
+    number = 0
+    while number < len(tokens):
+        token = tokens[number]
+        is_inner = token.type == "paragraph_open" and number and tokens[number - 1].type != "list_item_open"
+        if is_inner and not any(child.content or child.nesting for child in tokens[number + 1].children or ()):
+            number += 3
+        else:
+            yield token
+            number += 1
 
 
 def _without_blank_ends(rows: list[Row]) -> list[Row]:
@@ -58,17 +108,77 @@ class _LeftHeading(Heading):
     LEVEL_ALIGN: ClassVar = {}
 
 
+_CALLOUT_STYLES: Final = {
+    kind: style
+    for style, kinds in {
+        "cyan": "abstract summary tldr info todo",
+        "green": "tip hint important success check done",
+        "yellow": "question help faq warning caution attention",
+        "red": "failure fail missing danger error bug",
+        "magenta": "example",
+        "dim": "quote cite",
+    }.items()
+    for kind in kinds.split()
+}
+
+
+def _callout_style(token: Token) -> str:
+    kind = token.meta.get("callout")
+    return _CALLOUT_STYLES.get(kind, "blue") if kind else "none"
+
+
 class _BlockQuote(BlockQuote):
-    """A quotation whose paragraphs stand apart."""
+    """A quotation whose paragraphs stand apart, or a callout."""
 
     _is_after_paragraph = False
+
+    @classmethod
+    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
+        return cls(_callout_style(token))
+
+    def __init__(self, bar: str) -> None:
+        super().__init__()
+        self._bar = bar
 
     def on_child_close(self, context: MarkdownContext, child: MarkdownElement) -> bool:
         is_paragraph = isinstance(child, Paragraph)
         if is_paragraph and self._is_after_paragraph:
             self.elements.append(Text())
-        self._is_after_paragraph = is_paragraph
+        self._is_after_paragraph = is_paragraph and not isinstance(child, _CalloutTitle)
         return super().on_child_close(context, child)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        inner = options.update(width=max(1, options.max_width - len(_BAR)))
+        for line in console.render_lines(self.elements, inner):
+            yield Segment(_BAR, console.get_style(self._bar))
+            yield from line
+            yield Segment.line()
+
+
+class _CalloutTitle(Paragraph):
+    """The kind and title of a callout."""
+
+    @classmethod
+    def create(cls, _markdown: Markdown, token: Token) -> "_CalloutTitle":
+        return cls(_callout_style(token))
+
+    def __init__(self, style: str) -> None:
+        super().__init__("left")
+        self.style_name = f"bold {style}" if style != "none" else "bold"
+
+
+class _Formula(MarkdownElement):
+    """A formula, as it is written."""
+
+    @classmethod
+    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
+        return cls(token.content)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self._text)
 
 
 class _Rule(MarkdownElement):
@@ -119,16 +229,30 @@ def _syntax(language: str) -> Syntax | None:
     return lexer and Syntax("", lexer, theme="ansi_dark")
 
 
+class _ListItem(ListItem):
+    """An item, which may be a task."""
+
+    @classmethod
+    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
+        return cls(token.meta.get("task", ""))
+
+    def __init__(self, task: str) -> None:
+        super().__init__()
+        self.box = _BOXES.get(task, f"[{task}] ") if task else ""
+
+
 class _List(ListElement):
     """A list whose items are indented like those of a longer list, since it may still grow."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for index, item in enumerate(self.items):
+            box = item.box if isinstance(item, _ListItem) else ""
             is_bullet = self.list_type == "bullet_list_open"
-            mark = " • " if is_bullet else f"{(self.list_start or 0) + index:>2}. "
+            mark = f" {box or '• '}" if is_bullet else f"{(self.list_start or 0) + index:>2}. {box}"
             style = console.get_style("markdown.item.bullet" if is_bullet else "markdown.item.number", default="none")
             inner = options.update(width=max(1, options.max_width - len(mark)))
-            for row, line in enumerate(console.render_lines(item.elements, inner, style=item.style)):
+            lines = console.render_lines(item.elements, inner, style=item.style) or ([[]] if box else [])
+            for row, line in enumerate(lines):
                 yield Segment(mark if row == 0 else " " * len(mark), style)
                 yield from line
                 yield Segment.line()
@@ -178,16 +302,19 @@ class _TokenMarkdown(Markdown):
         **Markdown.elements,
         "heading_open": _LeftHeading,
         "blockquote_open": _BlockQuote,
+        "callout_title_open": _CalloutTitle,
         "fence": _Code,
         "code_block": _Code,
+        "formula": _Formula,
         "hr": _Rule,
         "bullet_list_open": _List,
         "ordered_list_open": _List,
+        "list_item_open": _ListItem,
         "table_open": _Table,
     }
-    inlines = Markdown.inlines | {"wikilink", "mark"}
+    inlines = Markdown.inlines | {"wikilink", "broken", "mark", "formula", "highlight", "tag", "footnote"}
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Iterable[Token]) -> None:
         # Rich would create a parser, which takes longer than most blocks, and parse the text again.
         self.parsed = list(tokens)
         self.markup = ""
@@ -196,3 +323,29 @@ class _TokenMarkdown(Markdown):
         self.style = "none"
         self.hyperlinks = False
         self.inline_code_lexer = None
+        self._addresses: dict[str, str] = {}
+        """Addresses of links to notes, by the name of their style."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.parsed = [self._clickable(token) for token in self.parsed]
+        if not self._addresses:
+            yield from super().__rich_console__(console, options)
+            return
+        styles = {
+            f"markdown.{tag}": console.get_style(f"markdown.{tag.partition(' ')[0]}") + Style(link=address)
+            for tag, address in self._addresses.items()
+        }
+        self.inlines = self.inlines | self._addresses.keys()
+        with console.use_theme(Theme(styles, inherit=False)):
+            yield from super().__rich_console__(console, options)
+
+    def _clickable(self, token: Token) -> Token:
+        """The token with a style of its own for each link to a note that a click may open."""
+        if token.type == "inline":
+            return token.copy(children=[self._clickable(child) for child in token.children or ()])
+        address = token.meta.get("address") if token.type in {"wikilink_open", "wikilink_close"} else None
+        if address is None:
+            return token
+        tag = f"{token.tag} {address}"
+        self._addresses[tag] = percent_encoded(address)
+        return token.copy(tag=tag)

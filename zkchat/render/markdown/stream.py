@@ -1,12 +1,13 @@
 """Draws Markdown while it streams: final blocks are printed once, the unfinished end is redrawn."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from zkchat.render.live import BLANK, LiveRegion, Row, Throttle
+from zkchat.render.links import NO_LINKS, ClickableLinks
+from zkchat.render.live import LiveRegion, Row, Throttle
 from zkchat.render.sanitize import sanitize_text
 
 if TYPE_CHECKING:
@@ -25,16 +26,21 @@ class MarkdownStream:
     """
 
     def __init__(
-        self, console: Console, *, clock: Callable[[], float] = time.monotonic, matches: "Matches | None" = None
+        self,
+        console: Console,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        matches: "Matches | None" = None,
+        links: ClickableLinks = NO_LINKS,
     ) -> None:
-        """`matches` finds the words that are marked in quotations."""
+        """`matches` finds the words that are marked in quotations; `links` knows what wikilinks lead to."""
         # These are slow to import, and nothing is drawn when the program starts.
         from zkchat.render.markdown.blocks import BlockSplitter
         from zkchat.render.markdown.renderer import BlockRenderer
 
         self._console = console
         self._splitter = BlockSplitter()
-        self._renderer = BlockRenderer(console, matches)
+        self._renderer = BlockRenderer(console, matches, links)
         self._region = LiveRegion(console)
         self._throttle = Throttle(clock)
         self._pending: list[str] = []
@@ -64,7 +70,11 @@ class MarkdownStream:
 
     def _draw(self) -> None:
         final = self._take_final()
-        self._region.show(final, self._rows(self._splitter.tail(), fold_code=True))
+        self._region.show(final, self._tail_rows())
+
+    def _tail_rows(self) -> list[Row]:
+        rows, _ = self._renderer.all_rows(self._splitter.tail(), self._last, fold_code=True)
+        return rows
 
     def _draw_final(self) -> None:
         """Draw the final blocks only, without the unfinished end."""
@@ -78,16 +88,5 @@ class MarkdownStream:
         return self._final_rows(self._splitter.take_final())
 
     def _final_rows(self, blocks: "list[DrawableBlock]") -> list[Row]:
-        rows = self._rows(blocks, fold_code=False)
-        self._last = blocks[-1] if blocks else self._last
-        return rows
-
-    def _rows(self, blocks: "Iterable[DrawableBlock]", *, fold_code: bool) -> list[Row]:
-        rows: list[Row] = []
-        previous = self._last
-        for block in blocks:
-            if previous and not block.follows_closely(previous):
-                rows.append(BLANK)
-            rows += self._renderer.rows(block, fold_code=fold_code)
-            previous = block
+        rows, self._last = self._renderer.all_rows(blocks, self._last)
         return rows

@@ -29,8 +29,9 @@ from zkchat.render import phrases
 from zkchat.render.activity import ThinkingSection, ToolCallSection, WaitIndicator
 from zkchat.render.console import Matches
 from zkchat.render.context_bar import context_bar
+from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.markdown.stream import MarkdownStream
-from zkchat.render.references import ClickableLinks, NoLinks, references_panel
+from zkchat.render.references import references_panel
 from zkchat.render.sanitize import error_lines
 
 
@@ -44,7 +45,7 @@ class ScreenPresenter:
         *,
         thinking: ThinkingView = "folded",
         references_shown: int = 10,
-        links: ClickableLinks | None = None,
+        links: ClickableLinks = NO_LINKS,
         matches: Matches | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -52,7 +53,7 @@ class ScreenPresenter:
         self._err = err
         self._thinking_view = thinking
         self._references_shown = references_shown
-        self._links = links or NoLinks()
+        self._links = links
         self._matches = matches
         self._clock = clock
         self._section: MarkdownStream | ThinkingSection | ToolCallSection | None = None
@@ -111,7 +112,7 @@ class ScreenPresenter:
         if isinstance(self._section, MarkdownStream):
             self._section.feed(text)
         elif text.strip("\n"):
-            answer = MarkdownStream(self._out, clock=self._clock, matches=self._matches)
+            answer = MarkdownStream(self._out, clock=self._clock, matches=self._matches, links=self._links)
             self._begin_section(answer)
             answer.feed(text)
 

@@ -51,7 +51,7 @@ def test_the_answer_comes_with_its_references_and_its_context() -> None:
         UsageReported(usage=TokenUsage()),
         TurnFinished(message=an_answer("", SLEEP), usage=a_usage()),
     )
-    assert rows[:2] == ["Sleep well, see [[Sleep]].", ""]
+    assert rows[:2] == ["Sleep well, see Sleep.", ""]
     assert rows[2].startswith("╭─ Referenced Documents ──")
     assert rows[3].startswith("│ 1 [[Sleep]]  linked by you, cited")
     assert rows[6].endswith("3,434 / 8,192 tokens (41 %)")

@@ -1,0 +1,139 @@
+"""Callouts, tasks, comments, formulas, highlights, tags and footnotes on the screen."""
+
+import pytest
+
+from tests.support.screens import in_chunks, on_screen, streamed
+from zkchat.render.markdown.note_syntax import MAX_ENCLOSED_LINES
+
+
+def shown(text: str, width: int = 80) -> list[str]:
+    """What is on the screen, which must be the same however the text arrives."""
+    whole = on_screen(streamed([text], width), width)
+    for size in (1, 7):
+        assert on_screen(streamed(in_chunks(text, size), width), width) == whole
+    return whole
+
+
+@pytest.mark.parametrize(
+    ("first", "title"),
+    [
+        ("[!note] A title", "Note: A title"),
+        ("[!NOTE]", "NOTE"),
+        ("[!warning]- Folded *title*", "Warning: Folded title"),
+        ("[!faq]+ [[Sleep|Open]]", "Faq: Open"),
+        ("[!my-own_kind] Title", "My own kind: Title"),
+        ("[!info|wide] Title", "Info: Title"),
+        ("[!tip] Tip", "Tip"),
+    ],
+)
+def test_a_callout_has_its_kind_and_title_above_its_text(first: str, title: str) -> None:
+    assert shown(f"> {first}\n> The text\n> of it.\n") == [f"▌ {title}", "▌ The text", "▌ of it."]
+    assert shown(f"> {first}\n") == [f"▌ {title}"]
+
+
+@pytest.mark.parametrize("first", ["[!note]Title", "[! ]x", "not [!note] first", "[note] x", r"\[!note] x"])
+def test_other_quotations_are_no_callouts(first: str) -> None:
+    assert shown(f"> {first}\n") == [f"▌ {first.lstrip(chr(92))}"]
+
+
+def test_callouts_hold_paragraphs_lists_and_callouts() -> None:
+    text = "> [!question] Why?\n> Because.\n>\n> Second.\n> - [x] one\n>\n> > [!todo]\n> > Inner\n"
+    assert shown(text) == [
+        "▌ Question: Why?",
+        "▌ Because.",
+        "▌",
+        "▌ Second.",
+        "▌  ☑ one",
+        "▌ ▌ Todo",
+        "▌ ▌ Inner",
+    ]
+
+
+def test_a_callout_has_the_colour_of_its_kind() -> None:
+    assert "\x1b[31m▌ \x1b[0m\x1b[1;31mDanger" in streamed(["> [!danger]\n> x\n"])
+    assert "\x1b[34m▌ \x1b[0m\x1b[1;34mRecipe" in streamed(["> [!recipe]\n> x\n"])
+    assert "\x1b[3" not in streamed(["> [!danger]\n> x\n"], color="never")
+
+
+def test_tasks_have_a_box_instead_of_a_bullet() -> None:
+    text = "- [ ] open\n- [x] done\n- [X] too\n- [/] half\n- none\n  - [ ] inner\n* [ ]\n\n1. [x] numbered\n"
+    assert shown(text) == [
+        " ☐ open",
+        " ☑ done",
+        " ☑ too",
+        " [/] half",
+        " • none",
+        "    ☐ inner",
+        "",
+        " ☐",
+        "",
+        " 1. ☑ numbered",
+    ]
+
+
+@pytest.mark.parametrize("text", ["[ ] no list", "- [link](a)", "- [ab] c", "- `[ ]` code"])
+def test_other_brackets_are_no_boxes(text: str) -> None:
+    assert "☐" not in "".join(shown(text))
+
+
+def test_the_state_of_a_task_is_no_escape_sequence() -> None:
+    assert "\x1b]" not in streamed(["- [&#27;] x\n"], color="never")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a %%hidden%% b", ["a b"]),
+        ("%%hidden%% b", ["b"]),
+        ("a %%hid\nden%% b", ["a b"]),
+        ("one\n\n%% hidden %%\n\ntwo", ["one", "", "two"]),
+        ("one\n\n%%\nhidden\n\n- hidden\n%%\n\ntwo", ["one", "", "two"]),
+        ("one\n%%\nhidden\n%%\ntwo", ["one", "", "two"]),
+        ("> a\n>\n> %%\n> hidden\n> %%", ["▌ a"]),
+        ("a <!-- hidden --> b", ["a  b"]),
+        ("`%%a%%` b", ["%%a%% b"]),
+        ("```\n%%a%%\n```", ["```", "%%a%%", "```"]),
+        ("50 %% of it", ["50 %% of it"]),
+        ("one\n\n%%\nnever closed\n\ntwo", ["one", "", "%%", "never closed", "", "two"]),
+        ("%% a %% b %% c %%", ["b"]),
+    ],
+)
+def test_comments_are_hidden_if_they_are_closed(text: str, expected: list[str]) -> None:
+    assert shown(text) == expected
+
+
+def test_a_comment_that_is_too_long_is_text() -> None:
+    within = "%%\n" + "x\n\n" * (MAX_ENCLOSED_LINES // 2 - 1) + "x\n%%\n"
+    beyond = "%%\n" + "x\n\n" * (MAX_ENCLOSED_LINES // 2) + "%%\n"
+    assert on_screen(streamed([within])) == []
+    assert on_screen(streamed([beyond]))[:2] == ["%%", "x"]
+    assert on_screen(streamed(in_chunks(beyond, 90))) == on_screen(streamed([beyond]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$a_1 * b_2 * c$ and $x$",
+        "$$a_1 * b_2$$ inside",
+        "$$\na_1 * b * c\n\n- d\n# e\n$$",
+        "$[[x]]$",
+    ],
+)
+def test_formulas_stay_as_they_are_written(text: str) -> None:
+    assert shown(text) == text.split("\n")
+
+
+def test_highlights_tags_and_footnotes_are_set_apart() -> None:
+    text = "==a **b** c== #tag/sub, (#two) x[^1] #123\n\n[^1]: The [[Sleep|note]].\n"
+    assert shown(text) == ["a b c #tag/sub, (#two) x[1] #123", "", "[1]: The note."]
+    output = streamed([text])
+    assert "\x1b[7;33ma " in output
+    assert "\x1b[35m#tag/sub" in output
+    assert "\x1b[35m#two" in output
+    assert "\x1b[35m#123" not in output
+    assert "\x1b[7ma " in streamed([text], color="never")
+
+
+def test_ids_of_blocks_are_hidden() -> None:
+    text = "# Title ^top\n\nText. ^block-1\n\n- item ^b2\n\n> quoted\n>\n> ^q1\n\n^alone\n\nend\n"
+    assert shown(text) == ["Title", "", "Text.", "", " • item", "", "▌ quoted", "", "end"]
