@@ -11,13 +11,24 @@ def main() -> None:
     # Asked for by every bug report and many scripts: answered before anything else is imported.
     if sys.argv[1:] == ["--version"] and _version_is_printed():
         return
-    from zkchat.cli.main import run
+    from zkchat.cli.early_keys import keep_early_keys
     from zkchat.cli.termination import graceful_termination
-    from zkchat.environment import Environment
 
-    with graceful_termination():
-        code = run(sys.argv[1:], Environment.of_this_process())
+    with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ):  # noqa: TID251 - as above
+        code = _run()
     sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        from zkchat.cli.main import run
+        from zkchat.environment import Environment
+
+        return run(sys.argv[1:], Environment.of_this_process())
+    except KeyboardInterrupt:  # while all this is imported
+        from zkchat.errors import ExitCode
+
+        return ExitCode.INTERRUPTED
 
 
 def _version_is_printed() -> bool:

@@ -55,6 +55,10 @@ class VaultError(ZkchatError):
     exit_code = ExitCode.VAULT
 
 
+class UnconfirmedVault(VaultError):
+    """Nobody has said yet that the folder is a vault."""
+
+
 class NoteNotFound(VaultError):
     """There is no such note in the vault."""
 

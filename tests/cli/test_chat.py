@@ -122,8 +122,8 @@ def test_a_plain_terminal_shows_details_and_asks_before_it_writes(world: World, 
 
 
 def test_a_chat_without_a_place_for_sessions_goes_on_unsaved(world: World, model: str) -> None:
-    (world.home / ".local").write_text("a file in the place of a folder")
-    chat = at_prompt(world, "one\r/sessions\r\x04", "--model", model)
+    world.block(".local")
+    chat = at_prompt(world, "one\r/sessions\r\x04", "--model", model, "--vault", str(world.vault))
     assert chat.code == 0
     assert "First." in chat.out
     assert "not saved" in chat.err + chat.out

@@ -140,9 +140,8 @@ def test_the_first_message_gives_the_vault_its_id(world: World) -> None:
 
 @pytest.mark.parametrize("command", [["search", "cats"], ["ask", "What do cats do?", "--model", "quote"]], ids=" ".join)
 def test_where_no_file_of_ours_can_be_written_notes_are_still_found(world: World, command: list[str]) -> None:
-    for folder in (".local", ".cache", ".config"):
-        (world.home / folder).write_text("a file in the place of a folder")
-    result = world.run(*command)
+    world.block(".local", ".cache", ".config")
+    result = world.run(*command, "--vault", str(world.vault))
     assert result.code == 0, result.err
     assert "Cats purr." in result.out
     assert "cannot be written (not a directory), so your notes are indexed anew for this call." in result.err

@@ -98,6 +98,7 @@ def test_a_page_is_drawn_for_its_owner_alone(world: World) -> None:
 
 def test_a_file_that_is_no_page_of_ours_is_not_overwritten_unasked(world: World) -> None:
     (world.root / "mine.html").write_text("<p>mine")
+    world.confirm(world.root)
     result = world.run("refs", "--graph", "mine.html", cwd=world.root)
     assert result.code == ExitCode.USAGE
     assert (world.root / "mine.html").read_text() == "<p>mine"

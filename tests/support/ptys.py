@@ -1,11 +1,11 @@
-"""`zkchat chat` on a real terminal: what was typed into it, what is on its screen, and every byte it wrote."""
+"""zkchat on a real terminal: what was typed into it, what is on its screen, and every byte it wrote."""
 
 import os
 import re
 import sys
 import termios
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,18 @@ _ASKS_FOR_CURSOR = "\x1b[6n"
 
 
 class Terminal:
-    """A terminal that answers as a real one does when it is asked where its cursor is."""
+    """A terminal that answers as a real one does when it is asked where its cursor is.
+
+    Without a `command`, a chat over the world's vault.
+    """
 
     def __init__(
         self,
         world: World,
         *arguments: str,
         vault: Path | None = None,
+        command: Sequence[str] | None = None,
+        cwd: Path | None = None,
         width: int = 80,
         height: int = 24,
         variables: Mapping[str, str] | None = None,
@@ -43,9 +48,14 @@ class Terminal:
         self._stream = pyte.Stream(self._screen)
         self._child = pexpect.spawn(
             sys.executable,
-            ["-m", "zkchat", "chat", "--vault", str(vault or world.vault), *arguments],
+            [
+                "-m",
+                "zkchat",
+                *(["chat", "--vault", str(vault or world.vault)] if command is None else command),
+                *arguments,
+            ],
             env=environment,
-            cwd=str(world.root),
+            cwd=str(cwd or world.root),
             dimensions=(height, width),
             encoding="utf-8",
             codec_errors="surrogateescape",

@@ -2,10 +2,12 @@
 
 import io
 import json
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from zkchat.compose.paths import known_vaults
 from zkchat.environment import Environment
 
 GARDEN = Path(__file__).parents[2] / "vault-fixtures" / "garden"
@@ -33,10 +35,17 @@ class Result:
 class World:
     root: Path
     variables: dict[str, str] = field(default_factory=dict)
+    confirms_vault: bool = True
 
     def __post_init__(self) -> None:
         self.home.mkdir(exist_ok=True)
         self.vault.mkdir(exist_ok=True)
+        if self.confirms_vault:
+            self.confirm(self.vault)
+
+    def confirm(self, vault: Path) -> None:
+        """The user has said before that this folder is a vault."""
+        known_vaults(self.environment()).add(vault.resolve())
 
     @property
     def home(self) -> Path:
@@ -45,6 +54,12 @@ class World:
     @property
     def vault(self) -> Path:
         return self.root / "vault"
+
+    def block(self, *folders: str) -> None:
+        """Put files in the place of folders of the home, so that nothing can be written there."""
+        for folder in folders:
+            shutil.rmtree(self.home / folder, ignore_errors=True)
+            (self.home / folder).write_text("a file in the place of a folder")
 
     def note(self, path: str, text: str | bytes) -> Path:
         file = self.vault / path

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli import profiles
-from zkchat.cli.common import JsonOption, VaultOption, current_io
+from zkchat.cli.common import JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.profiles import ScopeOption
 from zkchat.cli.programs import edit_file
 
@@ -33,7 +33,7 @@ You answer questions about the user's own notes.
 
 
 @app.command(name="list")
-def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """List the agents: the vault's, yours and the built-in ones."""
     io = current_io()
     found = profiles.profile_store(io, vault).load()
@@ -48,7 +48,7 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
 
 
 @app.command()
-def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def show(name: NameArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show an agent: its instructions, and what is at hand for it."""
     io = current_io()
     found = profiles.profile_store(io, vault).load()
@@ -68,7 +68,7 @@ def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption 
 
 @app.command()
 def new(
-    name: NameArgument, scope: ScopeOption = "user", vault: VaultOption = None, json_output: JsonOption = False
+    name: NameArgument, scope: ScopeOption = "user", vault: SettingsVaultOption = None, json_output: JsonOption = False
 ) -> None:
     """Make an agent to be filled in. With the name of one that is there, it is a copy of that one.
 
@@ -81,7 +81,7 @@ def new(
     io = current_io()
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
-    store = profiles.profile_store(io, vault)
+    store = profiles.profile_store(io, vault, scope)
     found = store.load()
     known = found.off_agents.get(name.casefold()) or found.agents.get(name.casefold())
     texts = {file.path: file.text for file in (*built_in(), *store.files())}
@@ -94,7 +94,7 @@ def new(
 
 
 @app.command()
-def edit(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def edit(name: NameArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Open an agent's file in your editor."""
     io = current_io()
     store = profiles.profile_store(io, vault)
@@ -114,7 +114,7 @@ def config(
     name: NameArgument,
     key: Annotated[str, typer.Argument(metavar="KEY", help="For example model, or rules.Tone.", show_default=False)],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.", show_default=False)],
-    vault: VaultOption = None,
+    vault: SettingsVaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Change one value of an agent's file; comments stay.

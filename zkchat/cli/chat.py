@@ -21,6 +21,10 @@ ResumeOption = Annotated[bool, typer.Option("--resume", "-r", help="Choose the s
 
 
 def chat(
+    question: Annotated[
+        list[str] | None,
+        typer.Argument(help="Your first question, which is asked at once.", show_default=False),
+    ] = None,
     vault: VaultOption = None,
     model: ModelOption = None,
     session: SessionOption = None,
@@ -32,7 +36,9 @@ def chat(
     plain: PlainOption = False,
     show_context: ShowContextOption = False,
 ) -> None:
-    """Chat about your notes, one question after the other.
+    """Chat about your notes, one question after the other. In a vault, `zkchat` alone does the same.
+
+    zkchat chat "What do my notes say about [[Sleep]]?"
 
     Ctrl-C stops an answer (what came is kept), Ctrl-D leaves. `zkchat chat --continue` goes on where you left off.
     """
@@ -41,12 +47,11 @@ def chat(
             "A chat cannot go on in several sessions.", hint="Choose: --continue, --resume, --session or --new."
         )
     from zkchat.cli.interactive_chat import InteractiveChat
-    from zkchat.cli.line_input import PromptIO
     from zkchat.cli.output import PresenterOptions
     from zkchat.cli.session_choice import choose_session
     from zkchat.compose import conversation
 
-    io = PromptIO(current_io().environment)
+    io = current_io()
     if resume and (session := choose_session(io, vault, plain=plain)) is None:
         return
     ask_to_approve(io, vault, may_ask=True)
@@ -59,4 +64,5 @@ def chat(
         agent=agent,
         private=private,
     )
-    InteractiveChat(io, options, PresenterOptions(plain=plain, context=show_context)).run()
+    view = PresenterOptions(plain=plain, context=show_context)
+    InteractiveChat(io, options, view, first_message=" ".join(question or [])).run()

@@ -1,11 +1,12 @@
 """What a chat prints as it enters a conversation: the greeting, the model, warnings, the last exchanges."""
 
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.output import PresenterOptions, announce_model, create_presenter, offer_models
-from zkchat.errors import StorageError
+from zkchat.compose.library import count_files_of_notes
+from zkchat.errors import StorageError, VaultError
 from zkchat.model.text import counted
 from zkchat.repl.greeting import greeting, last_exchanges
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from zkchat.ports import SessionStore
     from zkchat.repl.command_context import Switch
 
+MAX_FILES_COUNTED: Final = 2_000
+"""Of a vault that is not indexed yet: some hundredths of a second."""
+
 
 class ChatGreeting:
     """Prints what the user should know of a conversation before its prompt."""
@@ -23,13 +27,15 @@ class ChatGreeting:
         self._io = io
         self._view = view
 
-    def greet(self, active: "ActiveConversation", *, notes: int, width: int | None) -> None:
+    def greet(self, active: "ActiveConversation", *, width: int | None) -> None:
         """Greet at the beginning of a chat; lines are wrapped at the width, if there is one."""
+        notes, is_all = self._count_notes(active)
         opened = active.opened
         announce_model(self._io, opened)
         lines = greeting(
             vault=opened.paths.vault.name,
             notes=notes,
+            has_more_notes=not is_all,
             model=opened.conversation.model,
             session=active.session,
             last=None if active.session else last_session(opened.store),
@@ -39,6 +45,18 @@ class ChatGreeting:
             self._io.note(fill(line, width) if width else line)
         offer_models(self._io, opened, width)
         self.print_state(active)
+
+    def _count_notes(self, active: "ActiveConversation") -> tuple[int, bool]:
+        """How many notes there are, and whether that is all. Nothing is indexed for it.
+
+        A vault that cannot be looked at does not end the chat.
+        """
+        try:
+            count = active.opened.library.note_count()
+            return (count, True) if count else count_files_of_notes(active.opened.workspace, MAX_FILES_COUNTED)
+        except (StorageError, VaultError) as error:
+            self._io.fail(error)
+            return 0, True
 
     def print_state(self, active: "ActiveConversation", *, is_new: bool = True) -> None:
         """Print warnings, and the last exchange unless it is on the screen."""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -15,16 +15,27 @@ from zkchat.environment import Environment
 if TYPE_CHECKING:
     from zkchat.errors import ZkchatError
 
+
+def _confirm_vault(context: typer.Context, vault: Path | None) -> Path | None:
+    """Ask, before the command runs, about a folder that may be no vault."""
+    from zkchat.cli.vault_consent import confirmed_vault
+
+    return vault if context.resilient_parsing else confirmed_vault(current_io(), vault)
+
+
+_WHICH_VAULT: Final = (
+    "The folder of your notes. Else $ZKCHAT_VAULT, the nearest parent with .zkchat/ or .obsidian/ or that you "
+    "confirmed, or the current folder once you confirm it."
+)
 VaultOption = Annotated[
     Path | None,
-    typer.Option(
-        "--vault",
-        metavar="FOLDER",
-        help="The folder of your notes. Else $ZKCHAT_VAULT, the nearest parent with .zkchat/ or .obsidian/, "
-        "or the current folder.",
-        show_default=False,
-    ),
+    typer.Option("--vault", metavar="FOLDER", help=_WHICH_VAULT, show_default=False, callback=_confirm_vault),
 ]
+"""For commands that need a vault."""
+SettingsVaultOption = Annotated[
+    Path | None, typer.Option("--vault", metavar="FOLDER", help=_WHICH_VAULT, show_default=False)
+]
+"""For commands that work without a vault, with the user's own settings."""
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 ModelOption = Annotated[
     str | None,
@@ -62,12 +73,19 @@ class CommandIO:
         self.environment.stdout.flush()
 
     def confirm(self, question: str) -> bool:
-        """Ask a yes-or-no question; without a terminal the answer is no."""
+        """Ask a yes-or-no question; without a terminal the answer is no. What was typed before it is no answer."""
+        from zkchat.render.sanitize import sanitize_text
+        from zkchat.repl.terminal_modes import echo_on
+
         if not self.environment.stdin_is_tty:
             return False
-        self.environment.stderr.write(f"{question} [y/N] ")
-        self.environment.stderr.flush()
-        return self.environment.stdin.readline().strip().casefold() in {"y", "yes"}
+        with echo_on(self.environment.stdin):
+            self.environment.stderr.write(sanitize_text(f"{question} [y/N] "))
+            self.environment.stderr.flush()
+            answer = self.environment.stdin.readline()
+        if not answer:
+            self.note("")  # Ctrl-D does not end the line of the question
+        return answer.strip().casefold() in {"y", "yes"}
 
     def fail(self, error: "ZkchatError") -> None:
         self.note(f"zkchat: {error.message}")

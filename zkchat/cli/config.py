@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.trust import trust
+from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.model.choices import Scope
 from zkchat.model.secrets import without_password
 
@@ -23,7 +24,7 @@ ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own file, or t
 
 
 @app.command()
-def show(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def show(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show every setting with its value and its origin."""
     io = current_io()
     workspace = _workspace(io, vault)
@@ -40,7 +41,7 @@ def show(vault: VaultOption = None, json_output: JsonOption = False) -> None:
 
 
 @app.command()
-def get(key: KeyArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def get(key: KeyArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show one setting."""
     from zkchat.compose.settings import setting_value
 
@@ -59,7 +60,7 @@ def set_(
     key: KeyArgument,
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value; lists are separated by commas.")],
     scope: ScopeOption = "user",
-    vault: VaultOption = None,
+    vault: SettingsVaultOption = None,
 ) -> None:
     """Change a setting. Comments in the file stay."""
     io = current_io()
@@ -69,7 +70,7 @@ def set_(
 
 
 @app.command()
-def unset(key: KeyArgument, scope: ScopeOption = "user", vault: VaultOption = None) -> None:
+def unset(key: KeyArgument, scope: ScopeOption = "user", vault: SettingsVaultOption = None) -> None:
     """Go back to the default: remove a setting from the file."""
     io = current_io()
     change = _editor(io, vault, scope).unset(key)
@@ -78,12 +79,12 @@ def unset(key: KeyArgument, scope: ScopeOption = "user", vault: VaultOption = No
 
 
 @app.command()
-def path(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def path(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show where the settings files are, or would be."""
     from zkchat.compose.paths import find_paths
 
     io = current_io()
-    paths = find_paths(io.environment, vault)
+    paths = find_paths(io.environment, vault, needs_vault=False)
     files = {"user": paths.user_config, "vault": paths.vault_config}
     if json_output:
         io.json({scope: {"path": str(file), "exists": file.exists()} for scope, file in files.items()})
@@ -98,14 +99,16 @@ app.command(name="trust", hidden=True)(trust)  # the name of `zkchat trust` in e
 def _workspace(io: CommandIO, vault: "Path | None") -> "Workspace":
     from zkchat.compose.workspace import load_workspace
 
-    return load_workspace(io.environment, vault)
+    return load_workspace(io.environment, vault, needs_vault=False)
 
 
 def _editor(io: CommandIO, vault: "Path | None", scope: Scope) -> "SettingsEditor":
     from zkchat.compose.paths import find_paths
     from zkchat.compose.settings import SettingsEditor
 
-    return SettingsEditor(find_paths(io.environment, vault), scope)
+    needs_vault = scope == "vault"
+    folder = confirmed_vault(io, vault) if needs_vault else vault
+    return SettingsEditor(find_paths(io.environment, folder, needs_vault=needs_vault), scope)
 
 
 def _note_unapproved(io: CommandIO, *, is_approved: bool) -> None:

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, ModelOption, SettingsVaultOption, current_io
 from zkchat.environment import Environment
-from zkchat.errors import ExitCode, ZkchatError
+from zkchat.errors import ExitCode, UnconfirmedVault, ZkchatError
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Finding:
     exit_code: int = ExitCode.OK
 
 
-def doctor(vault: VaultOption = None, model: ModelOption = None, json_output: JsonOption = False) -> int:
+def doctor(vault: SettingsVaultOption = None, model: ModelOption = None, json_output: JsonOption = False) -> int:
     """Check installation, vault, settings and models. Each problem is shown with what to do about it."""
     io = current_io()
     findings = list(_examine(io.environment, vault, model))
@@ -60,9 +60,7 @@ def _examine(environment: Environment, vault: Path | None, model: str | None) ->
     yield _sqlite()
     yield _terminal(environment)
     yield from _errors_as_findings("settings", lambda: _settings(environment, vault))
-    yield from _errors_as_findings("trust", lambda: _trust(environment, vault))
-    yield from _errors_as_findings("vault", lambda: _vault(environment, vault))
-    yield from _errors_as_findings("sessions", lambda: _sessions(environment, vault))
+    yield from _errors_as_findings("vault", lambda: _all_of_vault(environment, vault))
     yield from _errors_as_findings("model", lambda: _models(environment, vault, model))
 
 
@@ -123,11 +121,25 @@ def _terminal(environment: Environment) -> Finding:
 def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     from zkchat.compose.workspace import load_workspace
 
-    loaded = load_workspace(environment, vault).loaded
+    loaded = load_workspace(environment, vault, needs_vault=False).loaded
     changed = sum(origin.layer != "default" for origin in loaded.origins.values())
     yield Finding("settings", "ok", f"{changed} set, the rest are defaults")
     for warning in loaded.warnings:
         yield Finding("settings", "warning", warning)
+
+
+def _all_of_vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+    """What comes with the vault, its notes and its sessions, if there is a vault."""
+    from zkchat.compose.paths import find_vault
+
+    try:
+        find_vault(environment, vault)
+    except UnconfirmedVault as error:
+        yield Finding("vault", "absent", error.message, error.hint)
+        return
+    yield from _errors_as_findings("trust", lambda: _trust(environment, vault))
+    yield from _errors_as_findings("vault", lambda: _vault(environment, vault))
+    yield from _errors_as_findings("sessions", lambda: _sessions(environment, vault))
 
 
 def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
@@ -183,7 +195,7 @@ def _models(environment: Environment, vault: Path | None, model: str | None) -> 
     from zkchat.compose.providers import provider_statuses
     from zkchat.compose.workspace import load_workspace
 
-    workspace = load_workspace(environment, vault, model=model)
+    workspace = load_workspace(environment, vault, model=model, needs_vault=False)
     yield from _errors_as_findings("model", lambda: _model(workspace))
     for status in provider_statuses(workspace):
         yield Finding(status.subject, "ok" if status.is_available else "absent", status.text)

@@ -58,13 +58,21 @@ class InteractiveChat:
     `completion.CompletionSource`, `surface.Questioner` and `background.ProgressObserver`.
     """
 
-    def __init__(self, io: CommandIO, options: conversation.ConversationOptions, view: PresenterOptions) -> None:
+    def __init__(
+        self,
+        io: CommandIO,
+        options: conversation.ConversationOptions,
+        view: PresenterOptions,
+        *,
+        first_message: str = "",
+    ) -> None:
         self.io = io
         self._environment = io.environment
         self._options = replace(options, user_interface=_ChatInterface(self))
         self._view = view
         self._name_cache = NameCache()
         self._is_prompting = False
+        self._first_message = first_message.strip()
         self._greeting = ChatGreeting(io, view)
         self._active = open_active_conversation(io, self._options, self)
         self._thinking = ThinkingToggle(self._active.opened.settings.ui.thinking)
@@ -72,15 +80,22 @@ class InteractiveChat:
 
     def run(self) -> None:
         try:
-            self._greeting.greet(
-                self._active, notes=self._count_notes(), width=self._prompt.width if self._prompt else None
-            )
+            if self._prompt is None:
+                self._refresh_index()
+            self._greeting.greet(self._active, width=self._prompt.width if self._prompt else None)
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
                 if self._prompt:
                     self._prompt.type_ahead(take_typed(self._environment.stdin))
                 self._converse()
         finally:
             self._active.close(self.io)
+
+    def _refresh_index(self) -> None:
+        """Refresh before the greeting, where nothing can be done while the user types."""
+        try:
+            self._active.refresh()
+        except (StorageError, VaultError) as error:
+            self.io.fail(error)
 
     def _converse(self) -> None:
         while True:
@@ -113,20 +128,6 @@ class InteractiveChat:
         before.close(self.io)
         self._greeting.announce_switch(before, following, to)
         self._greeting.print_state(following, is_new=not is_same)
-
-    def _count_notes(self) -> int:
-        """The number of notes. A vault that was indexed before is refreshed later, while the user types.
-
-        A vault that cannot be indexed does not end the chat.
-        """
-        opened = self._active.opened
-        try:
-            if self._prompt is None or not opened.library.note_count():
-                self._active.refresh()
-            return opened.library.note_count()
-        except (StorageError, VaultError) as error:
-            self.io.fail(error)
-            return 0
 
     def command_context(self) -> CommandContext:
         from zkchat.chat.session_items import SessionItems
@@ -212,13 +213,20 @@ class InteractiveChat:
                 self._active.opened.conversation.keep(message)
 
     async def read(self, initial: str) -> str:
+        first, self._first_message = self._first_message, ""
         if self._prompt is None:
-            return read_line(self.io, "you › ")
+            return self._show_line(first) if first else read_line(self.io, "you › ")
         self._is_prompting = True
         try:
-            return await self._prompt.read(initial)
+            return await self._prompt.read(first or initial, accept=bool(first))
         finally:
             self._is_prompting = False
+
+    def _show_line(self, text: str) -> str:
+        """Show a line where the user would have typed it."""
+        if self._environment.stdin_is_tty:
+            self.io.note(f"you › {text}")
+        return text
 
     async def ask(self, question: str) -> str:
         return read_line(self.io, question) if self._prompt is None else await self._prompt.ask(question)

@@ -1,24 +1,14 @@
-"""Reading a line or a yes from the terminal of a chat, beside its prompt."""
+"""Reading a line without editing it, where no prompt can be drawn."""
 
 import signal
 from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
 from zkchat.render.sanitize import sanitize_text
-from zkchat.repl.terminal_modes import echo_on
+from zkchat.render.terminal import can_edit_text
 
 if TYPE_CHECKING:
     from zkchat.environment import Environment
-
-
-class PromptIO(CommandIO):
-    """Echoes keys while it asks; otherwise the terminal of a chat does not."""
-
-    def confirm(self, question: str) -> bool:
-        if not self.environment.stdin_is_tty:
-            return False
-        with echo_on(self.environment.stdin):
-            return super().confirm(question)
 
 
 def read_line(io: CommandIO, prompt: str) -> str:
@@ -43,7 +33,4 @@ def read_line(io: CommandIO, prompt: str) -> str:
 
 def can_draw_prompt(environment: "Environment") -> bool:
     """Whether the terminal can be drawn on while the user types."""
-    from zkchat.render.terminal import can_move_cursor
-
-    is_terminal = environment.stdin_is_tty and environment.stdout_is_tty
-    return is_terminal and can_move_cursor(environment.variables) and not environment.variables.get("CI")
+    return environment.stdin_is_tty and environment.stdout_is_tty and can_edit_text(environment.variables)

@@ -23,17 +23,19 @@ from zkchat.cli import (
     rules,
     search,
     sessions,
+    start,
     trust,
     vault,
 )
-from zkchat.cli.common import CommandIO, command_io
+from zkchat.cli.common import CommandIO, command_io, current_io
 from zkchat.cli.help_layout import Section, use_layout
 from zkchat.cli.termination import Terminated
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
 
 EPILOG = """\
-Start here:          zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes
+Start here:          cd ~/notes && zkchat
+Ask one question:    zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes
 Ask an agent:        zkchat @research "What do my notes say about sleep?"
 Something is wrong?  zkchat doctor"""
 
@@ -43,7 +45,7 @@ app = typer.Typer(
     name="zkchat",
     help="Chat with your Markdown notes in the terminal, with sources and an honest picture of the context.",
     epilog=EPILOG,
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     # Plain help costs half the start-up time of help drawn with Rich.
@@ -61,11 +63,17 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def zkchat(
+    context: typer.Context,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Chat with your Markdown notes in the terminal, with sources and an honest picture of the context."""
+    """Chat with your Markdown notes in the terminal, with sources and an honest picture of the context.
+
+    In a vault, `zkchat` alone starts the chat.
+    """
+    if context.invoked_subcommand is None:
+        start.start(current_io())
 
 
 app.command(name="chat", rich_help_panel=Section.ASK)(chat.chat)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ app = typer.Typer(help="List the models there are, and fetch a small one.", invo
 
 
 @app.callback()
-def models(context: typer.Context, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def models(context: typer.Context, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show the model in use and the others there are, with their windows and whether they can use tools."""
     if context.invoked_subcommand:
         return
@@ -26,7 +26,7 @@ def models(context: typer.Context, vault: VaultOption = None, json_output: JsonO
     from zkchat.compose.workspace import load_workspace
 
     io = current_io()
-    workspace = load_workspace(io.environment, vault)
+    workspace = load_workspace(io.environment, vault, needs_vault=False)
     listings = list_models(workspace)
     named = user_named_models(workspace, listings.values())
     chosen, why = name_of_model(workspace, listings)

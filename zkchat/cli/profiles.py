@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import CommandIO
+from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.model.choices import Scope
 
 if TYPE_CHECKING:
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or the vault's.")]
 
 
-def profile_store(io: CommandIO, vault: "Path | None") -> "ProfileStore":
+def profile_store(io: CommandIO, vault: "Path | None", scope: Scope = "user") -> "ProfileStore":
+    """The files of the user, and those of the vault if there is one; to write into it, there has to be."""
     from zkchat.compose.paths import find_paths
     from zkchat.compose.profiles import ProfileStore
 
-    return ProfileStore(find_paths(io.environment, vault))
+    needs_vault = scope == "vault"
+    folder = confirmed_vault(io, vault) if needs_vault else vault
+    return ProfileStore(find_paths(io.environment, folder, needs_vault=needs_vault))
 
 
 def create(

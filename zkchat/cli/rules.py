@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from zkchat.cli import profiles
-from zkchat.cli.common import JsonOption, VaultOption, current_io
+from zkchat.cli.common import JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.profiles import ScopeOption
 from zkchat.model.choices import IncludeMode
 
@@ -16,7 +16,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The rule's na
 
 
 @app.command(name="list")
-def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """List the rules with their modes: the vault's and your own."""
     io = current_io()
     found = profiles.profile_store(io, vault).load()
@@ -33,7 +33,7 @@ def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
 
 
 @app.command()
-def show(name: NameArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
+def show(name: NameArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show a rule."""
     io = current_io()
     found = profiles.profile_store(io, vault).load()
@@ -59,7 +59,7 @@ def new(
         str, typer.Option("--description", metavar="TEXT", help="When it applies; read by `--include agent`.")
     ] = "",
     scope: ScopeOption = "user",
-    vault: VaultOption = None,
+    vault: SettingsVaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Make a rule.
@@ -73,7 +73,8 @@ def new(
     io = current_io()
     head = yaml.safe_dump({"include": include, "description": description}, allow_unicode=True, sort_keys=False)
     body = " ".join(text.split()) or "Write here what the answers should keep to."
-    made = profiles.create(io, profiles.profile_store(io, vault), scope, "rule", name, f"---\n{head}---\n{body}\n")
+    store = profiles.profile_store(io, vault, scope)
+    made = profiles.create(io, store, scope, "rule", name, f"---\n{head}---\n{body}\n")
     if json_output:
         io.json(parse_rule(made))
     else:

@@ -80,6 +80,17 @@ def vault_files(workspace: Workspace) -> "VaultFiles":
     return VaultFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
+def count_files_of_notes(workspace: Workspace, most: int) -> tuple[int, bool]:
+    """How many notes lie in the vault, and whether that is all: no more than so many files are looked at."""
+    from itertools import islice
+
+    from zkchat.model.note import FileStamp, is_note
+
+    seen = list(islice(vault_files(workspace).scan(), most + 1))
+    notes = sum(isinstance(found, FileStamp) and is_note(found.path) for found in seen[:most])
+    return notes, len(seen) <= most
+
+
 def local_folders_of(workspace: Workspace) -> "list[LocalFolder]":
     """What the entries of `privacy.local_only` mean in this vault."""
     from zkchat.vault.privacy.local_folders import local_folders

@@ -2,12 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zkchat.environment import Environment
-from zkchat.errors import VaultError
+from zkchat.errors import UnconfirmedVault, VaultError
+from zkchat.storage.known_vaults import KnownVaults
+
+if TYPE_CHECKING:
+    from zkchat.storage.folder_count import FolderCount
 
 MARKERS = (".zkchat", ".obsidian")
 """Folders that mark a vault."""
+MAX_NOTES_COUNTED = 10_000
 _FILE_SYSTEM_ROOT = Path("/")
 """Never a vault. On Windows no resolved path equals it: a whole drive there may well be one."""
 
@@ -34,9 +40,30 @@ class Paths:
         return str(self.vault)
 
 
-def find_paths(environment: Environment, vault: Path | None) -> Paths:
-    """Raises `VaultError` if the folder is not there. Works while the settings are broken."""
-    root = find_vault(environment, vault)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFolder:
+    """The folder that a command is about."""
+
+    path: Path
+    is_named: bool
+    """By the flag or by $ZKCHAT_VAULT."""
+    is_marked: bool
+    is_confirmed: bool
+    """Whether the user has said before that it is a vault."""
+    is_home: bool
+
+    @property
+    def is_vault(self) -> bool:
+        """A marker makes no vault of the home folder, where programs leave theirs unasked."""
+        return self.is_named or self.is_confirmed or (self.is_marked and not self.is_home)
+
+
+def find_paths(environment: Environment, vault: Path | None, *, needs_vault: bool = True) -> Paths:
+    """Raises `VaultError` if the folder is not there, and `UnconfirmedVault` if a vault is needed and it is none.
+
+    Works while the settings are broken.
+    """
+    root = find_vault(environment, vault) if needs_vault else find_folder(environment, vault).path
     return Paths(
         vault=root,
         user_config=environment.config_dir / "config.toml",
@@ -48,19 +75,69 @@ def find_paths(environment: Environment, vault: Path | None) -> Paths:
 
 
 def find_vault(environment: Environment, vault: Path | None) -> Path:
-    """The folder that was named, else the nearest marked parent of the current folder, else that folder itself."""
-    named = vault or (
-        Path(environment.variables["ZKCHAT_VAULT"]) if environment.variables.get("ZKCHAT_VAULT") else None
+    """The folder that was named, else the nearest parent of the current one that is marked or confirmed as a vault."""
+    found = find_folder(environment, vault)
+    if not found.is_vault:
+        raise unconfirmed(found)
+    return found.path
+
+
+def unconfirmed(found: FoundFolder) -> UnconfirmedVault:
+    """The error for a folder that is no vault."""
+    if found.is_home:
+        return UnconfirmedVault(
+            f"Your home folder {found.path} is not used as a vault unless you say so.",
+            hint="Name the folder of your notes: --vault FOLDER",
+        )
+    return UnconfirmedVault(
+        f"The folder {found.path} is not a vault yet.",
+        hint="To use it as one: --vault . (or name the folder of your notes: --vault FOLDER)",
     )
-    if named is None:
-        here = environment.cwd.resolve()
-        if not here.is_dir():
-            raise VaultError(
-                "The folder that zkchat was started in is not there any more.",
-                hint="Go to another one, or name the folder of your notes: --vault FOLDER",
-            )
-        marked = (folder for folder in (here, *here.parents) if any((folder / name).is_dir() for name in MARKERS))
-        named = next((folder for folder in marked if folder != _FILE_SYSTEM_ROOT), here)
+
+
+def find_folder(environment: Environment, vault: Path | None) -> FoundFolder:
+    """The same, or else the current folder, which is no vault. Raises `VaultError` if it is not there."""
+    variable = environment.variables.get("ZKCHAT_VAULT")
+    named = vault or (Path(variable) if variable else None)
+    known = known_vaults(environment)
+    if named is not None:
+        return _describe(environment, _existing(environment, named), known, is_named=True)
+    here = environment.cwd.resolve()
+    if not here.is_dir():
+        raise VaultError(
+            "The folder that zkchat was started in is not there any more.",
+            hint="Go to another one, or name the folder of your notes: --vault FOLDER",
+        )
+    around = (folder for folder in (here, *here.parents) if folder != _FILE_SYSTEM_ROOT)
+    candidates = (_describe(environment, folder, known, is_named=False) for folder in around)
+    nearest = next((candidate for candidate in candidates if candidate.is_vault), None)
+    return nearest or _describe(environment, _existing(environment, here), known, is_named=False)
+
+
+def count_notes(folder: Path) -> "FolderCount":
+    """How many notes and files a folder holds, up to a bound."""
+    from zkchat.storage import folder_count
+
+    return folder_count.count_notes(folder, max_notes=MAX_NOTES_COUNTED)
+
+
+def known_vaults(environment: Environment) -> KnownVaults:
+    """The folders that the user confirmed as vaults."""
+    return KnownVaults(environment.data_dir / "known-vaults.json")
+
+
+def _describe(environment: Environment, folder: Path, known: KnownVaults, *, is_named: bool) -> FoundFolder:
+    return FoundFolder(
+        path=folder,
+        is_named=is_named,
+        is_marked=any((folder / name).is_dir() for name in MARKERS),
+        is_confirmed=folder in known,
+        is_home=folder == environment.home.resolve(),
+    )
+
+
+def _existing(environment: Environment, named: Path) -> Path:
+    """A named folder without links in its path. Raises `VaultError` where it cannot be a vault."""
     wanted = environment.cwd / _at_home(named, environment.home)
     try:
         root = wanted.resolve()

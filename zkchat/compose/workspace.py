@@ -31,7 +31,9 @@ class Workspace:
         return replace(self, loaded=load_settings(self.environment, self.paths, model=model, agent=agent))
 
 
-def load_workspace(environment: Environment, vault: Path | None, *, model: str | None = None) -> Workspace:
-    """Raises `VaultError` where there is no such folder, and `ConfigError` for settings that cannot be used."""
-    paths = find_paths(environment, vault)
+def load_workspace(
+    environment: Environment, vault: Path | None, *, model: str | None = None, needs_vault: bool = True
+) -> Workspace:
+    """Raises `VaultError` where there is no such vault, and `ConfigError` for settings that cannot be used."""
+    paths = find_paths(environment, vault, needs_vault=needs_vault)
     return Workspace(environment, paths, load_settings(environment, paths, model=model))

@@ -22,11 +22,22 @@ _UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("min
 
 
 def greeting(
-    *, vault: str, notes: int, model: ModelInfo, session: Session | None, last: Session | None, now: datetime
+    *,
+    vault: str,
+    notes: int,
+    has_more_notes: bool = False,
+    model: ModelInfo,
+    session: Session | None,
+    last: Session | None,
+    now: datetime,
 ) -> list[str]:
-    """At most four lines. `session` is the one that is resumed, `last` one that could be."""
+    """At most four lines. `session` is the one that is resumed, `last` one that could be.
+
+    With `has_more_notes`, there are more notes than were counted.
+    """
     chosen = f"{model.name} (no model: your notes are quoted)" if model.needs_notes else model.name
-    lines = [sanitize_line(f"zkchat · {vault} · {counted(notes, 'note')} · {chosen}")]
+    count = f"{'more than ' * has_more_notes}{counted(notes, 'note')}"
+    lines = [sanitize_line(f"zkchat · {vault} · {count} · {chosen}")]
     if session:
         lines.append(
             f"Going on in {_titled(session)}, {counted(session.message_count, 'message')}. /history shows them all."

@@ -134,9 +134,12 @@ class Prompt:
     def width(self) -> int:
         return self._session.output.get_size().columns
 
-    async def read(self, text: str = "") -> str:
-        """Prompt for a message, with `text` to begin with. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C."""
-        typed = await self._session.prompt_async(default=text)
+    async def read(self, text: str = "", *, accept: bool = False) -> str:
+        """Prompt for a message, with `text` to begin with; with `accept`, that is the message.
+
+        Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C.
+        """
+        typed = await self._session.prompt_async(default=text, accept_default=accept)
         return self._pastes.expand(typed)
 
     def type_ahead(self, keys: str) -> None:

@@ -1,4 +1,4 @@
-"""Echo of the terminal: what is typed while an answer streams is kept for the next prompt and not shown."""
+"""Modes of the terminal: what is typed while nobody reads it is not shown, and kept for the next prompt."""
 
 import os
 import sys
@@ -8,30 +8,39 @@ from typing import Final, TextIO
 
 _MAX_TYPED: Final = 65_536
 """Bytes; a terminal holds fewer."""
+_REST_OF_CHARACTER_SECONDS: Final = 0.05
 
 
 @contextmanager
 def echo_off(terminal: TextIO) -> Iterator[None]:
-    """Buffer keys for the next reader without showing them. Ctrl-C still works."""
+    """Buffer keys for the next reader without showing them, Enter as Enter. Ctrl-C still works."""
     with _line_mode(terminal, enabled=False):
         yield
 
 
 @contextmanager
 def echo_on(terminal: TextIO) -> Iterator[None]:
-    """Let the user type a line, and discard what was typed before."""
+    """Let the user type a line, and discard what was typed before: it was not meant for this."""
     with _line_mode(terminal, enabled=True):
         yield
 
 
 def take_typed(terminal: TextIO) -> str:
     """The keys that wait to be read, with the Enter that the terminal has made a line feed as the Enter it was."""
-    import select
-
-    keyboard = _descriptor(terminal)
-    if keyboard is None or sys.platform == "win32" or not select.select([keyboard], [], [], 0)[0]:
+    keyboard = None if sys.platform == "win32" else _descriptor(terminal)
+    if keyboard is None:
         return ""
-    return os.read(keyboard, _MAX_TYPED).decode("utf-8", "replace").replace("\n", "\r")
+    from codecs import getincrementaldecoder
+    from select import select
+
+    decoder = getincrementaldecoder("utf-8")("replace")
+    text, left = "", _MAX_TYPED
+    while left and select([keyboard], [], [], _REST_OF_CHARACTER_SECONDS if decoder.getstate()[0] else 0)[0]:
+        if not (piece := os.read(keyboard, left)):
+            break
+        left -= len(piece)
+        text += decoder.decode(piece)
+    return (text + decoder.decode(b"", final=True)).replace("\n", "\r")
 
 
 @contextmanager
@@ -43,7 +52,11 @@ def _line_mode(terminal: TextIO, *, enabled: bool) -> Iterator[None]:
         return
     import termios
 
-    before = termios.tcgetattr(keyboard)
+    try:
+        before = termios.tcgetattr(keyboard)
+    except termios.error:  # no terminal
+        yield
+        return
     shown = termios.ECHO | termios.ICANON
     local = before[3] | shown if enabled else before[3] & ~shown
     # Where keys wait for the prompt, Enter must not become Ctrl-J, which begins a new line there.
@@ -58,8 +71,8 @@ def _line_mode(terminal: TextIO, *, enabled: bool) -> Iterator[None]:
 
 
 def _descriptor(terminal: TextIO) -> int | None:
-    """The file descriptor; None for a stream in memory."""
+    """The file descriptor; None for a stream in memory or a closed one."""
     try:
         return terminal.fileno()
-    except OSError:
+    except (OSError, ValueError):  # a closed one
         return None

@@ -30,6 +30,11 @@ LINK_ERRORS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
+def is_left_out(name: str) -> bool:
+    """Whether a file or folder of this name is never indexed, whatever the settings."""
+    return name[0] == "." or name in _EXCLUDED_FOLDERS
+
+
 class VaultFiles:
     """Implements `ports.NoteFiles` for a folder."""
 
@@ -106,7 +111,7 @@ class VaultFiles:
         return not any(self._is_excluded(part, "/".join(parts[: depth + 1])) for depth, part in enumerate(parts))
 
     def _is_excluded(self, name: str, path: str) -> bool:
-        return name[0] == "." or name in _EXCLUDED_FOLDERS or self._exclude.match(path)
+        return is_left_out(name) or self._exclude.match(path)
 
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         by_folder: dict[str, list[str]] = {}

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.compose.paths import find_vault
-from zkchat.errors import VaultError
+from zkchat.compose.paths import find_paths, find_vault
+from zkchat.errors import UnconfirmedVault, VaultError
 
 pytestmark = pytest.mark.skipif(os.sep != "/", reason="the root of a drive may be a vault")
 
@@ -21,3 +21,32 @@ def test_a_marker_at_the_root_of_the_file_system_is_passed_over(world: World, mo
     is_dir = Path.is_dir
     monkeypatch.setattr(Path, "is_dir", lambda path: str(path) == "/.obsidian" or is_dir(path))
     assert find_vault(world.environment(), None) == world.vault.resolve()
+
+
+def test_a_vault_is_named_or_marked_or_confirmed_or_has_such_a_parent(world: World) -> None:
+    inside = world.root / "folder" / "inside"
+    inside.mkdir(parents=True)
+    with pytest.raises(UnconfirmedVault, match="is not a vault yet"):
+        find_vault(world.environment(cwd=inside), None)
+    assert find_paths(world.environment(cwd=inside), None, needs_vault=False).vault == inside
+    assert find_vault(world.environment(cwd=inside), Path("..")) == inside.parent
+    world.confirm(world.root)
+    assert find_vault(world.environment(cwd=inside), None) == world.root
+    (inside.parent / ".obsidian").mkdir()
+    assert find_vault(world.environment(cwd=inside), None) == inside.parent
+    world.confirm(inside)
+    assert find_vault(world.environment(cwd=inside), None) == inside
+    world.variables["ZKCHAT_VAULT"] = str(world.vault)
+    assert find_vault(world.environment(cwd=inside), None) == world.vault
+
+
+def test_a_marker_makes_no_vault_of_the_home_folder(world: World) -> None:
+    notes = world.home / "notes"
+    for folder in (world.home / ".obsidian", notes):
+        folder.mkdir()
+    for here in (world.home, notes):
+        with pytest.raises(UnconfirmedVault, match=str(here)):
+            find_vault(world.environment(cwd=here), None)
+    assert find_vault(world.environment(), world.home) == world.home
+    world.confirm(world.home)
+    assert find_vault(world.environment(cwd=notes), None) == world.home

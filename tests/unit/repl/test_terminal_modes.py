@@ -20,7 +20,10 @@ class Keyboard:
         self.stream: TextIO = os.fdopen(os.dup(self._end), encoding="utf-8")
 
     def type(self, text: str) -> None:
-        os.write(self._hand, text.encode())
+        self.type_bytes(text.encode())
+
+    def type_bytes(self, keys: bytes) -> None:
+        os.write(self._hand, keys)
 
     def has_arrived(self) -> bool:
         """Whether what was typed is there to be read, which takes the terminal a moment."""
@@ -95,3 +98,21 @@ def test_what_was_typed_before_is_taken_with_its_enter(keyboard: Keyboard) -> No
         assert take_typed(keyboard.stream) == "early\rand half"
         assert take_typed(keyboard.stream) == ""
     assert take_typed(io.StringIO("typed\n")) == ""
+
+
+def test_what_was_typed_before_and_after_the_switch_is_read_at_once_with_enter_as_enter(keyboard: Keyboard) -> None:
+    keyboard.type("first\nhalf ")
+    assert keyboard.seen == "first\r\nhalf "
+    with echo_off(keyboard.stream):
+        keyboard.type("ä line\rlast")
+        assert keyboard.seen == ""
+        assert take_typed(keyboard.stream) == "first\rhalf ä line\rlast"
+        assert take_typed(keyboard.stream) == ""
+    assert take_typed(io.StringIO("typed\n")) == ""
+
+
+def test_bytes_that_are_no_text_are_replaced_and_not_waited_for(keyboard: Keyboard) -> None:
+    with echo_off(keyboard.stream):
+        keyboard.type_bytes(b"a\xe4")
+        assert keyboard.has_arrived()
+        assert take_typed(keyboard.stream) == "a\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,175 @@
+"""A folder becomes a vault only after a yes, and before it nothing is written there, by any command."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.core import TyperArgument, TyperGroup
+
+from tests.support.world import Result, World
+from zkchat.cli.main import app
+from zkchat.errors import ExitCode
+
+READ_NOTES = (
+    ("ask", "What is sleep?"),
+    ("search", "sleep"),
+    ("index",),
+    ("links", "Sleep"),
+    ("vault", "status"),
+    ("sessions", "list"),
+    ("memory", "add", "I like tea."),
+    ("trust", "--yes"),
+    ("chat",),
+    ("config", "set", "ui.color", "never", "--scope", "vault"),
+    ("agent", "new", "editor", "--scope", "vault"),
+    ("rules", "new", "Dates", "--scope", "vault"),
+)
+NEED_NO_VAULT = (
+    ("config", "show"),
+    ("config", "path"),
+    ("config", "set", "ui.color", "never"),
+    ("agent", "list"),
+    ("agent", "new", "editor"),
+    ("rules", "list"),
+    ("models",),
+    ("doctor",),
+    (),
+)
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> World:
+    """In a folder of notes that was never used with zkchat."""
+    world = World(tmp_path, confirms_vault=False)
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    return world
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def calls(command: Any, *words: str) -> Iterator[list[str]]:
+    """Every command of the command line, with something for each argument that has to be there."""
+    if not isinstance(command, TyperGroup) or command.invoke_without_command:
+        yield [*words, *("1" for each in command.params if isinstance(each, TyperArgument) and each.required)]
+    if isinstance(command, TyperGroup):
+        for name, each in command.commands.items():
+            yield from calls(each, *words, name)
+
+
+def test_no_command_writes_into_a_folder_that_nobody_confirmed(stranger: World) -> None:
+    before = listing(stranger.vault)
+    every = list(calls(typer.main.get_command(app)))
+    assert len(every) > 40
+    for arguments in every:
+        result = stranger.run(*arguments, stdin="")
+        assert result.code != ExitCode.BUG, (arguments, result.err)
+        assert listing(stranger.vault) == before, arguments
+
+
+@pytest.mark.parametrize("command", READ_NOTES, ids=" ".join)
+def test_without_a_terminal_a_sentence_tells_the_way_out(stranger: World, command: tuple[str, ...]) -> None:
+    result = stranger.run(*command, stdin="")
+    assert (result.code, result.out) == (ExitCode.VAULT, "")
+    assert result.err == (
+        f"zkchat: The folder {stranger.vault} is not a vault yet.\n"
+        "        To use it as one: --vault . (or name the folder of your notes: --vault FOLDER)\n"
+    )
+
+
+@pytest.mark.parametrize("command", NEED_NO_VAULT, ids=" ".join)
+def test_what_needs_no_vault_asks_for_none(stranger: World, command: tuple[str, ...]) -> None:
+    result = stranger.run(*command, terminal=True)
+    assert result.code == ExitCode.OK, result.err
+    assert "[y/N]" not in result.err
+    assert listing(stranger.vault) == ["Sleep.md"]
+
+
+def search(world: World, typed: str, *more: str, cwd: Path | None = None) -> Result:
+    return world.run("search", "seven hours", *more, typed=typed, terminal=True, cwd=cwd)
+
+
+def test_a_yes_is_remembered_and_asked_for_once(stranger: World) -> None:
+    declined = search(stranger, "\n")
+    assert declined.code == ExitCode.VAULT
+    assert f"Use {stranger.vault} (1 note) as a vault? [y/N]" in declined.err
+    assert "is not a vault yet" in declined.err
+    agreed = search(stranger, "y\n")
+    assert agreed.code == ExitCode.OK
+    assert "Sleep.md" in agreed.out
+    inside = stranger.vault / "inside"
+    inside.mkdir()
+    again = search(stranger, "", cwd=inside)
+    assert again.code == ExitCode.OK
+    assert "[y/N]" not in again.err
+    assert listing(stranger.vault) == ["Sleep.md", "inside"]
+
+
+def test_naming_a_folder_is_a_yes(stranger: World) -> None:
+    assert search(stranger, "", "--vault", ".").code == ExitCode.OK
+    assert stranger.run("search", "seven hours", stdin="").code == ExitCode.OK
+    other = stranger.root / "other"
+    other.mkdir()
+    stranger.variables["ZKCHAT_VAULT"] = str(other)
+    assert stranger.run("index", stdin="", cwd=stranger.root).code == ExitCode.OK
+    del stranger.variables["ZKCHAT_VAULT"]
+    assert stranger.run("index", stdin="", cwd=other).code == ExitCode.VAULT
+
+
+@pytest.mark.parametrize("marker", [".obsidian", ".zkchat"])
+def test_a_marked_folder_is_not_asked_about(stranger: World, marker: str) -> None:
+    (stranger.vault / marker).mkdir()
+    result = search(stranger, "")
+    assert result.code == ExitCode.OK
+    assert "[y/N]" not in result.err
+
+
+def test_the_home_folder_is_asked_about_even_if_it_is_marked_or_named(stranger: World) -> None:
+    (stranger.home / ".obsidian").mkdir()
+    (stranger.home / "Tea.md").write_text("Tea for seven hours.\n")
+    (stranger.home / "tea.png").write_text("")
+    question = f"Use your home folder {stranger.home} (1 note among 2 files) as a vault? [y/N]"
+    for named in ((), ("--vault", str(stranger.home))):
+        declined = search(stranger, "n\n", *named, cwd=stranger.home)
+        assert declined.code == ExitCode.VAULT
+        assert question in declined.err
+    unasked = stranger.run("search", "tea", stdin="", cwd=stranger.home)
+    assert unasked.code == ExitCode.VAULT
+    assert "Your home folder" in unasked.err
+    named_elsewhere = stranger.run("search", "tea", "--vault", str(stranger.home), stdin="", cwd=stranger.vault)
+    assert named_elsewhere.code == ExitCode.OK
+    assert "is used as a vault, as you named it" in named_elsewhere.err
+    assert search(stranger, "", cwd=stranger.home).code == ExitCode.OK
+
+
+def test_a_large_folder_is_not_counted_to_its_end(stranger: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zkchat.compose.paths.MAX_NOTES_COUNTED", 3)
+    for number in range(9):
+        stranger.note(f"{number}.md", "")
+    assert "(more than 3 notes) as a vault?" in search(stranger, "n\n").err
+
+
+def test_where_the_answer_cannot_be_kept_the_command_goes_on(stranger: World) -> None:
+    stranger.block(".local")
+    result = search(stranger, "y\n")
+    assert result.code == ExitCode.OK
+    assert "Your answer could not be kept" in result.err
+    assert "Sleep.md" in result.out
+
+
+def test_doctor_says_that_the_folder_is_no_vault(stranger: World) -> None:
+    result = stranger.run("doctor", stdin="")
+    assert result.code == ExitCode.OK
+    assert f"· vault      The folder {stranger.vault} is not a vault yet." in result.out
+
+
+def test_a_sentence_of_the_api_tells_the_same(stranger: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from zkchat import api
+
+    monkeypatch.setenv("HOME", str(stranger.home))
+    monkeypatch.chdir(stranger.vault)
+    with pytest.raises(api.VaultError, match="is not a vault yet"), api.open_vault():
+        pass

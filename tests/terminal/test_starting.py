@@ -1,0 +1,92 @@
+"""Starting at a real terminal: the question about a new vault, `zkchat` alone, and keys that are typed early."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.ptys import Terminal
+from tests.support.world import World
+from tests.terminal.test_signals import ON_AT_START
+
+QUOTE = {"ZKCHAT_MODEL": "quote"}
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> World:
+    world = World(tmp_path, confirms_vault=False)
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    return world
+
+
+def start(world: World, *command: str, cwd: Path | None = None) -> Terminal:
+    return Terminal(world, command=command, cwd=cwd or world.vault, variables=QUOTE, width=160)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("keys", "code", "said"),
+    [("n\r", 4, "is not a vault yet"), ("\x04", 4, "is not a vault yet"), ("\x03", 130, "^C")],
+    ids=["no", "Ctrl-D", "Ctrl-C"],
+)
+def test_anything_but_yes_leaves_the_folder_alone(stranger: World, keys: str, code: int, said: str) -> None:
+    terminal = start(stranger, "chat")
+    terminal.wait_for(f"Use {stranger.vault} (1 note) as a vault? [y/N]")
+    terminal.type(keys)
+    assert terminal.finish() == code
+    assert said in terminal.text
+    assert terminal.modes_at_end & ON_AT_START == ON_AT_START
+    assert names(stranger.vault) == {"Sleep.md"}
+
+
+def test_after_a_yes_the_chat_starts_and_from_then_on_zkchat_alone_does(stranger: World) -> None:
+    terminal = start(stranger)
+    assert terminal.finish() == 0
+    assert "zkchat chat --vault" in terminal.text
+
+    terminal = start(stranger, "chat", "How many hours", "do adults need?")
+    terminal.wait_for("as a vault? [y/N]")
+    assert names(stranger.vault) == {"Sleep.md"}
+    terminal.type("y\r")
+    terminal.wait_for("you › How many hours do adults need?", "seven hours")
+    terminal.wait_for_prompt()
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+    assert names(stranger.vault) == {"Sleep.md", ".zkchat"}
+
+    terminal = start(stranger)
+    terminal.wait_for_prompt()
+    assert "[y/N]" not in terminal.text
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+
+
+def test_the_home_folder_is_asked_about_with_the_number_of_its_files(stranger: World) -> None:
+    (stranger.home / ".obsidian").mkdir()
+    (stranger.home / "tea.png").write_text("")
+    terminal = start(stranger, "search", "tea", cwd=stranger.home)
+    terminal.wait_for(f"Use your home folder {stranger.home} (0 notes among 1 file) as a vault? [y/N]")
+    terminal.type("n\r")
+    assert terminal.finish() == 4
+    assert ".zkchat" not in names(stranger.home)
+
+
+def test_keys_that_are_typed_before_the_prompt_arrive_in_it(world: World) -> None:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    terminal = start(world)
+    terminal.type("How many hours do adults need?\rand then ä")
+    terminal.wait_for("seven hours", "you › and then ä")
+    assert terminal.text.index("zkchat · vault") < terminal.text.index("you › How many hours do adults need?")
+    terminal.type(" more\x15\x04")
+    assert terminal.finish() == 0
+    assert terminal.modes_at_end & ON_AT_START == ON_AT_START
+
+
+def test_keys_that_are_typed_before_the_question_do_not_answer_it(stranger: World) -> None:
+    terminal = start(stranger, "chat")
+    terminal.type("y\r")
+    terminal.wait_for("as a vault? [y/N]")
+    terminal.type("n\r")
+    assert terminal.finish() == 4

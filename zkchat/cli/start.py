@@ -1,0 +1,29 @@
+"""`zkchat` alone: the chat in a vault, a short help elsewhere."""
+
+from typing import Final
+
+from zkchat.cli.chat import chat
+from zkchat.cli.common import CommandIO
+from zkchat.cli.vault_consent import confirmed_vault, is_in_vault
+
+HELP: Final = """\
+Usage: zkchat COMMAND [OPTIONS]
+
+Chat with your Markdown notes:
+  zkchat chat --vault ~/notes
+Ask one question:
+  zkchat ask "What is compost?" --vault ~/notes
+All commands:
+  zkchat --help
+
+In a folder of notes with .obsidian/ or .zkchat/ in it, or that you
+have confirmed, `zkchat` alone starts the chat."""
+
+
+def start(io: CommandIO) -> None:
+    """Start the chat where somebody sits at a terminal in a vault."""
+    environment = io.environment
+    if environment.stdin_is_tty and environment.stdout_is_tty and is_in_vault(environment):
+        chat(vault=confirmed_vault(io, None))
+    else:
+        io.out(HELP)

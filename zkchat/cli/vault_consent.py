@@ -1,0 +1,85 @@
+"""The user's consent that a folder is a vault: asked for once, before anything is read of it or written into it."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.cli.common import CommandIO
+from zkchat.errors import StorageError
+from zkchat.model.text import counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from zkchat.compose.paths import FoundFolder
+    from zkchat.environment import Environment
+
+
+def confirmed_vault(io: CommandIO, vault: "Path | None") -> "Path | None":
+    """The vault as it was named, or the current folder once the user has agreed.
+
+    Raises `UnconfirmedVault` where the answer is no, or nobody is there to be asked. `--vault` and `$ZKCHAT_VAULT` say
+    yes, for the home folder aloud.
+    """
+    from zkchat.compose.paths import find_folder, unconfirmed
+
+    found = find_folder(io.environment, vault)
+    if found.is_vault and (found.is_confirmed or not found.is_home):
+        if vault and not (found.is_marked or found.is_confirmed):
+            _remember(io, found)
+        return vault
+    if _can_ask(io.environment):
+        if not _ask(io, found):
+            raise unconfirmed(found)
+    elif found.is_named:
+        io.note(f"Your home folder {found.path} is used as a vault, as you named it.")
+    else:
+        raise unconfirmed(found)
+    if problem := _remember(io, found):
+        io.note(f"Your answer could not be kept, so you will be asked again. {problem}")
+    return found.path
+
+
+def is_in_vault(environment: "Environment") -> bool:
+    """Whether a command that is started here and names no folder has a vault."""
+    from zkchat.compose.paths import find_folder
+    from zkchat.errors import VaultError
+
+    try:
+        return find_folder(environment, None).is_vault
+    except VaultError:
+        return False
+
+
+def _can_ask(environment: "Environment") -> bool:
+    return environment.stdin_is_tty and environment.stderr_is_tty
+
+
+def _ask(io: CommandIO, found: "FoundFolder") -> bool:
+    folder = f"your home folder {found.path}" if found.is_home else str(found.path)
+    return io.confirm(f"Use {folder} ({_content(found)}) as a vault?")
+
+
+def _content(found: "FoundFolder") -> str:
+    """How many notes there are; of the home folder also how many files."""
+    from zkchat.compose.paths import MAX_NOTES_COUNTED, count_notes
+
+    count = count_notes(found.path)
+    if count.notes > MAX_NOTES_COUNTED:
+        notes = f"more than {counted(MAX_NOTES_COUNTED, 'note')}"
+    else:
+        notes = f"{'' if count.is_complete else 'at least '}{counted(count.notes, 'note')}"
+    return f"{notes} among {_files(count.files, count.is_complete)}" if found.is_home else notes
+
+
+def _files(number: int, is_complete: bool) -> str:
+    return f"{'' if is_complete else 'more than '}{counted(number, 'file')}"
+
+
+def _remember(io: CommandIO, found: "FoundFolder") -> str:
+    """Remember that a folder is a vault; why that was not possible, if it was not."""
+    from zkchat.compose.paths import known_vaults
+
+    try:
+        known_vaults(io.environment).add(found.path)
+    except StorageError as error:
+        return error.message
+    return ""
