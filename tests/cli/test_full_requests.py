@@ -113,16 +113,30 @@ def test_the_sections_on_the_question_are_chosen(tmp_path: Path) -> None:
     assert "The roof will be green slate." in server.chats[0]["messages"][-1]["content"]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_pinned_message_stays_word_for_word_with_its_answer(tmp_path: Path, strategy: str) -> None:
-    pinned = "Remember that the berth is number 17, on the north quay."
-    with RecordingServer(2_048, has_tools=False) as server:
+PINNED = {english: "Remember that the berth is number 17, on the north quay.", chinese: "请记住泊位是十七号，在北码头。"}
+
+
+@pytest.mark.parametrize("write", PINNED)
+@pytest.mark.parametrize(
+    ("strategy", "window", "has_tools"),
+    [
+        *((strategy, WINDOWS[0], False) for strategy in STRATEGIES),
+        *(("summarize", window, has_tools) for window in WINDOWS[1:] for has_tools in (False, True)),
+        ("hybrid", WINDOWS[0], True),
+        ("discard", WINDOWS[1], True),
+    ],
+)
+def test_a_pinned_message_stays_word_for_word_with_its_answer(
+    tmp_path: Path, strategy: str, window: int, has_tools: bool, write: Any
+) -> None:
+    pinned = PINNED[write]
+    with RecordingServer(window, has_tools=has_tools) as server:
         world = world_of(tmp_path, server, ZKCHAT_CONTEXT__STRATEGY=strategy)
         world.run("ask", pinned)
         session = world.run("sessions", "list", "--json").json[0]["id"]
         assert world.run("sessions", "pin", session, "1").code == 0
-        for number in range(8):
-            assert world.run("ask", f"{english(350)} Part {number}?", "-c").code == 0
+        for number in range(4):
+            assert world.run("ask", f"{write(window // 4)} {number}?", "-c").code == 0
     for body in server.chats:
         contents = [message["content"] for message in body["messages"]]
         assert any(pinned in content for content in contents)
@@ -130,7 +144,7 @@ def test_a_pinned_message_stays_word_for_word_with_its_answer(tmp_path: Path, st
         assert order[0] == order[-1] == "user"
         assert all({one, other} == {"user", "assistant"} for one, other in pairwise(order))
     assert len(server.chats[-1]["messages"]) < 10
-    assert max(sizes(server)) <= 2_048 - RESERVE
+    assert max(sizes(server)) <= window - RESERVE
 
 
 def test_pins_that_do_not_fit_together_are_named(tmp_path: Path) -> None:
