@@ -142,6 +142,7 @@ class RequestBuilder:
         whole = self.assemble(plan)
         if self._info.needs_notes or not is_full(whole.usage, whole.budget):
             return whole  # one that only quotes has no window
+        complete, plan = plan, plan.without(self._spare_tools(plan))
         for attempt in range(MAX_COMPACTIONS):
             assembled = self._without_extras(plan)
             fits = assembled.usage.total - _summary_tokens(assembled) <= assembled.budget.cap
@@ -158,10 +159,25 @@ class RequestBuilder:
             await self.compactor.run(assembled, found, emit)
             for warning in self._shortened(found, known):
                 await emit(warning)
-        assembled = self._filled(plan)
+        assembled = self._filled(complete, spare=[each for each in complete.items if each not in plan.items])
         if assembled.usage.total > assembled.budget.cap:
             raise _too_full(assembled.usage.total, assembled.budget)
         return assembled
+
+    def _spare_tools(self, plan: RequestPlan) -> list[PromptItem]:
+        """The tools beside the core ones, where the question or a pinned message would be cut for them."""
+        assembled = self._without_extras(plan)
+        if not is_full(assembled.usage, assembled.budget):
+            return []
+        try:
+            found = self.plan_compaction(assembled)
+        except UsageError:
+            is_cut = True
+        else:
+            is_cut = found is not None and (bool(found.unpinned) or self._cuts_question(found, assembled))
+        kept = {*self.planner.core, READ_ATTACHMENT}
+        tools = [each for each in plan.items if each.item.type == "tool" and each.item.include == "always"]
+        return [each for each in tools if each.item.name not in kept] if is_cut else []
 
     def _cuts_question(self, found: CompactionPlan, assembled: AssembledRequest) -> bool:
         """Whether a compaction leaves less of the last question than its own words."""
@@ -176,14 +192,14 @@ class RequestBuilder:
         is_over = is_full(assembled.usage, assembled.budget)
         return self.assemble(plan.without(extras)) if is_over and extras else assembled
 
-    def _filled(self, plan: RequestPlan) -> AssembledRequest:
+    def _filled(self, plan: RequestPlan, spare: Collection[PromptItem]) -> AssembledRequest:
         """The request with as much as fits of what may be left out: the summary first, then memory, recalled messages,
-        and what the message calls for."""
+        what the message calls for, and spare tools."""
         whole = self.assemble(plan)
         cap = whole.budget.cap
         if whole.usage.total <= cap:
             return whole
-        optional = sorted((each for each in plan.items if _rank(each)), key=_rank)
+        optional = [*sorted((each for each in plan.items if _rank(each)), key=_rank), *spare]
         least = self.assemble(replace(plan.without(optional), omits_summary=True))
         room, scale = cap - least.usage.total, least.usage.total / least.usage.counted
         summary = _summary_tokens(whole)

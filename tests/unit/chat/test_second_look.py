@@ -337,7 +337,7 @@ def test_what_does_not_fit_a_second_time_is_left_at_the_first_answer(library: Li
         tools=0.2,
         messages=0.6,
     )
-    events = events_of(talk.say(f"{QUESTION} {'Tell me all of it. ' * 190}"))
+    events = events_of(talk.say(f"{QUESTION} {'Tell me all of it. ' * 208}"))
     assert answer_of(events).text == UNFOUNDED
     assert any("It could not be asked again. The context is full" in getattr(event, "text", "") for event in events)
 
