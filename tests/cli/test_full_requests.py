@@ -113,7 +113,10 @@ def test_the_sections_on_the_question_are_chosen(tmp_path: Path) -> None:
     assert "The roof will be green slate." in server.chats[0]["messages"][-1]["content"]
 
 
-PINNED = {english: "Remember that the berth is number 17, on the north quay.", chinese: "请记住泊位是十七号，在北码头。"}
+PINNED = {
+    english: "Remember that the berth is number 17, on the north quay.",
+    chinese: "请记住泊位是十七号，在北码头。",
+}
 
 
 @pytest.mark.parametrize("write", PINNED)
