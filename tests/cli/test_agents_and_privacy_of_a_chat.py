@@ -64,7 +64,7 @@ def test_the_agent_that_was_named_answers_also_when_the_session_goes_on(world: W
     world.run("ask", "And then?", "--continue", "--agent", "writer", "--model", model)
     world.run("ask", "And then?", "--continue", "--model", model)
     assert record(world)["agent"] == "writer"
-    assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["Hello!"]
+    assert [session["title"] for session in world.run("sessions", "list", "--all", "--json").json] == ["Hello!"]
 
 
 def test_an_agent_that_is_not_there_is_answered_with_the_nearest(world: World, model: str) -> None:
@@ -72,7 +72,7 @@ def test_an_agent_that_is_not_there_is_answered_with_the_nearest(world: World, m
     assert result.code != 0
     assert "There is no agent 'reserch'." in result.err
     assert "research" in result.err
-    assert world.run("sessions", "list", "--json").json == []
+    assert world.run("sessions", "list", "--all", "--json").json == []
 
 
 def test_the_settings_of_an_agent_count_for_its_conversations(world: World, model: str) -> None:

@@ -255,7 +255,7 @@ def test_a_failing_model_keeps_the_question_and_what_arrived(slept: World) -> No
     assert result.code == ExitCode.MODEL
     assert result.out.strip() == "It is"
     assert "The server fell over." in result.err
-    (session,) = slept.run("sessions", "list", "--json").json
+    (session,) = slept.run("sessions", "list", "--all", "--json").json
     shown = json.dumps(slept.run("sessions", "show", session["id"], "--json").json)
     assert "What is it?" in shown
     assert '"unfinished"' in shown
@@ -289,7 +289,7 @@ def test_a_model_cannot_read_outside_the_vault(slept: World) -> None:
         [{"tool": "read_document", "arguments": {"relative_path": "../secret.md"}}], [{"text": "done"}]
     )
     slept.run("ask", "x", "--model", model)
-    session = slept.run("sessions", "list", "--json").json[0]["id"]
+    session = slept.run("sessions", "list", "--all", "--json").json[0]["id"]
     assert "the secret" not in slept.run("sessions", "show", session, "--json").out
 
 
@@ -308,7 +308,7 @@ def test_a_read_only_vault_works(slept: World) -> None:
     # Root may write everywhere, so the marker's place is taken by a file instead of a folder.
     (slept.vault / ".zkchat").write_text("")
     assert slept.run("ask", "How many hours of sleep do adults need?").code == 0
-    assert len(slept.run("sessions", "list", "--json").json) == 1
+    assert len(slept.run("sessions", "list", "--all", "--json").json) == 1
 
 
 @pytest.mark.parametrize("question", ["[/INST] [bold]x", "\x1b]0;evil\x07sleep hours", "[[" * 500, "", "   "])
@@ -331,7 +331,7 @@ def test_the_demo_of_the_readme_answers(world: World) -> None:
 def test_a_question_stays_when_there_is_no_model_to_answer_it(slept: World, model: str) -> None:
     slept.variables["OPENAI_API_KEY"] = ""
     assert slept.run("ask", "How long?", "--model", model, "--private", stdin="And why?").code != 0
-    (session,) = slept.run("sessions", "list", "--json").json
+    (session,) = slept.run("sessions", "list", "--all", "--json").json
     assert session["title"] == "How long? And why?"
     shown = slept.run("sessions", "show", session["id"]).out
     assert "How long?\n\nAnd why?" in shown
@@ -339,7 +339,7 @@ def test_a_question_stays_when_there_is_no_model_to_answer_it(slept: World, mode
 
 def test_a_question_stays_when_there_are_no_notes(world: World) -> None:
     assert world.run("ask", "How long?", "--model", "quote").code == ExitCode.VAULT
-    (session,) = world.run("sessions", "list", "--json").json
+    (session,) = world.run("sessions", "list", "--all", "--json").json
     assert (session["title"], session["message_count"]) == ("How long?", 1)
 
 

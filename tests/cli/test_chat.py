@@ -48,7 +48,7 @@ def result(code: int, out: object, err: object) -> Result:
 
 
 def sessions(world: World) -> list[dict[str, object]]:
-    listed = world.run("sessions", "list", "--json").json
+    listed = world.run("sessions", "list", "--all", "--json").json
     assert isinstance(listed, list)
     return listed
 

@@ -39,6 +39,6 @@ def test_a_listing_reports_a_recovery_too(world: World) -> None:
     ask(world)
     (database,) = world.home.rglob("sessions.db")
     database.write_bytes(b"\0" * 100 + database.read_bytes()[100:])
-    result = world.run("sessions", "list")
+    result = world.run("sessions", "list", "--all")
     assert result.code == 0
     assert "damaged" in result.err

@@ -49,7 +49,7 @@ def test_a_trigger_that_came_with_the_vault_deletes_no_message(world: World) -> 
     before = digest(world.vault / ".zkchat" / "sessions.db")
     asked = world.run("ask", "What do cats do?", "--model", "quote")
     assert "that this zkchat did not make" in asked.err
-    listed = world.run("sessions", "list")
+    listed = world.run("sessions", "list", "--all")
     assert listed.code == ExitCode.STORAGE
     assert "tables, views or triggers that this zkchat did not make" in listed.err
     assert digest(world.vault / ".zkchat" / "sessions.db") == before
@@ -79,7 +79,7 @@ def test_databases_that_zkchat_made_in_the_vault_are_ours(world: World) -> None:
     in_vault_by_own_choice(world)
     assert world.run("ask", "What do cats do?", "--model", "quote").code == 0
     assert world.run("memory", "add", "My cat is called Mia.").code == 0
-    assert len(world.run("sessions", "list", "--json").json) == 1
+    assert len(world.run("sessions", "list", "--all", "--json").json) == 1
     assert len(world.run("memory", "list", "--json").json) == 1
     chat = world.run("chat", "--plain", "--model", "quote", typed="What do cats do?\n", terminal=True)
     assert "[y/N]" not in chat.err.partition("Remember")[0]
@@ -104,7 +104,7 @@ READING = (
     ["search", "cats"],
     ["index"],
     ["links", "Cats"],
-    ["sessions", "list"],
+    ["sessions", "list", "--all"],
     ["sessions", "search", "cats"],
     ["memory", "list"],
     ["memory", "search", "cats"],
@@ -135,7 +135,7 @@ def test_the_first_message_gives_the_vault_its_id(world: World) -> None:
     world.run("ask", "What do cats do?", "--model", "quote")
     assert [file.name for file in (world.vault / ".zkchat").iterdir()] == ["vault-id"]
     moved = world.vault.rename(world.root / "moved")
-    assert len(world.run("sessions", "list", "--json", "--vault", str(moved)).json) == 1
+    assert len(world.run("sessions", "list", "--all", "--json", "--vault", str(moved)).json) == 1
 
 
 @pytest.mark.parametrize("command", [["search", "cats"], ["ask", "What do cats do?", "--model", "quote"]], ids=" ".join)
@@ -162,5 +162,5 @@ def test_no_strange_file_of_a_vault_stops_a_command(world: World, hostile: objec
     hostile(world.vault)
     asked = world.run("ask", "What do cats do?", "--model", "quote")
     assert (asked.code, "Cats purr." in asked.out) == (0, True)
-    assert len(world.run("sessions", "list", "--json").json) == 1
+    assert len(world.run("sessions", "list", "--all", "--json").json) == 1
     assert "EVIL" not in world.run("rules", "list").out

@@ -24,7 +24,7 @@ def model(world: World) -> str:
 
 
 def the_session(world: World) -> str:
-    sessions = world.run("sessions", "list", "--json").json
+    sessions = world.run("sessions", "list", "--all", "--json").json
     return next(str(session["id"]) for session in sessions if CANARY in session["title"])
 
 
@@ -51,7 +51,9 @@ def test_nothing_of_a_deleted_session_is_left_anywhere(world: World, model: str)
     assert world.run("sessions", "delete", the_session(world), "--yes").code == 0
     assert places_of(world, CANARY) == []
     assert "What is an owl?" in (world.environment().data_dir / "history").read_text()
-    assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["What is an owl?"]
+    assert [session["title"] for session in world.run("sessions", "list", "--all", "--json").json] == [
+        "What is an owl?"
+    ]
 
 
 def test_no_recovery_brings_a_deleted_session_back(world: World, model: str) -> None:
@@ -59,7 +61,7 @@ def test_no_recovery_brings_a_deleted_session_back(world: World, model: str) -> 
     world.run("sessions", "delete", the_session(world), "--yes")
     (database,) = world.home.rglob("sessions.db")
     database.unlink()
-    assert world.run("sessions", "list", "--json").json == []
+    assert world.run("sessions", "list", "--all", "--json").json == []
     assert places_of(world, CANARY) == []
 
 

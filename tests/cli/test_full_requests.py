@@ -136,7 +136,7 @@ def test_a_pinned_message_stays_word_for_word_with_its_answer(
     with RecordingServer(window, has_tools=has_tools) as server:
         world = world_of(tmp_path, server, ZKCHAT_CONTEXT__STRATEGY=strategy)
         world.run("ask", pinned)
-        session = world.run("sessions", "list", "--json").json[0]["id"]
+        session = world.run("sessions", "list", "--all", "--json").json[0]["id"]
         assert world.run("sessions", "pin", session, "1").code == 0
         for number in range(4):
             assert world.run("ask", f"{write(window // 4)} {number}?", "-c").code == 0
@@ -155,7 +155,7 @@ def test_pins_that_do_not_fit_together_are_named(tmp_path: Path) -> None:
         world = world_of(tmp_path, server)
         for number in range(3):
             world.run("ask", f"Pin {number}: {english(500)}", *(["-c"] if number else []))
-            session = world.run("sessions", "list", "--json").json[0]["id"]
+            session = world.run("sessions", "list", "--all", "--json").json[0]["id"]
             world.run("sessions", "pin", session, str(2 * number + 1))
         result = world.run("ask", f"{english(500)} And now?", "-c")
     assert result.code == 0

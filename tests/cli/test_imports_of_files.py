@@ -37,7 +37,7 @@ def texts(world: World, session: str) -> list[str]:
 
 
 def sessions(world: World) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = world.run("sessions", "list", "--json").json
+    found: list[dict[str, Any]] = world.run("sessions", "list", "--all", "--json").json
     return found
 
 

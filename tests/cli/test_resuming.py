@@ -59,3 +59,28 @@ def test_a_vault_without_sessions_has_none_to_choose(world: World) -> None:
 def test_one_way_to_choose_a_session_is_enough(world: World) -> None:
     world.note("Sleep.md", "# Sleep\n")
     assert world.run("chat", "--resume", "--continue").code == 2
+
+
+def test_a_single_question_is_kept_and_listed_once_it_is_gone_on_with(world: World, two_sessions: str) -> None:
+    assert world.run("ask", "Once?", "--model", two_sessions).code == 0
+    listed = world.run("sessions", "list", terminal=True)
+    assert "Once?" not in listed.out
+    assert listed.err == "1 single question of zkchat ask: zkchat sessions list --all\n"
+    assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["two", "one"]
+    assert [session["title"] for session in sessions(world)] == ["Once?", "two", "one"]
+    assert "Once?" in world.run("sessions", "show", "Once?").out
+    chat = at_prompt(world, "/sessions\r/resume Once?\r\x04", "--model", two_sessions)
+    assert "Last time, just now: “two”." in chat.err
+    assert "Once?" not in chat.out.partition("you › ")[0]
+    assert "you › Once?" in chat.out
+    assert len(world.run("sessions", "list").out.splitlines()) == 2, "looking at it does not list it"
+    assert world.run("ask", "-c", "Twice?", "--model", two_sessions).code == 0
+    assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["Once?", "two", "one"]
+
+
+def test_a_single_question_that_is_renamed_is_listed(world: World, two_sessions: str) -> None:
+    world.run("ask", "Once?", "--model", two_sessions)
+    world.run("sessions", "rename", "Once?", "Kept")
+    assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["Kept", "two", "one"]
+    (kept, *_) = sessions(world)
+    assert (kept["first_words"], kept["model"]) == ("Once?", "scripted:scripted")

@@ -58,7 +58,7 @@ def chat(world: World, *lines: str, options: tuple[str, ...] = ()) -> Result:
 
 
 def last_session(world: World) -> str:
-    name: str = world.run("sessions", "list", "--json").json[0]["id"]
+    name: str = world.run("sessions", "list", "--all", "--json").json[0]["id"]
     return name
 
 

@@ -52,23 +52,23 @@ def talk(world: World) -> str:
 
 
 def test_a_vault_without_sessions_says_how_to_start_one(world: World) -> None:
-    result = world.run("sessions", "list")
+    result = world.run("sessions", "list", "--all")
     assert (result.code, result.out) == (ExitCode.OK, "")
     assert "zkchat chat" in result.err
-    assert world.run("sessions", "list", "--json").json == []
+    assert world.run("sessions", "list", "--all", "--json").json == []
 
 
 def test_the_list_shows_id_count_and_title(world: World, talk: str) -> None:
     with store_of(world) as store:
         store.create()
-    lines = world.run("sessions", "list").out.splitlines()
+    lines = world.run("sessions", "list", "--all").out.splitlines()
     assert lines[0].startswith(talk)
     assert lines[0].endswith("4 messages  Sleep")
     assert "(untitled)" in lines[1]  # nothing was said in it
 
 
 def test_the_list_is_json_for_scripts(world: World, talk: str) -> None:
-    (session,) = world.run("sessions", "list", "--json").json
+    (session,) = world.run("sessions", "list", "--all", "--json").json
     assert (session["id"], session["title"], session["message_count"]) == (talk, "Sleep", 4)
 
 
@@ -214,7 +214,7 @@ def test_nothing_in_a_message_acts_on_the_terminal(world: World) -> None:
     with store_of(world) as store:
         session = store.create("\x1b]0;title\x07")
         store.append(session.id, [message("m1", TextPart(text="\x1b[2J"))])
-    shown = world.run("sessions", "show", session.id).out + world.run("sessions", "list").out
+    shown = world.run("sessions", "show", session.id).out + world.run("sessions", "list", "--all").out
     assert "\x1b" not in shown
     assert "\x07" not in shown
 
@@ -234,7 +234,7 @@ def test_a_title_needs_a_character(world: World, talk: str) -> None:
 def test_a_session_is_deleted_on_the_users_word(world: World, talk: str) -> None:
     result = world.run("sessions", "delete", "Sleep", "--yes")
     assert result.out == f"Deleted {talk} (Sleep, 4 messages).\n"
-    assert world.run("sessions", "list", "--json").json == []
+    assert world.run("sessions", "list", "--all", "--json").json == []
 
 
 def test_a_script_learns_what_was_deleted(world: World, talk: str) -> None:
@@ -246,7 +246,7 @@ def test_nothing_is_deleted_without_a_yes(world: World, talk: str) -> None:
     assert result.code == ExitCode.USAGE
     assert "Nothing was deleted" in result.err
     assert "--yes" in result.err
-    assert len(world.run("sessions", "list", "--json").json) == 1
+    assert len(world.run("sessions", "list", "--all", "--json").json) == 1
 
 
 @pytest.mark.parametrize("command", [["show", "nap"], ["rename", "nap", "x"], ["delete", "nap", "--yes"]])

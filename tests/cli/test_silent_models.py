@@ -109,7 +109,7 @@ def without_second_look(world: World) -> None:
 
 
 def whole_session(world: World) -> str:
-    (session,) = world.run("sessions", "list", "--json").json
+    (session,) = world.run("sessions", "list", "--all", "--json").json
     return world.run("sessions", "show", session["id"], "--json").out
 
 

@@ -45,5 +45,5 @@ def test_a_damaged_lock_of_the_sessions_does_not_keep_them_from_being_opened(wor
     (lock,) = world.home.rglob("sessions.db.lock")
     lock.unlink()
     damage(lock)
-    result = world.run("sessions", "list", "--json")
+    result = world.run("sessions", "list", "--all", "--json")
     assert (result.code, len(result.json)) == (0, 1), result.err

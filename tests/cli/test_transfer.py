@@ -24,7 +24,7 @@ def messages(world: World, session: str) -> list[dict[str, Any]]:
 
 
 def latest(world: World) -> str:
-    return str(world.run("sessions", "list", "--json").json[0]["id"])
+    return str(world.run("sessions", "list", "--all", "--json").json[0]["id"])
 
 
 def imported(world: World, text: str) -> Result:
@@ -39,7 +39,7 @@ def test_an_export_is_imported_as_the_same_session(talk: World) -> None:
     session = result.json["session"]
     assert session != exported.json["session"]["id"]
     assert messages(talk, session) == messages(talk, exported.json["session"]["id"])
-    titles = {one["title"] for one in talk.run("sessions", "list", "--json").json}
+    titles = {one["title"] for one in talk.run("sessions", "list", "--all", "--json").json}
     assert titles == {"How long is [[Sleep]]?"}
 
 
@@ -130,7 +130,7 @@ def test_a_file_that_cannot_be_imported_is_told_and_nothing_is_stored(
     result = world.run("context", "import", "--file", file)
     assert result.code in {2, 5}
     assert told in result.err
-    assert world.run("sessions", "list", "--json").json == []
+    assert world.run("sessions", "list", "--all", "--json").json == []
 
 
 def test_keys_of_the_user_are_in_no_export(talk: World) -> None:
@@ -152,4 +152,4 @@ def test_a_disk_that_fills_up_leaves_no_half_session(world: World, monkeypatch: 
 
     monkeypatch.setattr("zkchat.storage.sessions._insert_entries", refuse)
     assert imported(world, '[{"role": "user", "content": "Hi"}]').code == 8
-    assert world.run("sessions", "list", "--json").json == []
+    assert world.run("sessions", "list", "--all", "--json").json == []

@@ -24,7 +24,7 @@ CACHES = ("index.db", "messages.db", "summaries.db")
 PAGE = 4096
 QUESTION = "How many hours of sleep do adults need?"
 COMMANDS = (
-    ("sessions", "list"),
+    ("sessions", "list", "--all"),
     ("memory", "list"),
     ("doctor", "--model", "quote"),
     ("ask", QUESTION),

@@ -40,7 +40,7 @@ def test_a_models_answer_comes_with_a_warning_and_later_turns_are_saved_again(wo
     assert "Traceback" not in full.stderr
 
     assert world.run("ask", "And now?", "--model", model).code == 0
-    sessions = world.run("sessions", "list", "--json").json
+    sessions = world.run("sessions", "list", "--all", "--json").json
     assert [session["message_count"] for session in sessions] == [2, 2]
 
 

@@ -30,7 +30,7 @@ COMMANDS = [
     ["ask", "When do beans grow?", "--model", "quote", "--panels"],
     ["ask", "When do beans grow?", "--model", "quote", "--json"],
     ["chat", "--model", "quote"],
-    ["sessions", "list"],
+    ["sessions", "list", "--all"],
     ["refs", "--top", "5"],
     ["context", "export"],
 ]
@@ -97,7 +97,7 @@ def test_output_that_does_not_arrive_is_told_and_has_a_code(garden: World, redir
     assert codes == [*lost, *EXPECTED[len(COMMANDS) :]], dict(zip(map(str, COMMANDS), codes, strict=False))
     if "2>" not in redirection:
         assert "could not be written to standard output" in printed
-    answered = [each for each in garden.run("sessions", "list", "--json").json if each["message_count"] == 2]
+    answered = [each for each in garden.run("sessions", "list", "--all", "--json").json if each["message_count"] == 2]
     assert len(answered) == 3  # the work was done
 
 

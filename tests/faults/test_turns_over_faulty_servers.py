@@ -34,7 +34,7 @@ def protocol(request: pytest.FixtureRequest, world: World, server: FaultServer) 
 
 
 def messages(world: World) -> list[dict[str, object]]:
-    (session,) = world.run("sessions", "list", "--json").json
+    (session,) = world.run("sessions", "list", "--all", "--json").json
     listed: list[dict[str, object]] = world.run("sessions", "show", session["id"], "--json").json["messages"]
     return listed
 

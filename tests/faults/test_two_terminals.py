@@ -54,5 +54,5 @@ def test_two_processes_write_to_one_session_and_nothing_is_lost(world: World) ->
     assert all(line.startswith("Another terminal went on with this session") for line in warnings), warnings
     shown = {id_ for output, _ in outputs for id_ in output.split()}
     assert len(shown) == 2 * 2 * TURNS
-    (session,) = world.run("sessions", "list", "--json").json
+    (session,) = world.run("sessions", "list", "--all", "--json").json
     assert session["message_count"] == 2 + len(shown)

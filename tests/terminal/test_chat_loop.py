@@ -37,7 +37,7 @@ def spawn(world: World, *arguments: str) -> Chat:
 
 
 def messages(world: World) -> list[tuple[str, str]]:
-    (session,) = world.run("sessions", "list", "--json").json
+    (session,) = world.run("sessions", "list", "--all", "--json").json
     shown = world.run("sessions", "show", session["id"], "--json").json
     return [(message["role"], message["status"]) for message in shown["messages"]]
 

@@ -34,7 +34,7 @@ def chat(world: World) -> Iterator[Open]:
 
 
 def messages(world: World) -> list[tuple[str, str, str]]:
-    (session,) = world.run("sessions", "list", "--json").json
+    (session,) = world.run("sessions", "list", "--all", "--json").json
     shown = world.run("sessions", "show", session["id"], "--json").json
     return [
         (

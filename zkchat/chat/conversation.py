@@ -35,6 +35,7 @@ from zkchat.model.session import (
     HeadEntry,
     History,
     ItemsEntry,
+    ListingEntry,
     ModelEntry,
     PinEntry,
     PriorityEntry,
@@ -65,7 +66,7 @@ class Conversation:
     def __init__(
         self,
         turn: Turn,
-        choices: Sequence[AgentEntry | ItemsEntry] = (),
+        choices: Sequence[AgentEntry | ItemsEntry | ListingEntry] = (),
         background: BackgroundSummaries | None = None,
         model: ModelEntry | None = None,
     ) -> None:

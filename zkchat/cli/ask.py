@@ -93,6 +93,7 @@ def ask(
         model=model,
         session=session,
         continue_last=continue_last,
+        one_shot=session is None and not continue_last,
         user_interface=TerminalInterface(io),
         agent=agent,
         private=private,

@@ -9,6 +9,7 @@ from zkchat.compose.library import count_files_of_notes
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.text import counted
 from zkchat.repl.greeting import greeting, last_exchanges
+from zkchat.repl.session_rows import sessions_to_resume
 
 if TYPE_CHECKING:
     from zkchat.cli.active_conversation import ActiveConversation
@@ -93,6 +94,6 @@ class ChatGreeting:
 
 def last_session(store: "SessionStore") -> "Session | None":
     try:
-        return next((session for session in store.sessions() if session.message_count), None)
+        return next(iter(sessions_to_resume(store)), None)
     except StorageError:
         return None

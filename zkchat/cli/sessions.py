@@ -27,17 +27,28 @@ SessionArgument = Annotated[
 
 
 @app.command(name="list")
-def list_(vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """List the sessions of the vault, the last used first."""
+def list_(
+    every: Annotated[bool, typer.Option("--all", help="Single questions of `zkchat ask` too.")] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """List the sessions of the vault, the last used first.
+
+    A question of `zkchat ask` is a session too. It is listed once you go on with it (`ask -c`, `chat --continue`) or
+    rename it; --all lists it before.
+    """
     from zkchat.compose import stores
 
     io = current_io()
     with stores.open_sessions(io.environment, vault, io) as store:
-        sessions = store.sessions()
+        known = store.sessions()
+    sessions = known if every else [session for session in known if session.listed]
     if json_output:
         io.json(sessions)
         return
-    if not sessions:
+    if left_out := len(known) - len(sessions):
+        io.note(f"{counted(left_out, 'single question')} of zkchat ask: zkchat sessions list --all")
+    elif not sessions:
         io.note("There are no sessions in this vault yet. Start one: zkchat chat")
     for session in sessions:
         used, title = _local_time(session.updated_at), session.title or "(untitled)"
@@ -149,7 +160,7 @@ def rename(
     """Give a session another title."""
     from zkchat.compose import stores
     from zkchat.errors import UsageError
-    from zkchat.model.session import TitleEntry
+    from zkchat.model.session import ListingEntry, TitleEntry
 
     io = current_io()
     words = " ".join(title.split())
@@ -157,7 +168,7 @@ def rename(
         raise UsageError("The new title is empty.", hint="Write at least one character.")
     with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)
-        store.append(found.id, [TitleEntry(title=words)])
+        store.append(found.id, [TitleEntry(title=words), ListingEntry(listed=True)])
         renamed = store.get(found.id)
     if json_output:
         io.json(renamed)

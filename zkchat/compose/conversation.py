@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from zkchat.config.schema import Settings
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent, ProfileProblem
-    from zkchat.model.session import AgentEntry, ItemsEntry, Session
+    from zkchat.model.session import AgentEntry, ItemsEntry, ListingEntry, Session
     from zkchat.ports import ModelProvider, SessionStore
     from zkchat.storage.note_writer import NoteWriter
     from zkchat.vault.indexing.indexer import Refreshed
@@ -46,6 +46,8 @@ class ConversationOptions:
     model: str | None = None
     session: str | None = None
     continue_last: bool = False
+    one_shot: bool = False
+    """Whether a new session is for one question, which lists leave out until somebody goes on with it."""
     user_interface: UserInterface = UNATTENDED
     bounded_refresh: bool = False
     """Whether a turn goes on with what is known of the notes, where looking at all of them takes too long."""
@@ -252,11 +254,15 @@ def _apply_agent(workspace: Workspace, model: str | None, agent: "Agent") -> tup
 
 def _new_choices(
     journal: "Journal", options: ConversationOptions, agent: "Agent | None"
-) -> list["AgentEntry | ItemsEntry"]:
+) -> list["AgentEntry | ItemsEntry | ListingEntry"]:
     """The entries for what the user chose when opening the session and it did not hold yet."""
-    from zkchat.model.session import AgentEntry, ItemsEntry
+    from zkchat.model.session import AgentEntry, ItemsEntry, ListingEntry
 
-    choices: list[AgentEntry | ItemsEntry] = []
+    choices: list[AgentEntry | ItemsEntry | ListingEntry] = []
+    if options.one_shot and journal.session is None:
+        choices.append(ListingEntry(listed=False))
+    elif journal.session and not journal.session.listed:
+        choices.append(ListingEntry(listed=True))
     if agent and agent.name != journal.history.agent:
         journal.history.agent = agent.name
         choices.append(AgentEntry(name=agent.name))

@@ -31,6 +31,11 @@ class Session(Value):
     created_at: datetime
     updated_at: datetime
     message_count: int = 0
+    listed: bool = True
+    """Whether lists show it unasked: not a single question of `zkchat ask` that nobody went on with."""
+    first_words: str = ""
+    """The beginning of its first question, whatever its title is."""
+    model: str = ""
 
 
 class MessageHit(Value):
@@ -187,6 +192,13 @@ class ModelEntry(Value):
     """Whether the user chose it for this session, rather than in the settings or not at all."""
 
 
+class ListingEntry(Value):
+    """From here on lists of sessions show this one, or do not."""
+
+    kind: Literal["listing"] = "listing"
+    listed: bool
+
+
 class UnknownEntry(Value):
     """An entry that a newer zkchat wrote: kept as it is."""
 
@@ -211,6 +223,7 @@ EntryBody = Annotated[
     | Annotated[ContentEntry, Tag("content")]
     | Annotated[AgentEntry, Tag("agent")]
     | Annotated[ModelEntry, Tag("model")]
+    | Annotated[ListingEntry, Tag("listing")]
     | Annotated[UnknownEntry, Tag("unknown")],
     Discriminator(_entry_tag),
 ]
@@ -495,7 +508,7 @@ class History:
             case ModelEntry() as model:
                 self.model, self.is_agent_newer = model if model.name else None, False
             case _:
-                pass  # titles, and what a newer zkchat wrote
+                pass  # titles, whether it is listed, and what a newer zkchat wrote
 
     def _take_model(self, message: ChatMessage) -> None:
         """The model of an answer that zkchat got is that of the session, also where no entry says so."""

@@ -13,14 +13,14 @@ QUESTION = "Go on in which session?"
 
 
 def sessions_to_resume(store: SessionStore) -> list[Session]:
-    """Sessions with messages, most recently used first."""
-    return [session for session in store.sessions() if session.message_count]
+    """Sessions with messages that lists show, most recently used first."""
+    return [session for session in store.sessions() if session.message_count and session.listed]
 
 
 def session_rows(
     sessions: Iterable[Session], *, now: datetime, current: str = "", with_ids: bool = False
 ) -> list[PickRow]:
-    """A row for each session, in their order: title, when it was used last, number of messages."""
+    """A row for each session, in their order: title, when it was used last, number of messages, model."""
     return [
         PickRow(
             name=session.title or "(untitled)",
@@ -28,8 +28,9 @@ def session_rows(
                 *([session.id] if with_ids else []),
                 ago(now - session.updated_at),
                 counted(session.message_count, "message"),
+                session.model,
             ),
-            search=session.id,
+            search=f"{session.id} {session.first_words}",
             is_current=session.id == current,
         )
         for session in sessions

@@ -24,6 +24,7 @@ from zkchat.model.session import (
     EntryFilter,
     HeadEntry,
     ItemsEntry,
+    ListingEntry,
     MessageEntry,
     ModelEntry,
     PinEntry,
@@ -39,6 +40,7 @@ from zkchat.ports import SessionStore
 from zkchat.storage.database import execute_all, sibling
 from zkchat.storage.durable_database import DurableDatabase, LazyStore, UnreadableRow, keep_reserve, release_reserve
 from zkchat.storage.recovery import Recovered, open_recovered
+from zkchat.storage.session_listing import add_listing_columns, update_listing
 from zkchat.storage.session_locks import SessionLocks
 from zkchat.storage.sqlite_pages import Row, read_rows
 
@@ -128,7 +130,7 @@ class EntryRow(NamedTuple):
 class SqliteSessions(DurableDatabase):
     """Implements `ports.SessionStore`: the sessions of one vault."""
 
-    migrations = (_create_tables,)
+    migrations = (_create_tables, add_listing_columns)
 
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
         super().__init__(path, now=now, new_id=new_id)
@@ -186,9 +188,10 @@ class SqliteSessions(DurableDatabase):
                 return False
             at = timestamp(first)
             _insert_session(connection, {"id": session_id, "title": "", "created_at": at, "updated_at": at})
-            stored = zip(times, map(_storable, bodies), strict=True)
+            stored = [*zip(times, map(_storable, bodies), strict=True)]
             rows = [_row(session_id, number, at or first, *each) for number, (at, each) in enumerate(stored, start=1)]
             _insert_entries(connection, rows)
+            update_listing(connection, session_id, (body for _, (body, _) in stored))
         return True
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
@@ -204,6 +207,7 @@ class SqliteSessions(DurableDatabase):
             ).fetchone()
             stored = [*enumerate(map(_storable, bodies), start=following)]
             _insert_entries(connection, [_row(session_id, number, at, *each) for number, each in stored])
+            update_listing(connection, session_id, (body for _, (body, _) in stored))
         return [Entry(session_id=session_id, sequence=number, at=at, body=body) for number, (body, _) in stored]
 
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
@@ -338,7 +342,9 @@ def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, st
             return None, body.message_id, None, None
         case TitleEntry():
             return None, None, None, body.title
-        case ItemsEntry() | RestoreEntry() | ContentEntry() | AgentEntry() | ModelEntry() | UnknownEntry():
+        case ItemsEntry() | RestoreEntry() | ContentEntry():
+            return None, None, None, None
+        case AgentEntry() | ModelEntry() | ListingEntry() | UnknownEntry():
             return None, None, None, None
         case _:
             assert_never(body)

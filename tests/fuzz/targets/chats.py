@@ -89,7 +89,7 @@ class Chats:
             world.checked(*call, "--plain", typed=lines, terminal=True)
         else:
             world.checked(*call, stdin=lines)
-        listed = world.checked("sessions", "list", "--json")
+        listed = world.checked("sessions", "list", "--all", "--json")
         require(listed.code == 0, "the sessions can be listed after any chat", listed.err)
         for session in listed.json[:2]:
             world.checked("sessions", "show", session["id"])

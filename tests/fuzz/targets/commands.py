@@ -108,7 +108,7 @@ class Commands:
         self._grammar = Grammar(list(leaves(commands())), self._fitting)
 
     def _look(self, world: FuzzWorld) -> None:
-        sessions = world.checked("sessions", "list", "--json").json
+        sessions = world.checked("sessions", "list", "--all", "--json").json
         self._fitting["session"] = [name for each in sessions for name in (each["id"], each["id"][:3], each["title"])]
         self._fitting["fact"] = [each["id"] for each in world.checked("memory", "list", "--json").json]
         world.note("talk.json", world.checked("context", "export").out)

@@ -28,7 +28,7 @@ COMMANDS = (
     ("search", "sleep"),
     ("agent", "list"),
     ("rules", "list"),
-    ("sessions", "list"),
+    ("sessions", "list", "--all"),
     ("config", "trust", "--yes"),
     ("config", "trust"),
     ("models",),

@@ -15,8 +15,8 @@ from zkchat.repl.paste import Pastes
 
 ASK = ("ask", "How long do adults sleep?", "--model", "quote")
 COMMANDS = (
-    ("sessions", "list"),
-    ("sessions", "list", "--json"),
+    ("sessions", "list", "--all"),
+    ("sessions", "list", "--all", "--json"),
     ("doctor",),
     ("memory", "list"),
     ("memory", "add", "I have a cat."),
@@ -159,13 +159,13 @@ class Stores:
         damaged = mutation.mutated_bytes(case.rng, file.read_bytes())
         file.write_bytes(damaged)
         case.note("sessions.db", damaged)
-        before = ("sessions", "list") if case.rng.random() < 0.5 else ("doctor",)
+        before = ("sessions", "list", "--all") if case.rng.random() < 0.5 else ("doctor",)
         world.checked(*before)
         result = world.checked(*ASK)
         require(
             result.code in {ExitCode.OK, ExitCode.NO_ANSWER}, "a damaged session store never stops a chat", result.err
         )
-        listed = world.checked("sessions", "list", "--json")
+        listed = world.checked("sessions", "list", "--all", "--json")
         require(listed.code == 0, "sessions are listed after a recovery", listed.err)
         if len(listed.json) < 4:
             kept = any(damaged == path.read_bytes() for path in file.parent.rglob("*") if path.is_file())

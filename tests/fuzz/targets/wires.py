@@ -163,7 +163,7 @@ class BothWires:
 
 
 def _session_is_readable(world: FuzzWorld) -> None:
-    listed = world.checked("sessions", "list", "--json")
+    listed = world.checked("sessions", "list", "--all", "--json")
     require(listed.code == 0, "the sessions can be listed after any turn", listed.err)
     shown = world.checked("sessions", "show", listed.json[0]["id"], "--json")
     require(shown.code == 0, "the session can be shown after any turn", shown.err)

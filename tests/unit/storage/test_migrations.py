@@ -52,6 +52,7 @@ def test_sessions_of_every_version_are_read(tmp_path: Path, version: int) -> Non
     with SqliteSessions(path, now=lambda: NOON, new_id=lambda: "new") as store:
         assert [(session.title, session.message_count) for session in store.sessions()] == [("Tea", 1)]
         assert [entry.body.kind for entry in store.entries("s1")] == ["title", "message"]
+        assert [(session.listed, session.first_words) for session in store.sessions()] == [(True, "I like tea.")]
 
 
 @pytest.mark.parametrize("version", range(1, len(SqliteMemories.migrations) + 1))

@@ -308,8 +308,8 @@ def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harn
     assert harness.surface.text == "To go on in one of them: /resume NUMBER, TITLE or ID."
     (rows,) = harness.surface.lists
     assert [(row.name, row.about, row.search, row.is_current) for row in rows] == [
-        ("Sleep", ("just now", "4 messages"), "s1", True),
-        ("2", ("just now", "1 message"), "s2", False),
+        ("Sleep", ("just now", "4 messages", ""), "s1 ", True),
+        ("2", ("just now", "1 message", ""), "s2 ", False),
     ]
     harness.surface.picks = 1
     assert outcome(harness, "/resume") == Switch(session=other)
