@@ -1,4 +1,4 @@
-"""Completion at the prompt: notes after `[[`, their headings and blocks, commands; after `@` agents, files, folders."""
+"""Completion at the prompt: notes after `[[`, headings, blocks; `@` agents, files, folders; `#` tags; commands."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +11,7 @@ from prompt_toolkit.document import Document
 
 from zkchat.errors import ZkchatError
 from zkchat.model.note import Ambiguous, Link, Resolved, is_note
+from zkchat.model.text import counted
 from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.note_names import NameMatch, normalize_name
 from zkchat.repl.status_bar import truncate_cells
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
 _MENTION: Final = re.compile(r"""(?:^|(?<=\s))@(?:"(?P<quoted>[^"\n]*)|(?P<plain>[^\s"]*))$""")
+_TAG: Final = re.compile(r"""(?:^|(?<=\s))#([^\s#\[\]()"'`]*)$""")
 _BYTES_PER_TOKEN: Final = 4
 _MAX_PLACES: Final = 200
 _MAX_NAME_CELLS: Final = 44
@@ -66,6 +68,8 @@ class Suggestions:
         if link := _OPEN_LINK.search(before):
             target, is_place, place = link[1].partition("#")
             return self._places(target, place) if is_place else self._notes(link[1])
+        if tag := _TAG.search(before):
+            return self._of_tags(tag[1])
         if before.startswith("/") and "\n" not in before:
             return self._of_commands(before)
         if mention := _MENTION.search(before):
@@ -96,6 +100,14 @@ class Suggestions:
             else:
                 about = _about(match, with_path=False) if is_note(path) else "file"
                 yield Suggestion(text=f"[[{path}]] ", replaces=replaces, name=path, about=about)
+
+    def _of_tags(self, typed: str) -> list[Suggestion]:
+        return [
+            Suggestion(
+                text=f"#{tag.name}", replaces=len(typed) + 1, name=f"#{tag.name}", about=counted(tag.notes, "note")
+            )
+            for tag in self._name_cache.find_tags(typed)
+        ]
 
     def _places(self, target: str, typed: str) -> list[Suggestion]:
         library = self._source.library

@@ -150,3 +150,16 @@ def _bind_completion(keys: KeyBindings, first: FirstSuggestion) -> None:
             buffer.delete_before_cursor(len(link[0]))
         buffer.insert_text("#")
         buffer.start_completion()
+
+    @keys.add("/", filter=completion_is_selected)
+    def _inside(event: KeyPressEvent) -> None:
+        """Continue with what is in the folder that was just chosen."""
+        buffer = event.current_buffer
+        before = buffer.document.text_before_cursor
+        if before.endswith('/"'):  # a folder whose name holds a space
+            buffer.delete_before_cursor()
+        elif before.endswith("/"):
+            buffer.complete_state = None
+        else:
+            buffer.insert_text("/")
+        buffer.start_completion()

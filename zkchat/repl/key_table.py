@@ -57,7 +57,7 @@ SECTIONS: Final[Sequence[KeySection]] = (
         title="Completing",
         rows=(
             KeyRow(keys=("[[",), does="notes by title or alias; [[Note# its headings, [[Note#^ its blocks"),
-            KeyRow(keys=("@",), does="agents, notes, files and folders; @folder/ what is in it"),
+            KeyRow(keys=("@",), does="agents, notes, files and folders; / after a folder shows what is in it"),
             KeyRow(keys=("#",), does="tags of your notes, with how many have them"),
             KeyRow(keys=("/",), does="commands and their arguments, at the beginning of a line"),
             KeyRow(keys=("Tab", "Down"), does="take the first row of the menu, the next one; Enter keeps it"),

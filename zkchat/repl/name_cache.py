@@ -1,11 +1,13 @@
-"""A cache of the names of all notes, files and folders for completion, refreshed in the background."""
+"""A cache of the names of all notes, files, folders and tags for completion, refreshed in the background."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import is_note, may_hold_text
+from zkchat.repl.folder_names import FolderNames
 from zkchat.repl.note_names import NamedNote, NameMatch, NoteNames
+from zkchat.repl.tag_names import CountedTag, TagNames
 from zkchat.vault.library import Library
 from zkchat.vault.links.folders import folders_of, is_folder
 
@@ -21,6 +23,8 @@ class NameCache:
         self._names = NoteNames(())
         self._others = NoteNames(())
         """Files that hold text and are no notes, and folders."""
+        self._folders = FolderNames()
+        self._tags = TagNames()
         self._generation: int | None = None
         self._near: tuple[str, ...] = ()
 
@@ -28,8 +32,10 @@ class NameCache:
         """Load the names if the vault changed, and the notes that the conversation is about."""
         generation = library.generation()
         if self._generation != generation:
-            names, others = NoteNames(_by_last_change(library)), NoteNames(_others(library))
-            self._names, self._others, self._generation = names, others, generation
+            notes, others = _by_last_change(library), [*_others(library)]
+            self._names, self._others = NoteNames(notes), NoteNames(others)
+            self._folders, self._tags = FolderNames([*notes, *others]), TagNames(library.tags())
+            self._generation = generation
         self._near = _near(library, messages)
 
     def find(self, typed: str) -> list[NameMatch]:
@@ -37,11 +43,17 @@ class NameCache:
         return self._names.find(typed, first=self._near)
 
     def find_documents(self, typed: str) -> list[NameMatch]:
-        """The same among notes, other files and folders."""
+        """The same among notes, other files and folders; after a folder and a slash, what is in that folder."""
+        if inside := self._folders.find(typed, limit=_MAX_MATCHES):
+            return inside
         notes, others = self.find(typed), self._others.find(typed, limit=_MAX_MATCHES if typed else _MAX_OTHERS)
         if not typed:
             return [*notes[: _MAX_MATCHES - len(others)], *others]
         return sorted([*notes, *others], key=lambda match: (match.rank, not is_folder(match.note.path)))[:_MAX_MATCHES]
+
+    def find_tags(self, typed: str) -> list[CountedTag]:
+        """Tags that match, those of most notes first."""
+        return self._tags.find(typed, limit=_MAX_MATCHES)
 
     def link(self, path: str) -> str:
         return self._names.link(path)

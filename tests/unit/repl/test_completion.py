@@ -146,13 +146,44 @@ def test_files_with_text_and_folders_are_offered_with_what_they_are(tmp_path: Pa
         assert completed(menu, "See @prices") == ["See [[Old/prices.csv]] "]
         assert completed(menu, "See @ol")[0] == "See @Old/"
         assert rows(menu, "See @ol")[0] == ("Old/", "folder")
-        assert {name for name, _ in rows(menu, "See @Old/")} == {"Old/", "Old/Sleep log.md", "Old/prices.csv"}
+        assert {name for name, _ in rows(menu, "See @Old/")} == {"Old/Sleep log.md", "Old/prices.csv"}
         assert completed(menu, "See @my")[0] == 'See @"My tools/"'
-        assert rows(menu, 'See @"My tools/')[0] == ("My tools/", "folder")
+        assert rows(menu, 'See @"My tools/') == [("My tools/b/", "folder"), ("My tools/build.py", "file")]
         assert completed(menu, 'See @"My tools/bui') == ["See [[My tools/build.py]] "]
         assert {"Old/", "My tools/", "My tools/build.py"} < {name for name, _ in rows(menu, "See @")}
         assert not [name for name, _ in rows(menu, "See @photo") if "photo" in name]
         assert "prices" not in str(rows(menu, "See [[prices"))
+
+
+def test_folders_are_completed_step_by_step(tmp_path: Path) -> None:
+    paths = ["Work/Plan.md", "Work/Ärger/Café.md", "Work/Ärger/Deep/Well.md", "Work/Zen.md", "Home/Plan.md"]
+    with library_of(tmp_path, dict.fromkeys(paths, "x")) as library:
+        menu = menu_of(library)
+        assert [name for name, _ in rows(menu, "@work/")] == ["Work/Ärger/", "Work/Plan.md", "Work/Zen.md"]
+        assert completed(menu, "@Work/ar") == ["@Work/Ärger/"]
+        assert completed(menu, "@Work/Ärger/") == ["@Work/Ärger/Deep/", "[[Work/Ärger/Café.md]] "]
+        assert completed(menu, "@work/arger/caf") == ["[[Work/Ärger/Café.md]] "]
+        assert completed(menu, "@arger/caf") == ["[[Work/Ärger/Café.md]] "], "a part of a path is found as before"
+        assert completed(menu, "@Work/nothing of that name") == []
+
+
+def test_tags_are_offered_with_how_many_notes_have_them(tmp_path: Path) -> None:
+    notes = {
+        "One.md": "---\ntags: [Work/Plans, café]\n---\n",
+        "Two.md": "About #work and #work/plans, also #reading-list.\n",
+        "Three.md": "#homework\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        menu = menu_of(library)
+        assert rows(menu, "What of #wor") == [("#work", "2 notes"), ("#work/plans", "2 notes"), ("#homework", "1 note")]
+        assert completed(menu, "What of #plan") == ["What of #work/plans"]
+        assert completed(menu, "#work/") == ["#work/plans"]
+        assert completed(menu, "#CAFE") == ["#café"]
+        assert completed(menu, "#reading l") == []
+        assert completed(menu, "/search #home") == ["/search #homework"]
+        assert [name for name, _ in rows(menu, "#")][:2] == ["#work", "#work/plans"]
+        for text in ("C#", "a#work", "## work", "# ", "(#work", "[[One#work", "#nothing-like-it"):
+            assert completed(menu, text) == [], text
 
 
 @pytest.mark.parametrize("text", ["", "Just words", "[[Sleep]] and", "[[Sleep|my ", "[single"])

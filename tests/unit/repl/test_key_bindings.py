@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.application import create_app_session, get_app
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.completion import Completer, WordCompleter
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.output import DummyOutput
@@ -22,13 +22,21 @@ ESCAPE = "\x1b"
 LONG = "\n".join(f"line {number}" for number in range(2000))
 
 
+SLEEP = WordCompleter(["[[Sleep|Slumber]]"], sentence=True)
 Step = str | Callable[[Buffer], bool]
 """Keys to type, or what has to be so before the next ones are."""
 
 
-def typed(folder: Path, *steps: Step, text: str = "", vi: bool = False, host: RecordingHost | None = None) -> str:
+def typed(
+    folder: Path,
+    *steps: Step,
+    text: str = "",
+    vi: bool = False,
+    host: RecordingHost | None = None,
+    completer: Completer = SLEEP,
+) -> str:
     """What the prompt gives for these keys."""
-    return at_prompt(folder, lambda prompt: prompt.read(text), *steps, vi=vi, host=host)
+    return at_prompt(folder, lambda prompt: prompt.read(text), *steps, vi=vi, host=host, completer=completer)
 
 
 def at_prompt(
@@ -37,12 +45,13 @@ def at_prompt(
     *steps: Step,
     vi: bool = False,
     host: RecordingHost | None = None,
+    completer: Completer = SLEEP,
 ) -> str:
     async def read() -> str:
         with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
             prompt = Prompt(
                 host or RecordingHost("status"),
-                completer=WordCompleter(["[[Sleep|Slumber]]"], sentence=True),
+                completer=completer,
                 history_file=folder / "history",
                 keys=(),
                 vi=vi,
@@ -244,6 +253,15 @@ def test_tab_after_a_whole_word_chooses_nothing_and_enter_sends_it(tmp_path: Pat
 
 def test_a_hash_after_a_chosen_note_goes_on_to_its_headings(tmp_path: Path) -> None:
     assert typed(tmp_path, "[[", has_menu, "\t#Phases]]\r") == "[[Sleep#Phases]]"
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"), [("@O\t//", "@Old/"), ('@"M\t/', '@"My tools/'), ("@O\t /", "@Old/ /"), ("@p\t/x", "@poet/x")]
+)
+def test_a_slash_after_a_chosen_folder_goes_on_inside_it(tmp_path: Path, keys: str, text: str) -> None:
+    completer = WordCompleter(["@Old/", '@"My tools/"', "@poet"], sentence=True)
+    begun, _, rest = keys.partition("\t")
+    assert typed(tmp_path, begun, has_menu, f"\t{rest}\r", completer=completer) == text + ("/" if rest == "//" else "")
 
 
 def test_the_work_in_the_background_may_begin_when_the_prompt_is_there(tmp_path: Path) -> None:
