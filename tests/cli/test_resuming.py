@@ -84,3 +84,15 @@ def test_a_single_question_that_is_renamed_is_listed(world: World, two_sessions:
     assert [session["title"] for session in world.run("sessions", "list", "--json").json] == ["Kept", "two", "one"]
     (kept, *_) = sessions(world)
     assert (kept["first_words"], kept["model"]) == ("Once?", "scripted:scripted")
+
+
+def test_leaving_tells_how_to_come_back_where_something_was_said(world: World, two_sessions: str) -> None:
+    said = at_prompt(world, "three\r/model quote\r\x04", "--model", two_sessions)
+    assert said.err.splitlines()[-1] == f"Resume: zkchat chat --session {sessions(world)[0]['id']}"
+    spaced = world.vault.rename(world.root / "my vault")
+    elsewhere = at_prompt(world, "four\r/quit\r", "--vault", str(spaced), "--model", two_sessions)
+    assert f"Resume: zkchat chat --vault '{spaced}' --session " in elsewhere.err
+    silent = at_prompt(world, "/stats\r/resume one\r\x04", "--vault", str(spaced), "--model", two_sessions)
+    assert "Resume:" not in silent.err
+    piped = world.run("chat", "--vault", str(spaced), "--model", two_sessions, stdin="five\n")
+    assert "Resume:" not in piped.err

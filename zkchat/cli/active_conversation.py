@@ -33,6 +33,8 @@ class ActiveConversation:
     """As it was after the last turn."""
     is_begun: bool = False
     """Whether the background work was started."""
+    is_used: bool = False
+    """Whether a turn took place in it since it was opened here."""
     measuring: "asyncio.Future[None] | None" = None
     """The task that prepares measuring the context; the loop alone would not keep it."""
     odd_notes: list["NoteWarning"] = field(default_factory=list)

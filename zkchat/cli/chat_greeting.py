@@ -1,4 +1,4 @@
-"""What a chat prints as it enters a conversation: the greeting, the model, warnings, the last exchanges."""
+"""What a chat prints as it enters a conversation (greeting, model, warnings, last exchanges) and as it is left."""
 
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
@@ -12,6 +12,8 @@ from zkchat.repl.greeting import greeting, last_exchanges
 from zkchat.repl.session_rows import sessions_to_resume
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from zkchat.cli.active_conversation import ActiveConversation
     from zkchat.model.session import Session
     from zkchat.ports import SessionStore
@@ -80,6 +82,11 @@ class ChatGreeting:
                 presenter.show(event)
             presenter.close()
 
+    def tell_way_back(self, active: "ActiveConversation", vault: "Path | None") -> None:
+        """Tell whoever sits at a terminal how to return to a session in which something was said."""
+        if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
+            self._io.note(_way_back(active.session_id, vault))
+
     def announce_switch(self, before: "ActiveConversation", following: "ActiveConversation", to: "Switch") -> None:
         """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
         opened, name = following.opened, following.opened.conversation.model.name
@@ -90,6 +97,13 @@ class ChatGreeting:
             self._io.note(opened.chosen or f"{name} answers from now on.")
         elif to.session and to.session != before.session_id:
             announce_model(self._io, opened)
+
+
+def _way_back(session_id: str, vault: "Path | None") -> str:
+    import shlex
+
+    place = f" --vault {shlex.quote(str(vault))}" if vault else ""
+    return f"Resume: zkchat chat{place} --session {session_id}"
 
 
 def last_session(store: "SessionStore") -> "Session | None":

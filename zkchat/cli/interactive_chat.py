@@ -102,6 +102,7 @@ class InteractiveChat:
             end = asyncio.run(converse(self))
             if isinstance(end, Leave):
                 self._active.proposals.propose()
+                self._greeting.tell_way_back(self._active, self._options.vault)
                 return
             self._switch(end)
 
@@ -123,6 +124,7 @@ class InteractiveChat:
         self._active = following
         if is_same:
             following.proposals.seen = before.proposals.seen
+            following.is_used = before.is_used
         else:
             before.proposals.propose()
         before.close(self.io)
@@ -280,6 +282,7 @@ class InteractiveChat:
 
     def after_turn(self) -> None:
         self._active.look_up_session()
+        self._active.is_used = True
         self._suggest_dropping()
         suggest_next(self.io, self._active.opened, "/more", most=PAGE_SIZE)
         self._active.proposals.after_turn()
