@@ -404,7 +404,7 @@ def test_without_a_model_the_lines_of_a_piped_log_that_answer_are_quoted(slept: 
     log[1_700] = "2026-03-04 12:20 [deploy-docs] process completed with exit code 1"
     result = slept.run("ask", "Which job failed?", "--model", "quote", stdin="\n".join(log))
     assert result.code == 0
-    assert result.out.startswith(f"In the text you gave:\n\n```\n{log[1_700]}\n```\n\n— line 1,701\n")
+    assert result.out.startswith(f"```\n{log[1_700]}\n```\n\n— your text, line 1,701\n")
     assert result.err == ""
 
 

@@ -8,10 +8,7 @@ from tests.support.world import World
 
 QUESTION = "Is Obsidian Sync end-to-end encrypted?"
 WRONG = "Obsidian Sync is not end-to-end encrypted."
-INSTEAD = (
-    "What the model said contradicts your notes, so here is what they say:\n\n"
-    "> Obsidian Sync is end-to-end encrypted.\n\n— [[Sync]]\n"
-)
+INSTEAD = "> Obsidian Sync is end-to-end encrypted.\n\n— [[Sync]]\n"
 
 
 @pytest.fixture
@@ -39,7 +36,7 @@ def test_scripts_get_the_passage_as_the_answer_and_the_warning(world: World) -> 
     assert WRONG in whole["warnings"][0]["text"]
     exported = world.run("context", "export").out
     assert WRONG in exported
-    assert "contradicts your notes" in exported
+    assert json.dumps(INSTEAD)[1:-1] in exported
 
 
 def test_the_setting_leaves_it_at_what_the_model_says(world: World) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from tests.providers.contract import PLAYS
 from tests.providers.loopback import KEY, Loopback
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.prompt import Finish, ModelChunk, RemarkChunk, TextChunk, ThinkingChunk, ToolRequested
 from zkchat.ports import ModelProvider
 from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.openai_client import OpenAI
@@ -28,6 +28,8 @@ def _step(chunk: ModelChunk) -> dict[str, object]:
     match chunk:
         case TextChunk(text=text):
             return {"text": text}
+        case RemarkChunk():
+            raise AssertionError("no server sends remarks")
         case ThinkingChunk(text=text):
             return {"thinking": text}
         case ToolRequested(call=call):

@@ -10,14 +10,13 @@ from zkchat.context.assembly import AssembledRequest
 from zkchat.context.contradiction import Contradiction, find_contradiction
 from zkchat.context.selection import wants_evidence
 from zkchat.model.events import AnswerReplaced, TextDelta, Warned
-from zkchat.model.message import ChatMessage, Evidence, FilePart
+from zkchat.model.message import ChatMessage, FilePart
 from zkchat.model.prompt import Finish
 from zkchat.model.quotation import place_of, quotations
 from zkchat.model.session import HeadEntry
 from zkchat.model.text import shorten
 
 MAX_QUOTED_CHARS = 160
-INSTEAD = "What the model said contradicts your notes, so here is what they say:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +52,7 @@ class AnswerCheck:
         references = exchange.references.as_tuple()
         first = loop.close(exchange)
         warnings = [loop.store(first, exchange), loop.journal.append(HeadEntry(message_id=user.id))]
-        text = _passage_instead(found.evidence)
+        text = "".join(piece.text for piece in quotations([found.evidence]))
         exchange.references = ReferenceList(references)
         exchange.draft = loop.journal.begin_answer(loop.provider.info)
         exchange.draft.add(text=text)
@@ -70,7 +69,3 @@ class AnswerCheck:
             text=f"{self.loop.provider.info.name} said “{said}”, which contradicts {place_of(found.evidence)}.",
             hint=f"Its answer is kept: /branch {message_id} returns to it. references.check_answers = false shows it.",
         )
-
-
-def _passage_instead(evidence: Evidence) -> str:
-    return f"{INSTEAD}\n\n{''.join(quotations([evidence]))}"

@@ -20,6 +20,7 @@ from zkchat.model.choices import TOOL_PRIORITY
 from zkchat.model.events import (
     PromptReady,
     ReferenceFound,
+    Remarked,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -28,7 +29,16 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import ChatMessage, DocumentReference, Status, ToolCallPart, ToolResultPart
-from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.prompt import (
+    Finish,
+    ModelChunk,
+    ModelInfo,
+    ModelRequest,
+    RemarkChunk,
+    TextChunk,
+    ThinkingChunk,
+    ToolRequested,
+)
 from zkchat.model.quotation import no_answer
 from zkchat.model.session import MessageEntry
 from zkchat.model.text import counted
@@ -228,6 +238,8 @@ class ToolLoop:
                             await emit(ThinkingDelta(text=text))
                         await asyncio.sleep(0)  # here the answer can be stopped, whatever the provider does
                     left -= len(chunk.text)
+                case RemarkChunk():
+                    await emit(Remarked(text=chunk.text))
                 case ToolRequested(call=call):
                     exchange.calls.append(call)
                 case Finish():
@@ -358,5 +370,5 @@ async def _abstention(request: ModelRequest, info: ModelInfo) -> AsyncGenerator[
     """What is said in the place of a model that would only invent something."""
     yield TextChunk(text=no_answer(request.nearest))
     if info.needs_evidence:
-        yield TextChunk(text=f"{TOO_SMALL}\n")
+        yield RemarkChunk(text=TOO_SMALL)
     yield Finish(reason="abstained")

@@ -49,6 +49,13 @@ class TextDelta(Value):
     text: str
 
 
+class Remarked(Value):
+    """A sentence about the answer that is no part of it, such as that it is in doubt. It is not kept."""
+
+    kind: Literal["remark"] = "remark"
+    text: str
+
+
 class ThinkingDelta(Value):
     """The next piece of what the model thinks before it answers."""
 
@@ -149,6 +156,7 @@ Event = Annotated[
     | EvidenceFound
     | PromptReady
     | TextDelta
+    | Remarked
     | ThinkingDelta
     | ToolStarted
     | ToolFinished

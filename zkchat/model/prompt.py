@@ -85,6 +85,13 @@ class TextChunk(Value):
     text: str
 
 
+class RemarkChunk(Value):
+    """A sentence about the answer that is no part of it."""
+
+    kind: Literal["remark"] = "remark"
+    text: str
+
+
 class ThinkingChunk(Value):
     kind: Literal["thinking"] = "thinking"
     text: str
@@ -105,4 +112,4 @@ class Finish(Value):
     """What the user should know of this answer, such as that the server did not read the whole prompt."""
 
 
-ModelChunk = TextChunk | ThinkingChunk | ToolRequested | Finish
+ModelChunk = TextChunk | RemarkChunk | ThinkingChunk | ToolRequested | Finish

@@ -5,35 +5,36 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from zkchat.model.message import Evidence, MessageExcerpt
+from zkchat.model.prompt import RemarkChunk, TextChunk
 
-ELSEWHERE: Final = "Elsewhere in your notes:\n"
-DOUBT: Final = "No passage answers this for certain. Nearest:\n\n"
+ELSEWHERE: Final = RemarkChunk(text="Elsewhere in your notes:")
+DOUBT: Final = RemarkChunk(text="No passage answers this for certain. Nearest:")
 NOTHING: Final = "Your notes hold nothing on this.\n"
-IN_MESSAGE: Final = "In the text you gave:\n\n"
-IN_NOTES: Final = "\nIn your notes:\n\n"
 _SENTENCE_ENDS: Final = (".", "!", "?", "…", "。", "！", "？")
 _BACKTICKS: Final = re.compile(r"`{3,}")
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
 
 
-def quotations(passages: Iterable[Evidence], *, after_linked: bool = False) -> Iterator[str]:
+def quotations(
+    passages: Iterable[Evidence], *, after_text: bool = False, after_linked: bool = False
+) -> Iterator[TextChunk | RemarkChunk]:
     """Pieces of one text: the linked notes first, all passages of a note together, and each place named once.
 
-    `after_linked` says that passages of linked notes were shown before.
+    `after_text` says that the text has begun before, `after_linked` that passages of linked notes were shown before.
     """
     places: dict[str, dict[str, list[Evidence]]] = {}
     for passage in sorted(passages, key=lambda passage: not passage.linked):
         places.setdefault(passage.relative_path, {}).setdefault(place_of(passage), []).append(passage)
-    before, was_linked = "", after_linked
+    before, was_linked = "\n" if after_text else "", after_linked
     for place, quoted in ((place, quoted) for note in places.values() for place, quoted in note.items()):
         if was_linked and not quoted[0].linked:
-            before += f"{ELSEWHERE}\n"
-        yield before + "\n".join(map(_quoted, quoted)) + f"\n— {place}\n"
+            yield ELSEWHERE
+        yield TextChunk(text=before + "\n".join(map(_quoted, quoted)) + f"\n— {place}\n")
         before, was_linked = "\n", quoted[0].linked
 
 
-def excerpts(found: Sequence[MessageExcerpt]) -> Iterator[str]:
+def excerpts(found: Sequence[MessageExcerpt]) -> Iterator[TextChunk]:
     """Pieces of one text: what of a message answers its question, lines that follow each other together."""
     blocks: list[list[MessageExcerpt]] = []
     for each in found:
@@ -41,11 +42,11 @@ def excerpts(found: Sequence[MessageExcerpt]) -> Iterator[str]:
             blocks[-1].append(each)
         else:
             blocks.append([each])
-    before = IN_MESSAGE
+    before = ""
     for block in blocks:
         first, last = block[0].first_line, block[-1].last_line
         place = f"line {first:,}" if first == last else f"lines {first:,}–{last:,}"
-        yield f"{before}{_as_written([each.text for each in block])}\n— {place}\n"
+        yield TextChunk(text=f"{before}{_as_written([each.text for each in block])}\n— your text, {place}\n")
         before = "\n"
 
 
@@ -59,7 +60,7 @@ def _as_written(lines: Sequence[str]) -> str:
 
 
 def no_answer(nearest: Sequence[Evidence]) -> str:
-    """What is said where no passage answers: which come nearest, if any do."""
+    """The answer where no passage answers: that there is none, and which come nearest, if any do."""
     places = ", ".join(dict.fromkeys(map(place_of, nearest)))
     return f"No passage answers this. Nearest: {places}.\n" if places else NOTHING
 

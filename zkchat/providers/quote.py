@@ -3,14 +3,15 @@
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
-from zkchat.model.quotation import DOUBT, IN_NOTES, excerpts, no_answer, quotations
+from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, RemarkChunk, TextChunk
+from zkchat.model.quotation import DOUBT, excerpts, no_answer, quotations
 from zkchat.providers.descriptor import Choice, NamedModel, ProviderContext, ProviderDescriptor
 
 if TYPE_CHECKING:
     from zkchat.ports import ModelProvider
 
-SMALL_TALK: Final = "You are welcome to ask about anything that stands in your notes; [[ names one of them.\n"
+SMALL_TALK: Final = "You are welcome to ask about anything that stands in your notes.\n"
+HOW_TO_LINK: Final = "[[ and the beginning of its name links a note."
 
 
 class Quote:
@@ -22,18 +23,18 @@ class Quote:
         """There is nobody to ask."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        for piece in excerpts(request.excerpts):
-            yield TextChunk(text=piece)
+        for excerpt in excerpts(request.excerpts):
+            yield excerpt
         if not (request.evidence or request.excerpts):
             yield TextChunk(text=SMALL_TALK if request.is_small_talk else no_answer(request.nearest))
+            if request.is_small_talk:
+                yield RemarkChunk(text=HOW_TO_LINK)
             yield Finish(reason="abstained")
             return
         if request.is_doubtful:
-            yield TextChunk(text=DOUBT)
-        if request.evidence and request.excerpts:
-            yield TextChunk(text=IN_NOTES)
-        for piece in quotations(request.evidence):
-            yield TextChunk(text=piece)
+            yield DOUBT
+        for quotation in quotations(request.evidence, after_text=bool(request.excerpts)):
+            yield quotation
         yield Finish()
 
 

@@ -37,6 +37,11 @@ def warning(text: str, hint: str) -> str:
     return sanitize_text(f"warning: {text}" + (f"\n         {hint}" if hint else ""))
 
 
+def remark(text: str) -> str:
+    """A sentence about an answer, as Markdown that stands apart from it."""
+    return f"\n*{sanitize_text(text)}*\n\n"
+
+
 def notice(event: Compacting | Compacted) -> str:
     """One line about something that happened besides the answer."""
     match event:

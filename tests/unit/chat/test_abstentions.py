@@ -16,6 +16,7 @@ from zkchat.context.assembly import request_from
 from zkchat.context.recall.search import ConversationSearch
 from zkchat.model.message import ChatMessage
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
+from zkchat.model.quotation import NOTHING
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.vault.library import Library
 
@@ -72,7 +73,7 @@ def test_a_small_model_is_not_sent_the_turns_in_which_there_was_nothing(library:
     answer = say(talk, "When does the roof leak?")
     (request,) = model.requests
     assert "chess" not in texts(request)
-    assert TOO_SMALL.strip() not in texts(request)
+    assert NOTHING.strip() not in texts(request)
     assert "Answer 1." in texts(request)
     assert [message.role for message in request.messages] == ["system", "user", "assistant", "user"]
     assert answer.text == "Answer 1."
@@ -85,7 +86,7 @@ def test_the_record_says_what_was_left_out_and_why_and_nothing_is_lost(library: 
     left = [left for left in context.left_out if left.why == "abstained"]
     question, silence = (talk.history.messages[each.item.name] for each in left)
     assert question.text == SILENT
-    assert TOO_SMALL in silence.text
+    assert silence.text == NOTHING
     assert {each.item.reason for each in left} == {ABSTAINED}
     assert talk.messages[2:4] == [question, silence]
     rebuilt = request_from(context, talk.history.messages, talk.history.contents)
@@ -96,7 +97,8 @@ def test_a_model_with_tools_sees_the_whole_conversation(library: Library) -> Non
     model = Small(has_tools=True)
     say(after_silence(library, SessionsInMemory(), model), "When does the roof leak?")
     assert SILENT in texts(model.requests[0])
-    assert TOO_SMALL.strip() in texts(model.requests[0])
+    assert NOTHING.strip() in texts(model.requests[0])
+    assert TOO_SMALL not in texts(model.requests[0])
 
 
 def test_a_pinned_question_is_sent_although_there_was_nothing(library: Library) -> None:
@@ -105,7 +107,7 @@ def test_a_pinned_question_is_sent_although_there_was_nothing(library: Library) 
     talk.pin(talk.messages[2].id)
     say(talk, "When does the roof leak?")
     assert SILENT in texts(model.requests[0])
-    assert TOO_SMALL.strip() not in texts(model.requests[0])
+    assert NOTHING.strip() not in texts(model.requests[0])
 
 
 def test_messages_of_older_sessions_have_not_abstained() -> None:

@@ -33,10 +33,7 @@ NOTES = {
 QUESTION = "Is Obsidian Sync end-to-end encrypted?"
 WRONG = "Obsidian Sync is not end-to-end encrypted."
 RIGHT = "Yes, Obsidian Sync is end-to-end encrypted."
-INSTEAD = (
-    "What the model said contradicts your notes, so here is what they say:\n\n"
-    "> Obsidian Sync is end-to-end encrypted.\n\n— [[Sync]] › Privacy\n"
-)
+INSTEAD = "> Obsidian Sync is end-to-end encrypted.\n\n— [[Sync]] › Privacy\n"
 
 
 class Small:

@@ -6,12 +6,18 @@ from hypothesis import strategies as st
 
 from tests.support.evidence import passage
 from zkchat.model.message import Evidence, MessageExcerpt
-from zkchat.model.quotation import excerpts, no_answer, quotations
+from zkchat.model.prompt import TextChunk
+from zkchat.model.quotation import ELSEWHERE, excerpts, no_answer, quotations
 from zkchat.render.markdown.parser import parse
 
 
 def quoted(*passages: Evidence) -> str:
-    return "".join(quotations(passages))
+    return "".join(piece.text for piece in quotations(passages) if isinstance(piece, TextChunk))
+
+
+def remarks(*passages: Evidence) -> list[int]:
+    """After how many pieces of the text something is said of it."""
+    return [place for place, piece in enumerate(quotations(passages)) if piece == ELSEWHERE]
 
 
 def test_passages_of_a_note_stand_together_under_one_place() -> None:
@@ -29,15 +35,14 @@ def test_passages_of_a_note_under_other_headings_have_a_place_each() -> None:
 
 
 def test_linked_notes_come_first_and_the_others_are_said_to_be_others() -> None:
-    text = quoted(passage("Feathers.", note="Beds"), passage("Seven.", linked=True), passage("Oak.", note="Frames"))
-    assert text == (
-        "> Seven.\n\n— [[Sleep]]\n\nElsewhere in your notes:\n\n> Feathers.\n\n— [[Beds]]\n\n> Oak.\n\n— [[Frames]]\n"
-    )
+    found = [passage("Feathers.", note="Beds"), passage("Seven.", linked=True), passage("Oak.", note="Frames")]
+    assert quoted(*found) == "> Seven.\n\n— [[Sleep]]\n\n> Feathers.\n\n— [[Beds]]\n\n> Oak.\n\n— [[Frames]]\n"
+    assert remarks(*found) == [1]
 
 
 @pytest.mark.parametrize("linked", [True, False])
 def test_others_are_not_spoken_of_where_there_is_but_one_kind(linked: bool) -> None:
-    assert "Elsewhere" not in quoted(passage("Seven.", linked=linked), passage("Oak.", note="Frames", linked=linked))
+    assert remarks(passage("Seven.", linked=linked), passage("Oak.", note="Frames", linked=linked)) == []
 
 
 @pytest.mark.parametrize(
@@ -92,13 +97,13 @@ def excerpt(text: str, line: int) -> MessageExcerpt:
 
 def test_excerpts_of_a_message_stand_as_they_were_written_with_their_lines() -> None:
     found = [excerpt("ERROR job_a", 7), excerpt("exit *1*", 8), excerpt("It ended.", 1_200)]
-    assert "".join(excerpts(found)) == (
-        "In the text you gave:\n\n```\nERROR job_a\nexit *1*\n```\n\n— lines 7–8\n\n> It ended.\n\n— line 1,200\n"
+    assert "".join(piece.text for piece in excerpts(found)) == (
+        "```\nERROR job_a\nexit *1*\n```\n\n— your text, lines 7–8\n\n> It ended.\n\n— your text, line 1,200\n"
     )
 
 
 @given(st.lists(st.sampled_from(["```", "````", "a", "> b"]), min_size=1, max_size=4).map("\n".join))
 def test_a_listing_of_an_excerpt_ends_where_it_should(text: str) -> None:
     (piece,) = excerpts([excerpt(text, 1)])
-    listings = [token.content for token in parse(piece) if token.type == "fence"]
+    listings = [token.content for token in parse(piece.text) if token.type == "fence"]
     assert listings == [f"{text}\n"]

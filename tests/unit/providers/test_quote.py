@@ -3,8 +3,9 @@ from collections.abc import Sequence
 
 from tests.support.evidence import passage
 from zkchat.model.message import Evidence, MessageExcerpt
-from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
-from zkchat.providers.quote import SMALL_TALK, Quote
+from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, RemarkChunk, TextChunk
+from zkchat.model.quotation import DOUBT
+from zkchat.providers.quote import HOW_TO_LINK, SMALL_TALK, Quote
 
 
 def answer(
@@ -63,6 +64,7 @@ def test_without_anything_it_says_that_the_notes_hold_nothing() -> None:
 def test_small_talk_is_answered_by_what_one_can_ask() -> None:
     chunks = answer(is_small_talk=True)
     assert text_of(chunks) == SMALL_TALK
+    assert RemarkChunk(text=HOW_TO_LINK) in chunks
     assert chunks[-1] == Finish(reason="abstained")
 
 
@@ -72,9 +74,10 @@ def test_it_streams_in_pieces_and_is_deterministic() -> None:
     assert answer(*found) == answer(*found)
 
 
-def test_an_uncertain_answer_begins_with_a_word_of_doubt() -> None:
+def test_a_remark_on_an_uncertain_answer_comes_before_it() -> None:
     chunks = answer(passage("It may."), is_doubtful=True)
-    assert text_of(chunks) == "No passage answers this for certain. Nearest:\n\n> It may.\n\n— [[Sleep]]\n"
+    assert chunks[0] == DOUBT
+    assert text_of(chunks) == "> It may.\n\n— [[Sleep]]\n"
     assert chunks[-1] == Finish(reason="stop")
 
 
@@ -82,8 +85,6 @@ def test_what_the_message_itself_answers_comes_before_what_notes_say() -> None:
     own = (MessageExcerpt(text="deploy-docs: FAILED", first_line=3, last_line=3),)
     chunks = answer(passage("Call Ada when a job failed."), excerpts=own)
     assert text_of(chunks) == (
-        "In the text you gave:\n\n```\ndeploy-docs: FAILED\n```\n\n— line 3\n"
-        "\nIn your notes:\n\n> Call Ada when a job failed.\n\n— [[Sleep]]\n"
+        "```\ndeploy-docs: FAILED\n```\n\n— your text, line 3\n\n> Call Ada when a job failed.\n\n— [[Sleep]]\n"
     )
-    assert "In your notes" not in text_of(answer(excerpts=own))
     assert answer(excerpts=own)[-1] == Finish(reason="stop")

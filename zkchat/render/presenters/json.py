@@ -13,6 +13,7 @@ from zkchat.model.events import (
     Notice,
     PromptReady,
     ReferenceFound,
+    Remarked,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -44,6 +45,7 @@ class JsonPresenter:
     def __init__(self, stdout: TextIO) -> None:
         self._output = OutputStream(stdout)
         self._text: list[str] = []
+        self._remarks: list[str] = []
         self._references: list[DocumentReference] = []
         self._found = EvidenceFound(evidence=())
         self._context_usage: ContextUsage | None = None
@@ -57,6 +59,8 @@ class JsonPresenter:
         match event:
             case TextDelta():
                 self._text.append(event.text)
+            case Remarked():
+                self._remarks.append(event.text)
             case LinksResolved():
                 self._references.extend(event.references)
             case ReferenceFound():
@@ -75,6 +79,7 @@ class JsonPresenter:
                 self._message, self._failure = event.message, event
             case AnswerReplaced():
                 self._text.clear()
+                self._remarks.clear()
             case ThinkingDelta() | ToolStarted() | ToolFinished() | Notice():
                 pass
             case _:
@@ -90,6 +95,8 @@ class JsonPresenter:
         message = self._message
         document: dict[str, Json] = {
             "answer": _text(message.text if message else "".join(self._text)),
+            "remarks": [_text(remark) for remark in self._remarks],
+            "abstained": message.abstained if message else False,
             "references": [_plain(reference) for reference in (message.references if message else self._references)],
             "passages": [_passage(found) for found in self._found.evidence],
             "nearest": [_passage(found) for found in self._found.nearest],

@@ -10,6 +10,7 @@ from zkchat.model.events import (
     Notice,
     PromptReady,
     ReferenceFound,
+    Remarked,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -29,8 +30,8 @@ from zkchat.render.sanitize import error_lines, sanitize_text
 class PlainPresenter:
     """Writes the answer to standard output as the model wrote it, and the rest to standard error.
 
-    With `details`, for a person: tool calls, references and context. Without, for a pipe: warnings and errors only, and
-    text before the first tool call is held back, since the model may be asked again and answer better.
+    With `details`, for a person: tool calls, references and context. Without, for a pipe: warnings, errors and remarks
+    only, and text before the first tool call is held back, since the model may be asked again and answer better.
     """
 
     def __init__(self, stdout: TextIO, stderr: TextIO, *, details: bool = False, references_shown: int = 10) -> None:
@@ -48,6 +49,8 @@ class PlainPresenter:
                 self._begin_prompt(event)
             case TextDelta():
                 self._write(sanitize_text(event.text))
+            case Remarked():
+                self._print(sanitize_text(event.text))
             case ToolStarted():
                 self._release()
                 self._calls[event.call_id] = phrases.tool_call(event.name, event.arguments)

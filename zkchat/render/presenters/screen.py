@@ -16,6 +16,7 @@ from zkchat.model.events import (
     Notice,
     PromptReady,
     ReferenceFound,
+    Remarked,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -66,6 +67,8 @@ class ScreenPresenter:
         match event:
             case TextDelta():
                 self._answer(event.text)
+            case Remarked():
+                self._answer(phrases.remark(event.text))
             case ThinkingDelta():
                 self._thought(event.text)
             case ToolStarted():
@@ -101,7 +104,7 @@ class ScreenPresenter:
         match event:
             case PromptReady() | ToolFinished() | Notice():
                 self._wait_indicator.begin()
-            case TextDelta() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
+            case TextDelta() | Remarked() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
                 self._wait_indicator.end()
             case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported() | Warned() | AnswerReplaced():
                 pass

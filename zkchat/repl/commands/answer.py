@@ -9,9 +9,11 @@ from zkchat.export.notes import answer_note, as_markdown, file_name
 from zkchat.export.session_json import as_json
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import NOTE_SUFFIX, is_note, without_suffix
+from zkchat.model.prompt import RemarkChunk, TextChunk
 from zkchat.model.quotation import no_answer, quotations
 from zkchat.model.session import thread_of
 from zkchat.model.text import counted
+from zkchat.render import phrases
 from zkchat.render.references import describe_doubt, describe_location, describe_reason
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 from zkchat.repl.commands.arguments import (
@@ -39,7 +41,7 @@ async def more(context: CommandContext, _argument: str) -> Outcome:
     page = context.conversation.next_passages()
     if page.passages:
         context.surface.print_markdown(
-            "".join(quotations(page.passages, after_linked=page.after_linked)), page.question.matches
+            "".join(map(_markdown, quotations(page.passages, after_linked=page.after_linked))), page.question.matches
         )
     elif page.is_first:
         context.surface.print_markdown(no_answer(page.nearest))
@@ -48,6 +50,10 @@ async def more(context: CommandContext, _argument: str) -> Outcome:
     if page.left:
         context.surface.print_dimmed(f"/more shows {counted(page.left, 'further passage')}.")
     return NOTHING
+
+
+def _markdown(piece: TextChunk | RemarkChunk) -> str:
+    return piece.text if isinstance(piece, TextChunk) else phrases.remark(piece.text)
 
 
 async def open_(context: CommandContext, argument: str) -> Outcome:

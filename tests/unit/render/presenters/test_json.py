@@ -17,6 +17,7 @@ from zkchat.model.events import (
     LinksResolved,
     PromptReady,
     ReferenceFound,
+    Remarked,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -49,6 +50,19 @@ def parsed(*events: Event) -> Any:
     return json.loads(printed(*events), parse_constant=refuse)
 
 
+def test_remarks_on_an_answer_have_a_field_of_their_own() -> None:
+    whole = parsed(Remarked(text="In doubt:"), TextDelta(text="> a"))
+    assert (whole["answer"], whole["remarks"]) == ("> a", ["In doubt:"])
+    replaced = parsed(Remarked(text="In doubt:"), AnswerReplaced(message_id="m"), TextDelta(text="> b"))
+    assert (replaced["answer"], replaced["remarks"]) == ("> b", [])
+
+
+def test_that_there_is_no_answer_is_told() -> None:
+    silence = TurnFinished(message=an_answer("Nothing.", abstained=True), usage=a_usage(), abstained=True)
+    assert parsed(silence)["abstained"] is True
+    assert parsed(TurnFinished(message=an_answer("Much."), usage=a_usage()))["abstained"] is False
+
+
 def test_a_whole_turn_is_one_object() -> None:
     context = RequestContext(items=(RequestItem(type="rule", name="Tone", include="manual"),))
     message = an_answer("Hi.", SLEEP, request_context=context, usage=TokenUsage(prompt_tokens=7))
@@ -64,6 +78,8 @@ def test_a_whole_turn_is_one_object() -> None:
     )
     assert list(whole) == [
         "answer",
+        "remarks",
+        "abstained",
         "references",
         "passages",
         "nearest",

@@ -11,6 +11,7 @@ from zkchat.model.events import (
     LinksResolved,
     PromptReady,
     ReferenceFound,
+    Remarked,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -53,6 +54,17 @@ def shown(events: list[Event], *, details: bool = False) -> tuple[str, str]:
 
 def test_a_pipe_gets_the_markdown_of_the_answer_and_nothing_else() -> None:
     assert shown(TURN) == ("**Sleep** well, [[Sleep|y]].\n", "")
+
+
+def test_remarks_on_an_answer_are_beside_it() -> None:
+    events: list[Event] = [
+        Remarked(text="In doubt:"),
+        TextDelta(text="> a\n"),
+        Remarked(text="Else\x1b:"),
+        TextDelta(text="> b"),
+    ]
+    for details in (False, True):
+        assert shown(events, details=details) == ("> a\n> b\n", "In doubt:\nElse␛:\n")
 
 
 def test_an_answer_that_ends_its_line_gets_no_second_newline() -> None:

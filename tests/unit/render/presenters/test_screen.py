@@ -12,6 +12,7 @@ from zkchat.model.events import (
     LinksResolved,
     PromptReady,
     ReferenceFound,
+    Remarked,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -38,6 +39,26 @@ def shown(*events: Event, thinking: ThinkingView = "folded") -> list[str]:
         presenter.show(event)
     presenter.close()
     return on_screen(written(console), height=60)
+
+
+def test_remarks_stand_where_they_belong() -> None:
+    rows = shown(
+        Remarked(text="No passage answers this for certain. Nearest:"),
+        TextDelta(text="> a\n\n— [[A]]\n"),
+        Remarked(text="Elsewhere in your notes:"),
+        TextDelta(text="\n> b\n\n— [[B]]\n"),
+    )
+    assert rows == [
+        "No passage answers this for certain. Nearest:",
+        "",
+        "▌ a",
+        "— A",
+        "",
+        "Elsewhere in your notes:",
+        "",
+        "▌ b",
+        "— B",
+    ]
 
 
 def test_the_answer_comes_with_its_references_and_its_context() -> None:

@@ -89,8 +89,8 @@ def test_more_says_when_it_leaves_the_linked_notes(harness: CommandHarness) -> N
     typed(harness, "/more")
     typed(harness, "/more")
     assert harness.surface.drawn == [
-        "> Long.\n\n— [[Sleep]]\n\nElsewhere in your notes:\n\n> Oak.\n\n— [[Beds]]\n",
-        "Elsewhere in your notes:\n\n> Oak.\n\n— [[Beds]]\n",
+        "> Long.\n\n— [[Sleep]]\n\n*Elsewhere in your notes:*\n\n\n> Oak.\n\n— [[Beds]]\n",
+        "\n*Elsewhere in your notes:*\n\n> Oak.\n\n— [[Beds]]\n",
     ]
 
 

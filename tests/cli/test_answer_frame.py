@@ -1,0 +1,70 @@
+"""What zkchat says about an answer is no part of it: not in pipes, sessions, exports, nor for later models."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.support.world import World
+
+DOUBT = "No passage answers this for certain. Nearest:"
+NOTHING = "Your notes hold nothing on this."
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    world.note("Luhmann.md", "# Luhmann\n\nThe slip box of Luhmann held cards that he wrote by hand.\n")
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven to nine hours of sleep.\n")
+    return world
+
+
+def frames(text: str) -> list[str]:
+    return [frame for frame in (DOUBT, "No model is set", "links a note", "too small") if frame in text]
+
+
+def test_doubt_is_told_beside_the_answer_and_kept_nowhere(world: World) -> None:
+    question = "Did Luhmann have a computer?"
+    result = world.run("ask", question)
+    assert result.out.startswith("> The slip box of Luhmann")
+    assert frames(result.out) == []
+    assert result.err == f"{DOUBT}\n"
+    told = world.run("ask", question, "--json").json
+    assert (told["remarks"], told["doubtful"]) == ([DOUBT], True)
+    assert frames(told["answer"]) == []
+    world.run("ask", "And now?", "--continue", "--model", world.script([{"text": "Nothing new."}]))
+    for command in (
+        ("sessions", "show", told["session"]),
+        ("context", "export"),
+        ("context", "export", "--format", "markdown"),
+        ("context", "show", "--message", "4", "--request"),
+    ):
+        kept = world.run(*command)
+        assert "The slip box of Luhmann" in kept.out, command
+        assert frames(kept.out) == [], command
+
+
+def test_on_a_terminal_doubt_stands_above_the_answer(world: World) -> None:
+    rows = world.run("ask", "Did Luhmann have a computer?", terminal=True).out
+    assert rows.index(DOUBT) < rows.index("The slip box")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "remarks"),
+    [
+        ("What is the capital of France?", NOTHING, []),
+        (
+            "Thanks!",
+            "You are welcome to ask about anything that stands in your notes.",
+            ["[[ and the beginning of its name links a note."],
+        ),
+    ],
+)
+def test_that_there_is_nothing_is_an_answer_of_its_own(
+    world: World, question: str, answer: str, remarks: list[str]
+) -> None:
+    told: Mapping[str, object] = world.run("ask", question, "--json").json
+    assert told["answer"] == f"{answer}\n"
+    assert told["remarks"] == remarks
+    assert told["abstained"]
+    result = world.run("ask", question)
+    assert (result.code, result.out) == (7, f"{answer}\n")
+    assert result.err.splitlines() == remarks
