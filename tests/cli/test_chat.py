@@ -16,8 +16,8 @@ from prompt_toolkit.output import DummyOutput
 from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.chat_latency import preload_libraries, without_delays
+from zkchat.cli.desktop import SystemDesktop
 from zkchat.cli.main import run
-from zkchat.cli.programs import SystemDesktop
 
 Chat = Callable[..., Result]
 

@@ -8,6 +8,7 @@ from zkchat.chat.further_passages import Page
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import OutsideVault, UsageError, VaultError
 from zkchat.model.branches import Branch, branches_of
+from zkchat.model.choices import OpenWith
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.model.prompt import ModelInfo
@@ -23,8 +24,12 @@ from zkchat.model.session import (
     Window,
 )
 from zkchat.render.console import Matches
+from zkchat.render.numbered_rows import NumberedRow, plain_rows
 from zkchat.repl.command_context import CommandContext
 from zkchat.repl.pick_list import PickRow
+from zkchat.repl.vault_browser import Position, VaultBrowser
+from zkchat.vault.daily_notes import DailyNoteSettings
+from zkchat.vault.library import Library
 
 
 class SessionsWithCounts(SessionsInMemory):
@@ -129,6 +134,10 @@ class RecordingSurface:
         self.picks: int | None = None
         """The row that is chosen of each list; None for none."""
         self.lists: list[Sequence[PickRow]] = []
+        self.page_rows = 100
+        """Rows of a page of a note."""
+        self.read: list[tuple[str, int]] = []
+        """The notes that were shown, and the line to begin at."""
         self.has_desktop = True
         self.opened: list[str] = []
         self.has_clipboard = True
@@ -149,6 +158,24 @@ class RecordingSurface:
     def print_markdown(self, text: str, matches: Matches | None = None, /) -> None:
         self.drawn.append(text)
         self.marked += [text[start:end] for start, end in matches(text)] if matches else []
+
+    def print_rows(self, rows: Sequence[NumberedRow], matches: Matches | None = None, /) -> None:
+        self.lines += plain_rows(rows)
+        self.marked += [row.text[start:end] for row in rows for start, end in matches(row.text)] if matches else []
+
+    def print_heading(self, name: str, place: str) -> None:
+        self.lines += [name, place]
+
+    def print_note(
+        self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
+    ) -> Position:
+        """Each line is a row."""
+        lines = text.strip("\n").splitlines()
+        first = after.row if after else 0
+        end = len(lines) if whole else min(len(lines), first + self.page_rows)
+        self.drawn.append("\n".join(lines[first:end]))
+        self.read.append((source, first_line))
+        return Position(row=end, rows=len(lines), first=first)
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
         self.shown_references = references
@@ -221,15 +248,36 @@ class RecordingPageEditor:
         return is_new or page not in self.unapproved
 
 
+class RecordingEditor:
+    """Implements `repl.vault_browser.DocumentEditor`."""
+
+    def __init__(self) -> None:
+        self.name = "ed"
+        self.edited: list[tuple[str, int | None]] = []
+
+    def edit(self, path: str, line: int | None) -> None:
+        self.edited.append((path, line))
+
+
 class CommandHarness:
     """A command context whose parts can be inspected after a command."""
 
-    def __init__(self, items: SessionItems | None = None) -> None:
+    def __init__(
+        self, items: SessionItems | None = None, library: Library | None = None, open_with: str = "auto"
+    ) -> None:
         self.store = SessionsWithCounts()
         self.conversation = ConversationInMemory(self.store)
         self.surface = RecordingSurface()
         self.notes = NotesInMemory()
         self.page_editor = RecordingPageEditor()
+        self.editor = RecordingEditor()
+        self.daily_notes = DailyNoteSettings()
+        self.browser = VaultBrowser(
+            library=library or cast(Library, _NoItems()),
+            editor=self.editor,
+            open_with=cast(OpenWith, open_with),
+            daily_notes=lambda: self.daily_notes,
+        )
         self.context = CommandContext(
             conversation=self.conversation,
             store=self.store,
@@ -238,6 +286,7 @@ class CommandHarness:
             links=LinksInMemory(),
             items=items or cast(SessionItems, _NoItems()),
             page_editor=self.page_editor,
+            browser=self.browser,
             now=lambda: NOON,
             models=["scripted:play", "ollama:qwen3:8b", "quote"],
             keys=["canary-of-the-test"],

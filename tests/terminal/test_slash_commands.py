@@ -20,14 +20,25 @@ PROMPT = "you ›"
 ANSWERS = ["Seven hours, says [[Sleep]].", "Eight hours.", "Nine hours.", "Ten hours.", "Eleven hours."]
 
 
+EDITOR = """#!/bin/sh
+for file; do echo "$file" >> "$0.arguments"; done
+sed -i s/What/That/ "$file"
+"""
+"""It writes down what it is called with, and changes a word of the file."""
+
+
 class Chat:
     """`zkchat chat` in a vault of one note, with a model that counts hours."""
 
     def __init__(self, world: World) -> None:
         self.world = world
-        world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep.\n")
-        world.note("Coffee.md", "# Coffee\n\nCoffee keeps people awake.\n")
+        world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep.\n\nBut [[Coffee]] and [[Nowhere]].\n")
+        world.note("Coffee.md", "# Coffee\n\nCoffee keeps people awake. #drink\n")
         world.run("rules", "new", "Tone", "Be warm.", "--include", "manual")
+        world.note("Long.md", "".join(f"Paragraph {number}.\n\n" for number in range(1, 60)) + "## Zebra\n\nStripes.\n")
+        self.editor = world.root / "vim"
+        self.editor.write_text(EDITOR)
+        self.editor.chmod(0o755)
         model = world.script(*[[{"text": text}] for text in ANSWERS])
         self.terminal: Terminal = pexpect.spawn(
             sys.executable,
@@ -40,7 +51,8 @@ class Chat:
                 "DISPLAY": "",
                 "WAYLAND_DISPLAY": "",
                 "CI": "",
-                "EDITOR": "sed -i s/What/That/",
+                "VISUAL": "",
+                "EDITOR": str(self.editor),
                 "ZKCHAT_CONTEXT__KEEP_RECENT": "2",
             },
             dimensions=(24, 80),
@@ -61,6 +73,10 @@ class Chat:
             seen += (self.terminal.before or "") + text
         return seen
 
+    def arguments(self) -> list[str]:
+        """What the editor was called with, all calls together."""
+        return Path(f"{self.editor}.arguments").read_text().splitlines()
+
     def messages(self) -> list[str]:
         """The texts of the conversation as it stands, of the session used last."""
         shown = self.world.run("context", "export").json["messages"]
@@ -79,10 +95,10 @@ def chat(world: World) -> Iterator[Chat]:
 
 
 def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat) -> None:
-    chat.say("/help", "/refs [N]", "sources of the answer")
+    chat.say("/help", "/refs [N]", "sources of an answer")
     chat.say("/refs", "Referenced Documents", "[[Sleep]]")
     chat.say("/refs 1", "Sleep.md", "linked by you, cited")
-    chat.say("/open 1", "Nothing here can open it", "file://", "Sleep.md")
+    chat.say("/open 1", "Opened Sleep.md in vim.")
     seen = chat.say("/copy", "characters are on the clipboard")
     (copied,) = re.findall(r"\x1b\]52;c;([\w+/=]*)\x07", seen)
     assert base64.b64decode(copied).decode() == ANSWERS[0]
@@ -105,6 +121,26 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.see("[y/N]")
     chat.say("y", "talk.json is in your vault now.")
     assert len(json.loads((chat.world.vault / "talk.json").read_text())["messages"]) == 2
+
+
+def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: Chat) -> None:
+    chat.say("/search stripes", "1.", "Long › Zebra", "Long.md:119", "Stripes", "/show N reads one, /open N opens it.")
+    chat.say("/show 1", "Long.md:119", "Zebra", "Stripes.")
+    chat.say("/open 1", "Opened Long.md:119 in vim.")
+    assert chat.arguments() == ["+119", str(chat.world.vault / "Long.md")]
+    chat.say("/refs", "[[Sleep]]")
+    chat.say("/show 1", "Sleep.md", "Adults need seven hours of sleep.")
+    seen = chat.say("/show [[Long]] ", "Paragraph 1.", "/show more goes on")
+    assert "Paragraph 20." not in seen
+    chat.say("/show more", "Paragraph 10.", "/show more goes on")
+    chat.say("/show all", "Paragraph 59.", "Stripes.")
+    chat.say("/backlinks [[Coffee]] ", "Coffee: 1 link from other notes", "Sleep.md:5")
+    chat.say("/links 1", "[[Nowhere]] → nothing")
+    chat.say("/tags", "#drink", "/search tag:drink lists the notes of one.")
+    chat.say("/recent 1", "1.", " · ")
+    chat.say("/daily", "There is no daily note for", "It would be ")
+    chat.say("/show [[Slep]] ", "There is no note '[[Slep]]' in the vault. Closest: [[Sleep]].")
+    assert chat.messages() == ["Tell me of [[Sleep]]", ANSWERS[0]]
 
 
 def test_a_conversation_branches(chat: Chat) -> None:

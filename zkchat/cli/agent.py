@@ -6,8 +6,8 @@ import typer
 
 from zkchat.cli import profiles
 from zkchat.cli.common import JsonOption, SettingsVaultOption, current_io
+from zkchat.cli.editors import edit_file
 from zkchat.cli.profiles import ScopeOption
-from zkchat.cli.programs import edit_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

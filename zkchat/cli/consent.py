@@ -47,7 +47,7 @@ class TerminalReviewer:
 
     async def edits(self, summary: str) -> str:
         """The summary as the user leaves it in the editor; as it was where no editor can be opened."""
-        from zkchat.cli.programs import edit_file
+        from zkchat.cli.editors import edit_file
 
         with TemporaryDirectory(prefix="zkchat-") as folder:
             file = Path(folder) / "summary.md"

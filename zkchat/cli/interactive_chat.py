@@ -13,11 +13,12 @@ from zkchat.cli.chat_greeting import ChatGreeting
 from zkchat.cli.chat_latency import preload_libraries, without_delays
 from zkchat.cli.common import CommandIO
 from zkchat.cli.consent import TerminalInterface
+from zkchat.cli.desktop import SystemDesktop
+from zkchat.cli.editors import VaultDocumentEditor
 from zkchat.cli.line_input import can_draw_prompt, read_line
 from zkchat.cli.note_lookup import print_warnings
 from zkchat.cli.output import PresenterOptions, consoles, create_presenter, suggest_next
 from zkchat.cli.page_editor import VaultPageEditor
-from zkchat.cli.programs import SystemDesktop
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
 from zkchat.errors import StorageError, VaultError, ZkchatError
@@ -27,6 +28,7 @@ from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.terminal_modes import echo_off, take_typed
 from zkchat.repl.thinking import ThinkingToggle
+from zkchat.repl.vault_browser import VaultBrowser, VaultView
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -71,6 +73,7 @@ class InteractiveChat:
         self._options = replace(options, user_interface=_ChatInterface(self))
         self._view = view
         self._name_cache = NameCache()
+        self._vault_view = VaultView()
         self._is_prompting = False
         self._first_message = first_message.strip()
         self._greeting = ChatGreeting(io, view)
@@ -143,9 +146,22 @@ class InteractiveChat:
             links=opened.document_links,
             items=SessionItems(opened.conversation),
             page_editor=VaultPageEditor(self.io, opened.paths),
+            browser=self._browser(opened),
             now=self._environment.now,
             models=("quote", *opened.settings.models),
             keys=keys_of(self._environment, opened),
+        )
+
+    def _browser(self, opened: conversation.OpenConversation) -> VaultBrowser:
+        from zkchat.compose.daily_notes import daily_note_settings
+
+        vault = opened.paths.vault
+        return VaultBrowser(
+            library=opened.library,
+            view=self._vault_view,
+            editor=VaultDocumentEditor(self.io, vault),
+            open_with=opened.settings.ui.open_with,
+            daily_notes=partial(daily_note_settings, vault),
         )
 
     @property

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
-from zkchat.cli.programs import edit_file
+from zkchat.cli.editors import edit_file
 from zkchat.repl.terminal_modes import echo_on
 
 if TYPE_CHECKING:

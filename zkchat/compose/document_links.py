@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from zkchat.errors import StorageError, VaultError
+from zkchat.model.choices import OpenWith
 from zkchat.model.message import DocumentReference
 from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing
 from zkchat.render.links import UNKNOWN, LinkTarget
@@ -33,6 +34,7 @@ class VaultDocumentLinks:
 
     vault: Path
     library: "Library"
+    open_with: OpenWith = "auto"
 
     def target_of(self, written: str, source: str | None = None) -> LinkTarget:
         """What a wikilink leads to for the user, who may see every note; unknown where the index does not answer."""
@@ -64,7 +66,7 @@ class VaultDocumentLinks:
         file = self._file(reference)
         if file is None:
             return None
-        return f"obsidian://open?path={quote(str(file), safe='')}" if self._has_obsidian else file.as_uri()
+        return f"obsidian://open?path={quote(str(file), safe='')}" if self._uses_obsidian else file.as_uri()
 
     def clickable(self, reference: DocumentReference) -> str | None:
         """The same for what can be shown and nothing else."""
@@ -86,12 +88,14 @@ class VaultDocumentLinks:
             if name.suffix.lower() not in INERT:
                 kind = f"a file of the kind {name.suffix}" if name.suffix else "a file without a kind"
                 return f"It is {kind}, no note: your system may run it, or what is in it."
-        if mode & 0o111 and not self._has_obsidian:
+        if mode & 0o111 and not self._uses_obsidian:
             return "It is marked as a program."
         return ""
 
     @property
-    def _has_obsidian(self) -> bool:
+    def _uses_obsidian(self) -> bool:
+        if self.open_with in {"desktop", "obsidian"}:
+            return self.open_with == "obsidian"
         return (self.vault / ".obsidian").is_dir()
 
     def _file(self, reference: DocumentReference) -> Path | None:

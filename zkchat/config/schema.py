@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from zkchat.config.urls import validate_http_url
 from zkchat.model import globs
-from zkchat.model.choices import CompactionStrategy, ThinkingView
+from zkchat.model.choices import CompactionStrategy, OpenWith, ThinkingView
 from zkchat.model.providers import ProviderName
 
 
@@ -234,6 +234,11 @@ class UserInterface(SettingsSection):
     )
     keys: Annotated[Literal["emacs", "vi"], Harmless()] = Field(
         default="emacs", description="The keys that edit what you type in a chat."
+    )
+    open_with: OpenWith = Field(
+        default="auto",
+        description="What `/open` uses: `editor` is `$VISUAL` or `$EDITOR`, `desktop` the program that your system has "
+        "for the file. `auto`: Obsidian in its vaults, else the desktop, and the editor where there is no desktop.",
     )
 
 

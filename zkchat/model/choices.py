@@ -36,6 +36,9 @@ Scope = Literal["user", "vault"]
 ThinkingView = Literal["folded", "shown", "hidden"]
 """How a terminal shows what a model thinks before it answers."""
 
+OpenWith = Literal["auto", "editor", "desktop", "obsidian"]
+"""The program that opens a document."""
+
 DEFAULT_PRIORITY: Final = 5
 """Of a message; priorities go from 1 to 10."""
 TOOL_PRIORITY: Final = 3

@@ -49,10 +49,9 @@ def draw_rows(rows: Sequence[NumberedRow], matches: "Matches | None" = None) -> 
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(overflow="fold")
     for number, row in enumerate(rows, start=1):
-        name = Text(sanitize_line(row.name), style=_DOUBTFUL if row.is_doubtful else "bold")
-        grid.add_row(f"{number}.", name)
-        if row.place:
-            grid.add_row("", Text(sanitize_line(row.place), style="dim"))
+        name = (sanitize_line(row.name), _DOUBTFUL if row.is_doubtful else "bold")
+        place = ("  ", (sanitize_line(row.place), "dim")) if row.place else ()
+        grid.add_row(f"{number}.", Text.assemble(name, *place))
         if row.text:
             text = Text(sanitize_line(row.text))
             for start, end in matches(text.plain) if matches else ():

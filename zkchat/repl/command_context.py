@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from zkchat.model.session import Window
     from zkchat.ports import SessionStore
     from zkchat.render.console import Matches
+    from zkchat.render.numbered_rows import NumberedRow
     from zkchat.repl.pick_list import PickRow
+    from zkchat.repl.vault_browser import Position, VaultBrowser
 
 
 class CommandConversation(Protocol):
@@ -92,6 +94,23 @@ class Surface(Protocol):
         """Draw the text of a message as an answer is drawn; `matches` finds words to be marked in quotations."""
         ...
 
+    def print_rows(self, rows: "Sequence[NumberedRow]", matches: "Matches | None" = None, /) -> None:
+        """Show a numbered list of places; `matches` finds words to be marked in their texts."""
+        ...
+
+    def print_heading(self, name: str, place: str) -> None:
+        """Show the name of a document above its text, and where it stands."""
+        ...
+
+    def print_note(
+        self, text: str, *, source: str, first_line: int = 1, after: "Position | None" = None, whole: bool = False
+    ) -> "Position":
+        """Draw a page of the note `source`, or the `whole` rest, and return how far it was shown.
+
+        It begins `after` what was shown, else at the top, or at a line of a note that is longer than a page.
+        """
+        ...
+
     def print_references(self, references: "Sequence[DocumentReference]") -> None:
         """Show the panel "Referenced Documents" with all of them."""
         ...
@@ -109,6 +128,11 @@ class Surface(Protocol):
 
         Where nothing can be drawn, the rows are printed, numbered from 1, and `instead`: how to choose otherwise.
         """
+        ...
+
+    @property
+    def has_desktop(self) -> bool:
+        """Whether there is a desktop that opens addresses."""
         ...
 
     def open(self, address: str) -> bool:
@@ -167,6 +191,8 @@ class CommandContext:
     items: "SessionItems"
     """The rules, notes and tools of the session."""
     page_editor: PageEditor
+    browser: "VaultBrowser"
+    """The notes of the vault, and what was shown of them."""
     now: "Callable[[], datetime]"
     """The clock."""
     models: Sequence[str] = ()
@@ -221,6 +247,11 @@ Outcome = Nothing | Leave | Send | Play | Edit | Switch
 NOTHING = Nothing()
 
 
+def no_description(_context: CommandContext, _text: str) -> str:
+    """For commands whose completions say enough."""
+    return ""
+
+
 def no_completion(_context: CommandContext, _text: str) -> list[str]:
     """For commands whose argument cannot be completed."""
     return []
@@ -242,6 +273,8 @@ class Command:
     act: Callable[[CommandContext, str], Awaitable[Outcome]]
     complete: Callable[[CommandContext, str], list[str]] = no_completion
     """Arguments that begin with, or contain, what was typed so far. Must not block."""
+    describe: Callable[[CommandContext, str], str] = no_description
+    """What the menu shows beside a completion of the argument."""
 
     async def run(self, context: CommandContext, argument: str) -> Outcome:
         """Run the command. Raises `ZkchatError` with a hint for wrong use."""

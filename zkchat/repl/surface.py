@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING, Final, Protocol, TextIO
 from zkchat.model.message import ContextUsage, DocumentReference
 from zkchat.render.context_bar import context_line
 from zkchat.render.references import reference_lines
-from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
+from zkchat.render.sanitize import never_fail_to_encode, sanitize_line, sanitize_text
+from zkchat.repl.vault_browser import Position
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from zkchat.render.console import Matches
     from zkchat.render.links import ClickableLinks
+    from zkchat.render.live import Row
+    from zkchat.render.numbered_rows import NumberedRow
     from zkchat.repl.pick_list import PickRow
 
 _MAX_COPY_BYTES: Final = 74_000
 """Bytes of a copy that every terminal accepts."""
 _PLAIN_WIDTH: Final = 80
+_ROWS_BESIDE_PAGE: Final = 8
+"""Rows of the screen that are left free beside a page of a note: for its heading, what to type next, and the prompt."""
+_MIN_PAGE_ROWS: Final = 8
 
 
 class Questioner(Protocol):
@@ -41,6 +47,9 @@ class Questioner(Protocol):
 
 class Desktop(Protocol):
     """The user's desktop."""
+
+    @property
+    def is_there(self) -> bool: ...
 
     def open(self, address: str) -> bool:
         """Open an address; False where there is no desktop."""
@@ -76,6 +85,10 @@ class _Surface(ABC):
     @abstractmethod
     def print(self, text: str) -> None: ...
 
+    @property
+    def has_desktop(self) -> bool:
+        return self._desktop.is_there
+
     def open(self, address: str) -> bool:
         return self._desktop.open(address)
 
@@ -101,6 +114,22 @@ class PlainSurface(_Surface):
 
     def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
         self.print(text)
+
+    def print_rows(self, rows: "Sequence[NumberedRow]", _matches: "Matches | None" = None, /) -> None:
+        from zkchat.render.numbered_rows import plain_rows
+
+        self.print("\n".join(plain_rows(rows)))
+
+    def print_heading(self, name: str, place: str) -> None:
+        self.print(f"{sanitize_line(name)}\n{sanitize_line(place)}\n")
+
+    def print_note(
+        self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
+    ) -> Position:
+        """Print all of it: whoever reads a pipe, or hears a text, has pages of their own."""
+        del source, first_line, after, whole
+        self.print(text.strip("\n"))
+        return Position(row=1, rows=1)
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
         self.print("\n".join(reference_lines(references, most=len(references))))
@@ -144,6 +173,40 @@ class DrawnSurface(_Surface):
         stream = MarkdownStream(self._console, matches=matches, links=self._links)
         stream.feed(text)
         stream.finish()
+
+    def print_rows(self, rows: "Sequence[NumberedRow]", matches: "Matches | None" = None, /) -> None:
+        from zkchat.render.numbered_rows import draw_rows
+
+        self._console.print(draw_rows(rows, matches))
+
+    def print_heading(self, name: str, place: str) -> None:
+        from rich.text import Text
+
+        self._console.print(Text(sanitize_line(name), style="bold"), Text(sanitize_line(place), style="dim"), sep="\n")
+        self._console.print()
+
+    def print_note(
+        self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
+    ) -> Position:
+        rows = self._note_rows(text, source)
+        size = max(_MIN_PAGE_ROWS, self._console.height - _ROWS_BESIDE_PAGE)
+        if after:
+            first = after.row_of(len(rows))
+        elif len(rows) > size and first_line > 1:
+            above = "".join(text.splitlines(keepends=True)[: first_line - 1])
+            first = min(len(self._note_rows(above, source)), len(rows) - size)
+        else:
+            first = 0
+        end = len(rows) if whole else min(len(rows), first + size)
+        for row in rows[first:end]:
+            self._console.file.write(f"{row.text}\n")
+        self._console.file.flush()
+        return Position(row=end, rows=len(rows), first=first)
+
+    def _note_rows(self, text: str, source: str) -> "list[Row]":
+        from zkchat.render.markdown.notes import note_rows
+
+        return note_rows(self._console, text, source=source, links=self._links)
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
         from zkchat.render.references import references_panel

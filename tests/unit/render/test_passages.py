@@ -33,10 +33,10 @@ def test_numbers_stand_below_each_other() -> None:
     assert [*plain_rows(rows)][::9] == [" 1. Note 1\n    a.md:1", "10. Note 10\n    a.md:1"]
 
 
-def test_a_passage_without_text_has_two_lines() -> None:
+def test_a_passage_without_text_is_one_row() -> None:
     passage = replace(ROOF, heading_path=(), snippet="")
     rows = drawn(draw_rows([passage_row(passage)])).split("\n")
-    assert [row.rstrip() for row in rows] == ["1. Greenhouse", "   Projects/Greenhouse.md:12 · heading, text", ""]
+    assert [row.rstrip() for row in rows] == ["1. Greenhouse  Projects/Greenhouse.md:12 · heading, text", ""]
 
 
 def test_on_a_terminal_the_words_asked_for_are_marked() -> None:

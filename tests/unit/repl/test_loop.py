@@ -29,6 +29,7 @@ from zkchat.repl.command_context import (
 from zkchat.repl.commands import table
 from zkchat.repl.loop import converse
 from zkchat.repl.surface import PlainSurface
+from zkchat.repl.vault_browser import VaultBrowser
 
 
 class NobodyToAsk:
@@ -42,6 +43,8 @@ class NobodyToAsk:
 
 
 class NoDesktop:
+    is_there = False
+
     def open(self, _address: str) -> bool:
         return False
 
@@ -113,6 +116,7 @@ class ScriptedChat:
             links=LinksInMemory(),
             items=cast(SessionItems, None),
             page_editor=RecordingPageEditor(),
+            browser=cast(VaultBrowser, None),
             now=lambda: NOON,
         )
 

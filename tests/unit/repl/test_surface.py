@@ -38,6 +38,8 @@ class RecordingUser:
 
 
 class RecordingDesktop:
+    is_there = True
+
     def __init__(self) -> None:
         self.opened: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Commands for an answer: show its documents and further passages, open, copy, save, export."""
+"""Commands for an answer: show its documents and further passages, copy, save, export."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
@@ -28,6 +28,7 @@ from zkchat.vault.notes.wikilink import name_key
 async def refs(context: CommandContext, argument: str) -> Outcome:
     if not argument:
         context.surface.print_references(references_of_last_answer(context))
+        context.browser.view.forget_list()
         return NOTHING
     reference = reference_numbered(context, argument)
     about = (describe_location(reference), describe_reason(reference), describe_doubt(reference))
@@ -54,24 +55,6 @@ async def more(context: CommandContext, _argument: str) -> Outcome:
 
 def _markdown(piece: TextChunk | RemarkChunk) -> str:
     return piece.text if isinstance(piece, TextChunk) else phrases.remark(piece.text)
-
-
-async def open_(context: CommandContext, argument: str) -> Outcome:
-    reference = reference_numbered(context, argument)
-    address = context.links.of(reference)
-    if address is None or reference.relative_path is None:
-        raise UsageError(f"{reference.wikilink} leads to no note.", hint=describe_doubt(reference))
-    if context.notes.is_free(reference.relative_path):  # raises for a path outside the vault
-        raise UsageError(f"{reference.relative_path} is not there any more.")
-    risk = context.links.risk(reference)
-    if risk and not await context.surface.confirm(f"{risk} Open {reference.relative_path}?"):
-        context.surface.print_dimmed("Nothing was opened.")
-        return NOTHING
-    if context.surface.open(address):
-        context.surface.print_dimmed(f"Opened {reference.relative_path}.")
-    else:
-        context.surface.print(f"Nothing here can open it. It is at\n{address}")
-    return NOTHING
 
 
 async def copy(context: CommandContext, argument: str) -> Outcome:

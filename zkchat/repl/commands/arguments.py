@@ -41,8 +41,22 @@ def is_answer(message: ChatMessage) -> bool:
 
 
 def last_answer(context: CommandContext) -> ChatMessage:
-    answers = (message for message in reversed(context.conversation.messages) if is_answer(message))
-    return _first(answers, "There is no answer yet.")
+    return _first(_answers(context), "There is no answer yet.")
+
+
+def last_answer_id(context: CommandContext) -> str:
+    """The id of the last answer; a text that is no id before the first one."""
+    return next((answer.id for answer in _answers(context)), "(none)")
+
+
+def last_references(context: CommandContext) -> Sequence[DocumentReference]:
+    """The documents of the last answer; none before the first one."""
+    return next((answer.references for answer in _answers(context)), ())
+
+
+def _answers(context: CommandContext) -> Iterator[ChatMessage]:
+    """The answers, the latest first."""
+    return (message for message in reversed(context.conversation.messages) if is_answer(message))
 
 
 def last_question(context: CommandContext) -> ChatMessage:
@@ -72,14 +86,13 @@ def reference_numbered(context: CommandContext, argument: str) -> DocumentRefere
 
 def complete_message_number(context: CommandContext, text: str) -> list[str]:
     """Complete the number of a message, the latest first."""
-    return _beginning_with(text, reversed(range(1, len(context.conversation.messages) + 1)))
+    return number_completions(text, reversed(range(1, len(context.conversation.messages) + 1)))
 
 
 def complete_reference_number(context: CommandContext, text: str) -> list[str]:
-    answers = (message for message in reversed(context.conversation.messages) if is_answer(message))
-    answer = next(answers, None)
-    return _beginning_with(text, range(1, len(answer.references) + 1) if answer else ())
+    return number_completions(text, range(1, len(last_references(context)) + 1))
 
 
-def _beginning_with(text: str, numbers: Iterable[int]) -> list[str]:
+def number_completions(text: str, numbers: Iterable[int]) -> list[str]:
+    """Those of the numbers that begin with what was typed."""
     return [number for number in map(str, numbers) if number.startswith(text)]

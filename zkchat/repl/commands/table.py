@@ -9,8 +9,9 @@ from typing import Final
 
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
-from zkchat.repl.commands import answer, context_window, history, session
+from zkchat.repl.commands import answer, context_window, documents, history, session, vault
 from zkchat.repl.commands.arguments import complete_message_number, complete_reference_number
+from zkchat.repl.commands.places import complete_place, describe_number
 from zkchat.repl.commands.why import why
 from zkchat.repl.key_table import help_lines
 
@@ -61,9 +62,13 @@ def completions(context: CommandContext, line: str) -> list[str]:
 
 
 def described_completions(context: CommandContext, line: str) -> list[tuple[str, str]]:
-    """The completions of a line, each with the help text of its command; empty for arguments."""
+    """The completions of a line, each with the help text of its command, or what the argument means."""
+    found = completions(context, line)
+    name, gap, _ = line.removeprefix("/").partition(" ")
+    if gap:
+        return [(text, find_command(name).describe(context, text)) for text in found]
     descriptions = {f"/{command.name}": command.help for command in COMMANDS}
-    return [(text, descriptions.get(text, "")) for text in completions(context, line)]
+    return [(text, descriptions.get(text, "")) for text in found]
 
 
 async def _help(context: CommandContext, argument: str) -> Outcome:
@@ -80,13 +85,16 @@ async def _help(context: CommandContext, argument: str) -> Outcome:
 
 def _command_list(width: int) -> list[str]:
     """The list for `/help`, in two columns on a wide screen."""
-    start = max(len(command.usage) for command in COMMANDS) + 1
-    rows = [f"{command.usage:<{start}}{command.help}" for command in COMMANDS]
     if width < _TWO_COLUMNS_WIDTH:
-        return rows
-    half = (len(rows) + 1) // 2
-    pairs = zip_longest(rows[:half], rows[half:], fillvalue="")
+        return _help_lines(COMMANDS)
+    half = (len(COMMANDS) + 1) // 2
+    pairs = zip_longest(_help_lines(COMMANDS[:half]), _help_lines(COMMANDS[half:]), fillvalue="")
     return [f"{left:<{_TWO_COLUMNS_WIDTH // 2}}{right}".rstrip() for left, right in pairs]
+
+
+def _help_lines(commands: Sequence[Command]) -> list[str]:
+    start = max(len(command.usage) for command in commands) + 1
+    return [f"{command.usage:<{start}}{command.help}" for command in commands]
 
 
 def _complete_command_name(_context: CommandContext, text: str) -> list[str]:
@@ -106,7 +114,7 @@ COMMANDS: Final[Sequence[Command]] = (
     Command(
         name="refs",
         arguments="[N]",
-        help="sources of the answer",
+        help="sources of an answer",
         details="All of them, with where they are and why; with N, one of them with what was found in it.",
         act=answer.refs,
         complete=complete_reference_number,
@@ -119,12 +127,75 @@ COMMANDS: Final[Sequence[Command]] = (
         act=answer.more,
     ),
     Command(
+        name="search",
+        arguments="WORDS",
+        help="search your notes",
+        details='As zkchat search does, with tag:idea, path:Projects, after:2026-03-01, "a phrase" and -without. Hits '
+        "are numbered: /show N reads one and /open N opens it, until another list is shown or an answer comes.",
+        act=vault.search,
+        complete=vault.complete_search,
+    ),
+    Command(
+        name="show",
+        arguments="[NOTE]",
+        help="read a note",
+        details="NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A long "
+        "one comes in pages: /show more goes on, /show all shows the rest. "
+        "Without NOTE, the first source of the last answer.",
+        act=documents.show,
+        complete=documents.complete_show,
+        describe=describe_number,
+    ),
+    Command(
         name="open",
-        arguments="N",
-        help="open document N",
-        details="In Obsidian if the vault is used with it, else with the program that your system has for it.",
-        act=answer.open_,
-        complete=complete_reference_number,
+        arguments="[NOTE]",
+        help="open in its program",
+        details="NOTE as for /show. In Obsidian if the vault is used with it, else with the program that your system "
+        "has for it; without a desktop in $VISUAL or $EDITOR, at the line. The setting ui.open_with chooses.",
+        act=documents.open_,
+        complete=complete_place,
+        describe=describe_number,
+    ),
+    Command(
+        name="links",
+        arguments="[NOTE]",
+        help="where a note leads",
+        details="Its links in order, with their lines; those that lead nowhere, or to one of several notes, are "
+        "yellow. NOTE as for /show.",
+        act=vault.links,
+        complete=complete_place,
+        describe=describe_number,
+    ),
+    Command(
+        name="backlinks",
+        arguments="[NOTE]",
+        help="what links to a note",
+        details="The links of other notes to it, with the lines they stand in. NOTE as for /show.",
+        act=vault.backlinks,
+        complete=complete_place,
+        describe=describe_number,
+    ),
+    Command(
+        name="tags",
+        arguments="[PREFIX]",
+        help="tags, with counts",
+        details="Nested tags count for those above them. With PREFIX, those that begin with it.",
+        act=vault.tags,
+        complete=vault.complete_tag,
+    ),
+    Command(
+        name="recent",
+        arguments="[N]",
+        help="notes changed last",
+        details="Ten of them, or N, with the time of their last change.",
+        act=vault.recent,
+    ),
+    Command(
+        name="daily",
+        help="today's daily note",
+        details="By Obsidian's settings of daily notes, else by the usual names. If there is none, you are told how it "
+        "would be called; it is not made.",
+        act=documents.daily,
     ),
     Command(
         name="copy",
@@ -158,7 +229,7 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="edit",
-        help="change what you asked",
+        help="change the question",
         details="It comes back into the prompt. What you send goes to a new branch.",
         act=history.edit,
     ),

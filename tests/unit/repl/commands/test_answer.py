@@ -1,4 +1,4 @@
-"""Slash commands for what came of an answer: /refs /more /open /copy /save /export."""
+"""Slash commands for what came of an answer: /refs /more /copy /save /export."""
 
 import asyncio
 import json
@@ -49,10 +49,8 @@ def test_refs_of_a_broken_link_shows_the_closest_names(harness: CommandHarness) 
         ("/refs 3", "There is no document 3: there are 2. /refs numbers them."),
         ("/refs 0", "There is no document 0: there are 2. /refs numbers them."),
         (f"/refs {'9' * 5_000}", "There is no document 999999999999: there are 2. /refs numbers them."),
-        ("/open", "'' is not the number of a document. /refs numbers them."),
-        ("/open ²", "'²' is not the number of a document. /refs numbers them."),
+        ("/refs ²", "'²' is not the number of a document. /refs numbers them."),
         ("/copy 9", "There is no message 9: there are 2. /history numbers them."),
-        ("/open 2", "[[Slep]] leads to no note. Closest: Sleep"),
     ],
 )
 def test_a_wrong_number_is_answered_with_the_way_out(harness: CommandHarness, line: str, told: str) -> None:
@@ -114,40 +112,6 @@ def test_steps_on_the_way_to_an_answer_are_no_answers(harness: CommandHarness) -
     harness.conversation.add("assistant", "Looking.", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
     typed(harness, "/refs")
     assert harness.surface.shown_references == (SLEEP, BROKEN)
-
-
-def test_a_document_that_is_gone_is_not_opened(harness: CommandHarness) -> None:
-    assert typed(harness, "/open 1") == "body/Sleep.md is not there any more."
-    assert not harness.surface.opened
-
-
-def test_a_path_that_leads_out_of_the_vault_is_not_opened(harness: CommandHarness) -> None:
-    harness.exchange("And?", "See.", DocumentReference(wikilink="[[x]]", relative_path="../../etc/x.desktop"))
-    assert typed(harness, "/open 1") == "'../../etc/x.desktop' leads out of the vault."
-    assert not harness.surface.opened
-
-
-def test_open_hands_the_document_to_the_desktop(harness: CommandHarness) -> None:
-    harness.notes.create("body/Sleep.md", "")
-    assert typed(harness, "/open 1") == "Opened body/Sleep.md."
-    assert harness.surface.opened == ["file:///body/Sleep.md"]
-
-
-def test_open_asks_before_it_hands_over_what_may_run(harness: CommandHarness) -> None:
-    harness.notes.create("run.sh", "")
-    harness.exchange("And?", "See.", DocumentReference(wikilink="[[run.sh]]", relative_path="run.sh"))
-    harness.surface.says_yes = False
-    assert typed(harness, "/open 1") == "Nothing was opened."
-    assert (harness.surface.questions, harness.surface.opened) == (["It may run. Open run.sh?"], [])
-    harness.surface.says_yes = True
-    typed(harness, "/open 1")
-    assert harness.surface.opened == ["file:///run.sh"]
-
-
-def test_without_a_desktop_the_address_is_shown(harness: CommandHarness) -> None:
-    harness.notes.create("body/Sleep.md", "")
-    harness.surface.has_desktop = False
-    assert typed(harness, "/open 1") == "Nothing here can open it. It is at\nfile:///body/Sleep.md"
 
 
 def test_copy_takes_the_last_answer_or_a_message(harness: CommandHarness) -> None:

@@ -11,6 +11,7 @@ from tests.support.command_harness import (
     CommandHarness,
     LinksInMemory,
     NotesInMemory,
+    RecordingEditor,
     RecordingPageEditor,
     RecordingSurface,
 )
@@ -28,6 +29,8 @@ from zkchat.model.profile import ProfileFile
 from zkchat.model.session import ItemsEntry
 from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Switch
 from zkchat.repl.commands.table import completions, run
+from zkchat.repl.vault_browser import VaultBrowser
+from zkchat.vault.daily_notes import DailyNoteSettings
 from zkchat.vault.library import Library
 
 NOTES = {
@@ -77,6 +80,7 @@ class ConversationHarness:
             links=LinksInMemory(),
             items=SessionItems(self.conversation),
             page_editor=self.page_editor,
+            browser=VaultBrowser(library=library, editor=RecordingEditor(), daily_notes=DailyNoteSettings),
             now=lambda: NOON,
         )
 

@@ -64,7 +64,7 @@ def test_help_shows_other_names_of_a_command(harness: CommandHarness) -> None:
     [
         ("/hsitory", "There is no command /hsitory. Did you mean /history?"),
         ("/comp", "There is no command /comp. Did you mean /compact?"),
-        ("/re", "There is no command /re. Did you mean /refs or /retry or /resume?"),
+        ("/re", "There is no command /re. Did you mean /refs or /recent or /retry?"),
         ("/xyzzy", "There is no command /xyzzy. /help lists them all."),
         ("/", "There is no command /. /help lists them all."),
         ("/help xyzzy", "There is no command /xyzzy. /help lists them all."),
@@ -92,7 +92,7 @@ def test_a_command_before_the_first_message_says_why_it_can_do_nothing(harness: 
 
 
 def test_names_of_commands_are_completed(harness: CommandHarness) -> None:
-    assert completions(harness.context, "/re") == ["/refs", "/retry", "/resume", "/remember"]
+    assert completions(harness.context, "/re") == ["/refs", "/recent", "/retry", "/resume", "/remember"]
     assert len(completions(harness.context, "/")) == len(COMMANDS)
     assert completions(harness.context, "/help co") == ["copy", "context", "compact"]
 

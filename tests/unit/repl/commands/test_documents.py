@@ -1,0 +1,237 @@
+"""Slash commands for one document of the vault: /show /daily /open."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.command_harness import CommandHarness
+from tests.support.libraries import library_of
+from zkchat.model.message import DocumentReference, LineRange
+from zkchat.repl.commands.table import completions, described_completions, run
+from zkchat.vault.daily_notes import DailyNoteSettings
+from zkchat.vault.library import Library
+
+LONG = "\n".join(f"Line {number} of a long note.\n" for number in range(1, 41))
+NOTES = {
+    "Body/Sleep.md": "---\ntags: [health]\n---\n# Sleep\n\nAdults need seven hours. %%hidden%%\n\n"
+    "## Phases\n\nDeep. ^deep\n\n## Debt\n\nIt adds up.\n",
+    "Long.md": LONG,
+    "2024.md": "A year.\n",
+    "Daily/2026-03-01.md": "Fireworks.\n",
+    "Never.md": "---\nzkchat: never\n---\nUnsaid.\n",
+    "Local.md": "---\nzkchat: local\n---\nMine alone.\n",
+    "data.csv": "a,b\n```\n",
+    "photo.png": "\ufffd",
+}
+SLEEP = DocumentReference(
+    wikilink="[[Sleep]]", relative_path="Body/Sleep.md", lines=LineRange(first=8, last=10), cited=True
+)
+BROKEN = DocumentReference(wikilink="[[Slep]]", status="missing", candidates=("Sleep",))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with library_of(tmp_path_factory.mktemp("documents"), NOTES) as library:
+        yield library
+
+
+@pytest.fixture
+def harness(library: Library) -> CommandHarness:
+    harness = CommandHarness(library=library)
+    for path in NOTES:
+        harness.notes.create(path, "")
+    return harness
+
+
+def typed(harness: CommandHarness, line: str) -> str:
+    harness.surface.lines.clear()
+    asyncio.run(run(harness.context, line))
+    return harness.surface.text
+
+
+def answered(harness: CommandHarness) -> None:
+    harness.exchange("What is sleep?", "Rest. See [[Sleep]].", BROKEN, SLEEP)
+
+
+@pytest.mark.parametrize(
+    "name", ["[[Sleep]]", "sleep", "Body/Sleep.md", "[[Body/Sleep|a label]]", "Body/Sleep.md:1", "[[Sleep#Dreams]]"]
+)
+def test_a_note_is_shown_below_its_title_and_place_without_frontmatter_and_comments(
+    harness: CommandHarness, name: str
+) -> None:
+    shown = typed(harness, f"/show {name}").splitlines()
+    (text,) = harness.surface.drawn
+    assert shown[-2] == "Sleep"
+    assert shown[-1].startswith("Body/Sleep.md")
+    assert shown[-1].endswith(" · #health")
+    assert text == "Adults need seven hours. \n\n## Phases\n\nDeep. ^deep\n\n## Debt\n\nIt adds up."
+
+
+def test_a_place_that_the_note_does_not_have_is_reported(harness: CommandHarness) -> None:
+    assert typed(harness, "/show [[Sleep#Dreams]]").startswith("There is no “Dreams” in Body/Sleep.md.\nSleep\n")
+
+
+def test_a_section_is_shown_alone(harness: CommandHarness) -> None:
+    assert typed(harness, "/show [[Sleep#Phases]]").splitlines() == ["Sleep › Phases", "Body/Sleep.md:8"]
+    assert typed(harness, "/show [[Sleep#^deep]]").splitlines() == ["Sleep › ^deep", "Body/Sleep.md:10"]
+    assert harness.surface.drawn == ["Deep. ^deep", "Deep. ^deep"]
+
+
+def test_a_number_means_a_document_of_the_answer_and_begins_where_it_was_found(harness: CommandHarness) -> None:
+    answered(harness)
+    assert typed(harness, "/show 2").splitlines() == ["Sleep", "Body/Sleep.md:8 · #health"]
+    assert harness.surface.read == [("Body/Sleep.md", 8)]
+
+
+def test_without_an_argument_the_first_document_of_the_answer_is_meant(harness: CommandHarness) -> None:
+    answered(harness)
+    typed(harness, "/show")
+    assert harness.surface.read == [("Body/Sleep.md", 8)]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/show", "Which note? /show [[Note]], a path, or the number of a hit of /search WORDS."),
+        ("/open", "Which note? /open [[Note]], a path, or the number of a hit of /search WORDS."),
+        ("/show 7", "There is no hit 7: there is none yet. /search and /refs number them."),
+        ("/show Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
+        ("/open ²", "There is no note '²' in the vault. Look for it: /search WORDS"),
+        ("/show Xyzzyx", "There is no note 'Xyzzyx' in the vault. Look for it: /search WORDS"),
+        ("/show more", "No note is being read. /show [[Note]], a path, or a number."),
+        ("/show photo.png", "photo.png is no text. /open photo.png opens it."),
+        ("/show ../../etc/passwd", "There is no note '../../etc/passwd' in the vault. Look for it: /search WORDS"),
+    ],
+)
+def test_what_is_not_there_is_answered_with_a_way_out(harness: CommandHarness, line: str, told: str) -> None:
+    assert typed(harness, line) == told
+
+
+def test_a_broken_link_of_the_answer_is_answered_with_the_closest_names(harness: CommandHarness) -> None:
+    answered(harness)
+    for command in ("/show", "/open", "/links", "/backlinks"):
+        assert typed(harness, f"{command} 1") == "[[Slep]] leads to no note. Closest: Sleep."
+    assert typed(harness, "/open 3") == "There is no hit 3: there are 2. /search and /refs number them."
+
+
+def test_a_note_may_be_called_by_a_number(harness: CommandHarness) -> None:
+    answered(harness)
+    assert typed(harness, "/show 2024").splitlines() == ["2024", "2024.md"]
+
+
+def test_a_long_note_is_shown_in_pages_and_all_of_it_once(harness: CommandHarness) -> None:
+    harness.surface.page_rows = 30
+    assert typed(harness, "/show Long").splitlines()[-1] == "38 % · /show more goes on, /show all shows the rest."
+    assert completions(harness.context, "/show ") == ["more", "all"]
+    assert typed(harness, "/show more") == "76 % · /show more goes on, /show all shows the rest."
+    assert typed(harness, "/show more") == ""
+    assert "\n".join(harness.surface.drawn) == LONG.strip()
+    assert typed(harness, "/show more") == "Long.md was shown to its end. /show Long.md shows it again."
+    assert completions(harness.context, "/show ") == []
+
+
+def test_the_rest_of_a_note_is_shown_at_once(harness: CommandHarness) -> None:
+    harness.surface.page_rows = 10
+    typed(harness, "/show Long")
+    typed(harness, "/show all")
+    assert "\n".join(harness.surface.drawn) == LONG.strip()
+
+
+def test_a_private_note_is_shown_to_its_owner_but_not_one_that_is_never_read(harness: CommandHarness) -> None:
+    typed(harness, "/show Local")
+    assert harness.surface.drawn == ["Mine alone."]
+    told = typed(harness, "/show Never")
+    assert told == "Never.md is never to be read by zkchat, and is not shown. /open opens it in your own program."
+    assert "Unsaid" not in "".join(harness.surface.drawn)
+
+
+def test_another_file_is_shown_as_code_that_it_cannot_end(harness: CommandHarness) -> None:
+    typed(harness, "/show data.csv")
+    assert harness.surface.drawn == ["````csv\na,b\n```\n````"]
+
+
+def test_the_note_of_today_is_shown_or_named(harness: CommandHarness) -> None:
+    assert typed(harness, "/daily").splitlines() == ["2026-03-01", "Daily/2026-03-01.md"]
+    harness.daily_notes = DailyNoteSettings(folder="Journal", format="YYYY/[day] D MMMM")
+    typed(harness, "/daily")
+    assert harness.surface.drawn == ["Fireworks.", "Fireworks."]
+
+
+def test_numbers_are_completed_with_what_they_mean(harness: CommandHarness) -> None:
+    answered(harness)
+    assert described_completions(harness.context, "/open ") == [("1", "[[Slep]]"), ("2", "[[Sleep]]")]
+    assert described_completions(harness.context, "/show 2") == [("2", "[[Sleep]]")]
+
+
+def test_a_document_that_is_gone_is_not_opened(harness: CommandHarness) -> None:
+    answered(harness)
+    harness.notes.files.clear()
+    assert typed(harness, "/open 2") == "Body/Sleep.md is not there any more."
+    assert not harness.surface.opened
+
+
+def test_a_path_that_leads_out_of_the_vault_is_not_opened(harness: CommandHarness) -> None:
+    harness.exchange("And?", "See.", DocumentReference(wikilink="[[x]]", relative_path="../../etc/x.desktop"))
+    assert typed(harness, "/open 1") == "'../../etc/x.desktop' leads out of the vault."
+    assert not harness.surface.opened
+
+
+def test_open_hands_the_document_to_the_desktop(harness: CommandHarness) -> None:
+    assert typed(harness, "/open [[Sleep#Phases]]") == "Opened Body/Sleep.md."
+    assert harness.surface.opened == ["file:///Body/Sleep.md"]
+    assert not harness.editor.edited
+
+
+def test_open_asks_before_it_hands_over_what_may_run(harness: CommandHarness) -> None:
+    harness.surface.says_yes = False
+    assert typed(harness, "/open data.csv") == "Nothing was opened."
+    assert (harness.surface.questions, harness.surface.opened) == (["It may run. Open data.csv?"], [])
+    harness.surface.says_yes = True
+    typed(harness, "/open data.csv")
+    assert harness.surface.opened == ["file:///data.csv"]
+
+
+def test_without_a_desktop_the_document_is_opened_in_the_editor_at_its_line(harness: CommandHarness) -> None:
+    harness.surface.has_desktop = False
+    assert typed(harness, "/open [[Sleep#Phases]]") == "Opened Body/Sleep.md:8 in ed."
+    assert typed(harness, "/open data.csv") == "Opened data.csv in ed."
+    assert harness.editor.edited == [("Body/Sleep.md", 8), ("data.csv", None)]
+    assert not harness.surface.questions  # an editor runs nothing
+
+
+def test_without_a_desktop_and_an_editor_the_address_is_shown(harness: CommandHarness) -> None:
+    harness.surface.has_desktop, harness.editor.name = False, ""
+    assert typed(harness, "/open Sleep").endswith("EDITOR is not set. It is at\nfile:///Body/Sleep.md")
+
+
+def test_what_is_no_text_is_not_opened_in_the_editor(harness: CommandHarness) -> None:
+    harness.surface.has_desktop = False
+    assert typed(harness, "/open photo.png").endswith("It is at\nfile:///photo.png")
+    assert not harness.editor.edited
+
+
+@pytest.mark.parametrize(
+    ("open_with", "edited", "opened"),
+    [("auto", 0, 1), ("editor", 1, 0), ("desktop", 0, 1), ("obsidian", 0, 1)],
+)
+def test_the_setting_chooses_the_program(library: Library, open_with: str, edited: int, opened: int) -> None:
+    harness = CommandHarness(library=library, open_with=open_with)
+    harness.notes.create("Body/Sleep.md", "")
+    typed(harness, "/open Sleep")
+    assert (len(harness.editor.edited), len(harness.surface.opened)) == (edited, opened)
+
+
+def test_the_setting_for_an_editor_without_one_says_what_to_set(library: Library) -> None:
+    harness = CommandHarness(library=library, open_with="editor")
+    harness.notes.create("Body/Sleep.md", "")
+    harness.editor.name = ""
+    assert typed(harness, "/open Sleep").startswith("No editor is set. Set EDITOR, or ui.open_with")
+
+
+def test_open_without_an_argument_opens_the_note_that_was_shown_since_the_answer(harness: CommandHarness) -> None:
+    answered(harness)
+    typed(harness, "/show Long")
+    assert typed(harness, "/open") == "Opened Long.md."
+    answered(harness)
+    assert typed(harness, "/open") == "Opened Body/Sleep.md."

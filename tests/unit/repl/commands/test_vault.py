@@ -1,0 +1,184 @@
+"""Slash commands that list places of the vault: /search /links /backlinks /tags /recent."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.command_harness import CommandHarness
+from tests.support.libraries import library_of
+from zkchat.model.message import DocumentReference
+from zkchat.repl.commands.table import completions, run
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Body/Sleep.md": "---\ntags: [health]\n---\n# Sleep\n\nAdults need seven hours of sleep. [[Coffee]] [[Nowhere]]\n",
+    "Coffee.md": "# Coffee\n\nCoffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).\n",
+    "Tea.md": "# Tea\n\nTea is mild. #drink/hot #drink/cold\n",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("vault")
+
+
+@pytest.fixture(scope="module")
+def library(folder: Path) -> Iterator[Library]:
+    with library_of(folder, NOTES) as library:
+        for age, path in enumerate(NOTES):
+            os.utime(folder / "vault" / path, (1_700_000_000 - 86_400 * age,) * 2)
+        library.refresh()
+        yield library
+
+
+@pytest.fixture
+def harness(library: Library) -> CommandHarness:
+    return CommandHarness(library=library)
+
+
+def typed(harness: CommandHarness, line: str) -> str:
+    harness.surface.lines.clear()
+    asyncio.run(run(harness.context, line))
+    return harness.surface.text
+
+
+def test_search_numbers_its_hits_and_the_numbers_can_be_shown(harness: CommandHarness) -> None:
+    told = typed(harness, "/search sleep tag:drink")
+    assert told.splitlines() == [
+        "1. Coffee",
+        "   Coffee.md:1 · text",
+        "   Coffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).",
+        "/show N reads one, /open N opens it.",
+    ]
+    assert "sleep" in harness.surface.marked
+    assert typed(harness, "/show 1").splitlines()[0] == "Coffee"
+
+
+def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
+    harness.exchange("Tea?", "See [[Tea]].", DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md"))
+    assert typed(harness, "/show 1").splitlines()[0] == "Tea"
+    typed(harness, "/search tag:health")
+    assert typed(harness, "/show 1").splitlines()[0] == "Sleep"
+    typed(harness, "/refs")
+    assert typed(harness, "/show 1").splitlines()[0] == "Tea"
+    typed(harness, "/recent")
+    assert typed(harness, "/show 2").splitlines()[0] == "Coffee"
+    harness.exchange("And?", "Tea.", DocumentReference(wikilink="[[Tea]]", relative_path="Tea.md"))
+    assert typed(harness, "/show 1").splitlines()[0] == "Tea"
+    assert typed(harness, "/show 2") == "There is no hit 2: there is one. /search and /refs number them."
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/search", 'What shall be searched for? /search WORDS, with tag:idea, path:Projects or "a phrase".'),
+        ("/search tag:xyzzy", "Nothing matches tag:xyzzy. Try fewer or other words."),
+        ("/links", "Which note? /links [[Note]], a path, or the number of a hit of /search WORDS."),
+        ("/backlinks", "Which note? /backlinks [[Note]], a path, or the number of a hit of /search WORDS."),
+        ("/links Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
+        ("/links Tea", "Tea links to nothing."),
+        ("/backlinks Tea", "No other note links to Tea."),
+        ("/tags x", "No note has a tag that begins with 'x'. /tags lists all."),
+        ("/recent x", "'x' is not a number of notes up to 1,000. For example /recent 20"),
+        ("/recent 0", "'0' is not a number of notes up to 1,000. For example /recent 20"),
+        (f"/recent {'9' * 5_000}", f"'{'9' * 5_000}' is not a number of notes up to 1,000. For example /recent 20"),
+    ],
+)
+def test_what_cannot_be_listed_is_answered_with_a_way_out(harness: CommandHarness, line: str, told: str) -> None:
+    assert typed(harness, line) == told
+
+
+def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarness) -> None:
+    assert typed(harness, "/links Sleep").splitlines() == [
+        "Sleep (Body/Sleep.md): 2 links, 1 of them doubtful",
+        "1. [[Coffee]] → Coffee.md",
+        "   line 6",
+        "2. [[Nowhere]] → nothing",
+        "   line 6",
+        "/show N reads one, /open N opens it.",
+    ]
+    assert typed(harness, "/show 2") == "[[Nowhere]] leads to no note. It leads to nothing."
+    assert typed(harness, "/links 1").splitlines() == [
+        "Coffee: 2 links, 1 of them doubtful",
+        "1. [[Sleep#Phases]] → Body/Sleep.md (no such place in it)",
+        "   line 3",
+        "2. [there](https://x.org) → outside the vault",
+        "   line 3",
+        "/show N reads one, /open N opens it.",
+    ]
+    assert typed(harness, "/open 2") == "[there](https://x.org) leads to no note. It leads to outside the vault."
+
+
+def test_backlinks_are_those_of_the_note_that_is_shown(harness: CommandHarness) -> None:
+    typed(harness, "/show Sleep")
+    assert typed(harness, "/backlinks").splitlines() == [
+        "Sleep (Body/Sleep.md): 1 link from other notes",
+        "1. Coffee.md:3",
+        "   Coffee is the enemy of sleep. #drink/hot See [[Sleep#Phases]] and [there](https://x.org).",
+        "/show N reads one, /open N opens it.",
+    ]
+    typed(harness, "/show 1")
+    assert harness.surface.read[-1] == ("Coffee.md", 3)
+
+
+def test_tags_are_nested_and_counted(harness: CommandHarness) -> None:
+    assert typed(harness, "/tags").splitlines() == [
+        "2  #drink",
+        "2    #drink/hot",
+        "1    #drink/cold",
+        "1  #health",
+        "/search tag:drink lists the notes of one.",
+    ]
+    assert typed(harness, "/tags #HEA").splitlines()[0] == "1  #health"
+
+
+def test_recent_lists_the_notes_changed_last(harness: CommandHarness) -> None:
+    told = typed(harness, "/recent 2").splitlines()
+    assert [told[0], told[2]] == ["1. Sleep", "2. Coffee"]
+    assert told[1].startswith("   2023-11-1")
+    assert told[1].endswith(" · Body/Sleep.md")
+
+
+def test_notes_that_changed_a_moment_ago_are_found(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Old.md": "Old."}) as library:
+        harness = CommandHarness(library=library)
+        (tmp_path / "vault" / "New.md").write_text("Brand new words.")
+        assert typed(harness, "/search brand").splitlines()[0] == "1. New"
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("/tags d", ["drink/cold", "drink/hot"]),
+        ("/tags #hea", ["health"]),
+        ("/search tag:h", ["tag:health"]),
+        ("/search sleep tag:he", ["sleep tag:health"]),
+        ("/search sleep", []),
+        ("/search xtag:h", []),
+        ("/search tag:health sleep", []),
+    ],
+)
+def test_tags_are_completed(harness: CommandHarness, line: str, completed: list[str]) -> None:
+    assert completions(harness.context, line) == completed
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.sampled_from("tag:#/ healdrinkco\x1b[]|0129²^:"), max_size=12))
+def test_a_completion_continues_what_was_typed(harness: CommandHarness, text: str) -> None:
+    typed(harness, "/recent")
+    for command in ("search", "tags", "show", "open", "links", "backlinks"):
+        begun = text.lstrip().removeprefix("#").casefold() if command == "tags" else text.lstrip()
+        for completion in completions(harness.context, f"/{command} {text}"):
+            assert completion.startswith(begun)
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.sampled_from("tag:# /path\"'-\x1b[]|0129²^:.md\n"), max_size=20))
+def test_no_argument_of_any_kind_ends_in_an_error_of_ours(harness: CommandHarness, text: str) -> None:
+    for command in ("search", "tags", "show", "open", "links", "backlinks", "recent"):
+        typed(harness, f"/{command} {text}")

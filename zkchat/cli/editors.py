@@ -1,0 +1,95 @@
+"""The user's editor: which one it is, and how it is told at which line to open a file."""
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from zkchat.cli.common import CommandIO
+from zkchat.errors import ConfigError, UsageError
+from zkchat.subprocesses import find_program, run_program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _plus(path: str, line: int) -> list[str]:
+    return [f"+{line}", path]
+
+
+def _colon(path: str, line: int) -> list[str]:
+    return [f"{path}:{line}"]
+
+
+def _goto(path: str, line: int) -> list[str]:
+    return ["--goto", f"{path}:{line}"]
+
+
+def _line_option(path: str, line: int) -> list[str]:
+    return ["--line", str(line), path]
+
+
+_CONVENTIONS: Final[Mapping[Callable[[str, int], list[str]], tuple[str, ...]]] = {
+    _plus: (
+        "vi", "vim", "nvim", "gvim", "view", "vimx", "nano", "pico", "emacs", "emacsclient", "mg", "jed", "joe", "ne",
+        "kak", "micro", "gedit", "geany",
+    ),
+    _colon: ("hx", "helix", "subl", "zed", "zeditor", "lite-xl"),
+    _goto: ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron"),
+    _line_option: ("kate", "kwrite", "mate", "idea", "pycharm", "webstorm"),
+}  # fmt: skip
+_CONVENTION_OF: Final = {name: convention for convention, names in _CONVENTIONS.items() for name in names}
+
+
+def file_arguments(program: str, path: str, line: int | None) -> list[str]:
+    """The arguments that open a file at a line; the file alone for editors whose convention is not known."""
+    name = PurePath(program).name.lower().removesuffix(".exe")
+    convention = _CONVENTION_OF.get(name)
+    return convention(path, line) if convention and line else [path]
+
+
+def editor_of(variables: Mapping[str, str]) -> str:
+    """What the user set as editor; empty where nothing is."""
+    return variables.get("VISUAL") or variables.get("EDITOR") or ""
+
+
+def edit_file(io: CommandIO, path: str, line: int | None = None) -> None:
+    """Open a file in the user's editor, at a line if one is given, and wait until it is closed."""
+    variables = io.environment.variables
+    editor = editor_of(variables)
+    if not editor:
+        raise UsageError("No editor is set.", hint=f"Set EDITOR, or open the file yourself: {path}")
+    try:
+        code = run_program(_command(shlex.split(editor), path, line, variables))
+    except (OSError, ValueError) as error:
+        hint = "Set EDITOR to the name of a program that is installed, or to its whole path."
+        raise UsageError(f"The editor '{editor}' cannot be started: {error}.", hint=hint) from error
+    if code:
+        raise ConfigError(f"The editor '{editor}' ended with {code}.", hint=f"The file is {path}.")
+
+
+def _command(words: Sequence[str], path: str, line: int | None, variables: Mapping[str, str]) -> list[str]:
+    name, *options = words
+    found = find_program(name, variables)
+    if found is None:
+        raise FileNotFoundError("no such program in an absolute folder")
+    return [found, *options, *file_arguments(name, path, line)]
+
+
+class VaultDocumentEditor:
+    """Implements `repl.vault_browser.DocumentEditor`."""
+
+    def __init__(self, io: CommandIO, vault: "Path") -> None:
+        self._io = io
+        self._vault = vault
+
+    @property
+    def name(self) -> str:
+        words = editor_of(self._io.environment.variables).split()
+        return PurePath(words[0]).name if words else ""
+
+    def edit(self, path: str, line: int | None) -> None:
+        from zkchat.repl.terminal_modes import echo_on
+
+        with echo_on(self._io.environment.stdin):
+            edit_file(self._io, str(self._vault / path), line)

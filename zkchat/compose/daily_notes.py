@@ -1,0 +1,47 @@
+"""Obsidian's settings of daily notes, read from the files of the vault."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from zkchat.files import read_bounded
+from zkchat.vault.daily_notes import DailyNoteSettings
+
+_CORE: Final = ".obsidian/daily-notes.json"
+_PERIODIC: Final = ".obsidian/plugins/periodic-notes/data.json"
+_MAX_BYTES: Final = 100_000
+_MAX_CHARACTERS: Final = 200
+"""Of a folder or a format; more is none."""
+
+
+def daily_note_settings(vault: Path) -> DailyNoteSettings:
+    """Those of the plugin Periodic Notes where it makes daily notes, else of Obsidian itself; empty where none are set.
+
+    The files came with the vault, so only texts of some length are taken from them.
+    """
+    for table in _tables(vault):
+        folder, notation = _text(table, "folder"), _text(table, "format")
+        if folder or notation:
+            return DailyNoteSettings(folder=folder, format=notation)
+    return DailyNoteSettings()
+
+
+def _tables(vault: Path) -> Iterator[dict[object, object]]:
+    periodic = _read(vault, _PERIODIC).get("daily")
+    if isinstance(periodic, dict) and periodic.get("enabled", True):
+        yield periodic
+    yield _read(vault, _CORE)
+
+
+def _read(vault: Path, name: str) -> dict[object, object]:
+    try:
+        found = json.loads(read_bounded(vault / name, max_bytes=_MAX_BYTES, beneath=vault))
+    except (OSError, ValueError, RecursionError):  # not there, not readable, no JSON
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(table: dict[object, object], key: str) -> str:
+    value = table.get(key)
+    return value.strip() if isinstance(value, str) and len(value) <= _MAX_CHARACTERS else ""

@@ -1,0 +1,152 @@
+"""Commands that list places of the vault: search, links, backlinks, recent notes; and its tags."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from zkchat.errors import UsageError
+from zkchat.model.note import Ambiguous, Passage, Resolved, without_suffix
+from zkchat.model.text import counted
+from zkchat.render.link_destinations import describe_destination, describe_link, is_doubtful
+from zkchat.render.numbered_rows import NumberedRow
+from zkchat.render.passages import passage_row, passage_title
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
+from zkchat.repl.commands.places import find_file, show_list
+from zkchat.repl.vault_browser import Place
+from zkchat.vault import graph
+from zkchat.vault.listings import recent_notes, tag_counts
+from zkchat.vault.search.passages import matches
+
+if TYPE_CHECKING:
+    from zkchat.vault.graph import Followed
+    from zkchat.vault.library import Library
+
+_MAX_HITS: Final = 10
+_MAX_LISTED: Final = 50
+_MAX_RECENT: Final = 1_000
+_MAX_TAGS: Final = 40
+_TAG_FILTER: Final = "tag:"
+_NEXT_STEP: Final = "/show N reads one, /open N opens it."
+
+
+async def search(context: CommandContext, argument: str) -> Outcome:
+    if not argument:
+        raise UsageError(
+            "What shall be searched for?", hint='/search WORDS, with tag:idea, path:Projects or "a phrase".'
+        )
+    hits = context.browser.refreshed().search(argument, limit=_MAX_HITS)
+    if not hits:
+        context.surface.print(f"Nothing matches {argument}. Try fewer or other words.")
+        return NOTHING
+    context.surface.print_rows([*map(passage_row, hits)], lambda text: matches(text, argument))
+    return _end_list(context, [*map(_passage_place, hits)])
+
+
+def _passage_place(passage: Passage) -> Place:
+    return Place(path=passage.path, line=passage.first_line, name=passage_title(passage))
+
+
+def complete_search(context: CommandContext, text: str) -> list[str]:
+    """Complete a tag after `tag:` at the end of a query."""
+    before, colon, typed = text.rpartition(_TAG_FILTER)
+    if not colon or " " in typed or (before and not before.endswith(" ")):
+        return []
+    return [f"{before}{_TAG_FILTER}{tag}" for tag in complete_tag(context, typed)]
+
+
+async def links(context: CommandContext, argument: str) -> Outcome:
+    _, path = find_file(context, argument, "links")
+    library = context.browser.refreshed()
+    found = graph.links(library, path)
+    if not found:
+        context.surface.print(f"{_heading(library, path)} links to nothing.")
+        return NOTHING
+    broken = sum(is_doubtful(each.found) for each in found)
+    doubt = f", {broken} of them doubtful" if broken else ""
+    context.surface.print(f"{_heading(library, path)}: {counted(len(found), 'link')}{doubt}")
+    return _list_some(context, [(_link_row(each), _link_place(each)) for each in found])
+
+
+def _link_row(followed: "Followed") -> NumberedRow:
+    name = describe_link(followed.link, followed.found)
+    return NumberedRow(name=name, place=f"line {followed.link.line}", is_doubtful=is_doubtful(followed.found))
+
+
+def _link_place(followed: "Followed") -> Place:
+    """Where a link leads."""
+    link, found = followed.link, followed.found
+    if isinstance(found, Resolved | Ambiguous):
+        return Place(path=found.path, line=found.line, anchor=link.anchor if found.anchor_found else "", name=link.text)
+    return Place(path=None, name=link.text, doubt=f"It leads to {describe_destination(found)}.")
+
+
+async def backlinks(context: CommandContext, argument: str) -> Outcome:
+    _, path = find_file(context, argument, "backlinks")
+    library = context.browser.refreshed()
+    found = graph.backlinks(library, path)
+    if not found:
+        context.surface.print(f"No other note links to {_heading(library, path)}.")
+        return NOTHING
+    context.surface.print(f"{_heading(library, path)}: {counted(len(found), 'link')} from other notes")
+    return _list_some(context, [(_backlink_row(each), _backlink_place(each)) for each in found])
+
+
+def _backlink_row(followed: "Followed") -> NumberedRow:
+    return NumberedRow(name=f"{followed.source}:{followed.link.line}", text=followed.context)
+
+
+def _backlink_place(followed: "Followed") -> Place:
+    return Place(path=followed.source, line=followed.link.line, name=without_suffix(followed.source or ""))
+
+
+async def recent(context: CommandContext, argument: str) -> Outcome:
+    if argument and not (argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= _MAX_RECENT):
+        raise UsageError(f"{argument!r} is not a number of notes up to {_MAX_RECENT:,}.", hint="For example /recent 20")
+    limit = int(argument) if argument else _MAX_HITS
+    found = recent_notes(context.browser.refreshed(), limit)
+    if not found:
+        raise UsageError("There are no notes in this vault.")
+    rows = [
+        NumberedRow(name=note.title, place=f"{note.changed_at.astimezone():%Y-%m-%d %H:%M} · {note.path}")
+        for note in found
+    ]
+    context.surface.print_rows(rows)
+    return _end_list(context, [Place(path=note.path, name=note.title) for note in found])
+
+
+async def tags(context: CommandContext, argument: str) -> Outcome:
+    found = tag_counts(context.browser.refreshed(), argument)
+    if not found:
+        beginning = f" that begins with {argument!r}" if argument else ""
+        raise UsageError(f"No note has a tag{beginning}.", hint="/tags lists all." if argument else "")
+    shown = found[:_MAX_TAGS]
+    width = max(len(f"{each.notes:,}") for each in shown)
+    context.surface.print("\n".join(f"{each.notes:>{width},}  {'  ' * each.depth}#{each.tag}" for each in shown))
+    if more := len(found) - len(shown):
+        context.surface.print_dimmed(f"… and {counted(more, 'more tag')}. /tags PREFIX lists those that begin so.")
+    context.surface.print_dimmed(f"/search tag:{shown[0].tag} lists the notes of one.")
+    return NOTHING
+
+
+def complete_tag(context: CommandContext, text: str) -> list[str]:
+    wanted = text.removeprefix("#").casefold()
+    return [tag for tag in context.browser.library.tags() if tag.startswith(wanted)]
+
+
+def _heading(library: "Library", path: str) -> str:
+    """Title and path of a note."""
+    title = library.title(path)
+    return title if title == without_suffix(path) else f"{title} ({path})"
+
+
+def _list_some(context: CommandContext, found: Sequence[tuple[NumberedRow, Place]]) -> Outcome:
+    """Print the first rows of a list, and number their places."""
+    context.surface.print_rows([row for row, _ in found[:_MAX_LISTED]])
+    if (more := len(found) - _MAX_LISTED) > 0:
+        context.surface.print_dimmed(f"… and {more:,} more")
+    return _end_list(context, [place for _, place in found[:_MAX_LISTED]])
+
+
+def _end_list(context: CommandContext, places: Sequence[Place]) -> Outcome:
+    show_list(context, places)
+    context.surface.print_dimmed(_NEXT_STEP)
+    return NOTHING

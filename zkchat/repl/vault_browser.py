@@ -1,0 +1,112 @@
+"""What the commands over the vault share: the notes, the numbered list shown last, and the note that is being read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from zkchat.model.choices import OpenWith
+    from zkchat.vault.daily_notes import DailyNoteSettings
+    from zkchat.vault.library import Library
+
+_MAX_REFRESH_SECONDS: Final = 0.5
+"""How long a command waits for notes that changed; the rest goes on beside it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A place in the vault that a number or a name means."""
+
+    path: str | None
+    """None for what leads to no file, such as a broken link."""
+    line: int | None = None
+    anchor: str = ""
+    """The heading or block that was named, if that alone is meant."""
+    name: str = ""
+    """For completion, and for what leads to no file."""
+    doubt: str = ""
+    """Why it leads to no file, or which names come closest."""
+
+    @property
+    def location(self) -> str:
+        """Path and line, as editors take them."""
+        return f"{self.path}:{self.line}" if self.line else f"{self.path}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """How far a note has been shown."""
+
+    row: int
+    """The first row that was not shown."""
+    rows: int
+    """All rows of the note, as it was drawn."""
+    first: int = 0
+    """The first row that was shown."""
+
+    def row_of(self, rows: int) -> int:
+        """The same position where the note is drawn in so many rows, as on a screen of another width."""
+        return self.row if rows == self.rows else round(self.row * rows / max(1, self.rows))
+
+
+class VaultView:
+    """The list and the note that were shown last; both count until another answer comes."""
+
+    def __init__(self) -> None:
+        self._listed: tuple[str, Sequence[Place]] = ("", ())
+        self._reading: tuple[str, Place, Position] | None = None
+
+    def show_list(self, answer_id: str, places: Sequence[Place]) -> None:
+        """Remember a list that was shown after this answer."""
+        self._listed = (answer_id, places)
+
+    def forget_list(self) -> None:
+        """The documents of the answer are what is numbered again."""
+        self._listed = ("", ())
+
+    def listed(self, answer_id: str) -> Sequence[Place]:
+        """The list shown since this answer; empty if none was."""
+        return self._listed[1] if self._listed[0] == answer_id else ()
+
+    def show_note(self, answer_id: str, place: Place, position: Position) -> None:
+        """Remember how far a note was shown after this answer."""
+        self._reading = (answer_id, place, position)
+
+    @property
+    def reading(self) -> tuple[Place, Position] | None:
+        """The note shown last, and how far."""
+        return self._reading[1:] if self._reading else None
+
+    def current(self, answer_id: str) -> Place | None:
+        """The note shown last, if it was shown since this answer."""
+        return self._reading[1] if self._reading and self._reading[0] == answer_id else None
+
+
+class DocumentEditor(Protocol):
+    """The user's editor, for documents of the vault."""
+
+    @property
+    def name(self) -> str:
+        """What the user calls it; empty where none is set."""
+        ...
+
+    def edit(self, path: str, line: int | None) -> None:
+        """Open a document at a line, and wait until the editor is closed. Raises `UsageError` if it cannot start."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class VaultBrowser:
+    """The vault as its owner sees it on the own screen. Nothing of it goes to a model."""
+
+    library: "Library"
+    """All notes, private ones too."""
+    view: VaultView = field(default_factory=VaultView)
+    editor: DocumentEditor
+    open_with: "OpenWith" = "auto"
+    daily_notes: "Callable[[], DailyNoteSettings]"
+
+    def refreshed(self) -> "Library":
+        """The notes, as they are now as far as that is known in a moment."""
+        self.library.refresh_within(_MAX_REFRESH_SECONDS)
+        return self.library
