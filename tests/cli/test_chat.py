@@ -78,7 +78,8 @@ def test_new_and_resumed_sessions_follow_each_other_at_one_prompt(world: World, 
 def test_a_conversation_that_cannot_be_opened_leaves_one_where_one_is(world: World, model: str) -> None:
     chat = at_prompt(world, "/model nonsense:x\r/resume nowhere\rstill here\r\x04", "--model", model)
     assert chat.code == 0
-    assert "nonsense" in chat.err
+    assert "There is no model 'nonsense:x'." in chat.out
+    assert "nowhere" in chat.out
     assert "First." in chat.out
 
 

@@ -96,11 +96,13 @@ def test_a_model_behind_a_server_is_asked_for(world: World, server: Loopback) ->
     assert "Ollama     answers" in missing.out
 
 
-def test_a_model_of_openai_needs_a_key(world: World) -> None:
+def test_a_model_of_openai_needs_a_key_and_is_asked_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     result = world.run("doctor", "--model", "openai:gpt-5-mini")
     assert result.code == ExitCode.MODEL
     assert "There is no key for openai:gpt-5-mini." in result.out
     world.variables["OPENAI_API_KEY"] = "sk-canary"
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     result = world.run("doctor", "--model", "openai:gpt-5-mini")
-    assert "openai:gpt-5-mini (ready; 272,000 tokens, tools, elsewhere" in result.out
+    assert result.code == ExitCode.MODEL
+    assert "OpenAI (gpt-5-mini) cannot be reached" in result.out
     assert "sk-canary" not in result.out

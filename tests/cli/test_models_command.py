@@ -12,8 +12,8 @@ from tests.providers.weights import NoWeights, smollm2
 from tests.support.gguf_files import SMALL, write_gguf
 from tests.support.model_lists import Listing, tags
 from tests.support.world import World
-from zkchat.cli.models import MAX_SHOWN
 from zkchat.errors import ExitCode
+from zkchat.render.model_table import MAX_SHOWN
 
 NOBODY = "http://127.0.0.1:9"
 LARGE = {"general.architecture": "llama", "general.size_label": "8B", **SMALL}
@@ -54,8 +54,8 @@ def test_the_models_of_ollama_are_listed_and_the_first_is_in_use(alone: World, s
     alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
     lines = listed(alone)
     assert lines[0] == f"In use: ollama:tells (Ollama answers at {server.address})"
-    assert "ollama:tells 8,192 tokens tools" in lines
-    assert "ollama:thinks 8,192 tokens tools" in lines
+    assert "* ollama:tells 8,192 this machine tools" in lines
+    assert "ollama:thinks 8,192 this machine tools" in lines
 
 
 def test_the_models_of_another_server_are_listed_with_the_users_key(alone: World, server: Listing) -> None:
@@ -63,8 +63,8 @@ def test_the_models_of_another_server_are_listed_with_the_users_key(alone: World
     alone.variables |= {"ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1", "OPENAI_API_KEY": KEY}
     lines = listed(alone)
     assert lines[0].startswith("In use: openai:one (")
-    assert "openai:one 4,096 tokens tools" in lines
-    assert "openai:two window unknown tools" in lines
+    assert "* openai:one 4,096 this machine tools" in lines
+    assert "openai:two ? this machine tools" in lines
     assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
 
 
@@ -80,7 +80,7 @@ def test_models_in_files_are_listed(alone: World) -> None:
     write_gguf(models_folder(alone) / "large.gguf", LARGE)
     lines = listed(alone)
     assert lines[0].startswith("In use: local:large (")
-    assert "local:large 2,048 tokens no tools, so zkchat searches for it" in lines
+    assert "* local:large 2,048 this machine no tools: zkchat searches for it" in lines
 
 
 def test_models_in_files_that_cannot_be_run_are_listed_and_not_used(
@@ -142,7 +142,9 @@ def test_scripts_get_everything_as_json(alone: World) -> None:
     files = places[f"Files in {models_folder(alone)}"]
     assert "cannot be reached" in ollama["trouble"]
     assert "OPENAI_API_KEY" in openai["trouble"]
-    assert files["models"] == [{"name": "local:large", "window": 2048, "tools": False, "on_this_machine": True}]
+    assert files["models"] == [
+        {"name": "local:large", "window": 2048, "tools": False, "small": False, "on_this_machine": True}
+    ]
 
 
 def test_nothing_that_a_server_calls_its_models_acts_on_the_terminal(alone: World, server: Listing) -> None:
@@ -211,11 +213,25 @@ def test_names_of_the_users_own_are_listed_with_what_is_known_of_their_models(al
     alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
     configured(alone, NAMED)
     lines = listed(alone)
-    assert "quick = ollama:tells 4,096 tokens tools" in lines
-    assert "far = openai:big window unknown no tools, so zkchat searches for it, not among those below" in lines
+    assert "quick = ollama:tells 4,096 this machine tools" in lines
+    assert "far = openai:big ? ? not reachable, no tools: zkchat searches for it" in lines
     assert alone.run("models", "--json").json["named"] == [
-        {"name": "quick", "model": "ollama:tells", "window": 4096, "tools": True, "on_this_machine": True},
-        {"name": "far", "model": "openai:big", "window": None, "tools": False, "on_this_machine": None},
+        {
+            "name": "quick",
+            "model": "ollama:tells",
+            "window": 4096,
+            "tools": True,
+            "on_this_machine": True,
+            "trouble": "",
+        },
+        {
+            "name": "far",
+            "model": "openai:big",
+            "window": None,
+            "tools": False,
+            "on_this_machine": None,
+            "trouble": "not reachable",
+        },
     ]
 
 
@@ -223,7 +239,7 @@ def test_an_id_without_a_tag_is_ollamas_latest(alone: World, server: Listing) ->
     server.lists["/api/tags"] = tags("tells:latest")
     alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
     configured(alone, '[models.quick]\nprovider = "ollama"\nid = "tells"\n')
-    assert not any("not among those below" in line for line in listed(alone))
+    assert not any("not listed" in line for line in listed(alone))
 
 
 @pytest.mark.parametrize("how", [("--model", "quick"), ()])

@@ -6,12 +6,13 @@ from typing import Any, NoReturn, cast
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.further_passages import Page
 from zkchat.chat.session_items import SessionItems
-from zkchat.errors import OutsideVault, UsageError, VaultError
+from zkchat.errors import OutsideVault, UsageError, VaultError, ZkchatError
 from zkchat.model.branches import Branch, branches_of
 from zkchat.model.choices import OpenWith
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.providers import ModelListing, ModelOverview, ModelRow
 from zkchat.model.session import (
     EntryBody,
     HeadEntry,
@@ -259,6 +260,34 @@ class RecordingEditor:
         self.edited.append((path, line))
 
 
+class ModelsInMemory:
+    """Implements `repl.command_context.ModelCatalogue`: some models, of which those in `problems` do not answer."""
+
+    def __init__(self) -> None:
+        self.rows = [
+            ModelRow(name="scripted:play", calls_tools=True, place="this machine", is_in_use=True),
+            ModelRow(name="ollama:qwen3:8b", window=40_960, calls_tools=True, place="this machine"),
+            ModelRow(name="quick", model="openai:gpt-5-mini", window=272_000, place="api.openai.com"),
+            ModelRow(name="quote", calls_tools=False, place="this machine"),
+        ]
+        self.listings: tuple[ModelListing, ...] = ()
+        self.problems: dict[str, ZkchatError] = {}
+        self.verified: list[str] = []
+
+    @property
+    def names(self) -> list[str]:
+        return [row.name for row in self.rows]
+
+    async def survey(self, in_use: ModelInfo) -> ModelOverview:
+        return ModelOverview(in_use=in_use.name, rows=tuple(self.rows), listings=self.listings)
+
+    async def verify(self, name: str) -> ModelInfo:
+        self.verified.append(name)
+        if name in self.problems:
+            raise self.problems[name]
+        return ModelInfo(provider="ollama", id=name)
+
+
 class CommandHarness:
     """A command context whose parts can be inspected after a command."""
 
@@ -278,6 +307,7 @@ class CommandHarness:
             open_with=cast(OpenWith, open_with),
             daily_notes=lambda: self.daily_notes,
         )
+        self.models = ModelsInMemory()
         self.context = CommandContext(
             conversation=self.conversation,
             store=self.store,
@@ -288,7 +318,7 @@ class CommandHarness:
             page_editor=self.page_editor,
             browser=self.browser,
             now=lambda: NOON,
-            models=["scripted:play", "ollama:qwen3:8b", "quote"],
+            models=self.models,
             keys=["canary-of-the-test"],
         )
 

@@ -172,10 +172,8 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
     chat.say("/stats", "0 messages")
     chat.say("/resume Tell me of [[Sleep]]", "Eight hours")
     chat.say("/stats", "4 messages")
-    chat.say("/model", "The model is scripted:")
     assert "Eight hours" not in chat.say("/model quote", "quote answers from now on.")
-    chat.say("/model", "The model is quote.")
-    chat.say("/model nonsense:x", "nonsense")
+    chat.say("/model nonsense:x", "There is no model 'nonsense:x'.", "quote goes on answering.")
 
 
 def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None:

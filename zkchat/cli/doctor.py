@@ -184,7 +184,8 @@ def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]
 
 def _model(workspace: "Workspace") -> Iterator[Finding]:
     """The model in use."""
-    from zkchat.compose.providers import check_model, create_provider
+    from zkchat.compose.models import check_model
+    from zkchat.compose.providers import create_provider
 
     model = create_provider(workspace)
     yield from (Finding("model", "warning", warning) for warning in model.warnings)
@@ -192,7 +193,7 @@ def _model(workspace: "Workspace") -> Iterator[Finding]:
 
 
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
-    from zkchat.compose.providers import provider_statuses
+    from zkchat.compose.models import provider_statuses
     from zkchat.compose.workspace import load_workspace
 
     workspace = load_workspace(environment, vault, model=model, needs_vault=False)

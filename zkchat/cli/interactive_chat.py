@@ -21,6 +21,7 @@ from zkchat.cli.output import PresenterOptions, consoles, create_presenter, sugg
 from zkchat.cli.page_editor import VaultPageEditor
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
+from zkchat.compose.model_catalogue import ModelCatalogue
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.note import without_suffix
 from zkchat.repl.command_context import CommandContext, Leave, Switch
@@ -74,6 +75,7 @@ class InteractiveChat:
         self._view = view
         self._name_cache = NameCache()
         self._vault_view = VaultView()
+        self._models = ModelCatalogue(lambda: self._active.opened.workspace)
         self._is_prompting = False
         self._first_message = first_message.strip()
         self._greeting = ChatGreeting(io, view)
@@ -148,7 +150,7 @@ class InteractiveChat:
             page_editor=VaultPageEditor(self.io, opened.paths),
             browser=self._browser(opened),
             now=self._environment.now,
-            models=("quote", *opened.settings.models),
+            models=self._models,
             keys=keys_of(self._environment, opened),
         )
 

@@ -1,6 +1,6 @@
 """`zkchat models`: which model is used, which others there are, and how to get a small one."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,52 +8,30 @@ from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, curren
 from zkchat.cli.progress import progress
 
 if TYPE_CHECKING:
-    from zkchat.compose.providers import UserNamedModel
-    from zkchat.model.providers import ModelListing
-
-MAX_SHOWN = 20
-"""Models of one listing: some servers offer hundreds. `--json` gives all of them."""
+    from zkchat.model.providers import ModelListing, ModelOverview
 
 app = typer.Typer(help="List the models there are, and fetch a small one.", invoke_without_command=True)
 
 
 @app.callback()
 def models(context: typer.Context, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
-    """Show the model in use and the others there are, with their windows and whether they can use tools."""
+    """Show the model in use and the others there are: their windows, where they run, and whether they answer.
+
+    All servers are asked at once, for a few seconds at most.
+    """
     if context.invoked_subcommand:
         return
-    from zkchat.compose.providers import list_models, name_of_model, user_named_models
+    import asyncio
+
+    from zkchat.compose.models import survey_models
     from zkchat.compose.workspace import load_workspace
 
     io = current_io()
-    workspace = load_workspace(io.environment, vault, needs_vault=False)
-    listings = list_models(workspace)
-    named = user_named_models(workspace, listings.values())
-    chosen, why = name_of_model(workspace, listings)
+    overview = asyncio.run(survey_models(load_workspace(io.environment, vault, needs_vault=False)))
     if json_output:
-        io.json(
-            {
-                "model": chosen,
-                "why": why,
-                "named": [
-                    {
-                        "name": one.name,
-                        "model": one.model,
-                        "window": one.window,
-                        "tools": one.calls_tools,
-                        "on_this_machine": one.on_this_machine,
-                    }
-                    for one in named
-                ],
-                "places": [_listing_record(listing) for listing in listings.values()],
-            }
-        )
-        return
-    io.out(f"In use: {chosen} ({why})")
-    _print_named(io, named)
-    for listing in listings.values():
-        _print(io, listing)
-    io.out("\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`.")
+        io.json(_record(overview))
+    else:
+        _print(io, overview)
 
 
 @app.command()
@@ -65,7 +43,7 @@ def pull(
 
     The model in use stays the same: `zkchat config set model local:NAME` changes it.
     """
-    from zkchat.compose.providers import pull_model
+    from zkchat.compose.models import pull_model
 
     io = current_io()
     with progress(io.environment, f"Fetching {name}") as report:
@@ -78,9 +56,51 @@ def pull(
     io.out(f"The model in use stays the same. To use this one from now on: zkchat config set model local:{name}")
 
 
+def _print(io: CommandIO, overview: "ModelOverview") -> None:
+    from shutil import get_terminal_size
+
+    from zkchat.render.model_table import fold, model_lines, problem_lines
+
+    io.out(f"In use: {overview.in_use} ({overview.why})\n")
+    rows, left_out = fold(overview.rows)
+    width = get_terminal_size().columns if io.environment.stdout_is_tty else None
+    for line in model_lines(rows, width):
+        io.out(line)
+    if left_out:
+        io.out(f"… and {left_out:,} more: zkchat models --json")
+    if problems := problem_lines(overview.listings):
+        io.out("")
+    for line in problems:
+        io.out(line)
+    if overview.offer:
+        io.out(f"\n{overview.offer}")
+    io.out("\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`; `/model` in a chat.")
+
+
+def _record(overview: "ModelOverview") -> dict[str, object]:
+    return {
+        "model": overview.in_use,
+        "why": overview.why,
+        "named": [
+            {
+                "name": row.name,
+                "model": row.model,
+                "window": row.window,
+                "tools": row.calls_tools,
+                "on_this_machine": row.on_this_machine,
+                "trouble": row.problem,
+            }
+            for row in overview.rows
+            if row.model
+        ],
+        "places": [_listing_record(listing) for listing in overview.listings],
+    }
+
+
 def _listing_record(listing: "ModelListing") -> dict[str, object]:
     return {
         "place": listing.source,
+        "host": listing.host,
         "trouble": listing.problem,
         "hint": listing.hint,
         "models": [
@@ -88,47 +108,9 @@ def _listing_record(listing: "ModelListing") -> dict[str, object]:
                 "name": info.name,
                 "window": info.context_limit,
                 "tools": info.calls_tools,
+                "small": info.needs_evidence,
                 "on_this_machine": info.on_this_machine,
             }
             for info in listing.models
         ],
     }
-
-
-def _print_named(io: CommandIO, named: "list[UserNamedModel]") -> None:
-    if named:
-        io.out("\nNames of your own")
-    width = max((len(f"{one.name} = {one.model}") for one in named), default=0)
-    for one in named:
-        tools = "" if one.calls_tools is None else _tools(one.calls_tools)
-        absent = "" if one.listed else "not among those below"
-        facts = ", ".join(filter(None, (tools, _ELSEWHERE if one.on_this_machine is False else "", absent)))
-        io.out(f"  {f'{one.name} = {one.model}':<{width}}  {_window(one.window):>16}  {facts}")
-
-
-_ELSEWHERE: Final = "elsewhere"
-"""Of models that do not run on this machine."""
-
-
-def _window(tokens: int | None) -> str:
-    return f"{tokens:,} tokens" if tokens else "window unknown"
-
-
-def _tools(calls_tools: bool) -> str:
-    return "tools" if calls_tools else "no tools, so zkchat searches for it"
-
-
-def _print(io: CommandIO, listing: "ModelListing") -> None:
-    are_elsewhere = bool(listing.models) and not any(info.on_this_machine for info in listing.models)
-    io.out(f"\n{listing.source}{f' ({_ELSEWHERE}, so local notes are withheld)' if are_elsewhere else ''}")
-    width = max((len(info.name) for info in listing.models[:MAX_SHOWN]), default=0)
-    for info in listing.models[:MAX_SHOWN]:
-        place = "" if are_elsewhere or info.on_this_machine else f", {_ELSEWHERE}"
-        io.out(f"  {info.name:<{width}}  {_window(info.context_limit):>16}  {_tools(info.calls_tools)}{place}")
-    if len(listing.models) > MAX_SHOWN:
-        io.out(f"  … and {len(listing.models) - MAX_SHOWN:,} more: zkchat models --json")
-    if not listing.models and not listing.problem:
-        io.out("  no models")
-    for line in (listing.problem, f"→ {listing.hint}" if listing.hint else ""):
-        if line:
-            io.out(f"  {line}")

@@ -1,22 +1,16 @@
 """The model of a conversation: chosen by the settings, created with its key, and counted by its tokenizer."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from zkchat.errors import UsageError
-from zkchat.model.providers import PROVIDERS, ModelListing, ProviderStatus
+from zkchat.model.providers import PROVIDERS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from zkchat.compose.workspace import Workspace
     from zkchat.config.schema import Settings
-    from zkchat.environment import Environment
-    from zkchat.model.prompt import ModelInfo
     from zkchat.ports import ModelProvider, Tokenizer
-    from zkchat.providers.descriptor import NamedModel, ProviderContext, ProviderDescriptor
-    from zkchat.providers.weights import Progress
+    from zkchat.providers.descriptor import ProviderContext
 
 _FOREIGN_TOKENIZER_FACTOR = 1.2
 """Tokens of an unknown tokenizer for each of ours, rather high than low."""
@@ -141,127 +135,3 @@ def preload_client(provider: str) -> None:
 
     if library := descriptor_of(provider).library:
         load(library)
-
-
-def list_models(workspace: "Workspace") -> dict[str, ModelListing]:
-    """The models that there are, by provider."""
-    import asyncio
-
-    from zkchat.providers.registry import descriptors
-
-    context = provider_context(workspace)
-
-    async def every() -> dict[str, ModelListing]:
-        known = [*descriptors()]
-        listings = await asyncio.gather(*(descriptor.list_models(context) for descriptor in known))
-        return {descriptor.name: found for descriptor, found in zip(known, listings, strict=True) if found}
-
-    return asyncio.run(every())
-
-
-def name_of_model(workspace: "Workspace", listings: Mapping[str, ModelListing]) -> tuple[str, str]:
-    """The name of the model that is set, or else of the first of those listed, and why it is that one."""
-    from zkchat.providers.descriptor import OfferedModel, ProviderDescriptor
-    from zkchat.providers.detect import first_choice
-
-    def offered_by(descriptor: ProviderDescriptor) -> list[OfferedModel] | None:
-        listing = listings.get(descriptor.name, ModelListing(source=descriptor.name))
-        if listing.problem:
-            return None
-        return [OfferedModel(info.id, info.needs_evidence) for info in listing.models]
-
-    if name := workspace.settings.model:
-        return name, f"set {workspace.loaded.origins['model'].phrase}"
-    choice = first_choice(provider_context(workspace), offered_by)
-    return choice.model, choice.why
-
-
-@dataclass(frozen=True, kw_only=True)
-class UserNamedModel:
-    """A model that the settings give a name; `listed` is what its provider says of it now."""
-
-    name: str
-    model: str
-    window: int | None
-    calls_tools: bool | None
-    on_this_machine: bool | None
-    """None if its provider does not list it."""
-    listed: "ModelInfo | None"
-
-
-def user_named_models(workspace: "Workspace", listings: Iterable[ModelListing]) -> list[UserNamedModel]:
-    """The models of `[models.NAME]`; what the settings say of one goes before what its provider says."""
-    from zkchat.providers.registry import descriptor_of, resolve_name
-
-    context = provider_context(workspace)
-    by_name = {info.name: info for listing in listings for info in listing.models}
-    found = []
-    for name, model in workspace.settings.models.items():
-        names = (f"{model.provider}:{id_}" for id_ in descriptor_of(model.provider).listed_ids(model.id))
-        listed = next((by_name[each] for each in names if each in by_name), None)
-        tools = listed.calls_tools if model.calls_tools is None and listed else model.calls_tools
-        found.append(
-            UserNamedModel(
-                name=name,
-                model=f"{model.provider}:{model.id}",
-                window=model.context_limit or (listed.context_limit if listed else None),
-                calls_tools=tools,
-                on_this_machine=_runs_here(resolve_name(name, context), listed),
-                listed=listed,
-            )
-        )
-    return found
-
-
-def _runs_here(model: "NamedModel", listed: "ModelInfo | None") -> bool | None:
-    """What the user says of the model goes before what its server's list says."""
-    if not model.settings.local:
-        return False
-    return listed.on_this_machine if listed else None
-
-
-def check_model(workspace: "Workspace", provider: "ModelProvider") -> str:
-    """Check a model, and describe it: its server is asked, because a name alone says nothing. Raises `ZkchatError`."""
-    import asyncio
-
-    from zkchat.providers.registry import descriptor_of
-
-    return asyncio.run(descriptor_of(provider.info.provider).check(provider, provider_context(workspace)))
-
-
-def provider_statuses(workspace: "Workspace") -> Iterator[ProviderStatus]:
-    """Whether each provider could be used, where there is something to check."""
-    from zkchat.providers.registry import descriptors
-
-    context = provider_context(workspace)
-    for descriptor in descriptors():
-        if status := descriptor.status(context):
-            facts = _server_facts(workspace, descriptor)
-            yield replace(status, text=f"{status.text} ({facts})") if facts else status
-
-
-def _server_facts(workspace: "Workspace", descriptor: "ProviderDescriptor") -> str:
-    """Where the address of a provider's server comes from, and whether the user says that it only forwards."""
-    loaded, key = workspace.loaded, descriptor.address_setting
-    if not key:
-        return ""
-    facts = [f"{key} {loaded.origins[key].phrase}"]
-    if variable := loaded.overruled.get(key):
-        facts.append(f"the variable {variable} does not count")
-    if not descriptor.settings(provider_context(workspace))["local"]:
-        setting = f"{descriptor.name}.local"
-        facts.append(f"not local: {setting} is false {loaded.origins[setting].phrase}")
-    return "; ".join(facts)
-
-
-def pull_model(environment: "Environment", name: str, progress: "Progress") -> "Path":
-    """Fetch a small model into the cache folder, and return its path."""
-    from zkchat.providers import weights
-
-    known = weights.KNOWN.get(name)
-    if known is None:
-        raise UsageError(
-            f"zkchat does not know how to fetch '{name}'.",
-            hint=f"It knows: {', '.join(weights.KNOWN)}. Any other GGUF file can be used by its path: local:FILE.gguf",
-        )
-    return weights.pull(known, environment.cache_dir, progress, variables=environment.variables)

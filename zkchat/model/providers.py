@@ -20,9 +20,46 @@ class ModelListing:
     """The models of one server or folder, or the problem with it."""
 
     source: str
+    host: str = ""
+    """The name of the server's host; empty for models in this process."""
     models: tuple["ModelInfo", ...] = ()
     problem: str = ""
     hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRow:
+    """A model as the list of models shows it."""
+
+    name: str
+    """What the user types to choose it."""
+    model: str = ""
+    """`PROVIDER:ID`, where the name is one of the user's own."""
+    window: int | None = None
+    calls_tools: bool | None = None
+    """None where nothing is known of it."""
+    is_small: bool = False
+    on_this_machine: bool | None = None
+    place: str = ""
+    """Where it runs: this machine, or the host of its server; empty where that is not known."""
+    is_in_use: bool = False
+    problem: str = ""
+    """Why it cannot be used now, in a few words; empty if it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOverview:
+    """The models that there are, and the one in use."""
+
+    in_use: str
+    why: str = ""
+    """Why it is that one."""
+    offer: str = ""
+    """What could be set up, where there is no model."""
+    rows: tuple[ModelRow, ...] = ()
+    """The one in use first."""
+    listings: tuple[ModelListing, ...] = ()
+    """Where they come from; also servers that do not answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,10 +165,14 @@ class ProviderDescriptor(ABC):
         """Whether it could be used, for `zkchat doctor`; None if there is nothing to check."""
         return None
 
-    async def check(self, model: "ModelProvider", context: ProviderContext) -> str:
-        """Check the model that is in use, and describe it for `zkchat doctor`. Raises `ZkchatError`."""
+    async def verify(self, model: "ModelProvider", context: ProviderContext) -> None:
+        """Raise `ZkchatError` unless the model would answer, as far as a cheap request can tell."""
         if not self.in_process:
             await model.connect()
+
+    async def check(self, model: "ModelProvider", context: ProviderContext) -> str:
+        """Verify the model that is in use, and describe it for `zkchat doctor`. Raises `ZkchatError`."""
+        await self.verify(model, context)
         info = model.info
         window = f"{info.context_limit:,} tokens" if info.context_limit else "window unknown"
         tools = "tools" if info.calls_tools else "no tools"

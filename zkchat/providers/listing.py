@@ -1,6 +1,12 @@
 """Fetches the list of models of a server, of OpenAI's protocol or Ollama's."""
 
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from http.client import HTTPException
+from typing import TypeVar
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
@@ -13,6 +19,10 @@ from zkchat.providers.transport import TransportPolicy
 
 LIST_TIMEOUT = 3.0
 """Seconds that a server which accepts connections may take to list its models."""
+LIST_SECONDS = 2.0
+"""Seconds that all of it may take where a user waits: looking up the address, connecting, the list itself."""
+DESCRIBE_SECONDS = 1.0
+"""Seconds that a server may take to describe the models of its list; without, they are listed by name."""
 QUICK = TransportPolicy(
     connect_timeout=0.3, first_chunk_timeout=LIST_TIMEOUT, chunk_timeout=LIST_TIMEOUT, max_retries=0
 )
@@ -39,6 +49,30 @@ class ModelList(BaseModel):
     """Of OpenAI's protocol."""
     models: tuple[ListedModel, ...] = ()
     """Of Ollama's."""
+
+
+T = TypeVar("T")
+
+
+async def within_seconds(fetch: Callable[[], T], endpoint: Endpoint, seconds: float = LIST_SECONDS) -> T:
+    """Run `fetch` on a thread that nobody waits for any longer than that. Raises `ProviderError` then."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        with suppress(InvalidStateError):  # it was given up
+            try:
+                future.set_result(fetch())
+            except Exception as error:  # noqa: BLE001  # handed to whoever waits
+                future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.wrap_future(future)
+    except TimeoutError:
+        raise ProviderError(
+            f"{endpoint.name} did not answer within {seconds:g} seconds.", hint=endpoint.if_unreachable
+        ) from None
 
 
 class _NoRedirects(HTTPRedirectHandler):

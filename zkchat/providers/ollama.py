@@ -23,6 +23,7 @@ from zkchat.providers.locality import display_address, is_loopback, is_reachable
 if TYPE_CHECKING:
     from zkchat.model.prompt import ModelInfo
     from zkchat.ports import ModelProvider
+    from zkchat.providers.errors import Endpoint
     from zkchat.providers.listing import ListedModel
 
 KEY_VARIABLE: Final = "OLLAMA_API_KEY"
@@ -65,12 +66,12 @@ class OllamaDescriptor(ProviderDescriptor):
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
         host, local = self.address(context), self.settings(context)["local"] is not False
-        source = f"Ollama at {without_password(host)}"
+        source, name = f"Ollama at {without_password(host)}", urlsplit(host).hostname or ""
         try:
             models = await list_models(host, api_key=self.key(context).value, local=local)
         except ProviderError as error:
-            return ModelListing(source=source, problem=error.message, hint=error.hint)
-        return ModelListing(source=source, models=tuple(models))
+            return ModelListing(source=source, host=name, problem=error.message, hint=error.hint)
+        return ModelListing(source=source, host=name, models=tuple(models))
 
     def listed_ids(self, id_: str) -> Sequence[str]:
         return id_, f"{id_}:latest"  # as Ollama lists what has no tag
@@ -104,26 +105,35 @@ def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
 
 async def list_models(host: str, *, api_key: str = "", local: bool = True) -> list["ModelInfo"]:
     """The models of an Ollama server. Raises `ProviderError` where it does not answer as one."""
-    from zkchat.providers.listing import QUICK
+    from zkchat.providers.libraries import load
+    from zkchat.providers.listing import DESCRIBE_SECONDS, QUICK, within_seconds
     from zkchat.providers.ollama_client import Ollama
 
     async def describe(name: str) -> "ModelInfo":
         settings = ModelSettings(local=local)
         model = Ollama(name, host=host, api_key=api_key, settings=settings, policy=QUICK)
-        with suppress(ProviderError):  # one that is just being removed, say: the others still count
-            await model.connect()
+        with suppress(ProviderError, TimeoutError):  # one that is just being removed, say: the others still count
+            async with asyncio.timeout(DESCRIBE_SECONDS):
+                await model.connect()
         return model.info
 
-    listed = await asyncio.to_thread(fetch_models, host, api_key=api_key)
+    listed = await within_seconds(lambda: fetch_models(host, api_key=api_key), _endpoint(host, api_key))
+    load("ollama")  # before the time of the server is measured
     return list(await asyncio.gather(*(describe(model.name) for model in listed)))
 
 
 def fetch_models(host: str, *, api_key: str = "") -> list["ListedModel"]:
     """The same as its list has them, the last changed first."""
-    from zkchat.providers.errors import Endpoint
     from zkchat.providers.listing import fetch_list
 
-    endpoint = Endpoint(
+    listed = fetch_list(f"{host.rstrip('/')}/api/tags", _endpoint(host, api_key))
+    return [model for model in listed.models if model.name and not _only_embeds(model)]
+
+
+def _endpoint(host: str, api_key: str) -> "Endpoint":
+    from zkchat.providers.errors import Endpoint
+
+    return Endpoint(
         server="Ollama",
         model=display_address(host),
         if_unreachable="Start it with `ollama serve`, or set `ollama.host`.",
@@ -131,8 +141,6 @@ def fetch_models(host: str, *, api_key: str = "") -> list["ListedModel"]:
         if_model_missing="Is it the right address?",
         key=api_key,
     )
-    listed = fetch_list(f"{host.rstrip('/')}/api/tags", endpoint)
-    return [model for model in listed.models if model.name and not _only_embeds(model)]
 
 
 def _only_embeds(model: "ListedModel") -> bool:

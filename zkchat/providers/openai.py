@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
 from zkchat.model.providers import ModelListing, ProviderStatus
@@ -79,16 +80,19 @@ class OpenAIDescriptor(ProviderDescriptor):
         return f"There is a key for {services[0].name} in {services[0].key_variable}: `zkchat setup` can use it."
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
+        from zkchat.providers.openai_client import OPENAI
+
         base_url, variable = self.address(context), self._key_variable(context)
         source, key = without_password(base_url) or "OpenAI", self.key(context).value
+        host = urlsplit(base_url or OPENAI).hostname or ""
         if not base_url and not key:
-            return ModelListing(source=source, problem=f"There is no key in the variable {variable}.")
+            return ModelListing(source=source, host=host, problem=f"There is no key in the variable {variable}.")
         local = self.settings(context)["local"] is not False
         try:
             models = await list_models(base_url, api_key=key, key_variable=variable, local=local)
         except ProviderError as error:
-            return ModelListing(source=source, problem=error.message, hint=error.hint)
-        return ModelListing(source=source, models=tuple(models))
+            return ModelListing(source=source, host=host, problem=error.message, hint=error.hint)
+        return ModelListing(source=source, host=host, models=tuple(models))
 
     def status(self, context: ProviderContext) -> ProviderStatus:
         has_key = bool(self.key(context).value)
@@ -96,13 +100,16 @@ class OpenAIDescriptor(ProviderDescriptor):
         text = f"{server}, {'a key is' if has_key else 'no key'} in ${self._key_variable(context)}"
         return ProviderStatus(subject="OpenAI", is_available=has_key, text=text)
 
-    async def check(self, model: "ModelProvider", context: ProviderContext) -> str:
+    async def verify(self, model: "ModelProvider", context: ProviderContext) -> None:
+        from zkchat.providers.openai_client import OpenAI
+
         if not self.address(context) and not self.key(context).value:
             raise ProviderError(
                 f"There is no key for {model.info.name}.",
                 hint=f"Put it into the variable {self._key_variable(context)}.",
             )
-        return await super().check(model, context)
+        assert isinstance(model, OpenAI)
+        await model.verify()
 
 
 PROVIDER: Final = OpenAIDescriptor(
@@ -123,11 +130,15 @@ def server_key(key: str, base_url: str, variable: str) -> ServerKey:
 
 async def list_models(base_url: str, *, api_key: str, key_variable: str, local: bool = True) -> list["ModelInfo"]:
     """The models of OpenAI, or of a server that speaks its protocol. Raises `ProviderError` if it does not answer."""
+    from zkchat.providers.listing import within_seconds
     from zkchat.providers.openai_client import OPENAI, OpenAI, with_listed_facts
 
     address = base_url or OPENAI
-    listed = await asyncio.to_thread(_fetch, base_url, api_key, key_variable)
-    forwarded = await asyncio.to_thread(_forwarded, address, _endpoint(address, api_key, key_variable))
+    endpoint = _endpoint(address, api_key, key_variable)
+    listed, forwarded = await asyncio.gather(
+        within_seconds(lambda: _fetch(base_url, api_key, key_variable), endpoint),
+        within_seconds(lambda: _forwarded(address, endpoint), endpoint),
+    )
 
     def describe(model: "ListedModel") -> "ModelInfo":
         info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=api_key).info, model.model_extra or {})

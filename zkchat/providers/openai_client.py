@@ -3,16 +3,18 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
 from http.client import NOT_IMPLEMENTED
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
-from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
+from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, PromptMessage
 from zkchat.providers.completions import StreamedAnswer, message_param, tool_param
 from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
 from zkchat.providers.errors import Endpoint, Reply
-from zkchat.providers.locality import display_address, is_forwarded, may_run_here, ollama_address
+from zkchat.providers.locality import display_address, is_forwarded, is_loopback, may_run_here, ollama_address
 from zkchat.providers.response_limits import END_OF_EVENT, NO_COMPRESSION, limit_response
 from zkchat.providers.small_models import adapt_to_size
 from zkchat.providers.transport import (
@@ -51,8 +53,17 @@ _ENCODINGS = {
 
 LOCATE_TIMEOUT = 2.0
 """Seconds that a server on this machine may take to say whether it forwards a model."""
+VERIFY_TIMEOUT = 20.0
+"""Seconds that a server may take for the few words that prove that it answers."""
 _REASONING = ("gpt-5", "o1", "o3", "o4")
 """OpenAI's models that refuse a temperature."""
+
+
+_GREETING = ModelRequest(
+    messages=(PromptMessage(role="user", text="Hello"),),
+    window=2048,
+    max_answer_tokens=16,  # the fewest that every service accepts as a limit
+)
 
 
 class OpenAI(ServerModel["openai.AsyncOpenAI"]):
@@ -89,6 +100,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             tokenizer=encoding_of(model) if self._is_openai else "",
         )
         super().__init__(info, endpoint=endpoint, settings=settings, policy=policy)
+        self._listed: frozenset[str] = frozenset()
         self._connected = self._is_openai  # whose list of models does not say more than we know
         self._thinks = self._is_openai and model.startswith(_REASONING)
 
@@ -117,8 +129,32 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             except openai.NotFoundError:  # a server need not have a list
                 models = []
             here = await self._located(client)
+        self._listed = frozenset(model.id for model in models)
         info = self._info.model_copy(update={"on_this_machine": here is True, "is_located": here is not None})
         yield with_listed_facts(info, _facts(self._model, models), self._settings)
+
+    async def verify(self) -> None:
+        """Check that the server has the model and takes the key. Raises `ProviderError`.
+
+        OpenAI is asked for the model; a server on this machine that lists it is believed. All others are asked for a
+        few words: their lists may be public, or without the model.
+        """
+        await self.connect()
+        if self._model in self._listed and is_loopback(self._address):
+            return
+        policy = replace(self._policy, first_chunk_timeout=VERIFY_TIMEOUT, max_retries=0)
+        async with aclosing(self._request(self._probe, policy)) as answers:
+            await anext(answers)
+
+    async def _probe(self, client: "openai.AsyncOpenAI") -> AsyncGenerator[bool, None]:
+        async with client:
+            if self._is_openai:
+                await client.models.retrieve(self._model)
+                yield True
+                return
+            async with await self._begin(client, _GREETING) as arriving:
+                async for _ in arriving:
+                    yield True
 
     async def _located(self, client: "openai.AsyncOpenAI") -> bool | None:
         """Whether the model runs on this machine; None where an answer that could say so does not come.

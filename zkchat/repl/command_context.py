@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from zkchat.model.events import Event
     from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
     from zkchat.model.prompt import ModelInfo
+    from zkchat.model.providers import ModelOverview
     from zkchat.model.session import Window
     from zkchat.ports import SessionStore
     from zkchat.render.console import Matches
@@ -179,6 +180,23 @@ class PageEditor(Protocol):
         ...
 
 
+class ModelCatalogue(Protocol):
+    """The models that there are."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names to complete, as far as they are known. Does not block."""
+        ...
+
+    async def survey(self, in_use: "ModelInfo") -> "ModelOverview":
+        """List them, within a few seconds; `in_use` is the model of the conversation."""
+        ...
+
+    async def verify(self, name: str) -> "ModelInfo":
+        """Check that a model answers. Raises `ZkchatError` if not."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class CommandContext:
     """Everything that a slash command may use. A new one is made for each conversation."""
@@ -195,8 +213,7 @@ class CommandContext:
     """The notes of the vault, and what was shown of them."""
     now: "Callable[[], datetime]"
     """The clock."""
-    models: Sequence[str] = ()
-    """Names of models that `/model` completes."""
+    models: ModelCatalogue
     keys: Sequence[str] = field(default=(), repr=False)
     """The API keys of this user, which no export may hold."""
 

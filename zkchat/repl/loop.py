@@ -1,14 +1,14 @@
 """The chat loop: a message, a turn, a message. Ctrl-C stops an answer, Ctrl-D leaves."""
 
 import asyncio
-import signal
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Protocol, assert_never
 
 from zkchat.model.events import Event
 from zkchat.render.presenters.base import Presenter, ticking
 from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Leave, Nothing, Outcome, Play, Send, Switch
+from zkchat.repl.interrupts import do_nothing, on_interrupt
 
 
 class Chat(Protocol):
@@ -44,7 +44,7 @@ async def converse(chat: Chat) -> Leave | Switch:
     """Run the chat until the user leaves or switches to another conversation."""
     initial = ""
     while True:
-        _on_interrupt(_nothing)
+        on_interrupt(do_nothing)
         try:
             text = (await chat.read(initial)).strip()
         except EOFError:
@@ -53,7 +53,7 @@ async def converse(chat: Chat) -> Leave | Switch:
             chat.command_context().surface.print("(Ctrl-D leaves.)")
             continue
         finally:
-            _on_interrupt(_nothing)  # the prompt had its own
+            on_interrupt(do_nothing)  # the prompt had its own
         outcome = await _outcome_of(chat, text)
         if isinstance(outcome, Leave | Switch):
             return outcome
@@ -84,7 +84,7 @@ async def _command(chat: Chat, line: str) -> Outcome:
 
 async def _turn(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
     task = asyncio.ensure_future(_play(chat, events))
-    _on_interrupt(task.cancel)
+    on_interrupt(task.cancel)
     try:
         await task
     except asyncio.CancelledError:
@@ -105,13 +105,3 @@ async def _play(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
                     presenter.show(event)
     finally:
         presenter.close()
-
-
-def _on_interrupt(act: Callable[[], object]) -> None:
-    """Set what Ctrl-C does from now on. On Windows it ends the program; the part of the answer that came is kept."""
-    with suppress(NotImplementedError):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, act)
-
-
-def _nothing() -> None:
-    """For Ctrl-C between a prompt and a turn, which stops neither."""

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from tests.support.command_harness import LinksInMemory, RecordingPageEditor
+from tests.support.command_harness import LinksInMemory, ModelsInMemory, RecordingPageEditor
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.session_items import SessionItems
 from zkchat.model.events import Event, TextDelta
@@ -117,6 +117,7 @@ class ScriptedChat:
             items=cast(SessionItems, None),
             page_editor=RecordingPageEditor(),
             browser=cast(VaultBrowser, None),
+            models=ModelsInMemory(),
             now=lambda: NOON,
         )
 

@@ -1,4 +1,4 @@
-"""Commands for what is sent to the model: context usage, record of a request, compaction, choice of the model."""
+"""Commands for what is sent to the model: context usage, record of a request, compaction."""
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -10,7 +10,7 @@ from zkchat.model.text import counted
 from zkchat.render import phrases
 from zkchat.render.context_bar import tokens_used
 from zkchat.render.context_lines import context_lines
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Switch
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
 from zkchat.repl.commands.arguments import last_answer, message_numbered
 
 
@@ -82,19 +82,3 @@ def _what_is_back(part: CompactionPart) -> str:
     back = [f"{counted(archived, 'message')} in the context again"] if archived else []
     back += [f"{counted(whole, 'message')} whole again"] if whole else []
     return ", ".join(back) or "the earlier summary stands again"
-
-
-async def model(context: CommandContext, argument: str) -> Outcome:
-    present = context.conversation.model.name
-    if not argument:
-        others = [name for name in context.models if name != present]
-        limit = context.conversation.model.context_limit
-        window = f" (window {limit:,} tokens)" if limit else ""
-        context.surface.print(f"The model is {present}{window}. /model NAME changes it for this session.")
-        context.surface.print_dimmed(f"Others: {', '.join(others)}" if others else "zkchat models lists what there is.")
-        return NOTHING
-    return Switch(session=context.conversation.session_id or None, model=argument)
-
-
-def complete_model(context: CommandContext, text: str) -> list[str]:
-    return [name for name in context.models if text.casefold() in name.casefold()]

@@ -9,7 +9,7 @@ from typing import Final
 
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
-from zkchat.repl.commands import answer, context_window, documents, history, session, vault
+from zkchat.repl.commands import answer, context_window, documents, history, model_choice, session, vault
 from zkchat.repl.commands.arguments import complete_message_number, complete_reference_number
 from zkchat.repl.commands.places import complete_place, describe_number
 from zkchat.repl.commands.why import why
@@ -301,9 +301,10 @@ COMMANDS: Final[Sequence[Command]] = (
         name="model",
         arguments="[NAME]",
         help="which model answers",
-        details="With NAME, another one from now on, for instance ollama:qwen3:8b or quote; the session keeps it.",
-        act=context_window.model,
-        complete=context_window.complete_model,
+        details="Choose from those that there are, with their windows and where they run. With NAME, that one from now "
+        "on, for instance ollama:qwen3:8b or quote, if it answers; the session keeps it.",
+        act=model_choice.model,
+        complete=model_choice.complete_model,
     ),
     Command(
         name="context",

@@ -1,4 +1,4 @@
-"""Slash commands for what the model is sent: /stats /context /compact /uncompact /model."""
+"""Slash commands for what the model is sent: /stats /context /compact /uncompact."""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from zkchat.chat.session_items import SessionItems
 from zkchat.model.events import Event, Warned
 from zkchat.model.message import CompactionPart, LeftOut, RequestContext, RequestItem
 from zkchat.render.context_lines import context_lines
-from zkchat.repl.command_context import Nothing, Outcome, Play, Switch
-from zkchat.repl.commands.table import completions, run
+from zkchat.repl.command_context import Nothing, Outcome, Play
+from zkchat.repl.commands.table import run
 
 
 @pytest.fixture
@@ -150,16 +150,3 @@ def test_uncompact_takes_the_last_compaction_back(harness: CommandHarness) -> No
     assert typed(harness, "/uncompact") == "Compaction #1 is taken back: 1 message in the context again."
     assert len(harness.conversation.window.live) == 2
     assert typed(harness, "/uncompact") == "Nothing is compacted in this conversation."
-
-
-def test_model_shows_which_it_is_and_which_there_are(harness: CommandHarness) -> None:
-    assert typed(harness, "/model").splitlines() == [
-        "The model is scripted:play. /model NAME changes it for this session.",
-        "Others: ollama:qwen3:8b, quote",
-    ]
-
-
-def test_another_model_goes_on_in_the_same_session(harness: CommandHarness) -> None:
-    assert outcome(harness, "/model quote") == Switch(session="s1", model="quote")
-    assert outcome(CommandHarness(), "/model quote") == Switch(session=None, model="quote")
-    assert completions(harness.context, "/model qw") == ["ollama:qwen3:8b"]

@@ -10,6 +10,7 @@ import pytest
 from tests.support.command_harness import (
     CommandHarness,
     LinksInMemory,
+    ModelsInMemory,
     NotesInMemory,
     RecordingEditor,
     RecordingPageEditor,
@@ -81,6 +82,7 @@ class ConversationHarness:
             items=SessionItems(self.conversation),
             page_editor=self.page_editor,
             browser=VaultBrowser(library=library, editor=RecordingEditor(), daily_notes=DailyNoteSettings),
+            models=ModelsInMemory(),
             now=lambda: NOON,
         )
 

@@ -1,0 +1,60 @@
+import pytest
+
+from zkchat.model.providers import ModelListing, ModelRow
+from zkchat.render.model_table import MAX_SHOWN, fold, model_lines, problem_lines
+
+HERE = "this machine"
+ROWS = (
+    ModelRow(name="ollama:qwen3:8b", window=40_960, calls_tools=True, place=HERE, is_in_use=True),
+    ModelRow(name="quick", model="openai:gpt-5-mini", window=272_000, calls_tools=False, place="api.openai.com"),
+    ModelRow(name="gone", model="ollama:gone", problem="not reachable"),
+    ModelRow(name="local:tiny", window=2048, is_small=True, place=HERE),
+    ModelRow(name="quote", place=HERE),
+)
+
+
+@pytest.mark.parametrize("width", [None, 100])
+def test_models_stand_in_columns_with_the_one_in_use_marked(width: int | None) -> None:
+    assert model_lines(ROWS, width) == [
+        "  model                       window  runs on",
+        "* ollama:qwen3:8b             40,960  this machine    tools",
+        "  quick = openai:gpt-5-mini  272,000  api.openai.com  no tools: zkchat searches for it",
+        "  gone = ollama:gone               ?  ?               not reachable",
+        "  local:tiny                   2,048  this machine    small: zkchat searches for it",
+        "  quote                               this machine    no model: passages of your notes",
+    ]
+
+
+def test_on_a_narrow_screen_each_has_two_lines() -> None:
+    lines = model_lines(ROWS, 60)
+    assert lines[:6] == [
+        "* ollama:qwen3:8b",
+        "    40,960 tokens, this machine, tools",
+        "  quick = openai:gpt-5-mini",
+        "    272,000 tokens, api.openai.com, no tools: zkchat searches for it",
+        "  gone = ollama:gone",
+        "    not reachable",
+    ]
+
+
+def test_many_models_of_one_provider_are_folded_but_not_the_one_in_use() -> None:
+    rows = [ModelRow(name=f"openai:{number}") for number in range(MAX_SHOWN + 3)]
+    last = ModelRow(name="openai:last", is_in_use=True)
+    shown, left_out = fold([*rows, last, ModelRow(name="quote")])
+    assert len(shown) == MAX_SHOWN + 2
+    assert shown[-2:] == [last, ModelRow(name="quote")]
+    assert left_out == 3
+
+
+def test_what_has_nothing_to_offer_is_told_once_with_the_way_out() -> None:
+    unreachable = ModelListing(
+        source="Ollama at http://10.0.0.1",
+        host="10.0.0.1",
+        problem="Ollama (http://10.0.0.1) is gone.",
+        hint="Start it.",
+    )
+    empty = ModelListing(source="Files in /models", hint="Fetch one.")
+    assert problem_lines([unreachable, empty]) == [
+        "Ollama (http://10.0.0.1) is gone. Start it.",
+        "Files in /models: No models. Fetch one.",
+    ]
