@@ -1,8 +1,8 @@
-"""`zkchat context show --request` against a server that recorded what it got: a hundred turns with all there is."""
+"""`zkchat context show --request` against a server that recorded what it got: many turns with all there is."""
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +71,13 @@ def prepared(tmp_path: Path, server: Recorder) -> World:
     return world
 
 
-def talk(world: World) -> None:
+def talk(world: World, turns: int) -> None:
     with conversation.open_conversation(
         world.environment(), conversation.ConversationOptions(vault=world.vault)
     ) as opened:
 
         async def run() -> None:
-            for number in range(TURNS):
+            for number in range(turns):
                 look = "Please look up" if number % 3 == 0 else "What about"
                 async for event in opened.conversation.say(
                     f"{look} {SUBJECTS[number % 5]} and [[Bees]], turn {number}?"
@@ -92,9 +92,10 @@ def sent(request: ModelRequest) -> str:
     return json.dumps([messages, [tool_param(spec) for spec in request.tools]], sort_keys=True)
 
 
-def test_every_request_of_a_hundred_turns_is_rebuilt_byte_for_byte(tmp_path: Path, server: Recorder) -> None:
+def test_every_request_is_rebuilt_byte_for_byte(tmp_path: Path, server: Recorder, scaled: Callable[[int], int]) -> None:
     world = prepared(tmp_path, server)
-    talk(world)
+    turns = scaled(TURNS)
+    talk(world, turns)
     bodies = [request.body for request in server.requests if request.path.endswith("/chat/completions")]
     received = [
         json.dumps([body["messages"], body.get("tools", [])], sort_keys=True)
@@ -110,7 +111,7 @@ def test_every_request_of_a_hundred_turns_is_rebuilt_byte_for_byte(tmp_path: Pat
         for message in answers.values()
         if message.request_context
     ]
-    assert len(rebuilt) == len(received) > TURNS
+    assert len(rebuilt) == len(received) > turns
     assert rebuilt == received
 
     for number in [*answers][::25]:

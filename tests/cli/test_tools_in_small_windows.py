@@ -134,8 +134,8 @@ def questions(language: str, turns: int) -> Iterator[str]:
     ("window", "turns", "provider", "language"),
     [
         (2_048, 40, "ollama", "English"),
-        (2_048, 40, "ollama", "Chinese"),
-        (2_048, 40, "openai", "English"),
+        (2_048, 12, "ollama", "Chinese"),
+        (2_048, 12, "openai", "English"),
         (2_048, 40, "openai", "Chinese"),
         (4_096, 12, "ollama", "Chinese"),
         (4_096, 12, "openai", "English"),

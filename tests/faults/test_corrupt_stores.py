@@ -3,14 +3,18 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 CORRUPTIONS = 40
 
 
-def test_every_command_runs_after_any_corruption_and_the_damaged_files_are_kept(tmp_path: Path) -> None:
+def test_every_command_runs_after_any_corruption_and_the_damaged_files_are_kept(
+    tmp_path: Path, scaled: Callable[[int], int]
+) -> None:
+    corruptions = scaled(CORRUPTIONS)
     run = subprocess.run(
-        [sys.executable, "-m", "tests.faults.corrupt_stores", str(tmp_path), str(CORRUPTIONS), "20260301"],
+        [sys.executable, "-m", "tests.faults.corrupt_stores", str(tmp_path), str(corruptions), "20260301"],
         capture_output=True,
         text=True,
         timeout=300,
@@ -20,5 +24,5 @@ def test_every_command_runs_after_any_corruption_and_the_damaged_files_are_kept(
     assert run.returncode == 0, run.stderr
     report = json.loads(run.stdout)
     assert report["failures"] == []
-    assert (report["starts"], report["originals_kept"]) == (CORRUPTIONS, CORRUPTIONS)
-    assert report["recoveries"] > CORRUPTIONS / 4  # else the damage was too small to prove anything
+    assert (report["starts"], report["originals_kept"]) == (corruptions, corruptions)
+    assert report["recoveries"] > corruptions / 4  # else the damage was too small to prove anything

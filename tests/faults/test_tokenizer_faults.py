@@ -54,7 +54,7 @@ def server() -> Iterator[Loopback]:
 def fault(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Of a copy of zkchat that is installed in the folder `installation`."""
     source = Path(zkchat.__file__).parent
-    shutil.copytree(source, tmp_path / "installation" / "zkchat", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(source, tmp_path / "installation" / "zkchat")
     break_it, sentence = FAULTS[request.param]
     break_it(tmp_path / "installation")
     return sentence
@@ -62,7 +62,7 @@ def fault(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def run(tmp_path: Path, server: Loopback, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
     vault = tmp_path / "vault"
-    vault.mkdir(exist_ok=True)
+    (vault / ".obsidian").mkdir(parents=True, exist_ok=True)
     (vault / "Sleep.md").write_text("# Sleep\n\nAdults need seven hours of sleep.\n")
     variables = {
         "PATH": os.environ["PATH"],

@@ -1,8 +1,10 @@
-"""How many examples of each property are tried, and which.
+"""How many examples of each property are tried, and which, and how long the longest tests go on.
 
-`make test` tries the same ones at each run, so that a run says something about the code alone; `make properties` tries
-others each time, and all of them.
+`make test` tries the same examples at each run, so that a run says something about the code alone; `make properties`
+tries others each time, and many more.
 """
+
+from collections.abc import Callable
 
 import pytest
 from hypothesis import settings
@@ -16,7 +18,11 @@ settings.load_profile("same")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--examples", type=int, default=100, metavar="PERCENT", help="of the examples that each property asks for"
+        "--examples",
+        type=int,
+        default=100,
+        metavar="PERCENT",
+        help="of the examples, turns and kills that tests ask for",
     )
 
 
@@ -25,6 +31,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if percent != 100:
         for item in session.items:
             _scale(item, percent)
+
+
+@pytest.fixture
+def scaled(pytestconfig: pytest.Config) -> Callable[[int], int]:
+    """How many of so many turns or kills a test is to make."""
+    percent = min(100, pytestconfig.getoption("--examples"))
+    return lambda number: max(FEWEST_EXAMPLES, number * percent // 100)
 
 
 def _scale(item: pytest.Item, percent: int) -> None:

@@ -1,8 +1,8 @@
-"""Five hundred turns in a small window: nothing over the cap, nothing lost, and a restart changes nothing."""
+"""A long conversation in a small window: nothing over the cap, nothing lost, and a restart changes nothing."""
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
@@ -24,6 +24,7 @@ from zkchat.storage.sessions import SqliteSessions
 from zkchat.vault.library import Library
 
 WINDOW, RESERVE, TURNS = 4096, 512, 500
+TURNS_PER_COMPACTION = 50
 TOKENIZER = CachedTokenizer(Encoding("o200k_base"))
 SUBJECTS = ("the lighthouse", "sourdough", "Luhmann's cards", "the cello", "glaciers", "the harbour", "moss", "chess")
 
@@ -70,7 +71,8 @@ def open_talk(
 
 
 @pytest.mark.slow
-def test_five_hundred_turns_in_a_small_window(tmp_path: Path, library: Library) -> None:
+def test_hundreds_of_turns_in_a_small_window(tmp_path: Path, library: Library, scaled: Callable[[int], int]) -> None:
+    turns = scaled(TURNS)
     home, copied = tmp_path / "conversations", tmp_path / "copied"
     home.mkdir()
     copied.mkdir()
@@ -78,12 +80,12 @@ def test_five_hundred_turns_in_a_small_window(tmp_path: Path, library: Library) 
     with ExitStack() as stack:
         talk, store = open_talk(stack, home, library, provider)
         seen = []
-        for number in range(TURNS):
+        for number in range(turns):
             events = events_of(talk.say(question(number)))
             assert isinstance(events[-1], TurnFinished)
             seen += [event.message.id for event in events if isinstance(event, Compacted)]
 
-        assert len(provider.requests) == TURNS
+        assert len(provider.requests) == turns
         assert max(map(tokens_of, provider.requests)) <= WINDOW - RESERVE
         assert max(map(tokens_of, provider.summaries)) <= WINDOW
         asked = [message.text for request in provider.requests for message in request.messages[-1:]]
@@ -91,10 +93,10 @@ def test_five_hundred_turns_in_a_small_window(tmp_path: Path, library: Library) 
         assert any("<message user 20" in text for text in asked)
 
         stored = messages_of(store.entries(talk.session_id))
-        assert [message.role for message in stored.values()].count("user") == TURNS
-        assert [message.role for message in stored.values()].count("assistant") == TURNS
+        assert [message.role for message in stored.values()].count("user") == turns
+        assert [message.role for message in stored.values()].count("assistant") == turns
         assert [id_ for id_, message in stored.items() if compaction_of(message)] == seen
-        assert len(seen) > 10
+        assert len(seen) > turns // TURNS_PER_COMPACTION
 
     for name in ("sessions.db", "messages.db"):
         copy(home / name, copied / name)
