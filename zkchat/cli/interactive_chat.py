@@ -316,6 +316,8 @@ class InteractiveChat:
     def _refresh_name_cache(self) -> None:
         opened = self._active.opened
         self._name_cache.refresh(opened.library, opened.conversation.messages)
+        if self._prompt and self._is_prompting:
+            self._prompt.offer_again()
 
     @contextmanager
     def indexing_progress(self) -> "Iterator[Progress]":

@@ -131,6 +131,7 @@ def _bind_emptying(keys: KeyBindings) -> None:
     @keys.add("escape", "escape", filter=emacs_mode & ~is_searching & _HAS_TEXT)
     def _put_aside(event: KeyPressEvent) -> None:
         event.current_buffer.reset(append_to_history=True)
+        event.current_buffer.load_history_if_not_yet_loaded()  # so that Up finds it at once
 
     @keys.add("escape", "escape", filter=emacs_mode & ~is_searching & ~_HAS_TEXT)
     def _edit_last(event: KeyPressEvent) -> None:

@@ -168,6 +168,15 @@ class Prompt:
         """Draw the status bar anew. Thread-safe."""
         self._session.app.invalidate()
 
+    def offer_again(self) -> None:
+        """Compute the menu anew where none is open, because there may be more to offer. Thread-safe."""
+        if loop := self._session.app.loop:
+            loop.call_soon_threadsafe(self._offer)
+
+    def _offer(self) -> None:
+        if self._session.app.is_running and self.buffer.text and self.buffer.complete_state is None:
+            self.buffer.start_completion()
+
     def _toolbar(self) -> StyleAndTextTuples:
         app = self._session.app
         if app.editing_mode != EditingMode.VI:

@@ -1,14 +1,15 @@
 """The keys of the prompt, typed into a real one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
 from prompt_toolkit.application import create_app_session, get_app
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import Completer, WordCompleter
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, WordCompleter
+from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.output import DummyOutput
@@ -253,6 +254,31 @@ def test_tab_after_a_whole_word_chooses_nothing_and_enter_sends_it(tmp_path: Pat
 
 def test_a_hash_after_a_chosen_note_goes_on_to_its_headings(tmp_path: Path) -> None:
     assert typed(tmp_path, "[[", has_menu, "\t#Phases]]\r") == "[[Sleep#Phases]]"
+
+
+class LateCompleter(Completer):
+    """Knows nothing until it is told."""
+
+    names: tuple[str, ...] = ()
+
+    def get_completions(self, _document: Document, _event: CompleteEvent) -> Iterator[Completion]:
+        return (Completion(name) for name in self.names)
+
+
+def test_a_menu_opens_for_what_was_typed_before_there_was_anything_to_offer(tmp_path: Path) -> None:
+    completer = LateCompleter()
+    prompts: list[Prompt] = []
+
+    async def act(prompt: Prompt) -> str:
+        prompts.append(prompt)
+        return await prompt.read()
+
+    def learns(buffer: Buffer) -> bool:
+        completer.names = ("[Sleep]]",)
+        prompts[0].offer_again()
+        return has_menu(buffer)
+
+    assert at_prompt(tmp_path, act, "[", has_text, learns, "\t", is_chosen, "\r\r", completer=completer) == "[[Sleep]]"
 
 
 @pytest.mark.parametrize(
