@@ -5,7 +5,7 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick properties check live format format-check lint types contracts coverage browser lock bench faults fuzz screenshots clean
+.PHONY: help demo test quick properties check live format format-check lint types contracts coverage browser shells lock bench faults fuzz screenshots clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -78,6 +78,9 @@ fuzz: $(VENV)/.dev ## ten minutes of mutated input for everything that reads any
 
 browser: $(VENV)/.dev ## test the page of `zkchat refs --graph` in Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser/graph_in_browser.py
+
+shells: $(VENV)/.dev ## test completion in real shells (Debian: apt install bash zsh fish)
+	@$(BIN)/python -m pytest tests/shells/completion_in_shells.py
 
 screenshots: $(VENV)/.dev ## take the pictures of docs/pictures anew
 	@$(BIN)/python -m scripts.screenshots

@@ -11,6 +11,9 @@ def main() -> None:
     # Asked for by every bug report and many scripts: answered before anything else is imported.
     if sys.argv[1:] == ["--version"] and _version_is_printed():
         return
+    if "_ZKCHAT_COMPLETE" in os.environ:  # noqa: TID251
+        _complete()
+        return
     from zkchat.cli.early_keys import keep_early_keys
     from zkchat.cli.termination import graceful_termination
 
@@ -29,6 +32,14 @@ def _run() -> int:
         from zkchat.errors import ExitCode
 
         return ExitCode.INTERRUPTED
+
+
+def _complete() -> None:
+    """Answer a shell that asks what may be typed next."""
+    from zkchat.cli.complete import answer
+    from zkchat.environment import Environment
+
+    answer(sys.argv[1:], Environment.of_this_process())
 
 
 def _version_is_printed() -> bool:

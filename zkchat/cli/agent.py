@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="List, show, make and change agents: who answers you.", no_args_is_help=True)
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.", show_default=False)]
+AgentArgument = Annotated[
+    str, typer.Argument(metavar="AGENT", help="Its name; `zkchat agent list` shows them.", show_default=False)
+]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.", show_default=False)]
 
 _TEMPLATE = """\
 ---
@@ -48,7 +51,7 @@ def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) ->
 
 
 @app.command()
-def show(name: NameArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+def show(name: AgentArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show an agent: its instructions, and what is at hand for it."""
     io = current_io()
     found = profiles.profile_store(io, vault).load()
@@ -94,7 +97,7 @@ def new(
 
 
 @app.command()
-def edit(name: NameArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+def edit(name: AgentArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Open an agent's file in your editor."""
     io = current_io()
     store = profiles.profile_store(io, vault)
@@ -111,7 +114,7 @@ def edit(name: NameArgument, vault: SettingsVaultOption = None, json_output: Jso
 
 @app.command()
 def config(
-    name: NameArgument,
+    name: AgentArgument,
     key: Annotated[str, typer.Argument(metavar="KEY", help="For example model, or rules.Tone.", show_default=False)],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.", show_default=False)],
     vault: SettingsVaultOption = None,

@@ -13,6 +13,7 @@ from zkchat.cli import (
     agent,
     ask,
     chat,
+    completion,
     config,
     context,
     doctor,
@@ -39,7 +40,7 @@ Ask one question:    zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes
 Ask an agent:        zkchat @research "What do my notes say about sleep?"
 Something is wrong?  zkchat doctor"""
 
-_AGENT: Final = re.compile(r"@(\w[\w-]*)")
+AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 
 app = typer.Typer(
     name="zkchat",
@@ -94,12 +95,13 @@ app.add_typer(rules.app, name="rules", rich_help_panel=Section.ANSWERS)
 app.add_typer(config.app, name="config", rich_help_panel=Section.PROGRAM)
 app.command(rich_help_panel=Section.PROGRAM)(trust.trust)
 app.command(rich_help_panel=Section.PROGRAM)(doctor.doctor)
+app.command(rich_help_panel=Section.PROGRAM)(completion.completion)
 use_layout(app)
 
 
 def run(arguments: Sequence[str], environment: Environment) -> int:
     """Run one command and return its exit code. No exception leaves it."""
-    agent_name = _AGENT.fullmatch(arguments[0]) if arguments else None
+    agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
     if agent_name:
         arguments = ["ask", "--agent", agent_name[1], *arguments[1:]]
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:

@@ -12,7 +12,10 @@ from zkchat.model.choices import IncludeMode
 app = typer.Typer(help="List, show and make rules for the answers.", no_args_is_help=True)
 
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.", show_default=False)]
+RuleArgument = Annotated[
+    str, typer.Argument(metavar="RULE", help="Its name; `zkchat rules list` shows them.", show_default=False)
+]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.", show_default=False)]
 
 
 @app.command(name="list")
@@ -33,7 +36,7 @@ def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) ->
 
 
 @app.command()
-def show(name: NameArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+def show(name: RuleArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show a rule."""
     io = current_io()
     found = profiles.profile_store(io, vault).load()

@@ -52,9 +52,12 @@ def open_database(path: Path, *, synchronous: Synchronous) -> sqlite3.Connection
         return connection
 
 
-def open_read_only(path: Path) -> sqlite3.Connection:
-    """Open an existing database so that not a byte of it, or of its write-ahead log, changes."""
-    address = f"{path.absolute().as_uri()}?mode=ro"
+def open_read_only(path: Path, *, is_immutable: bool = False) -> sqlite3.Connection:
+    """Open an existing database so that not a byte of it, or of its write-ahead log, changes.
+
+    One that is immutable is read without its log, and no file is made beside it.
+    """
+    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_immutable else ''}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     _harden(connection)
     return connection

@@ -1,0 +1,135 @@
+"""The names that shells complete, from what is stored: nothing is indexed, written, asked or fetched."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from zkchat.compose.paths import Paths, find_paths
+from zkchat.environment import Environment
+from zkchat.errors import ZkchatError
+
+if TYPE_CHECKING:
+    from zkchat.agents.profiles import Profiles
+    from zkchat.model.index import CatalogRow
+
+Found = TypeVar("Found")
+
+_LOCATION_VARIABLE: Final = "ZKCHAT_STORAGE__LOCATION"
+_MAX_SETTINGS_BYTES: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class StoredNames:
+    """Of one vault. What cannot be read has no names."""
+
+    environment: Environment
+    vault: Path | None
+
+    def notes(self) -> "list[CatalogRow]":
+        from zkchat.storage.stored_names import read_notes
+
+        return self._read("index.db", read_notes)
+
+    def headings(self, path: str) -> list[str]:
+        from zkchat.storage.stored_names import read_headings
+
+        return self._read("index.db", lambda index: read_headings(index, path))
+
+    def tags(self) -> list[str]:
+        from zkchat.storage.stored_names import read_tags
+
+        return self._read("index.db", read_tags)
+
+    def sessions(self) -> list[tuple[str, str, bool]]:
+        """Ids, titles, and whether they are in lists; the last used first."""
+        from zkchat.storage.stored_names import read_sessions
+
+        return self._read("sessions.db", read_sessions)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Ids and texts."""
+        from zkchat.storage.stored_names import read_facts
+
+        return self._read("memories.db", read_facts)
+
+    def agents(self) -> list[tuple[str, str]]:
+        """Names and descriptions."""
+        return [(agent.name, agent.description) for agent in self._profiles().agents.values()]
+
+    def rules(self) -> list[tuple[str, str]]:
+        return [(rule.name, rule.description) for rule in self._profiles().rules.values()]
+
+    def models(self) -> list[tuple[str, str]]:
+        """Names that can be given without asking a server: the user's own, files, and `quote`."""
+        from zkchat.compose.workspace import load_workspace
+        from zkchat.providers.local import list_models
+
+        settings = load_workspace(self.environment, self.vault).settings
+        named = [(name, f"{model.provider}:{model.id}") for name, model in settings.models.items()]
+        files = [(info.name, "") for info in list_models(self.environment.cache_dir)]
+        return [*named, *([(settings.model, "")] if settings.model else []), *files, ("quote", "no model at all")]
+
+    def settings(self) -> list[tuple[str, str]]:
+        """The keys of all settings, with what they mean."""
+        from zkchat.config.schema import FIELDS
+
+        return [(key, field.description or "") for key, field in FIELDS.items()]
+
+    def values_of(self, key: str) -> list[str]:
+        """What a setting may be, where that is one of a few words."""
+        from typing import get_args
+
+        from zkchat.config.schema import field_of
+
+        field = field_of(key)
+        if field is None:
+            return []
+        if field.annotation is bool:
+            return ["true", "false"]
+        return [word for word in get_args(field.annotation) if isinstance(word, str)]
+
+    def _profiles(self) -> "Profiles":
+        from zkchat.compose.profiles import ProfileStore
+
+        return ProfileStore(self._paths).load()
+
+    @property
+    def _paths(self) -> Paths:
+        return find_paths(self.environment, self.vault)
+
+    def _read(self, name: str, read: Callable[[Path], list[Found]]) -> list[Found]:
+        with suppress(ZkchatError):
+            if path := self._database(name):
+                return read(path)
+        return []
+
+    def _database(self, name: str) -> Path | None:
+        """Where a database is; None for one in the vault that the user has not approved."""
+        from zkchat.storage.locations import locate
+
+        paths = self._paths
+        if self._may_be_in_vault(paths):
+            from zkchat.compose.trust import VaultTrust
+            from zkchat.compose.workspace import load_workspace
+            from zkchat.model.trust import database_item
+            from zkchat.storage.vault_databases import validate_vault_database
+
+            if load_workspace(self.environment, self.vault).settings.storage.location == "vault":
+                is_approved = VaultTrust(paths).is_approved(database_item(name))
+                return validate_vault_database(paths.vault, name) if is_approved else None
+        found = locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
+        return found.index if name == "index.db" else found.sessions.with_name(name)
+
+    def _may_be_in_vault(self, paths: Paths) -> bool:
+        """Whether any layer of the settings says where databases are: to read them all takes longer than a Tab may."""
+        from zkchat.files import read_bounded
+
+        if _LOCATION_VARIABLE in self.environment.variables:
+            return True
+        for file, beneath in ((paths.user_config, None), (paths.vault_config, paths.vault)):
+            with suppress(OSError):
+                if b"location" in read_bounded(file, max_bytes=_MAX_SETTINGS_BYTES, beneath=beneath):
+                    return True
+        return False
