@@ -20,6 +20,7 @@ from zkchat.cli import (
     links,
     memory,
     models,
+    notes,
     refs,
     rules,
     search,
@@ -80,6 +81,10 @@ def zkchat(
 app.command(name="chat", rich_help_panel=Section.ASK)(chat.chat)
 app.command(rich_help_panel=Section.ASK)(ask.ask)
 app.command(rich_help_panel=Section.NOTES)(search.search)
+app.command(rich_help_panel=Section.NOTES)(notes.show)
+app.command(rich_help_panel=Section.NOTES)(notes.recent)
+app.command(rich_help_panel=Section.NOTES)(notes.tags)
+app.command(rich_help_panel=Section.NOTES)(notes.daily)
 app.command(rich_help_panel=Section.NOTES)(links.links)
 app.command(rich_help_panel=Section.NOTES)(links.backlinks)
 app.command(rich_help_panel=Section.NOTES)(links.resolve)

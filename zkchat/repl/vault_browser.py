@@ -54,7 +54,7 @@ class VaultView:
 
     def __init__(self) -> None:
         self._listed: tuple[str, Sequence[Place]] = ("", ())
-        self._reading: tuple[str, Place, Position] | None = None
+        self._reading: tuple[str, tuple[Place, str, Position]] | None = None
 
     def show_list(self, answer_id: str, places: Sequence[Place]) -> None:
         """Remember a list that was shown after this answer."""
@@ -68,18 +68,18 @@ class VaultView:
         """The list shown since this answer; empty if none was."""
         return self._listed[1] if self._listed[0] == answer_id else ()
 
-    def show_note(self, answer_id: str, place: Place, position: Position) -> None:
+    def show_note(self, answer_id: str, place: Place, path: str, position: Position) -> None:
         """Remember how far a note was shown after this answer."""
-        self._reading = (answer_id, place, position)
+        self._reading = (answer_id, (place, path, position))
 
     @property
-    def reading(self) -> tuple[Place, Position] | None:
-        """The note shown last, and how far."""
-        return self._reading[1:] if self._reading else None
+    def reading(self) -> tuple[Place, str, Position] | None:
+        """The place shown last, its path, and how far it was shown."""
+        return self._reading[1] if self._reading else None
 
     def current(self, answer_id: str) -> Place | None:
         """The note shown last, if it was shown since this answer."""
-        return self._reading[1] if self._reading and self._reading[0] == answer_id else None
+        return self._reading[1][0] if self._reading and self._reading[0] == answer_id else None
 
 
 class DocumentEditor(Protocol):

@@ -100,7 +100,7 @@ def test_without_an_argument_the_first_document_of_the_answer_is_meant(harness: 
         ("/open ²", "There is no note '²' in the vault. Look for it: /search WORDS"),
         ("/show Xyzzyx", "There is no note 'Xyzzyx' in the vault. Look for it: /search WORDS"),
         ("/show more", "No note is being read. /show [[Note]], a path, or a number."),
-        ("/show photo.png", "photo.png is no text. /open photo.png opens it."),
+        ("/show photo.png", "photo.png is no text. Open it in a program of your own."),
         ("/show ../../etc/passwd", "There is no note '../../etc/passwd' in the vault. Look for it: /search WORDS"),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_private_note_is_shown_to_its_owner_but_not_one_that_is_never_read(har
     typed(harness, "/show Local")
     assert harness.surface.drawn == ["Mine alone."]
     told = typed(harness, "/show Never")
-    assert told == "Never.md is never to be read by zkchat, and is not shown. /open opens it in your own program."
+    assert told == "Never.md is never to be read by zkchat, and is not shown. Open it in a program of your own."
     assert "Unsaid" not in "".join(harness.surface.drawn)
 
 

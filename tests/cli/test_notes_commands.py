@@ -1,0 +1,138 @@
+"""`zkchat show`, `recent`, `tags` and `daily`, for people and for scripts."""
+
+import json
+import os
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.support.screens import without_sequences
+from tests.support.world import World
+from zkchat.errors import ExitCode
+
+SLEEP = "---\ntags: [health/night]\n---\n# Sleep\n\nAdults need seven hours.\n\n## Phases\n\nDeep, see [[Nowhere]].\n"
+
+
+@pytest.fixture
+def garden(world: World) -> World:
+    world.note("Body/Sleep.md", SLEEP)
+    world.note("Coffee.md", "# Coffee\n\nIt is hot. #drink #health\n")
+    world.note("Secret.md", "---\nzkchat: never\n---\nUnsaid.\n")
+    return world
+
+
+def test_show_prints_the_text_of_a_note_or_a_section_in_a_pipe(garden: World) -> None:
+    assert garden.run("show", "Sleep").out == SLEEP
+    assert garden.run("show", "[[Sleep#Phases]]").out == "## Phases\n\nDeep, see [[Nowhere]].\n"
+    shown = garden.run("show", "Sleep#Dreams")
+    assert (shown.out, shown.err) == (SLEEP, "There is no “Dreams” in Body/Sleep.md; this is the whole note.\n")
+
+
+def test_show_draws_a_note_on_a_terminal(garden: World) -> None:
+    rows = without_sequences(garden.run("show", "Sleep", terminal=True).out).splitlines()
+    assert [row.rstrip() for row in rows] == [
+        "Sleep",
+        "Body/Sleep.md · #health/night",
+        "",
+        "Adults need seven hours.",
+        "",
+        "Phases",
+        "",
+        "Deep, see Nowhere[?].",
+    ]
+
+
+def test_show_for_scripts(garden: World) -> None:
+    assert garden.run("show", "[[Sleep#Phases]]", "--json").json == {
+        "path": "Body/Sleep.md",
+        "title": "Sleep",
+        "anchor": "Phases",
+        "line": 8,
+        "tags": [],
+        "text": "## Phases\n\nDeep, see [[Nowhere]].\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "told"),
+    [
+        ("Slep", ExitCode.VAULT, "Closest: [[Sleep]]."),
+        ("Secret", ExitCode.USAGE, "Secret.md is never to be read by zkchat, and is not shown."),
+    ],
+)
+def test_what_cannot_be_shown_is_told_with_its_exit_code(garden: World, name: str, code: int, told: str) -> None:
+    result = garden.run("show", name)
+    assert result.code == code
+    assert told in result.err
+    assert result.out == ""
+
+
+def test_recent_lists_the_notes_changed_last(garden: World) -> None:
+    os.utime(garden.vault / "Coffee.md", (1_700_000_000, 1_700_000_000))
+    (last,) = [each for each in garden.run("recent", "--json").json if each["path"] == "Coffee.md"]
+    assert last == {"path": "Coffee.md", "title": "Coffee", "changed_at": "2023-11-14T22:13:20+00:00"}
+    assert [each["path"] for each in garden.run("recent", "--limit", "3", "--json").json][-1] == "Coffee.md"
+
+
+def test_tags_are_counted_with_those_below_them(garden: World) -> None:
+    assert garden.run("tags").out == "2  #health\n  1  #health/night\n1  #drink\n"
+    assert garden.run("tags", "#DR").out == "1  #drink\n"
+    assert garden.run("tags", "drink", "--json").json == [{"tag": "drink", "notes": 1}]
+    assert garden.run("tags", "x").out == ""
+
+
+def settings(world: World, name: str, value: object) -> None:
+    file = world.vault / ".obsidian" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def daily(world: World) -> tuple[str, str]:
+    """Today, and how the note of today would be called."""
+    found = world.run("daily", "--json").json
+    return found["date"], found["expected_path"]
+
+
+def test_daily_shows_the_note_of_today_or_how_it_would_be_called(garden: World) -> None:
+    none = garden.run("daily")
+    assert (none.code, none.out) == (ExitCode.VAULT, "")
+    told = re.fullmatch(r"There is no daily note for (\S{10}) yet\. It would be (\S{10})\.md\.\n", none.err)
+    assert told
+    assert told[1] == told[2]
+    garden.note(f"Days/{told[1]}.md", "Fireworks.\n")
+    garden.note(f"Days/{date.fromisoformat(told[1]) + timedelta(days=1)}.md", "Fireworks.\n")  # should it be midnight
+    assert garden.run("daily").out == "Fireworks.\n"
+    found = garden.run("daily", "--json").json
+    assert found["path"] == found["expected_path"] == f"Days/{found['date']}.md"
+
+
+def test_daily_notes_are_named_by_the_settings_of_obsidian(garden: World) -> None:
+    periodic = "plugins/periodic-notes/data.json"
+    settings(garden, "daily-notes.json", {"folder": "Journal/", "format": "YYYY/[on the day] YYYY-MM-DD"})
+    today, path = daily(garden)
+    assert path == f"Journal/{today[:4]}/on the day {today}.md"
+    settings(garden, periodic, {"daily": {"folder": "P", "format": "[x]YYYY-MM-DD", "enabled": True}})
+    today, path = daily(garden)
+    assert path == f"P/x{today}.md"
+    settings(garden, periodic, {"daily": {"folder": "P", "enabled": False}})
+    assert daily(garden)[1].startswith("Journal/")
+
+
+@pytest.mark.parametrize(
+    "value", ["", "{", "[" * 50_000, "[]", "null", '{"format": 3}', '{"format": "' + "Y" * 300 + '"}', " " * 200_000]
+)
+def test_settings_that_are_none_do_no_harm(garden: World, value: str) -> None:
+    settings(garden, "daily-notes.json", value)
+    today, path = daily(garden)
+    assert path == f"{today}.md"
+
+
+def test_settings_are_read_through_no_link(garden: World, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.json"
+    outside.write_text('{"folder": "Elsewhere"}')
+    (garden.vault / ".obsidian").mkdir()
+    (garden.vault / ".obsidian" / "daily-notes.json").symlink_to(outside)
+    today, path = daily(garden)
+    assert path == f"{today}.md"

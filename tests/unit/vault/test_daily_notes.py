@@ -1,0 +1,78 @@
+"""Names of daily notes in the notation of moment.js, and the note that they lead to."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.libraries import library_of
+from zkchat.vault.daily_notes import DailyNoteSettings, daily_path, find_daily_note, format_day
+
+SUNDAY = date(2026, 11, 1)
+
+
+@pytest.mark.parametrize(
+    ("notation", "name"),
+    [
+        ("YYYY-MM-DD", "2026-11-01"),
+        ("YY.M.D", "26.11.1"),
+        ("dddd, MMMM Do YYYY", "Sunday, November 1st 2026"),
+        ("ddd dd d E", "Sun Su 0 7"),
+        ("[Day] DDDD [of] YYYY", "Day 305 of 2026"),
+        ("GGGG-[W]WW W", "2026-W44 44"),
+        ("gggg-ww w", "2026-45 45"),
+        ("Q MMM Mo DDD", "4 Nov 11th 305"),
+        ("YYYY/MM/YYYY-MM-DD", "2026/11/2026-11-01"),
+        ("[unclosed", "[unclos00"),
+        ("", ""),
+    ],
+)
+def test_a_day_is_named_as_moment_does(notation: str, name: str) -> None:
+    assert format_day(notation, SUNDAY) == name
+
+
+@pytest.mark.parametrize(
+    ("day", "ordinal"),
+    [(2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (13, "13th"), (21, "21st"), (30, "30th")],
+)
+def test_ordinals(day: int, ordinal: str) -> None:
+    assert format_day("Do", date(2026, 1, day)) == ordinal
+
+
+@settings(max_examples=50)
+@given(day=st.dates(date(1990, 1, 1), date(2090, 1, 1)))
+def test_weeks_follow_each_other(day: date) -> None:
+    assert format_day("GGGG WW", day) == f"{day.isocalendar().year} {day.isocalendar().week:02}"
+    following = day + timedelta(days=7)
+    this, then = format_day("gggg ww", day), format_day("gggg ww", following)
+    assert this < then
+    first = date(day.year, 1, 1)
+    assert format_day("gggg ww", first) == f"{day.year} 01"
+
+
+@settings(max_examples=50)
+@given(notation=st.text(max_size=30), folder=st.text(max_size=20))
+def test_any_settings_give_the_path_of_a_note(notation: str, folder: str) -> None:
+    path = daily_path(DailyNoteSettings(folder=folder, format=notation), SUNDAY)
+    assert path.endswith(".md")
+    assert not path.startswith("/")
+
+
+def test_the_note_is_found_where_the_settings_put_it_and_else_by_its_name(tmp_path: Path) -> None:
+    notes = {
+        "Journal/2026-10-31.md": "",
+        "Journal/2026-10-29.md": "",
+        "Other/2026-11-01.md": "",
+        "Old/20261102.md": "",
+        "Old/2026-10-30.md": "",
+    }
+    with library_of(tmp_path, notes) as library:
+        journal = DailyNoteSettings(folder="Other", format="YYYY-MM-DD")
+        assert find_daily_note(library, journal, SUNDAY).path == "Other/2026-11-01.md"
+        assert find_daily_note(library, DailyNoteSettings(folder="Gone"), SUNDAY).path == "Other/2026-11-01.md"
+        monday = find_daily_note(library, DailyNoteSettings(), SUNDAY + timedelta(days=1))
+        assert (monday.path, monday.expected_path) == ("Old/20261102.md", "Journal/2026-11-02.md")
+        outside = DailyNoteSettings(folder="../..", format="[etc/passwd]")
+        assert find_daily_note(library, outside, date(2020, 1, 1)).path is None

@@ -1,0 +1,65 @@
+"""The text of a note as its owner reads it on the screen: without frontmatter, comments and a title that repeats."""
+
+from dataclasses import dataclass
+
+from zkchat.errors import UsageError
+from zkchat.model.note import Link, Note, file_title, is_note, may_hold_text
+from zkchat.model.prompt import ModelInfo
+from zkchat.vault.library import Library
+from zkchat.vault.notes.parse import parse_note
+
+
+class _OnThisMachine:
+    """Stands for the user's own machine, where only notes that are never to be read are kept back."""
+
+    info = ModelInfo(provider="", id="", on_this_machine=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadableNote:
+    names: tuple[str, ...]
+    """The title of the note, and the headings of the section that was asked for."""
+    tags: tuple[str, ...]
+    text: str
+    """As in the file, without comments."""
+    body: str
+    """The text to be drawn, line for line as in the file."""
+
+
+def read_note(library: Library, path: str, anchor: str = "") -> ReadableNote:
+    """Read a note, a section of it, or another file with text.
+
+    Raises `UsageError` for what cannot be shown, `NoteNotFound` or `NoteUnreadable` for what cannot be read.
+    """
+    if reason := library.guarded_for(_OnThisMachine()).withheld(Link(text=path, target=f"/{path}")):
+        raise UsageError(f"{path} {reason} by zkchat, and is not shown.", hint="Open it in a program of your own.")
+    if not may_hold_text(path):
+        raise UsageError(f"{path} is no text.", hint="Open it in a program of your own.")
+    text = library.section(path, anchor)
+    if not is_note(path):
+        return ReadableNote(names=(file_title(path),), tags=(), text=text, body=_as_code(text, path))
+    names = (library.title(path), *filter(None, anchor.split("#")))
+    note = parse_note(path, text)
+    return ReadableNote(names=names, tags=note.tags, text=text, body=_body(text, note, names[-1]))
+
+
+def _body(text: str, note: Note, title: str) -> str:
+    """The text without its frontmatter, and without the title that stands above it on the screen."""
+    first = note.headings[0] if note.headings else None
+    if first and first.text == title and not text[note.body_start : first.start].strip():
+        end = text.find("\n", first.start)
+        text = _blanked(text, first.start, end if end >= 0 else len(text))
+    return _blanked(text, 0, note.body_start)
+
+
+def _blanked(text: str, start: int, end: int) -> str:
+    """The text without a part of it, but with its line ends, so that lines keep their numbers."""
+    return text[:start] + "\n" * text.count("\n", start, end) + text[end:]
+
+
+def _as_code(text: str, path: str) -> str:
+    """A file that is no note, as a code block that nothing in it can end."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{path.rpartition('.')[2]}\n{text.rstrip()}\n{fence}\n"
