@@ -18,7 +18,7 @@ def world(world: World) -> World:
 
 
 def frames(text: str) -> list[str]:
-    return [frame for frame in (DOUBT, "No model is set", "links a note", "too small") if frame in text]
+    return [frame for frame in (DOUBT, "No model is set", "To link a note", "too small") if frame in text]
 
 
 def test_doubt_is_told_beside_the_answer_and_kept_nowhere(world: World) -> None:
@@ -54,7 +54,7 @@ def test_on_a_terminal_doubt_stands_above_the_answer(world: World) -> None:
         (
             "Thanks!",
             "You are welcome to ask about anything that stands in your notes.",
-            ["[[ and the beginning of its name links a note."],
+            ["To link a note, type [[ and the beginning of its name."],
         ),
     ],
 )

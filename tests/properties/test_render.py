@@ -22,6 +22,7 @@ from tests.support.screens import (
     written,
 )
 from tests.support.terminal_payloads import PAYLOADS
+from tests.unit.render.markdown.test_wikilinks import Vault
 from zkchat.model.choices import ToolName
 from zkchat.model.events import (
     Compacted,
@@ -282,5 +283,17 @@ DOCUMENTS = st.lists(st.sampled_from([*LINES, "\n", "\n", "\n", "\n"]), min_size
 @settings(max_examples=50, deadline=None)
 @given(DOCUMENTS, CUTS, st.sampled_from([40, 80]))
 def test_an_answer_looks_the_same_in_whatever_chunks_it_arrives(text: str, cuts: list[int], width: int) -> None:
-    whole = on_screen(streamed([text], width), width)
-    assert on_screen(streamed(any_chunks(text, cuts), width), width) == whole
+    whole = on_screen(streamed([text], width, links=Vault()), width)
+    assert on_screen(streamed(any_chunks(text, cuts), width, links=Vault()), width) == whole
+
+
+LINK_PARTS = st.lists(st.sampled_from([*PAYLOADS, "Note", "No", "/", "#", "|", "]", "\\\\", " ", "!"]), max_size=6).map(
+    "".join
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(LINK_PARTS, LINK_PARTS, CUTS)
+def test_neither_labels_nor_targets_of_links_act_on_the_terminal(target: str, label: str, cuts: list[int]) -> None:
+    text = f"a [[{target}]] ![[{target}|{label}]]\n\n> [!{target}] [[{label}#{target}]]\n\n- [{label}] =={target}==\n"
+    assert what_acts_on_a_terminal(streamed(any_chunks(text, cuts), links=Vault())) == set()

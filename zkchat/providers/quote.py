@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from zkchat.ports import ModelProvider
 
 SMALL_TALK: Final = "You are welcome to ask about anything that stands in your notes.\n"
-HOW_TO_LINK: Final = "[[ and the beginning of its name links a note."
+HOW_TO_LINK: Final = "To link a note, type [[ and the beginning of its name."
 
 
 class Quote:

@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 
 from markdown_it.token import Token
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import (
     BlockQuote,
@@ -287,13 +288,22 @@ class _Table(TableElement):
         yield table
 
 
+def _unbroken(word: str) -> int:
+    """Columns that a word needs; between wide characters a row may end anywhere."""
+    cells = cell_len(word)
+    return cells if cells <= len(word) else 2
+
+
 def _widths(rows: Sequence[TableRowElement], available: int) -> list[int]:
-    """Widths that the contents need; if they exceed the screen, the widest columns shrink."""
-    columns = zip(*(row.cells for row in rows), strict=True)
-    widths = [max(1, *(min(available, cell.content.cell_len) for cell in column)) for column in columns]
+    """Widths that the contents need; if they exceed the screen, the widest columns shrink, at first to whole words."""
+    columns = [[cell.content for cell in column] for column in zip(*(row.cells for row in rows), strict=True)]
+    widths = [max(1, *(min(available, text.cell_len) for text in column)) for column in columns]
+    words = [max([1, *(_unbroken(word) for text in column for word in text.plain.split())]) for column in columns]
     available -= 3 * (len(widths) - 1)
-    while sum(widths) > available and max(widths) > 1:
-        widths[widths.index(max(widths))] -= 1
+    for least in (words, [1] * len(widths)):
+        while sum(widths) > available and (spare := [w for w, low in zip(widths, least, strict=True) if w > low]):
+            column = next(number for number, low in enumerate(least) if widths[number] == max(spare) > low)
+            widths[column] -= 1
     return widths
 
 

@@ -93,6 +93,14 @@ def test_a_table_too_wide_for_the_screen_folds_its_widest_column() -> None:
     ]
 
 
+def test_the_columns_of_a_narrow_table_keep_whole_words_while_they_fit() -> None:
+    table = "| photosynthesis | a | b |\n|---|---|---|\n| x | one two three four five | six seven eight nine ten |\n"
+    rows = shown(table, 40)
+    assert rows[0] == "photosynthesis   a            b"
+    assert max(map(len, rows)) <= 40
+    assert shown(table, 16)[:2] == ["pho", "tos"]
+
+
 def test_a_table_without_rows_has_its_head() -> None:
     assert shown("| a | b |\n|---|---|\n\n") == ["a   b", "─────"]
 
