@@ -103,6 +103,19 @@ def complete_value(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
     yield from _starting([(word, "") for word in names.values_of(key)], typed.text)
 
 
+def complete_topic(_names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+    """The pages of `zkchat help`, and commands."""
+    from zkchat.cli.main import app
+    from zkchat.cli.topics import topics
+
+    if typed.values.get("topic"):
+        return
+    commands = [each.name or each.callback.__name__ for each in app.registered_commands if each.callback]
+    groups = [group.name for group in app.registered_groups if isinstance(group.name, str)]
+    named = {**dict.fromkeys((*commands, *groups), ""), **{topic.name: topic.title for topic in topics()}}
+    yield from _starting(named.items(), typed.text)
+
+
 def _of(choose: "Callable[[StoredNames], list[tuple[str, str]]]") -> Completer:
     return lambda names, typed: _starting(choose(names), typed.text)
 
@@ -121,6 +134,7 @@ COMPLETERS: Final[Mapping[str, Completer]] = {
     "KEY": _of(lambda names: names.settings()),
     "VALUE": complete_value,
     "ID": _of(lambda names: names.facts()),
+    "TOPIC": complete_topic,
 }
 """By what the help calls a parameter, or else by its name."""
 

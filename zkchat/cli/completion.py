@@ -11,9 +11,10 @@ Shell = Literal["bash", "zsh", "fish"]
 
 
 def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
-    """Print a script that completes commands, options, notes and sessions in your shell.
+    """Print the script that teaches your shell to complete.
 
-    Then Tab completes them. Names come from the index as it is: `zkchat index` brings it up to date.
+    Then Tab completes commands, options, notes, sessions and more. Names come from the index as it is:
+    `zkchat index` brings it up to date.
 
     \b
     Bash, in ~/.bashrc:

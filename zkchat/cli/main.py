@@ -17,6 +17,7 @@ from zkchat.cli import (
     config,
     context,
     doctor,
+    help,
     links,
     memory,
     models,
@@ -39,7 +40,8 @@ EPILOG = """\
 Start here:          cd ~/notes && zkchat
 Ask one question:    zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes
 Ask an agent:        zkchat @research "What do my notes say about sleep?"
-Something is wrong?  zkchat doctor"""
+Something is wrong?  zkchat doctor
+Read more:           zkchat help"""
 
 AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 
@@ -101,6 +103,7 @@ app.add_typer(config.app, name="config", rich_help_panel=Section.PROGRAM)
 app.command(rich_help_panel=Section.PROGRAM)(trust.trust)
 app.command(rich_help_panel=Section.PROGRAM)(doctor.doctor)
 app.command(rich_help_panel=Section.PROGRAM)(completion.completion)
+app.command(name="help", rich_help_panel=Section.PROGRAM)(help.help_)
 use_layout(app)
 
 

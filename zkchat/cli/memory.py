@@ -174,7 +174,7 @@ def import_(
     io = current_io()
     text, privacy = _read_import(io, vault, path)
     if privacy == "never":
-        raise UsageError(f"{path} is never to be read.", hint="Its property zkchat says so: docs/privacy.md")
+        raise UsageError(f"{path} is never to be read.", hint="Its property zkchat says so: zkchat help privacy")
     items = list_items(text)
     if not items:
         raise UsageError(f"There is no list in {path}.", hint="Write each fact on a line that begins with '- '.")

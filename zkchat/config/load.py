@@ -328,4 +328,4 @@ def _hint(key: str, origin: Origin) -> str:
         case "user" | "vault":
             return f"Change it, or go back to the default: zkchat config unset {key} --scope {origin.layer}"
         case _:
-            return "What each setting takes: docs/configuration.md"
+            return "What each setting takes: zkchat help configuration"

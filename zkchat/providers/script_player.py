@@ -1,4 +1,4 @@
-"""A model that plays a file: for tests, demonstrations and bug reports. docs/scripted.md shows the format."""
+"""A model that plays a file: for tests, demonstrations and bug reports. zkchat help scripted shows the format."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ def read_script(path: Path) -> Script:
         place = " → ".join(str(step) for step in first["loc"])
         raise ConfigError(
             f"The script '{path}' is not valid{f' at {place}' if place else ''}: {first['msg']}.",
-            hint="docs/scripted.md shows the format.",
+            hint="zkchat help scripted shows the format.",
         ) from error
 
 

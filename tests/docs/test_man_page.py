@@ -1,0 +1,41 @@
+"""The manual page is the help of today, and troff and mandoc find nothing wrong with it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts.man_page import man_page
+from tests.cli.test_help_texts import EVERY_COMMAND
+
+PAGE = Path(__file__).parents[2] / "man" / "zkchat.1"
+CHECKS = {
+    "groff": ["groff", "-man", "-ww", "-z", "-Tutf8"],
+    "mandoc": ["mandoc", "-T", "lint", "-W", "warning"],
+}
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text("utf-8") == man_page(), "run: python -m scripts.man_page man/zkchat.1"
+
+
+def test_the_page_names_every_command_that_is_not_hidden() -> None:
+    text = man_page()
+    named = [f".SS {' '.join(('zkchat', *path))} " for path in EVERY_COMMAND if path and path != ("config", "trust")]
+    assert [line for line in named if line not in text] == []
+
+
+def test_no_text_begins_a_request_of_its_own() -> None:
+    requests = {line.split()[0] for line in man_page().splitlines() if line.startswith((".", "'"))}
+    assert requests == {".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".nf", ".fi", ".RS", ".RE", '.\\"'}
+
+
+@pytest.mark.outside
+@pytest.mark.parametrize("program", CHECKS)
+def test_a_formatter_finds_nothing_wrong(program: str) -> None:
+    if not shutil.which(program):
+        pytest.skip(f"there is no {program}: apt install {program}")
+    done = subprocess.run([*CHECKS[program], str(PAGE)], capture_output=True, text=True, check=False)
+    complaints = [line for line in (done.stdout + done.stderr).splitlines() if "missing date" not in line]
+    assert complaints == []

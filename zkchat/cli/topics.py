@@ -1,0 +1,63 @@
+"""The pages that come with zkchat, for `zkchat help`: in the package, or beside it in a checkout."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_PACKAGE: Final = Path(__file__).parents[1]
+_FOR_DEVELOPERS: Final = frozenset({"architecture", "dependencies", "live-ollama"})
+_FENCE: Final = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_PICTURE_LINE: Final = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
+_LINK: Final = re.compile(r"(?<!!)\[([^\]\[]+)\]\(([^)\s]+)\)")
+_ADDRESS: Final = re.compile(r"\w+:")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A page, by the name of its file."""
+
+    file: Path
+
+    @property
+    def name(self) -> str:
+        return self.file.stem
+
+    @property
+    def title(self) -> str:
+        """The first heading."""
+        with self.file.open(encoding="utf-8") as lines:
+            return next(
+                (line.lstrip("# ").replace("`", "").strip() for line in lines if line.startswith("#")), self.name
+            )
+
+    @property
+    def text(self) -> str:
+        """The page as it is read in a terminal: without pictures, and with links to other pages as commands."""
+        text, names = self.file.read_text("utf-8"), {topic.name for topic in topics()}
+        parts, end = [], 0
+        for fence in _FENCE.finditer(text):
+            parts += [_readable(text[end : fence.start()], names), fence[0]]
+            end = fence.end()
+        return "".join((*parts, _readable(text[end:], names)))
+
+
+def topics() -> list[Topic]:
+    """The pages for users, by name; none where they were left out of an installation."""
+    folder = _PACKAGE / "docs"
+    if not folder.is_dir() and (_PACKAGE.parent / "pyproject.toml").is_file():
+        folder = _PACKAGE.parent / "docs"
+    return [Topic(file) for file in sorted(folder.glob("*.md")) if file.stem not in _FOR_DEVELOPERS]
+
+
+def _readable(text: str, names: set[str]) -> str:
+    return _LINK.sub(lambda link: _as_command(link, names), _PICTURE_LINE.sub("", text))
+
+
+def _as_command(link: re.Match[str], names: set[str]) -> str:
+    """A link to a page as the command that shows it; to what is not installed, its label alone."""
+    label, target = link[1], link[2]
+    if _ADDRESS.match(target):
+        return link[0]
+    name = target.partition("#")[0].removesuffix(".md")
+    return f"{label} (`zkchat help {name}`)" if name in names else label
