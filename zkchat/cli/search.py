@@ -78,13 +78,13 @@ def _hit_record(passage: "Passage") -> dict[str, object]:
 
 
 def _print(io: CommandIO, paths: "Paths", query: str, hits: list["Passage"]) -> None:
-    from zkchat.render.numbered_rows import draw_rows, plain_rows
+    from zkchat.render.numbered_rows import plain_rows, print_rows
     from zkchat.render.passages import passage_row
     from zkchat.vault.search.passages import matches
 
     console, rows = stdout_console(io, paths), [passage_row(hit) for hit in hits]
     if console:
-        console.print(draw_rows(rows, lambda text: matches(text, query)))
+        print_rows(console, rows, lambda text: matches(text, query))
     else:
         for row in plain_rows(rows):
             io.out(row)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from zkchat.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from zkchat.render.console import Matches
 
@@ -38,6 +38,14 @@ def plain_rows(rows: Sequence[NumberedRow]) -> Iterator[str]:
     width = len(str(len(rows)))
     for number, row in enumerate(rows, start=1):
         yield f"\n{' ' * (width + 2)}".join([f"{number:>{width}}. {row.lines[0]}", *row.lines[1:]])
+
+
+def print_rows(console: "Console", rows: Sequence[NumberedRow], matches: "Matches | None" = None) -> None:
+    """Draw the rows without trailing blanks, so that they can be copied cleanly."""
+    from zkchat.render.live import render_rows
+
+    console.file.write("".join(f"{row.text}\n" for row in render_rows(console, draw_rows(rows, matches))))
+    console.file.flush()
 
 
 def draw_rows(rows: Sequence[NumberedRow], matches: "Matches | None" = None) -> "RenderableType":

@@ -175,9 +175,9 @@ class DrawnSurface(_Surface):
         stream.finish()
 
     def print_rows(self, rows: "Sequence[NumberedRow]", matches: "Matches | None" = None, /) -> None:
-        from zkchat.render.numbered_rows import draw_rows
+        from zkchat.render.numbered_rows import print_rows
 
-        self._console.print(draw_rows(rows, matches))
+        print_rows(self._console, rows, matches)
 
     def print_heading(self, name: str, place: str) -> None:
         from rich.text import Text
@@ -192,16 +192,20 @@ class DrawnSurface(_Surface):
         size = max(_MIN_PAGE_ROWS, self._console.height - _ROWS_BESIDE_PAGE)
         if after:
             first = after.row_of(len(rows))
-        elif len(rows) > size and first_line > 1:
-            above = "".join(text.splitlines(keepends=True)[: first_line - 1])
-            first = min(len(self._note_rows(above, source)), len(rows) - size)
         else:
-            first = 0
+            first = self._row_of_line(text, first_line, source, rows) if len(rows) > size else 0
+            first = min(first, max(0, len(rows) - size))
         end = len(rows) if whole else min(len(rows), first + size)
         for row in rows[first:end]:
             self._console.file.write(f"{row.text}\n")
         self._console.file.flush()
         return Position(row=end, rows=len(rows), first=first)
+
+    def _row_of_line(self, text: str, line: int, source: str, rows: "Sequence[Row]") -> int:
+        """The row at which a line is drawn, by what is drawn of the lines above it."""
+        above = "".join(text.splitlines(keepends=True)[: line - 1])
+        row = len(self._note_rows(above, source)) if above.strip() else 0
+        return row + 1 if row < len(rows) and not rows[row].cells else row
 
     def _note_rows(self, text: str, source: str) -> "list[Row]":
         from zkchat.render.markdown.notes import note_rows

@@ -8,6 +8,7 @@ from tests.support.hostile_vaults import files_that_run
 from tests.support.libraries import library_of
 from zkchat.compose.document_links import VaultDocumentLinks
 from zkchat.errors import StorageError
+from zkchat.model.choices import OpenWith
 from zkchat.model.message import DocumentReference
 from zkchat.render.links import UNKNOWN, LinkTarget
 from zkchat.vault.library import Library
@@ -144,3 +145,23 @@ def test_an_index_that_does_not_answer_leaves_links_unknown(tmp_path: Path) -> N
             raise StorageError("broken")
 
     assert VaultDocumentLinks(tmp_path, cast(Library, BrokenLibrary())).target_of("[[Note]]") == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("open_with", "has_folder", "scheme"),
+    [
+        ("auto", True, "obsidian"),
+        ("auto", False, "file"),
+        ("editor", True, "obsidian"),
+        ("desktop", True, "file"),
+        ("obsidian", False, "obsidian"),
+    ],
+)
+def test_the_user_chooses_what_opens_a_note(
+    library: Library, tmp_path: Path, open_with: OpenWith, has_folder: bool, scheme: str
+) -> None:
+    if has_folder:
+        (tmp_path / ".obsidian").mkdir()
+    address = VaultDocumentLinks(tmp_path, library, open_with).of(reference("Note.md"))
+    assert address
+    assert address.partition(":")[0] == scheme

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import io
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -11,8 +12,10 @@ from rich.console import Console
 from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
 from zkchat.model.message import DocumentReference
 from zkchat.render.links import NoLinks
+from zkchat.render.numbered_rows import NumberedRow
 from zkchat.repl.pick_list import PickRow
 from zkchat.repl.surface import DrawnSurface, PlainSurface
+from zkchat.repl.vault_browser import Position
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31mc\r\u202ed [/x] [link=http://x]y"
 REFERENCES = [DocumentReference(wikilink=f"[[Note {number}]]", relative_path=f"{number}.md") for number in range(12)]
@@ -112,9 +115,68 @@ def test_nothing_that_is_shown_acts_on_the_terminal() -> None:
         one.print_dimmed(HOSTILE)
         one.print_markdown(HOSTILE)
         one.print_references([reference])
+        one.print_rows([NumberedRow(name=HOSTILE, place=HOSTILE, text=HOSTILE)], lambda _: [(0, 3)])
+        one.print_heading(HOSTILE, HOSTILE)
+        one.print_note(HOSTILE, source=HOSTILE)
     assert not what_acts_on_a_terminal(stream.getvalue())
     assert not what_acts_on_a_terminal(written(console))
     assert "[/x] [link=http://x]y" in written(console)
+
+
+PARAGRAPHS = "".join(f"Paragraph {number}.\n\n" for number in range(1, 31))
+
+
+def paragraphs(console: Console) -> list[int]:
+    """The numbers of the paragraphs on the screen, in order."""
+    return [int(number) for number in re.findall(r"Paragraph (\d+)\.", without_sequences(written(console)))]
+
+
+def test_a_note_is_drawn_page_by_page_and_no_row_is_missing_or_drawn_twice() -> None:
+    console = terminal(80, 24)
+    surface = drawn(console)
+    position = surface.print_note(PARAGRAPHS, source="a.md")
+    assert position == Position(row=16, rows=59)
+    assert paragraphs(console) == [*range(1, 9)]
+    while position.row < position.rows:
+        position = surface.print_note(PARAGRAPHS, source="a.md", after=position)
+    assert paragraphs(console) == [*range(1, 31)]
+
+
+def test_the_rest_of_a_note_is_drawn_at_once() -> None:
+    console = terminal(80, 24)
+    surface = drawn(console)
+    first = surface.print_note(PARAGRAPHS, source="a.md")
+    surface.print_note(PARAGRAPHS, source="a.md", after=first, whole=True)
+    assert paragraphs(console) == [*range(1, 31)]
+
+
+def test_a_long_note_is_drawn_from_a_line_on_and_a_short_one_whole() -> None:
+    console = terminal(80, 24)
+    position = drawn(console).print_note(PARAGRAPHS, source="a.md", first_line=21)
+    assert paragraphs(console)[0] == 11
+    assert position.first == 20
+    end = terminal(80, 24)
+    assert drawn(end).print_note(PARAGRAPHS, source="a.md", first_line=59).row == 59
+    assert paragraphs(end) == [*range(23, 31)]
+    tall = terminal(80, 80)
+    assert drawn(tall).print_note(PARAGRAPHS, source="a.md", first_line=21).first == 0
+    assert paragraphs(tall) == [*range(1, 31)]
+
+
+def test_on_a_screen_of_another_width_a_note_goes_on_at_about_the_same_place() -> None:
+    text = "".join(f"Paragraph {number}. {'word ' * 20}\n\n" for number in range(1, 31))
+    wide, narrow = terminal(120, 24), terminal(40, 24)
+    position = drawn(wide).print_note(text, source="a.md")
+    last = paragraphs(wide)[-1]
+    drawn(narrow).print_note(text, source="a.md", after=position)
+    assert abs(paragraphs(narrow)[0] - last) <= 1
+
+
+def test_in_plain_lines_a_note_is_printed_whole() -> None:
+    surface, stream = plain()
+    surface.print_heading("Sleep › Phases", "Sleep.md:3")
+    assert surface.print_note(f"\n\n{PARAGRAPHS}", source="a.md", first_line=21) == Position(row=1, rows=1)
+    assert stream.getvalue() == f"Sleep › Phases\nSleep.md:3\n\n{PARAGRAPHS.strip()}\n"
 
 
 def test_a_copy_goes_to_the_terminal_in_base_64() -> None:
