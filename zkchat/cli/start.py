@@ -13,6 +13,8 @@ Chat with your Markdown notes:
   zkchat chat --vault ~/notes
 Ask one question:
   zkchat ask "What is compost?" --vault ~/notes
+Choose your notes, a model, and what stays on this machine:
+  zkchat setup
 All commands:
   zkchat --help
 

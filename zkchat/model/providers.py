@@ -69,3 +69,12 @@ class ProviderStatus:
     subject: str
     is_available: bool
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostedService:
+    """A service that speaks OpenAI's protocol: offered where the user has a key, and used only if the user says so."""
+
+    name: str
+    key_variable: str
+    base_url: str

@@ -24,7 +24,7 @@ from zkchat.providers.errors import Endpoint, Reply
 from zkchat.providers.libraries import load
 from zkchat.providers.locality import display_address, is_forwarded, may_run_here
 from zkchat.providers.response_limits import END_OF_LINE, NO_COMPRESSION, limit_response
-from zkchat.providers.small_models import adapt_to_size
+from zkchat.providers.small_models import adapt_to_size, size_in_name
 from zkchat.providers.thinking import ThinkingSplitter, finish_chunks
 from zkchat.providers.transport import (
     DEFAULT_POLICY,
@@ -104,7 +104,8 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
                 "is_located": True,
             }
         )
-        yield adapt_to_size(info, (model.modelinfo or {}).get("general.parameter_count"), self._settings)
+        size = (model.modelinfo or {}).get("general.parameter_count") or size_in_name(self._model)
+        yield adapt_to_size(info, size, self._settings)
 
     async def _read_forwarding(self, response: "httpx.Response") -> None:
         """Read what the client library drops from the answer of `/api/show`."""

@@ -16,7 +16,7 @@ from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
 from zkchat.providers.errors import Endpoint, Reply
 from zkchat.providers.locality import display_address, is_forwarded, is_loopback, may_run_here, ollama_address
 from zkchat.providers.response_limits import END_OF_EVENT, NO_COMPRESSION, limit_response
-from zkchat.providers.small_models import adapt_to_size
+from zkchat.providers.small_models import adapt_to_size, size_in_name
 from zkchat.providers.transport import (
     DEFAULT_POLICY,
     ServerModel,
@@ -254,4 +254,5 @@ def with_listed_facts(
         of_llama_cpp.get("n_ctx"),
     )
     window = info.context_limit or next((size for size in sizes if isinstance(size, int)), None)
-    return adapt_to_size(info.model_copy(update={"context_limit": window}), of_llama_cpp.get("n_params"), settings)
+    size = of_llama_cpp.get("n_params") or size_in_name(info.id)
+    return adapt_to_size(info.model_copy(update={"context_limit": window}), size, settings)

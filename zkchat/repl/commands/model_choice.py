@@ -37,13 +37,16 @@ async def _pick_model(context: CommandContext, number: str) -> str:
     names = [row.name for row in overview.rows]
     if number:
         return names[parse_number(number, len(names), "model", "/model numbers them.") - 1]
-    for line in problem_lines(overview.listings):
+    for line in problem_lines([listing for listing in overview.listings if listing.problem]):
         context.surface.print_dimmed(line)
     rows = [_pick_row(row) for row in overview.rows]
     chosen = await context.surface.pick(
         "Which model answers in this session?", rows, "To change it for this session: /model NAME or NUMBER."
     )
-    return "" if chosen is None or overview.rows[chosen].is_in_use else names[chosen]
+    if chosen is not None and overview.rows[chosen].is_in_use:
+        context.surface.print(f"{names[chosen]} goes on answering.")
+        return ""
+    return "" if chosen is None else names[chosen]
 
 
 def _pick_row(row: "ModelRow") -> PickRow:

@@ -23,6 +23,7 @@ def outcome(harness: CommandHarness, line: str) -> Outcome:
 def test_models_are_listed_with_their_windows_and_where_they_run(harness: CommandHarness) -> None:
     harness.models.listings = (
         ModelListing(source="OpenAI", problem="There is no key in the variable OPENAI_API_KEY."),
+        ModelListing(source="An empty folder"),
     )
     assert outcome(harness, "/model") == Nothing()
     (rows,) = harness.surface.lists
@@ -47,6 +48,7 @@ def test_the_one_that_is_picked_answers_from_then_on_and_the_present_one_changes
     assert outcome(harness, "/model") == Switch(session=None, model="ollama:qwen3:8b")
     harness.surface.picks = 0
     assert outcome(harness, "/model") == Nothing()
+    assert harness.surface.text == "scripted:play goes on answering."
     assert harness.models.verified == ["ollama:qwen3:8b"]
 
 

@@ -1,0 +1,142 @@
+"""`zkchat setup`: three questions at a terminal, flags for scripts, and nothing written before the last answer."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.providers.contract import PLAYS
+from tests.support.model_lists import Listing, tags
+from tests.support.world import Result, World
+from zkchat.errors import ExitCode
+
+
+@pytest.fixture
+def server() -> Iterator[Listing]:
+    with Listing(PLAYS) as server:
+        server.lists["/api/tags"] = tags("tells", "thinks")
+        yield server
+
+
+@pytest.fixture
+def user(tmp_path: Path, server: Listing) -> World:
+    """Somebody with notes in a folder that is no vault yet, and a running Ollama."""
+    world = World(tmp_path, confirms_vault=False)
+    world.note("Journal/May.md", "Slept badly.")
+    world.note("Sleep.md", "Seven hours.")
+    world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    return world
+
+
+def answered(world: World, *lines: str, flags: tuple[str, ...] = (), cwd: Path | None = None) -> Result:
+    return world.run("setup", *flags, typed="".join(f"{line}\n" for line in lines), terminal=True, cwd=cwd)
+
+
+def settings(world: World) -> str:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    return file.read_text() if file.exists() else ""
+
+
+def test_three_answers_make_the_settings_and_nothing_is_written_into_the_folder(user: World) -> None:
+    result = answered(user, "", "2", "journal")
+    assert result.code == ExitCode.OK, result.err
+    assert f"[{user.vault}, 2 notes]" in result.err
+    assert "1. ollama:tells   8,192 tokens, this machine, tools" in result.err
+    assert settings(user) == 'model = "ollama:thinks"\n\n[privacy]\nlocal_only = ["journal"]\n'
+    assert "model = ollama:thinks" in result.out
+    assert str(user.home / ".config" / "zkchat" / "config.toml") in result.out
+    assert "Begin: zkchat" in result.out
+    assert sorted(path.name for path in user.vault.iterdir()) == ["Journal", "Sleep.md"]
+    assert user.run("search", "seven hours").code == ExitCode.OK  # it is a vault now
+
+
+def test_run_again_enter_keeps_what_is_set(user: World) -> None:
+    answered(user, "", "2", "Journal")
+    before = settings(user)
+    result = answered(user, "", "", "")
+    assert "[ollama:thinks]" in result.err
+    assert "[Journal]" in result.err
+    assert settings(user) == before
+    answered(user, "", "quote", "-")
+    assert 'model = "quote"' in settings(user)
+    assert "Journal" not in settings(user)
+
+
+def test_what_cannot_be_is_asked_again(user: World) -> None:
+    result = answered(user, str(user.root / "nowhere"), "", "ollama:gone", "9", "1", "Journel", "Journal")
+    assert result.code == ExitCode.OK
+    assert "nowhere is not there." in result.err
+    assert "has no model 'gone'" in result.err
+    assert "There is no model '9'." in result.err
+    assert f"Not in {user.vault}: Journel." in result.err
+    assert settings(user) == 'model = "ollama:tells"\n\n[privacy]\nlocal_only = ["Journal"]\n'
+
+
+def test_without_the_last_answer_nothing_is_written(user: World) -> None:
+    result = answered(user, "", "1")
+    assert result.code == ExitCode.INTERRUPTED
+    assert "Nothing was written." in result.err
+    assert settings(user) == ""
+    assert not (user.home / ".local" / "share" / "zkchat" / "known-vaults.json").exists()
+
+
+def test_elsewhere_no_folder_is_taken_unasked_and_another_one_can_be_named(user: World) -> None:
+    outside = user.root / "empty"
+    outside.mkdir()
+    result = answered(user, "", "quote", "-", cwd=outside)
+    assert "[none yet]" in result.err
+    assert "zkchat chat --vault FOLDER" in result.out
+    named = answered(user, str(user.vault), "", "", cwd=outside)
+    assert f"{user.vault} is known as a vault." in named.out
+    assert f"Begin: zkchat chat --vault {user.vault}" in named.out
+
+
+def test_the_home_folder_needs_a_yes_of_its_own(user: World) -> None:
+    result = answered(user, "~", "n", str(user.vault), "quote", "-", cwd=user.home)
+    assert "Use your home folder" in result.err
+    assert f"{user.vault} is known as a vault." in result.out
+
+
+def test_a_key_for_a_service_is_offered_and_its_models_are_checked(
+    user: World, server: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zkchat.model.providers import HostedService
+    from zkchat.providers import services
+
+    here = HostedService("Nearby", "NEARBY_API_KEY", f"{server.address}/v1")
+    monkeypatch.setattr(services, "SERVICES", (here,))
+    user.variables["NEARBY_API_KEY"] = server.key
+    result = answered(user, "", "4", "", "-")
+    assert "4. Nearby         a key is in NEARBY_API_KEY; your notes are sent there" in result.err
+    assert f'base_url = "{server.address}/v1"' in settings(user)
+    assert 'api_key_env = "NEARBY_API_KEY"' in settings(user)
+    assert 'model = "openai:tells"' in settings(user)
+    assert server.key not in result.out + result.err + settings(user)
+
+
+def test_scripts_say_it_all_by_flags(user: World) -> None:
+    flags = ("--yes", "--vault", str(user.vault), "--model", "ollama:tells", "--local-only", "Journal, Work")
+    result = user.run("setup", *flags, "--json", stdin="", cwd=user.home)
+    assert result.json == {
+        "file": str(user.home / ".config" / "zkchat" / "config.toml"),
+        "settings": {"model": "ollama:tells", "privacy.local_only": "Journal, Work"},
+        "vault": str(user.vault),
+    }
+    gone = user.run("setup", "--yes", "--model", "ollama:gone", stdin="")
+    assert gone.code == ExitCode.MODEL
+    assert 'model = "ollama:tells"' in settings(user)
+
+
+def test_yes_alone_takes_what_is_found_and_makes_no_vault(user: World) -> None:
+    result = user.run("setup", "--yes", stdin="")
+    assert result.code == ExitCode.OK
+    assert settings(user) == 'model = "ollama:tells"\n'
+    assert not (user.home / ".local" / "share" / "zkchat" / "known-vaults.json").exists()
+
+
+def test_without_a_terminal_the_commands_are_told(user: World) -> None:
+    result = user.run("setup", stdin="")
+    assert result.code == ExitCode.USAGE
+    assert "zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS" in result.err
+    assert "zkchat config set model NAME" in result.err
+    assert settings(user) == ""

@@ -1,0 +1,61 @@
+"""`zkchat setup` and `/model` on a real terminal, with a server on loopback."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.providers.contract import PLAYS
+from tests.support.model_lists import Listing, tags
+from tests.support.ptys import Terminal
+from tests.support.world import World
+from zkchat.errors import ExitCode
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Iterator[World]:
+    world = World(tmp_path, confirms_vault=False)
+    world.note("Sleep.md", "Seven hours.")
+    with Listing(PLAYS) as server:
+        server.lists["/api/tags"] = tags("tells", "thinks")
+        world.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+        yield world
+
+
+def test_setup_asks_and_ctrl_c_writes_nothing(user: World) -> None:
+    config = user.home / ".config" / "zkchat" / "config.toml"
+    stopped = Terminal(user, command=["setup"], cwd=user.vault)
+    stopped.wait_for("Which folder holds your notes?", "1 note]:")
+    stopped.type("\r")
+    stopped.wait_for("Which model is to answer?", "Number or name [ollama:tells]:")
+    stopped.type("\x03")
+    assert stopped.finish() == ExitCode.INTERRUPTED
+    assert "Nothing was written." in stopped.text
+    assert not config.exists()
+
+    terminal = Terminal(user, command=["setup"], cwd=user.vault)
+    for asked, answer in (("1 note]:", "\r"), ("[ollama:tells]:", "2\r"), ("- for none [none]:", "\r")):
+        terminal.wait_until(lambda asked=asked: asked in " ".join(terminal.text.split()), asked)  # type: ignore[misc]
+        terminal.type(answer)
+    assert terminal.finish() == ExitCode.OK
+    assert config.read_text() == 'model = "ollama:thinks"\n'
+    assert [path.name for path in user.vault.iterdir()] == ["Sleep.md"]
+
+
+def test_a_model_is_picked_from_the_list_completed_by_tab_and_has_to_answer(user: World) -> None:
+    terminal = Terminal(user, "--model", "quote", width=100)
+    terminal.wait_for_prompt()
+    terminal.type("/model\r")
+    terminal.wait_for("Which model answers in this session?", "* quote", "ollama:thinks", "8,192 tokens · this machine")
+    terminal.type("thinks\r")
+    terminal.wait_for("ollama:thinks answers from now on.")
+    terminal.wait_for_prompt()
+    terminal.type("/model tel\t")
+    terminal.wait_for("/model ollama:tells")
+    terminal.type("\r\r")  # the first closes the menu
+    terminal.wait_for("ollama:tells answers from now on.")
+    terminal.wait_for_prompt()
+    terminal.type("/model ollama:gone\r")
+    terminal.wait_for("has no model 'gone'", "ollama:tells goes on answering.")
+    terminal.type("\x04")
+    assert terminal.finish() == ExitCode.OK

@@ -1,0 +1,247 @@
+"""`zkchat setup`: three questions, and the settings that the answers make."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from zkchat.cli.common import CommandIO, JsonOption, YesOption, current_io
+from zkchat.errors import UsageError, VaultError, ZkchatError
+from zkchat.model.text import counted
+
+if TYPE_CHECKING:
+    from zkchat.compose.paths import FoundFolder
+    from zkchat.compose.setup import SetupPlan, SetupResult
+    from zkchat.environment import Environment
+    from zkchat.model.providers import HostedService, ModelOverview, ModelRow
+
+_INTRODUCTION: Final = "Three questions. Enter takes what stands in brackets; Ctrl-C leaves everything as it is."
+_NONE: Final = "-"
+_COMMANDS: Final = (
+    "Say it all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "
+    "zkchat config set model NAME, zkchat config set privacy.local_only FOLDERS."
+)
+
+
+def setup(
+    vault: Annotated[
+        Path | None, typer.Option("--vault", metavar="FOLDER", help="The folder of your notes.", show_default=False)
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="The model that answers; quote for none.", show_default=False),
+    ] = None,
+    local_only: Annotated[
+        str | None,
+        typer.Option(
+            "--local-only",
+            metavar="FOLDERS",
+            help="Folders of notes that never leave this machine, separated by commas; - for none.",
+            show_default=False,
+        ),
+    ] = None,
+    yes: YesOption = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Set zkchat up by three questions.
+
+    They are: which folder holds your notes, which model answers, what must never leave this machine. The answers go
+    into your settings file. Nothing is written into the folder of your notes, and nothing at all before the last
+    answer. Run it again to change them: what is set is what Enter keeps.
+
+    zkchat setup --yes --vault ~/notes --model ollama:qwen3:8b --local-only "Journal, Work"
+    """
+    from zkchat.compose.setup import write_setup
+
+    io = current_io()
+    asks = not yes
+    if asks and not (io.environment.stdin_is_tty and io.environment.stderr_is_tty):
+        raise UsageError("zkchat setup asks questions, and nobody is there to answer.", hint=_COMMANDS)
+    try:
+        plan = _Questions(io, asks=asks).plan(vault, model, local_only)
+    except (KeyboardInterrupt, EOFError):
+        io.note("\nNothing was written.")
+        raise typer.Abort from None
+    _report(io, plan, write_setup(io.environment, plan), json_output=json_output)
+
+
+class _Questions:
+    """Asks what was not given on the command line; without `asks`, takes the defaults."""
+
+    def __init__(self, io: CommandIO, *, asks: bool) -> None:
+        self._io = io
+        self._asks = asks
+
+    def plan(self, vault: Path | None, model: str | None, local_only: str | None) -> "SetupPlan":
+        from zkchat.compose.setup import LOCAL_ONLY, SetupPlan
+
+        if self._asks:
+            self._io.note(_INTRODUCTION)
+        folder = self._folder(vault)
+        chosen = self._model(model, folder)
+        folders = self._local_folders(local_only, folder)
+        return SetupPlan(folder=folder, settings={**chosen, LOCAL_ONLY: folders})
+
+    def _folder(self, named: Path | None) -> "FoundFolder | None":
+        from zkchat.compose.paths import count_notes, find_folder
+
+        environment = self._io.environment
+        found = find_folder(environment, named)
+        is_offered = found.is_vault or (not found.is_home and count_notes(found.path).notes > 0)
+        if named or not self._asks:
+            return found if found.is_vault else None
+        self._io.note("\n1. Which folder holds your notes?")
+        while True:
+            default = f"{found.path}, {_notes_in(found)}" if is_offered else "none yet"
+            typed = self._ask(f"   Folder [{default}]: ")
+            if not typed:
+                return found if is_offered else None
+            try:
+                other = find_folder(environment, Path(typed))
+            except VaultError as error:
+                self._io.note(f"   {error.message}")
+                continue
+            if not other.is_home or self._io.confirm(f"   Use your home folder ({_notes_in(other)}) as a vault?"):
+                self._io.note(f"   {other.path}: {_notes_in(other)}.")
+                return other
+
+    def _model(self, named: str | None, folder: "FoundFolder | None") -> dict[str, str]:
+        """The settings of the chosen model, which has to answer."""
+        from zkchat.compose.setup import MODEL, offered_services
+
+        vault = folder.path if folder else None
+        if named:
+            _verify(self._io.environment, vault, named)
+            return {MODEL: named}
+        overview = _survey(self._io.environment, vault)
+        if not self._asks:
+            return {MODEL: overview.in_use}
+        self._io.note("\n2. Which model is to answer?")
+        services = [] if overview.in_use.startswith("openai:") else offered_services(self._io.environment)
+        shown = self._list_models(overview, services)
+        while True:
+            typed = self._ask(f"   Number or name [{overview.in_use}]: ") or overview.in_use
+            name = shown[int(typed) - 1] if typed.isdecimal() and 0 < int(typed) <= len(shown) else typed
+            service = next((each for each in services if each.name == name), None)
+            try:
+                if service:
+                    return self._model_of(service, vault)
+                _verify(self._io.environment, vault, name)
+            except ZkchatError as error:
+                self._io.note(f"   {error.message} {error.hint}".rstrip())
+                continue
+            return {MODEL: name}
+
+    def _list_models(self, overview: "ModelOverview", services: "Sequence[HostedService]" = ()) -> list[str]:
+        """Print the models with their numbers, and return their names in this order."""
+        from zkchat.render.model_table import fold, model_facts
+
+        rows, left_out = fold(overview.rows)
+        names = [row.name for row in rows] + [service.name for service in services]
+        facts = [", ".join(model_facts(row)) + _warning(row) for row in rows]
+        facts += [f"a key is in {service.key_variable}; your notes are sent there" for service in services]
+        width = max(map(len, names))
+        for number, (name, about) in enumerate(zip(names, facts, strict=True), start=1):
+            self._io.note(f"   {number:>2}. {name:<{width}}  {about}")
+        if left_out:
+            self._io.note(f"   … and {left_out:,} more: zkchat models --json")
+        if overview.offer:
+            self._io.note(f"   {overview.offer}")
+        return names
+
+    def _model_of(self, service: "HostedService", vault: Path | None) -> dict[str, str]:
+        """A model of a hosted service, with the settings that lead there."""
+        from zkchat.compose.setup import MODEL, service_settings, with_settings
+
+        settings = service_settings(service)
+        environment = with_settings(self._io.environment, settings)
+        overview = _survey(environment, vault)
+        rows = [row for row in overview.rows if row.name.startswith("openai:")]
+        if not rows:
+            problem = next(
+                (each.problem for each in overview.listings if each.host in service.base_url and each.host), ""
+            )
+            raise UsageError(f"{service.name} lists no models. {problem}".rstrip())
+        self._io.note(f"   Models of {service.name}: {', '.join(row.name.partition(':')[2] for row in rows[:20])}")
+        typed = self._ask(f"   Which one? [{rows[0].name.partition(':')[2]}]: ")
+        name = f"openai:{typed.removeprefix('openai:')}" if typed else rows[0].name
+        _verify(environment, vault, name)
+        return {**settings, MODEL: name}
+
+    def _local_folders(self, named: str | None, folder: "FoundFolder | None") -> str:
+        """The folders that stay on this machine, separated by commas; empty for none."""
+        from zkchat.compose.setup import local_folders_set, missing_folders, top_folders
+
+        before = ", ".join(local_folders_set(self._io.environment))
+        if named is not None:
+            return "" if named.strip() == _NONE else named.strip()
+        if not self._asks:
+            return before
+        self._io.note("\n3. Which folders of notes must never leave this machine, whichever model answers?")
+        if folder and (names := top_folders(folder.path)):
+            self._io.note(f"   There are: {', '.join(names)}")
+        question = f"   Folders, separated by commas; . for all notes, {_NONE} for none [{before or 'none'}]: "
+        typed, refused = self._ask(question), None
+        while folder and typed not in {_NONE, before, refused} and (absent := missing_folders(folder.path, typed)):
+            self._io.note(f"   Not in {folder.path}: {', '.join(absent)}. Type it again to keep it all the same.")
+            typed, refused = self._ask(question), typed
+        return before if not typed else "" if typed == _NONE else typed
+
+    def _ask(self, question: str) -> str:
+        """A line that the user types. Raises EOFError at the end of the input."""
+        from zkchat.render.sanitize import sanitize_text
+
+        environment = self._io.environment
+        environment.stderr.write(sanitize_text(question))
+        environment.stderr.flush()
+        line = environment.stdin.readline()
+        if not line:
+            raise EOFError
+        return line.strip()
+
+
+def _notes_in(found: "FoundFolder") -> str:
+    from zkchat.compose.paths import count_notes
+
+    count = count_notes(found.path)
+    return f"{'' if count.is_complete else 'at least '}{counted(count.notes, 'note')}"
+
+
+def _warning(row: "ModelRow") -> str:
+    return "; your notes are sent there" if row.on_this_machine is False and not row.problem else ""
+
+
+def _survey(environment: "Environment", vault: Path | None) -> "ModelOverview":
+    import asyncio
+
+    from zkchat.compose.models import survey_models
+    from zkchat.compose.workspace import load_workspace
+
+    return asyncio.run(survey_models(load_workspace(environment, vault, needs_vault=False)))
+
+
+def _verify(environment: "Environment", vault: Path | None, name: str) -> None:
+    import asyncio
+
+    from zkchat.compose.models import verify_model
+    from zkchat.compose.workspace import load_workspace
+
+    asyncio.run(verify_model(load_workspace(environment, vault, needs_vault=False), name))
+
+
+def _report(io: CommandIO, plan: "SetupPlan", result: "SetupResult", *, json_output: bool) -> None:
+    folder = plan.folder
+    if json_output:
+        io.json({"file": result.file, "settings": result.written, "vault": folder.path if folder else None})
+        return
+    io.out(f"\nWritten to {result.file}:" if result.written else "\nNothing had to be written.")
+    for key, value in result.written.items():
+        io.out(f"  {key} = {value}" if value else f"  {key} removed")
+    if folder is None:
+        io.out("Begin in the folder of your notes: zkchat chat --vault FOLDER")
+        return
+    if result.is_new_vault:
+        io.out(f"{folder.path} is known as a vault.")
+    is_here = io.environment.cwd.resolve().is_relative_to(folder.path)
+    io.out(f"Begin: {'zkchat' if is_here else f'zkchat chat --vault {folder.path}'}")
