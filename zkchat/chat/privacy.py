@@ -208,6 +208,8 @@ def _notes_of(message: ChatMessage) -> Iterator[str]:
             yield from listed_paths(each.text) if is_folder(each.name) else (each.name.partition("#")[0],)
         elif isinstance(each, EvidencePart):
             yield from (found.relative_path for found in (*each.evidence, *each.nearest))
+            listed = each.listing.references if each.listing else ()
+            yield from (reference.relative_path for reference in listed if reference.relative_path)
     if message.request_context:
         named = (item.name.partition("#")[0] for item in message.request_context.items)
         yield from filter(is_note, named)

@@ -21,6 +21,7 @@ from zkchat.chat.repeated_notes import is_sent_anyway, with_those_sent_anyway
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook, as_reference, look_up
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
+from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.context.documents import TAG_TOKENS, DocumentRoom, include_documents
 from zkchat.context.formatting import augmented_text
@@ -28,7 +29,16 @@ from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import Event, EvidenceFound, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage, DocumentReference, Evidence, EvidencePart, FilePart, Part, TextPart
+from zkchat.model.message import (
+    ChatMessage,
+    DocumentReference,
+    Evidence,
+    EvidencePart,
+    FilePart,
+    Part,
+    TextPart,
+    VaultListing,
+)
 from zkchat.model.profile import Agent
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.ports import ModelProvider, Tokenizer
@@ -197,16 +207,23 @@ class Turn:
         can_read = self.requests.planner.can_read(agent)
         lasting = self.requests.planner.lasting_notes(agent) if references else ()
         linked = [each for each in references if not is_sent_anyway(each, lasting)]
-        found = self._evidence(question, references, can_read=can_read)
-        excerpts = find_excerpts(question.text) if self.provider.info.needs_notes else ()
+        listing = self._listing(question, references)
+        found = Findings() if listing else self._evidence(question, references, can_read=can_read)
+        excerpts = find_excerpts(question.text) if self.provider.info.needs_notes and not listing else ()
         if excerpts and (found.is_doubtful or not found.evidence):
             found = Findings()
         self.further_passages[asked.id] = found.more
         files, marked, evidence = self._documents(question, asked, linked, found.evidence)
         parts: list[Part] = [TextPart(text=question.text), *files]
-        if evidence or found.nearest or excerpts:
+        if evidence or found.nearest or excerpts or listing:
             parts.append(
-                EvidencePart(evidence=evidence, nearest=found.nearest, is_doubtful=found.is_doubtful, excerpts=excerpts)
+                EvidencePart(
+                    evidence=evidence,
+                    nearest=found.nearest,
+                    is_doubtful=found.is_doubtful,
+                    excerpts=excerpts,
+                    listing=listing,
+                )
             )
         user = asked.model_copy(
             update={
@@ -258,6 +275,12 @@ class Turn:
         limit = self.quoted_passages if info.needs_notes else DEFAULT_LIMIT
         return look_up(self.library, question, references, limit=limit)
 
+    def _listing(self, question: Question, references: Sequence[DocumentReference]) -> VaultListing | None:
+        """What the index says on a question about the vault itself, where no model could find out."""
+        if not self.provider.info.needs_notes:
+            return None
+        return answer_about_vault(self.library, question, references, self.journal.now())
+
     async def _answer(
         self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit
     ) -> ChatMessage | None:
@@ -297,8 +320,10 @@ class Turn:
             assembled=assembled,
             result_budget=assembled.usage.available,
             strict=self.strict,
-            is_grounded=bool(request.evidence) or any(each.included for each in user.references) or has_files,
-            references=ReferenceList(user.references),
+            is_grounded=bool(request.evidence or request.listing)
+            or any(each.included for each in user.references)
+            or has_files,
+            references=ReferenceList(request.listing.references if request.listing else user.references),
         )
         if request.evidence or request.nearest:
             found_event = EvidenceFound(

@@ -253,6 +253,7 @@ def request_from(
         nearest=tuple(found for part in evidence for found in part.nearest),
         is_doubtful=any(part.is_doubtful for part in evidence),
         excerpts=tuple(found for part in evidence for found in part.excerpts),
+        listing=next((part.listing for part in evidence if part.listing), None),
         is_small_talk=asked is not None and not evidence and not topic_terms(messages[asked.name].text),
         window=context.usage.window if context.usage else 0,
     )

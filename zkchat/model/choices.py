@@ -26,9 +26,10 @@ LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 
 ToolName = NewType("ToolName", str)
 
-ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "answer"]
+ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "index", "answer"]
 """How a document got into a message, where no tool found it: how a link was resolved, `embed` for what a linked note
-embeds, `withheld` for what the model may not see, `evidence` for a search, `answer` for what only the answer names."""
+embeds, `withheld` for what the model may not see, `evidence` for a search, `index` for the answer to a question about
+the vault itself, `answer` for what only the answer names."""
 
 Scope = Literal["user", "vault"]
 """Whose files a command changes: the user's own, or the vault's."""

@@ -397,6 +397,15 @@ class MessageExcerpt(Value):
     last_line: int
 
 
+class VaultListing(Value):
+    """What the index says on a question about the vault itself, such as which notes changed."""
+
+    text: str
+    """In Markdown."""
+    references: tuple[DocumentReference, ...] = ()
+    """The notes that it names, those of a numbered list first and in its order."""
+
+
 class EvidencePart(Value):
     """What the vault says on the question, handed over with it because the model cannot search by itself."""
 
@@ -408,6 +417,8 @@ class EvidencePart(Value):
     """Whether it is uncertain that the evidence answers."""
     excerpts: tuple[MessageExcerpt, ...] = ()
     """What of the message itself answers its question, for a model that only quotes."""
+    listing: VaultListing | None = None
+    """Where the question is about the vault itself: its answer, for a model that only quotes."""
 
 
 class UnknownPart(Value):

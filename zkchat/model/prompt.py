@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from zkchat.model.choices import Role
-from zkchat.model.message import Evidence, ImagePart, MessageExcerpt, TokenUsage, ToolCallPart, Value
+from zkchat.model.message import Evidence, ImagePart, MessageExcerpt, TokenUsage, ToolCallPart, Value, VaultListing
 
 FinishReason = Literal["stop", "length", "tool_calls", "abstained", "interrupted"]
 
@@ -46,6 +46,8 @@ class ModelRequest(Value):
     """Whether it is uncertain that the evidence answers."""
     excerpts: tuple[MessageExcerpt, ...] = ()
     """What of the last message itself answers its question, for a model that only quotes."""
+    listing: VaultListing | None = None
+    """What the index says on a question about the vault itself, for a model that only quotes."""
     is_small_talk: bool = False
     """Whether the last message asks for nothing that could stand in notes: a greeting, thanks."""
     window: int

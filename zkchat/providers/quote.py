@@ -23,6 +23,10 @@ class Quote:
         """There is nobody to ask."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        if request.listing:
+            yield TextChunk(text=request.listing.text)
+            yield Finish()
+            return
         for excerpt in excerpts(request.excerpts):
             yield excerpt
         if not (request.evidence or request.excerpts):

@@ -1,0 +1,170 @@
+"""Answers to questions about the vault."""
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import Located, library_of
+from zkchat.vault.catalog.answers import MAX_LISTED, CatalogAnswer, answer_query
+from zkchat.vault.catalog.query import CatalogQuery, Period
+from zkchat.vault.library import Library
+
+NOW = datetime(2026, 3, 4, 15, 30, tzinfo=UTC)
+NOTES = {
+    "Projects/Roof.md": "#project/roof #home\n[[Slate]] [[Slate]] [[Gone]] [[Lost]] https://x.y",
+    "Projects/Old/Shed.md": "#project\n[[Roof]]",
+    "Slate.md": "slate " * 50,
+    "Alone.md": "nobody",
+    "Diary.md": "---\nzkchat: local\ntags: [secret]\n---\n[[Slate]]",
+    "屋根.md": "屋" * 200,
+}
+AGE = {"Projects/Roof.md": 0, "Projects/Old/Shed.md": 1, "Slate.md": 3, "Alone.md": 40, "Diary.md": 2, "屋根.md": 400}
+"""In days."""
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        for path, days in AGE.items():
+            changed = (NOW - timedelta(days=days)).timestamp()
+            os.utime(tmp_path / "vault" / path, (changed, changed))
+        library.refresh()
+        yield library
+
+
+def ask(library: Library, path: str = "", **query: object) -> CatalogAnswer:
+    return answer_query(library, CatalogQuery(**query), path, NOW)  # type: ignore[arg-type]
+
+
+def rows(answer: CatalogAnswer) -> list[tuple[str | None, str]]:
+    return [(row.path, row.details) for row in answer.rows]
+
+
+def test_notes_of_a_time_are_listed_with_it_the_last_changed_first(library: Library) -> None:
+    answer = ask(library, kind="notes", period=Period(unit="week"), is_about_changes=True)
+    assert answer.heading == (
+        "3 notes changed this week (since Monday 2026-03-02), by the time their files were last changed:"
+    )
+    assert rows(answer) == [
+        ("Projects/Roof.md", "today 15:30"),
+        ("Projects/Old/Shed.md", "yesterday 15:30"),
+        ("Diary.md", "2026-03-02"),
+    ]
+    assert [path for path, _ in rows(ask(library, kind="notes", period=Period(unit="week", back=1)))] == ["Slate.md"]
+
+
+def test_where_there_are_none_the_last_change_is_named(library: Library) -> None:
+    answer = ask(library, kind="notes", tags=("project",), period=Period(unit="month", back=1))
+    assert answer.rows == ()
+    assert answer.heading == (
+        "No note tagged #project changed last month (2026-02-01 to 2026-02-28), by the time their files were last "
+        "changed. The last one to change was [[Roof]], today 15:30."
+    )
+    assert ask(library, kind="notes", tags=("nothing",)).heading == "There is no note tagged #nothing."
+    assert (
+        ask(library, kind="notes", folder="Projetcs").heading
+        == "There is no folder Projetcs. Nearest: Projects/, Projects/Old/."
+    )
+
+
+def test_tags_and_folders_filter(library: Library) -> None:
+    answer = ask(library, kind="notes", tags=("Project",))
+    assert answer.heading == "2 notes tagged #Project:"
+    assert [path for path, _ in rows(answer)] == ["Projects/Roof.md", "Projects/Old/Shed.md"]
+    assert [path for path, _ in rows(ask(library, kind="notes", tags=("project", "home")))] == ["Projects/Roof.md"]
+    answer = ask(library, kind="notes", folder="old")
+    assert (answer.heading, len(answer.rows)) == ("1 note in Projects/Old/:", 1)
+
+
+def test_notes_are_ranked_by_time_and_by_characters(library: Library) -> None:
+    def first(order: str, limit: int | None = None) -> list[tuple[str | None, str]]:
+        return rows(ask(library, kind="notes", order=order, limit=limit))
+
+    assert first("newest", limit=1) == [("Projects/Roof.md", "today 15:30")]
+    assert [path for path, _ in first("oldest", limit=2)] == ["屋根.md", "Alone.md"]
+    assert first("longest", limit=2) == [("Slate.md", "300 characters"), ("屋根.md", "200 characters")]
+    assert first("shortest", limit=1) == [("Alone.md", "6 characters")]
+    assert len(first("newest")) == 5
+
+
+def test_orphans_and_untagged_notes_are_listed(library: Library) -> None:
+    answer = ask(library, kind="orphans")
+    assert answer.heading == "2 notes have no link to or from another note:"
+    assert [path for path, _ in rows(answer)] == ["Alone.md", "屋根.md"]
+    assert ask(library, kind="orphans", folder="Projects").heading == (
+        "Every note in Projects/ has a link to or from another note."
+    )
+    assert [path for path, _ in rows(ask(library, kind="untagged"))] == ["Alone.md", "Slate.md", "屋根.md"]
+
+
+def test_links_in_both_directions_are_listed(library: Library) -> None:
+    answer = ask(library, "Slate.md", kind="backlinks")
+    assert answer.heading == "2 notes link to [[Slate]]:"
+    assert rows(answer) == [("Diary.md", ""), ("Projects/Roof.md", "2 times")]
+    assert ask(library, "Alone.md", kind="backlinks").heading == "No note links to [[Alone]]."
+    answer = ask(library, "Projects/Roof.md", kind="links")
+    assert answer.heading == "[[Roof]] links to 1 document; 2 links of it lead nowhere:"
+    assert rows(answer) == [("Slate.md", "2 times")]
+    assert ask(library, "Alone.md", kind="links").heading == "[[Alone]] links to no other note."
+    answer = ask(library, kind="hubs")
+    assert rows(answer)[0] == ("Slate.md", "linked by 2 notes")
+
+
+def test_broken_links_are_listed_by_note(library: Library) -> None:
+    answer = ask(library, kind="broken_links")
+    assert answer.heading == "2 links lead nowhere, in 1 note:"
+    assert rows(answer) == [("Projects/Roof.md", "`[[Gone]]` in line 2, `[[Lost]]` in line 2")]
+
+
+def test_the_vault_is_described_in_a_few_lines(library: Library) -> None:
+    answer = ask(library, kind="overview")
+    assert answer.heading == "6 notes in 2 folders, with 6 links, 4 tags and 0 other files:"
+    assert [details for _, details in rows(answer)] == [
+        "Largest folders: Projects/ (2)",
+        "Most frequent tags: #project (2), #home (1), #project/roof (1), #secret (1)",
+        "Most linked: [[Slate]] (2), [[Roof]] (1)",
+        "Changed last: [[Roof]] (today 15:30), [[Shed]] (yesterday 15:30), [[Diary]] (2026-03-02)",
+    ]
+    assert ask(library, kind="count").heading == "6 notes in 2 folders, with 6 links, 4 tags and 0 other files."
+    assert rows(ask(library, kind="folders")) == [(None, "Projects/ (2)"), (None, "Projects/Old/ (1)")]
+    assert rows(ask(library, kind="tags")) == [(None, "#project (2), #home (1), #project/roof (1), #secret (1)")]
+
+
+def test_long_lists_are_cut(tmp_path: Path) -> None:
+    with library_of(tmp_path, {f"{number:02}.md": "" for number in range(MAX_LISTED + 4)}) as library:
+        answer = ask(library, kind="orphans")
+        assert (len(answer.rows), answer.more) == (MAX_LISTED, 4)
+        assert answer.heading.startswith(f"{MAX_LISTED + 4} notes have")
+
+
+@pytest.mark.parametrize(
+    "kind", ["notes", "orphans", "untagged", "broken_links", "overview", "tags", "folders", "hubs"]
+)
+def test_an_empty_vault_has_an_answer_to_everything(tmp_path: Path, kind: str) -> None:
+    with library_of(tmp_path, {}) as library:
+        assert ask(library, kind=kind).rows == ()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"kind": "notes", "period": Period(unit="week")},
+        {"kind": "notes", "order": "newest"},
+        {"kind": "notes", "order": "shortest"},
+        {"kind": "notes", "tags": ("secret",)},
+        {"kind": "backlinks"},
+        *({"kind": kind} for kind in ("orphans", "untagged", "broken_links", "overview", "tags", "folders", "hubs")),
+    ],
+)
+def test_no_answer_for_a_model_elsewhere_names_a_local_note(library: Library, query: dict[str, object]) -> None:
+    elsewhere = library.guarded_for(Located(False))
+    told = repr(ask(elsewhere, "Slate.md", **query))
+    assert "Diary" not in told
+    assert "secret (" not in told
+    here = library.guarded_for(Located(True))
+    here.disclosed = False
+    ask(here, kind="notes", order="newest")
+    assert here.disclosed

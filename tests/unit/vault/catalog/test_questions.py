@@ -1,0 +1,171 @@
+"""Which questions are about the vault itself: a set to choose words by, and one that was kept unseen meanwhile."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.lexicon.vault_questions import VAULT_WORDS
+from zkchat.vault.catalog.lexer import LINK_MARK, fold, tokens_of
+from zkchat.vault.catalog.parser import parse_question
+from zkchat.vault.catalog.query import CatalogQuery, Period
+from zkchat.vault.notes import wikilink
+
+ROWS = [
+    line.split("\t")
+    for line in (Path(__file__).parent / "questions.tsv").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+OTHER = "-"
+KINDS = {"broken_links": "broken", "overview": "about", "hubs": "linked"}
+
+
+class Names:
+    def is_folder(self, name: str) -> bool:
+        return name.casefold() in {"projects", "daily"}
+
+    def is_note(self, name: str) -> bool:
+        return name.casefold() == "evergreen notes"
+
+
+def ask(text: str) -> CatalogQuery | None:
+    links = wikilink.scan(text)
+    marked = text
+    for link in reversed(links):
+        marked = marked[: link.start] + LINK_MARK + marked[link.end :]
+    return parse_question(marked, [link.target for link in links], Names())
+
+
+def kind_of(query: CatalogQuery | None) -> str:
+    """The name of the set for what is asked."""
+    if query is None or query.kind != "notes":
+        return KINDS.get(query.kind, query.kind) if query else OTHER
+    if query.order:
+        return query.order
+    if query.tags:
+        return "tagged"
+    if query.period or query.is_about_changes:
+        return "changed"
+    return "folder" if query.folder else "list"
+
+
+def found(part: str) -> tuple[list[str], list[str], int]:
+    """The questions that were taken for others than they are, those that were missed, and how many are to be known."""
+    asked = [(kind, text, kind_of(ask(text))) for name, kind, _, text in ROWS if name == part]
+    wrong = [text for kind, text, taken in asked if taken not in {kind, OTHER}]
+    missed = [text for kind, text, taken in asked if taken == OTHER != kind]
+    return wrong, missed, sum(kind != OTHER for kind, _, _ in asked)
+
+
+@pytest.mark.parametrize("part", ["dev", "unseen"])
+def test_no_question_about_what_notes_say_is_taken_for_one_about_the_vault(part: str) -> None:
+    assert found(part)[0] == []
+
+
+@pytest.mark.parametrize("part", ["dev", "unseen"])
+def test_nearly_every_question_about_the_vault_is_known(part: str) -> None:
+    _, missed, total = found(part)
+    assert len(missed) / total <= 0.02, missed
+
+
+def test_the_sets_hold_enough_of_both_kinds() -> None:
+    for part in ("dev", "unseen"):
+        others = [kind == OTHER for name, kind, _, _ in ROWS if name == part]
+        assert min(sum(others), len(others) - sum(others)) >= 60
+    assert {language for _, _, language, _ in ROWS} == VAULT_WORDS.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("notes tagged Book", CatalogQuery(kind="notes", tags=("Book",))),
+        ("What is tagged #project/roof?", CatalogQuery(kind="notes", tags=("project/roof",))),
+        ("notes tagged #a and #b", CatalogQuery(kind="notes", tags=("a", "b"))),
+        ("Notizen mit dem Tag Küche", CatalogQuery(kind="notes", tags=("Küche",))),
+        ("标签为园艺的笔记", CatalogQuery(kind="notes", tags=("园艺",))),
+        ("タグ「庭」のノート", CatalogQuery(kind="notes", tags=("庭",))),
+        ("notes in folder Projects", CatalogQuery(kind="notes", folder="Projects")),
+        ("notes in folder Nowhere", CatalogQuery(kind="notes", folder="Nowhere")),
+        ("what is in the daily folder", CatalogQuery(kind="notes", folder="daily")),
+        ("which notes are in Areas/Home/?", CatalogQuery(kind="notes", folder="Areas/Home/")),
+        ("notes in [[Projects/]] changed", CatalogQuery(kind="notes", folder="Projects/", is_about_changes=True)),
+        ("Which notes link to Evergreen notes?", CatalogQuery(kind="backlinks", note="Evergreen notes")),
+        ("what links to [[Roof]]", CatalogQuery(kind="backlinks", note="Roof")),
+        ("what does [[Roof]] link to", CatalogQuery(kind="links", note="Roof")),
+        ("Worauf verweist [[Roof]]?", CatalogQuery(kind="links", note="Roof")),
+        ("Was verweist auf [[Roof]]?", CatalogQuery(kind="backlinks", note="Roof")),
+        ("[[屋顶]]链接到哪些笔记？", CatalogQuery(kind="links", note="屋顶")),
+        ("哪些笔记链接到[[屋顶]]？", CatalogQuery(kind="backlinks", note="屋顶")),
+        ("[[屋根]]にリンクしているノート", CatalogQuery(kind="backlinks", note="屋根")),
+        ("[[屋根]]はどのノートにリンクしていますか", CatalogQuery(kind="links", note="屋根")),
+        ("the 7 longest notes", CatalogQuery(kind="notes", order="longest", limit=7)),
+        ("die drei ältesten Notizen", CatalogQuery(kind="notes", order="oldest", limit=3)),
+    ],
+)
+def test_the_names_and_numbers_of_a_question_are_part_of_the_query(text: str, query: CatalogQuery) -> None:
+    assert ask(text) == query
+
+
+@pytest.mark.parametrize(
+    ("text", "period"),
+    [
+        ("notes changed today", Period(unit="day")),
+        ("Notizen von gestern", Period(unit="day", back=1)),
+        ("notes changed since yesterday", Period(unit="day", back=1, is_open=True)),
+        ("what changed since Monday", Period(unit="day", weekday=0, is_open=True)),
+        ("what changed since last Friday", Period(unit="day", weekday=4, is_open=True)),
+        ("which notes changed on Tuesday", Period(unit="day", weekday=1)),
+        ("notes changed in the last 7 days", Period(unit="day", back=7, rolling=True)),
+        ("notes edited in the past two weeks", Period(unit="week", back=2, rolling=True)),
+        ("Notizen der letzten 3 Monate", Period(unit="month", back=3, rolling=True)),
+        ("notes modifiées ces 7 derniers jours", Period(unit="day", back=7, rolling=True)),
+        ("notas modificadas en los últimos 5 días", Period(unit="day", back=5, rolling=True)),
+        ("最近7天修改的笔记", Period(unit="day", back=7, rolling=True)),
+        ("notes changed since 2026-10-01", Period(unit="day", day=date(2026, 10, 1), is_open=True)),
+        ("notas modificadas desde ayer", Period(unit="day", back=1, is_open=True)),
+        ("今週変更したノート", Period(unit="week")),
+        ("O que mudou desde segunda-feira?", Period(unit="day", weekday=0, is_open=True)),
+    ],
+)
+def test_times_are_understood(text: str, period: Period) -> None:
+    query = ask(text)
+    assert query
+    assert query.period == period
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "which notes changed since 2026-13-45",
+        "what links to [[A]] and [[B]]",
+        "what is in [[Projects/]]",
+        "which notes changed this week, and why does the roof leak?",
+        "which notes changed this week " * 8,
+    ],
+)
+def test_what_is_no_single_question_is_none(text: str) -> None:
+    assert ask(text) is None
+
+
+words = st.sampled_from([word for *_, text in ROWS for word in text.split()])
+
+
+@settings(max_examples=50)
+@given(st.lists(words | st.text(max_size=8), max_size=12).map(" ".join))
+def test_any_text_is_parsed(text: str) -> None:
+    for language in VAULT_WORDS:
+        tokens = tokens_of(text, language)
+        assert all(0 <= token.start < token.end <= len(text) for token in tokens)
+        assert [token.start for token in tokens] == sorted(token.start for token in tokens)
+    assert len(fold(text)) == len(text)
+    ask(text)
+
+
+@settings(max_examples=50)
+@given(st.sampled_from([text for _, kind, language, text in ROWS if kind != OTHER and language == "en"]))
+def test_one_more_subject_makes_it_another_question(text: str) -> None:
+    assert ask(f"{text.rstrip('?')} concerning my grandmother's allotment garden") is None

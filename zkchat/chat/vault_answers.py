@@ -1,0 +1,104 @@
+"""Answers to questions about the vault itself, for an answer that no model writes: their text and their documents."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from zkchat.chat.question import Question
+from zkchat.errors import StorageError, VaultError
+from zkchat.model.message import DocumentReference, VaultListing
+from zkchat.model.note import Ambiguous, Link, Resolved
+from zkchat.vault.catalog.answers import CatalogAnswer, Row, answer_query
+from zkchat.vault.catalog.lexer import LINK_MARK
+from zkchat.vault.catalog.parser import parse_question
+from zkchat.vault.library import Library
+from zkchat.vault.links.folders import is_folder
+from zkchat.vault.notes import wikilink
+
+_EXACT: Final = frozenset({"path", "name", "alias", "id", "title"})
+
+
+def answer_about_vault(
+    library: Library, question: Question, references: Sequence[DocumentReference], now: datetime
+) -> VaultListing | None:
+    """What the index says on a question about the vault itself; None for every other question, and where it fails."""
+    if question.has_material or question.unknown_paths:
+        return None
+    targets = [_target(link, references) for link in question.links]
+    if not all(targets):
+        return None
+    names = _LibraryNames(library)
+    try:
+        query = parse_question(_marked(question), targets, names)
+        if query is None:
+            return None
+        path = query.note if query.note in targets else names.path_of(query.note or "")
+        answer = answer_query(library, query, path or "", now.astimezone())
+        text = _text(library, answer)
+        return VaultListing(text=text, references=tuple(_references(library, answer, text)))
+    except (StorageError, VaultError):
+        return None
+
+
+class _LibraryNames:
+    """Implements `parser.Names`."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def is_folder(self, name: str) -> bool:
+        return bool(self._library.find_folder(f"{name.strip('/')}/"))
+
+    def is_note(self, name: str) -> bool:
+        return bool(self.path_of(name))
+
+    def path_of(self, name: str) -> str:
+        found = self._library.resolve(Link(text=f"[[{name}]]", target=name), suggestions=0) if name else None
+        return found.path if isinstance(found, Resolved | Ambiguous) and found.via in _EXACT else ""
+
+
+def _target(link: Link, references: Iterable[DocumentReference]) -> str:
+    """The note or folder that a link of the question leads to; empty for a place in a note, and where there is none."""
+    found = next((each for each in references if each.wikilink == link.text), None)
+    return found.relative_path or "" if found and not link.anchor else ""
+
+
+def _marked(question: Question) -> str:
+    """The question with a mark in the place of each link, without the agent that it is addressed to."""
+    pieces: list[str] = []
+    position = 0
+    for link in question.links:
+        pieces += (question.text[position : link.start], LINK_MARK)
+        position = link.end
+    text = "".join([*pieces, question.text[position:]]).strip()
+    return text.partition(" ")[2] if question.agent is not None and text.startswith("@") else text
+
+
+def _text(library: Library, answer: CatalogAnswer) -> str:
+    lines = [
+        _line(library, row, number, is_list=len(answer.rows) > 1) for number, row in enumerate(answer.rows, start=1)
+    ]
+    more = f"\n… and {answer.more:,} more.\n" if answer.more else ""
+    return f"{answer.heading}\n" + "".join(["\n", *lines, more] if lines else [])
+
+
+def _line(library: Library, row: Row, number: int, *, is_list: bool) -> str:
+    if row.path is None:
+        return f"- {row.details}\n" if is_list else f"{row.details}\n"
+    return f"{number}. {' · '.join(filter(None, [library.link_to(row.path), row.details]))}\n"
+
+
+def _references(library: Library, answer: CatalogAnswer, text: str) -> Iterable[DocumentReference]:
+    """The notes of the list in its order, so that they have its numbers, and those that are named beside it."""
+    listed = [row.path for row in answer.rows if row.path]
+    beside = (library.resolve(link, suggestions=0) for link in wikilink.scan(text))
+    named = (found.path for found in beside if isinstance(found, Resolved | Ambiguous))
+    for path in dict.fromkeys([*listed, *named]):
+        if not is_folder(path):
+            yield DocumentReference(
+                wikilink=library.link_to(path),
+                relative_path=path,
+                reference_type="search",
+                via="index",
+                title=library.title(path),
+            )

@@ -1,0 +1,285 @@
+"""Answers to questions about the vault, computed from the index: a heading, and the notes below it."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+from zkchat.model.note import Ambiguous, Missing, Resolved, file_title
+from zkchat.model.text import counted
+from zkchat.vault import graph
+from zkchat.vault.catalog.query import CatalogQuery, QueryKind
+from zkchat.vault.catalog.view import CatalogView, ranked
+from zkchat.vault.library import Library
+
+MAX_LISTED: Final = 15
+"""Rows of an answer, unless the question asks for another number."""
+MAX_ASKED: Final = 50
+_DEFAULT_RANKED: Final = 5
+"""Notes that are listed as the newest or longest, where no number is asked for."""
+_OVERVIEW_ITEMS: Final = 6
+_LINKS_SHOWN: Final = 3
+"""Broken links of one note that are named."""
+_MAX_TAGS: Final = 40
+"""Tags that are named, one after the other."""
+BY_FILE_TIME: Final = "by the time their files were last changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A line of the list."""
+
+    path: str | None = None
+    """The note that it begins with."""
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogAnswer:
+    heading: str
+    rows: tuple[Row, ...] = ()
+    more: int = 0
+    """Rows that are left out."""
+
+
+def answer_query(library: Library, query: CatalogQuery, path: str, now: datetime) -> CatalogAnswer:
+    """The answer to a query; `path` is the note that it names, if any. `now` is local time."""
+    return _ANSWERS[query.kind](_Asked(query, path, CatalogView(library, now)))
+
+
+class _Asked:
+    """A query with the catalog that it is asked of."""
+
+    def __init__(self, query: CatalogQuery, path: str, view: CatalogView) -> None:
+        self.query = query
+        self.path = path
+        self.view = view
+        self.folder = view.folders.find(query.folder) if query.folder is not None else ""
+
+    @property
+    def notes(self) -> list[str]:
+        """The notes with the tags and in the folder that are asked for."""
+        paths = [*self.view.notes]
+        for tagged in map(self.view.tagged, self.query.tags):
+            paths = [path for path in paths if path in tagged]
+        if self.query.folder is not None:
+            paths = [path for path in paths if self.folder and path.startswith(self.folder)]
+        return paths
+
+    @property
+    def limit(self) -> int:
+        return min(self.query.limit or _DEFAULT_RANKED, MAX_ASKED)
+
+    def described(self, number: int = 2) -> str:
+        """`notes`, and which: `notes tagged #book in Projects/`."""
+        words = "note" if number == 1 else "notes"
+        if self.query.tags:
+            words += f" tagged {' and '.join(f'#{tag}' for tag in self.query.tags)}"
+        if self.query.folder is not None:
+            words += f" in {self.folder or self.query.folder}"
+        return words
+
+    def counted(self, number: int) -> str:
+        return f"{number:,} {self.described(number)}"
+
+    def listed(
+        self,
+        paths: Sequence[str],
+        heading: str,
+        describe: Callable[[str], str] | None = None,
+        *,
+        limit: int = MAX_LISTED,
+        tells_rest: bool = True,
+    ) -> CatalogAnswer:
+        """The first of the notes, without those that may not be named."""
+        first = paths[:limit]
+        details = describe or self.view.date
+        return CatalogAnswer(
+            heading=f"{heading}:",
+            rows=tuple(Row(path=path, details=details(path)) for path in self.view.library.confirmed(first)),
+            more=len(paths) - len(first) if tells_rest else 0,
+        )
+
+
+def _list_notes(asked: _Asked) -> CatalogAnswer:
+    query, view = asked.query, asked.view
+    paths, when = asked.notes, ""
+    if query.period:
+        start, end = query.period.bounds(view.now)
+        when = f" changed {query.period.describe(view.now)}, {BY_FILE_TIME}"
+        times = {path: view.changed_at(path) for path in paths}
+        paths = [path for path in paths if start <= times[path] and (end is None or times[path] < end)]
+    if not paths:
+        return CatalogAnswer(heading=_no_notes(asked, when))
+    if query.order:
+        return _rank_notes(asked, paths)
+    paths.sort(key=lambda path: (-view.stamps[path][1], path))
+    if query.is_about_changes and not query.period:
+        return asked.listed(paths, f"The {asked.described()} changed last, {BY_FILE_TIME}", tells_rest=False)
+    return asked.listed(paths, f"{asked.counted(len(paths))}{when}")
+
+
+def _no_notes(asked: _Asked, when: str) -> str:
+    """That there are none; where a time is asked for, which note changed last."""
+    query, view = asked.query, asked.view
+    if query.folder is not None and not asked.folder:
+        near = ", ".join(view.folders.nearest(query.folder))
+        return f"There is no folder {query.folder.rstrip('/')}." + (f" Nearest: {near}." if near else "")
+    sentence = f"No {asked.described(1)}{when}." if when else f"There is no {asked.described(1)}."
+    last = max(asked.notes, key=lambda path: view.stamps[path][1], default="")
+    named = view.link(last) if when and last else ""
+    return sentence + (f" The last one to change was {named}, {view.date(last)}." if named else "")
+
+
+def _rank_notes(asked: _Asked, paths: Sequence[str]) -> CatalogAnswer:
+    """The first notes by their length or time."""
+    view, order, limit = asked.view, asked.query.order, asked.limit
+    if order in {"longest", "shortest"}:
+        lengths = view.by_length(paths, limit, longest=order == "longest")
+        heading = f"The {order} {asked.described()}"
+        return asked.listed([*lengths], heading, lambda path: counted(lengths[path], "character"), limit=limit)
+    sign = 1 if order == "oldest" else -1
+    first = sorted(paths, key=lambda path: (sign * view.stamps[path][1], path))
+    what = f"{asked.described()} that have not changed for the longest" if sign > 0 else f"newest {asked.described()}"
+    return asked.listed(first, f"The {what}, {BY_FILE_TIME}", limit=limit, tells_rest=False)
+
+
+def _list_orphans(asked: _Asked) -> CatalogAnswer:
+    orphans = {*graph.orphans(asked.view.library)}
+    return _with_nothing(asked, [path for path in asked.notes if path in orphans], "link to or from another note")
+
+
+def _list_untagged(asked: _Asked) -> CatalogAnswer:
+    tagged = {path for paths in asked.view.tags.values() for path in paths}
+    return _with_nothing(asked, [path for path in asked.notes if path not in tagged], "tag")
+
+
+def _with_nothing(asked: _Asked, paths: Sequence[str], what: str) -> CatalogAnswer:
+    if not paths:
+        return CatalogAnswer(heading=f"Every {asked.described(1)} has a {what}.")
+    return asked.listed(paths, f"{asked.counted(len(paths))} {'has' if len(paths) == 1 else 'have'} no {what}")
+
+
+def _list_backlinks(asked: _Asked) -> CatalogAnswer:
+    links = asked.view.library.links_to(asked.path)
+    sources = Counter(link.source for link in links if link.source != asked.path)
+    named = asked.view.link(asked.path) or file_title(asked.path)
+    if not sources:
+        return CatalogAnswer(heading=f"No note links to {named}.")
+    heading = f"{counted(len(sources), 'note')} link{'s' * (len(sources) == 1)} to {named}"
+    return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
+
+
+def _list_links(asked: _Asked) -> CatalogAnswer:
+    found = graph.links(asked.view.library, asked.path)
+    inner = [each.found.path for each in found if isinstance(each.found, Resolved | Ambiguous)]
+    targets = Counter(path for path in inner if path != asked.path)
+    broken = len({each.link.text for each in found if isinstance(each.found, Missing)})
+    named = asked.view.link(asked.path) or file_title(asked.path)
+    nowhere = f"; {counted(broken, 'link')} of it lead{'s' * (broken == 1)} nowhere" if broken else ""
+    if not targets:
+        return CatalogAnswer(heading=f"{named} links to no other note{nowhere}.")
+    heading = f"{named} links to {counted(len(targets), 'document')}{nowhere}"
+    return asked.listed([*targets], heading, lambda path: _times(targets[path]))
+
+
+def _times(number: int) -> str:
+    return f"{number} times" if number > 1 else ""
+
+
+def _list_hubs(asked: _Asked) -> CatalogAnswer:
+    incoming = asked.view.incoming
+    if not incoming:
+        return CatalogAnswer(heading="No note links to another one.")
+    return asked.listed(
+        [*incoming],
+        "The notes that most others link to",
+        lambda path: f"linked by {counted(incoming[path], 'note')}",
+        limit=asked.limit,
+        tells_rest=False,
+    )
+
+
+def _list_broken_links(asked: _Asked) -> CatalogAnswer:
+    broken = sorted(graph.doubts(asked.view.library).broken, key=lambda each: each.source or "")
+    if not broken:
+        return CatalogAnswer(heading="No link is broken.")
+    by_note = {source or "": [*group] for source, group in groupby(broken, key=lambda each: each.source)}
+
+    def describe(path: str) -> str:
+        links = [f"`{each.link.text.replace('`', '')}` in line {each.link.line}" for each in by_note[path]]
+        more = f" and {len(links) - _LINKS_SHOWN} more" if len(links) > _LINKS_SHOWN else ""
+        return ", ".join(links[:_LINKS_SHOWN]) + more
+
+    leads = f"lead{'s' * (len(broken) == 1)} nowhere"
+    heading = f"{counted(len(broken), 'link')} {leads}, in {counted(len(by_note), 'note')}"
+    return asked.listed([*by_note], heading, describe)
+
+
+def _list_tags(asked: _Asked) -> CatalogAnswer:
+    tags = [*asked.view.tag_counts.items()]
+    if not tags:
+        return CatalogAnswer(heading="No note has a tag.")
+    heading = f"{counted(len(tags), 'tag')}, with the number of notes that have each:"
+    shown = [f"#{tag} ({number:,})" for tag, number in tags[:_MAX_TAGS]]
+    return CatalogAnswer(heading=heading, rows=(Row(details=", ".join(shown)),), more=len(tags) - len(shown))
+
+
+def _list_folders(asked: _Asked) -> CatalogAnswer:
+    folders = ranked(asked.view.folder_sizes)
+    if not folders:
+        return CatalogAnswer(heading="All notes lie at the top of the vault, in no folder.")
+    heading = f"{counted(len(folders), 'folder')}, with the number of notes in each:"
+    rows = tuple(Row(details=f"{folder} ({number:,})") for folder, number in folders[:MAX_LISTED])
+    return CatalogAnswer(heading=heading, rows=rows, more=len(folders) - len(rows))
+
+
+def _count_notes(asked: _Asked) -> CatalogAnswer:
+    return CatalogAnswer(heading=f"{_totals(asked.view)}.")
+
+
+def _describe_vault(asked: _Asked) -> CatalogAnswer:
+    """Largest folders, most frequent tags, most linked notes."""
+    view, library = asked.view, asked.view.library
+    if not view.notes:
+        return CatalogAnswer(heading="There are no notes yet.")
+    folders = ranked({folder: size for folder, size in view.folder_sizes.items() if folder.count("/") == 1})
+    tags = [*view.tag_counts.items()]
+    newest = sorted(view.notes, key=lambda path: (-view.stamps[path][1], path))[: _OVERVIEW_ITEMS // 2]
+    lines = {
+        "Largest folders": [f"{name} ({size:,})" for name, size in folders[:_OVERVIEW_ITEMS]],
+        "Most frequent tags": [f"#{name} ({size:,})" for name, size in tags[:_OVERVIEW_ITEMS]],
+        "Most linked": [
+            f"{library.link_to(path)} ({view.incoming[path]:,})"
+            for path in library.confirmed([*view.incoming][:_OVERVIEW_ITEMS])
+        ],
+        "Changed last": [f"{library.link_to(path)} ({view.date(path)})" for path in library.confirmed(newest)],
+    }
+    rows = tuple(Row(details=f"{what}: {', '.join(items)}") for what, items in lines.items() if items)
+    return CatalogAnswer(heading=f"{_totals(view)}:", rows=rows)
+
+
+def _totals(view: CatalogView) -> str:
+    counts = view.library.counts()
+    folders = f" in {counted(len(view.folder_sizes), 'folder')}" if view.folder_sizes else ""
+    numbers = f"{counted(counts.links, 'link')}, {counted(len(view.tag_counts), 'tag')}"
+    return (
+        f"{counted(len(view.notes), 'note')}{folders}, with {numbers} and {counted(counts.attachments, 'other file')}"
+    )
+
+
+_ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
+    "notes": _list_notes,
+    "orphans": _list_orphans,
+    "untagged": _list_untagged,
+    "broken_links": _list_broken_links,
+    "overview": _describe_vault,
+    "count": _count_notes,
+    "tags": _list_tags,
+    "folders": _list_folders,
+    "backlinks": _list_backlinks,
+    "links": _list_links,
+    "hubs": _list_hubs,
+}

@@ -1,0 +1,156 @@
+"""Tokens of a question about the vault: what its words mean in one language, and what means nothing there."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from zkchat.lexicon.quantities import NUMBER_WORDS, WEEKDAYS
+from zkchat.lexicon.vault_questions import VAULT_WORDS
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS
+
+LINK_MARK: Final = "\ue000"
+"""Stands for a link in the text."""
+UNKNOWN: Final = "unknown"
+_UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_HASHTAG: Final = re.compile(r"#[^\s#?!,;:\"'“”„‘’«»()\[\]{}、。？！，：；「」『』]+")
+_FOLDER: Final = re.compile(r"(?:[\w.-]+/)+(?=$|[\s?!,;:])")
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+_NUMBER: Final = re.compile(r"\d{1,4}(?![\w.-]*\d)")
+_WORD: Final = re.compile(r"[\w'’/.-]*\w")
+_CJK_WEEKDAY: Final = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天])|([月火水木金土日])曜日?")
+_CJK_DAYS: Final = {**dict(zip("一二三四五六日", range(7), strict=True)), "天": 6} | dict(
+    zip("月火水木金土", range(6), strict=True)
+)
+
+
+_LITERALS: Final[Sequence[tuple[re.Pattern[str], str, Callable[[re.Match[str]], str]]]] = (
+    (re.compile(LINK_MARK), "link", lambda found: found[0]),
+    (_HASHTAG, "hashtag", lambda found: found[0][1:].rstrip("./")),
+    (_FOLDER, "path", lambda found: found[0]),
+    (_DATE, "date", lambda found: found[0]),
+    (_NUMBER, "number", lambda found: str(int(found[0]))),
+    (_CJK_WEEKDAY, "weekday", lambda found: str(_CJK_DAYS[found[1] or found[2]])),
+)
+"""What is known by its form: pattern, meaning, value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    meanings: tuple[str, ...]
+    """What the words may mean; the first is the most frequent."""
+    text: str
+    start: int
+    end: int
+
+    @property
+    def meaning(self) -> str:
+        return self.meanings[0]
+
+    def may_mean(self, meaning: str) -> bool:
+        return meaning in self.meanings
+
+
+def tokens_of(text: str, language: str) -> list[Token]:
+    """All of the text but its punctuation; what is not understood next to each other is one token."""
+    return _Lexer(text, language).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrases:
+    meanings: Mapping[str, tuple[str, ...]]
+    lengths: Sequence[int]
+    """Of the phrases, the longest first."""
+
+
+class _Lexer:
+    def __init__(self, text: str, language: str) -> None:
+        self._text = text
+        self._folded = fold(text)
+        self._phrases = _phrases_of(language)
+        self._tokens: list[Token] = []
+
+    def run(self) -> list[Token]:
+        at = 0
+        while at < len(self._text):
+            at = self._literal(at) or self._phrase(at) or self._unknown(at)
+        return self._tokens
+
+    def _add(self, start: int, end: int, *meanings: str, text: str | None = None) -> int:
+        self._tokens.append(
+            Token(meanings=meanings, text=self._text[start:end] if text is None else text, start=start, end=end)
+        )
+        return end
+
+    def _literal(self, at: int) -> int:
+        """A link, a tag, a folder, a date or a number; 0 for none of them."""
+        for pattern, meaning, value_of in _LITERALS:
+            is_sign = meaning in {"link", "hashtag"}
+            if (is_sign or not self._is_inside_word(at)) and (found := pattern.match(self._text, at)):
+                return self._add(*found.span(), meaning, text=value_of(found))
+        return 0
+
+    def _phrase(self, at: int) -> int:
+        if self._is_inside_word(at):
+            return 0
+        for length in self._phrases.lengths:
+            end = at + length
+            meanings = self._phrases.meanings.get(self._folded[at:end])
+            if meanings and end <= len(self._text) and not self._is_inside_word(end):
+                first, _, value = meanings[0].partition(":")
+                return self._add(at, end, first, *meanings[1:], text=value or None)
+        return 0
+
+    def _unknown(self, at: int) -> int:
+        sign = self._text[at]
+        if not (sign.isalnum() or sign in "_/#@+="):
+            return at + 1
+        word = None if _UNSPACED.match(sign) else _WORD.match(self._text, at)
+        end = at + 1
+        if word:
+            unspaced = _UNSPACED.search(self._text, at, word.end())
+            end = unspaced.start() if unspaced else word.end()
+        last = self._tokens[-1] if self._tokens else None
+        if last and last.meaning == UNKNOWN and not self._text[last.end : at].strip():
+            self._tokens.pop()
+            return self._add(last.start, end, UNKNOWN)
+        return self._add(at, end, UNKNOWN)
+
+    def _is_inside_word(self, at: int) -> bool:
+        """Whether letters of one word stand on both sides."""
+        if not 0 < at < len(self._text):
+            return False
+        before, after = self._text[at - 1], self._text[at]
+        is_split = before in "'’" or _UNSPACED.match(before) or _UNSPACED.match(after)
+        return before.isalnum() and (after.isalnum() or after == "_") and not is_split
+
+
+@cache
+def _phrases_of(language: str) -> _Phrases:
+    meanings: dict[str, tuple[str, ...]] = {}
+    for meaning, phrases in VAULT_WORDS[language].items():
+        for phrase in re.split(r"[|\n]", phrases):
+            if key := fold(phrase.strip()):
+                meanings[key] = (*meanings.get(key, ()), meaning)
+    for number, name in enumerate(WEEKDAYS.get(language, "").split()):
+        meanings.setdefault(fold(name), (f"weekday:{number}",))
+        meanings.setdefault(fold(name.removesuffix("-feira")), (f"weekday:{number}",))
+    for pair in NUMBER_WORDS.get(language, "").split():
+        word, value = pair.split(":")
+        meanings.setdefault(fold(word), (f"number:{value}",))
+    return _Phrases(meanings, sorted({*map(len, meanings)}, reverse=True))
+
+
+def fold(text: str) -> str:
+    """The text in lower case and without Latin accents, letter for letter."""
+    return "".join(map(_folded, text))
+
+
+@cache
+def _folded(letter: str) -> str:
+    if letter == "’":
+        return "'"
+    plain = unicodedata.normalize("NFD", letter.lower())
+    return plain[0] if plain[1:].strip("\u0300\u0301\u0302\u0303\u0308\u0327") == "" else letter

@@ -1,0 +1,297 @@
+"""Parse a question about the vault itself; None for every other question.
+
+All words of such a question are known, but for the tag, the folder or the note that it names: whatever else it speaks
+of is looked for in the notes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final, Protocol
+
+from zkchat.lexicon.vault_questions import VAULT_WORDS
+from zkchat.vault.catalog.lexer import LINK_MARK, UNKNOWN, Token, fold, tokens_of
+from zkchat.vault.catalog.query import CatalogQuery, Order, Period, QueryKind, Unit
+
+MAX_CHARACTERS: Final = 160
+"""Of a question; what is longer tells a story."""
+_MAX_NAME_CHARACTERS: Final = 60
+_SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
+
+_SILENT: Final = frozenset({"ask", "list"})
+_PERIODS: Final[dict[str, Period]] = {
+    "today": Period(unit="day"),
+    "yesterday": Period(unit="day", back=1),
+    "this_week": Period(unit="week"),
+    "last_week": Period(unit="week", back=1),
+    "this_month": Period(unit="month"),
+    "last_month": Period(unit="month", back=1),
+    "this_year": Period(unit="year"),
+    "last_year": Period(unit="year", back=1),
+}
+_UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month")
+_ORDERS: Final[tuple[Order, ...]] = ("newest", "oldest", "longest", "shortest")
+_CHANGES: Final = frozenset({"changed", "new", "recent"})
+_ANY: Final = frozenset({"note", "vault", "count"})
+
+_WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
+    ("broken_links", "broken", _ANY),
+    ("orphans", "orphan", _ANY),
+    ("untagged", "untagged", _ANY),
+    ("hubs", "mostlinked", _ANY | {"number"}),
+    ("tags", "tags", _ANY | {"frequent"}),
+    ("folders", "folder", _ANY),
+)
+"""What is asked for, the word that it takes, and the others that may stand beside it."""
+
+
+_INSIDE: Final = frozenset({"in", "inside", "within", "im", "dans", "en", "em", "na", "no"})
+"""Words before the name of a folder."""
+
+
+class Names(Protocol):
+    """The names by which a question may speak of folders and notes without a link."""
+
+    def is_folder(self, name: str) -> bool: ...
+
+    def is_note(self, name: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Phrase:
+    """A question in one language: its tokens, and the names in it."""
+
+    tokens: Sequence[Token]
+    period: Period | None = None
+    tags: tuple[str, ...] = ()
+    folder: str | None = None
+    note: str | None = None
+    """A link, or the name of a note."""
+    note_at: int = 0
+    """Where the note stands among the tokens."""
+
+    @property
+    def meanings(self) -> frozenset[str]:
+        return frozenset(token.meaning for token in self.tokens) - _SILENT
+
+    def has(self, meaning: str) -> bool:
+        return any(token.meaning == meaning for token in self.tokens)
+
+
+def parse_question(text: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
+    """The query that a text means in which each of the links is written as `LINK_MARK`."""
+    if not 0 < len(text.strip()) <= MAX_CHARACTERS or text.count(LINK_MARK) != len(links) or len(links) > 1:
+        return None
+    plain = " ".join(text.split())
+    for language in VAULT_WORDS:
+        tokens = tokens_of(plain, language)
+        if query := _parse(plain, tokens, language, links, names):
+            return query
+    return None
+
+
+def _parse(text: str, tokens: list[Token], language: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
+    phrase = _with_named_note(text, _Phrase(tokens=tokens), links, names)
+    phrase = _with_period(phrase)
+    if phrase.folder and not phrase.has("note"):
+        return None  # a folder that is mentioned comes with the list of its files
+    named = _with_tags_and_folder(phrase, names)
+    if named is None or any(token.meaning == UNKNOWN for token in named.tokens):
+        return None
+    if named.note:
+        return _links_query(named, language)
+    return _listing_query(named)
+
+
+def _with_named_note(text: str, phrase: _Phrase, links: Sequence[str], names: Names) -> _Phrase:
+    """The phrase with its link, or with the note whose name ends it: "which notes link to Evergreen notes"."""
+    tokens = phrase.tokens
+    for at, token in enumerate(tokens):
+        if token.meaning == "link" and links[0].endswith("/"):
+            return replace(phrase, tokens=[*tokens[:at], *tokens[at + 1 :]], folder=links[0])
+        if token.meaning == "link":
+            return replace(phrase, note=links[0], note_at=at)
+        if token.meaning in {"linkto", "backlink"}:
+            name = text[token.end :].strip(_SIGNS)
+            if name and len(name) <= _MAX_NAME_CHARACTERS and names.is_note(name):
+                kept = [*tokens[: at + 1], replace(token, meanings=("link",))]
+                return replace(phrase, tokens=kept, note=name, note_at=at + 1)
+    return phrase
+
+
+def _with_period(phrase: _Phrase) -> _Phrase:
+    """The phrase with the time it names as one value."""
+    tokens, period = [*phrase.tokens], phrase.period
+    for at, token in enumerate(tokens):
+        found = _period_at(tokens, at)
+        if found:
+            period, length = found
+            before = at - 1 if at and (tokens[at - 1].may_mean("since") or tokens[at - 1].may_mean("on")) else at
+            end = at + length
+            is_since = (before < at and tokens[before].may_mean("since")) or (
+                end < len(tokens) and tokens[end].may_mean("after_since")
+            )
+            end += end < len(tokens) and tokens[end].may_mean("after_since")
+            if is_since:
+                period = replace(period, is_open=True)
+            moved = replace(token, meanings=("period",))
+            return replace(phrase, tokens=[*tokens[:before], moved, *tokens[end:]], period=period)
+    return phrase
+
+
+def _period_at(tokens: Sequence[Token], at: int) -> tuple[Period, int] | None:
+    """The time that is named from a token on, and how many tokens that takes."""
+    token, following = tokens[at], tokens[at + 1 : at + 3]
+    if token.meaning in _PERIODS:
+        return _PERIODS[token.meaning], 1
+    if token.meaning == "date":
+        return _day_of(token)
+    if token.meaning == "weekday":
+        return Period(unit="day", weekday=int(token.text)), 1
+    if token.may_mean("last") and following and following[0].meaning == "weekday":
+        return Period(unit="day", weekday=int(following[0].text)), 2
+    return _rolling_period((token, *following)) if len(following) == 2 else None
+
+
+def _day_of(token: Token) -> tuple[Period, int] | None:
+    try:
+        return Period(unit="day", day=date.fromisoformat(token.text)), 1
+    except ValueError:
+        return None
+
+
+def _rolling_period(tokens: Sequence[Token]) -> tuple[Period, int] | None:
+    """`Last 7 days`, or `7 last days`."""
+    unit = next((unit for unit in _UNITS if tokens[2].may_mean(unit)), None)
+    number = next((token for token in tokens[:2] if token.meaning == "number"), None)
+    if unit and number and any(token.may_mean("last") for token in tokens[:2] if token is not number):
+        return Period(unit=unit, back=int(number.text), rolling=True), 3
+    return None
+
+
+def _with_tags_and_folder(phrase: _Phrase, names: Names) -> _Phrase | None:
+    """The phrase with its tags and its folder; None where it names something else."""
+    kept: list[Token] = []
+    tags: list[str] = []
+    folder = phrase.folder
+    tokens = phrase.tokens
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1].meaning if at else ""
+        after = tokens[at + 1].meaning if at + 1 < len(tokens) else ""
+        if token.meaning == "hashtag":
+            tags.append(token.text)
+        elif token.meaning == "path":
+            folder = token.text
+        elif token.meaning == "with" and after == "hashtag":
+            continue
+        elif token.meaning != UNKNOWN:
+            kept.append(token)
+        elif (
+            before == "tagged" or (before == "tag" and (phrase.has("note") or phrase.has("single")))
+        ) and " " not in token.text:
+            tags.append(token.text.strip(_SIGNS))
+        elif "folder" in (before, after) or before == "infolder" or (at and fold(tokens[at - 1].text) in _INSIDE):
+            is_there = names.is_folder(token.text)
+            is_meant = before == "infolder" and " " not in token.text and phrase.has("note")
+            if folder is not None or not (is_there or is_meant):
+                return None
+            folder = token.text
+        else:
+            return None
+    return replace(phrase, tokens=kept, tags=tuple(filter(None, tags)), folder=folder)
+
+
+_LINK_WORDS: Final = frozenset(
+    {"note", "vault", "count", "linkto", "backlink", "outlink", "linked", "whereto", "whereis", "link", "single"}
+)
+
+
+def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
+    """Which notes link to the note, or which it links to."""
+    meanings = phrase.meanings
+    if phrase.period or phrase.tags or phrase.folder or not meanings <= _LINK_WORDS:
+        return None
+    if "backlink" in meanings or {"whereis", "linked"} <= meanings:
+        return CatalogQuery(kind="backlinks", note=phrase.note)
+    if "outlink" in meanings or {"whereto", "linkto"} <= meanings:
+        return CatalogQuery(kind="links", note=phrase.note)
+    place = next((at for at, token in enumerate(phrase.tokens) if token.meaning == "linkto"), None)
+    if place is None:
+        return None
+    if language == "ja":  # "X に link" leads to X, "X は … に link" from it
+        leads_there = place == phrase.note_at + 1 or phrase.tokens[phrase.note_at + 1].text == "に"
+    else:
+        leads_there = place < phrase.note_at
+    return CatalogQuery(kind="backlinks" if leads_there else "links", note=phrase.note)
+
+
+def _listing_query(phrase: _Phrase) -> CatalogQuery | None:
+    meanings = phrase.meanings
+    has_filter = bool(phrase.tags or phrase.folder or phrase.period)
+    if "about" in meanings:
+        is_whole = len(phrase.tokens) == 1 or "vault" in meanings or "note" in meanings
+        is_meant = is_whole or any(" " in token.text for token in phrase.tokens if token.meaning == "about")
+        is_plain = meanings <= {"about", "note", "vault", "define"} and not has_filter
+        return CatalogQuery(kind="overview") if is_meant and is_plain else None
+    if "size" in meanings and "vault" in meanings:
+        return CatalogQuery(kind="count") if meanings <= {"size", "vault", "note"} and not has_filter else None
+    for kind, word, beside in _WITHOUT_NAME:
+        is_named = (word == "tags" and phrase.tags) or (word == "folder" and phrase.folder)
+        if any(token.may_mean(word) for token in phrase.tokens) and not is_named:
+            is_plain = all(token.may_mean(word) or token.meaning in {*beside, *_SILENT} for token in phrase.tokens)
+            return CatalogQuery(kind=kind, tags=phrase.tags, folder=phrase.folder) if is_plain else None
+    return _notes_query(phrase, meanings, has_filter=has_filter)
+
+
+_NOTE_WORDS: Final = frozenset(
+    {
+        "note",
+        "vault",
+        "count",
+        "define",
+        "tag",
+        "tagged",
+        "folder",
+        "infolder",
+        "period",
+        "number",
+        "single",
+        *_CHANGES,
+        *_ORDERS,
+    }
+)
+
+
+def _notes_query(phrase: _Phrase, meanings: frozenset[str], *, has_filter: bool) -> CatalogQuery | None:
+    """Which notes, by tag, folder and time, or how many."""
+    orders = [order for order in _ORDERS if order in meanings]
+    changes = not meanings.isdisjoint(_CHANGES)
+    numbers = [int(token.text) for token in phrase.tokens if token.meaning == "number"]
+    is_odd = len(orders) > 1 or (numbers and not (orders or changes))
+    if is_odd or not meanings <= _NOTE_WORDS or not _is_whole(phrase, meanings, bool(orders), changes=changes):
+        return None
+    if has_filter or orders or changes or (phrase.has("list") and "count" not in meanings):
+        return CatalogQuery(
+            kind="notes",
+            tags=phrase.tags,
+            folder=phrase.folder,
+            period=phrase.period,
+            order=orders[0] if orders else None,
+            is_about_changes=changes,
+            limit=numbers[0] if numbers else None,
+        )
+    return CatalogQuery(kind="count") if {"count", "note"} <= meanings else None
+
+
+def _is_whole(phrase: _Phrase, meanings: frozenset[str], is_ranked: bool, *, changes: bool) -> bool:
+    """Whether it says of what: of notes, of a tag or a folder, or of what changed when."""
+    names_some = bool(phrase.tags or phrase.folder)
+    if not meanings.isdisjoint({"note", "single"}):
+        return "define" not in meanings or names_some or phrase.period is not None
+    if is_ranked:
+        return False
+    if names_some:
+        return changes or not meanings.isdisjoint(
+            {"tag", "tagged"} if phrase.tags else {"define", "folder", "infolder"}
+        )
+    return changes and (phrase.period is not None or ("recent" in meanings and bool(meanings & {"changed", "vault"})))
