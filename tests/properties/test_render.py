@@ -119,7 +119,7 @@ def on_terminals(events: list[Event]) -> str:
     out, console, clock = io.StringIO(), terminal(), Clock()
     presenters: list[Presenter] = [
         ScreenPresenter(console, console, clock=clock),
-        ScreenPresenter(console, console, clock=clock, thinking="shown"),
+        ScreenPresenter(console, console, clock=clock, thinking=lambda: "shown"),
         PlainPresenter(out, out, details=True),
     ]
     for presenter in presenters:

@@ -4,6 +4,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,13 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
 
 
 def test_tags_and_folders_are_completed_and_help_names_the_keys(chat: Open, world: World) -> None:
-    terminal = chat("--model", world.script([{"text": "Rest."}]))
+    thoughts: list[dict[str, Any]] = [
+        {"thinking": "A first thought.\n"},
+        {"delay": 2},
+        {"thinking": "A second.\n"},
+        {"text": "Done."},
+    ]
+    terminal = chat("--model", world.script([{"text": "Rest."}], thoughts))
     terminal.wait_for("2 notes")
     terminal.wait_for_prompt()
     terminal.type("What of #hea")
@@ -111,6 +118,11 @@ def test_tags_and_folders_are_completed_and_help_names_the_keys(chat: Open, worl
     terminal.wait_for("Ctrl-T", "Esc, Ctrl-C")
     terminal.wait_for_prompt()
     assert questions(world) == ["What of #health/sleep [[Ideas/Sleep.md]] ?"]
+    terminal.type("Think\r")
+    terminal.wait_for("A first thought.")
+    terminal.type(f"half{CTRL_T} a line")
+    terminal.wait_for("A first thought.", "A second.", "Thinking is shown from now on", "you › half a line")
+    assert questions(world)[1:] == ["Think"]
 
 
 def test_vi_shows_its_mode_and_escape_is_its_own(chat: Open, world: World) -> None:

@@ -62,7 +62,7 @@ def test_a_note_is_chosen_from_the_menu_sent_and_answered_while_the_bar_keeps_co
     terminal.wait_for("[[Sleep#Phases]]")
     terminal.type("\r?\r")
     terminal.wait_for("Rest")
-    terminal.wait_for("Rest well, says [[Sleep]].", "Referenced Documents", "1 [[Sleep#Phases]]", "% of 4,096")
+    terminal.wait_for("Rest well, says Sleep.", "Referenced Documents", "1 [[Sleep#Phases]]", "% of 4,096")
     terminal.type("\x04")
     assert terminal.finish() == 0
     assert [text for role, _, text in messages(world) if role == "user"] == ["What of [[Sleep#Phases]]?"]
@@ -176,11 +176,11 @@ def test_keys_typed_during_an_answer_are_not_seen_in_it_and_wait_for_the_next_pr
     ] * 2
 
 
-def test_a_question_in_mid_answer_shows_what_is_typed_and_takes_nothing_typed_before_it(
+def test_a_question_in_mid_answer_shows_what_is_typed_and_leaves_what_was_typed_before_it_to_the_prompt(
     chat: Open, world: World
 ) -> None:
     remember = {"tool": "remember", "arguments": {"text": "The user drinks tea."}}
-    world.script([{"text": "Well, "}, {"delay": 0.8}, remember], [{"text": "As you like."}])
+    world.script([{"text": "Well, "}, {"delay": 0.8}, remember], [{"text": "As you like."}], [{"text": "Yes what?"}])
     terminal = chat()
     terminal.wait_for_prompt()
     terminal.type("I drink tea\r")
@@ -189,6 +189,7 @@ def test_a_question_in_mid_answer_shows_what_is_typed_and_takes_nothing_typed_be
     terminal.wait_for("Remember “The user drinks tea.”? [y/N]")
     terminal.type("no\r")
     terminal.wait_for("[y/N] no", "As you like.")
+    terminal.wait_for("you › y", "Yes what?")
     terminal.wait_for_prompt()
 
 

@@ -25,6 +25,7 @@ from zkchat.compose.model_catalogue import ModelCatalogue
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.note import without_suffix
 from zkchat.repl.command_context import CommandContext, Leave, Switch
+from zkchat.repl.key_listener import KeyListener
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.terminal_modes import echo_off, take_typed
@@ -175,8 +176,14 @@ class InteractiveChat:
 
     def new_presenter(self) -> "Presenter":
         return create_presenter(
-            self._environment, self._active.opened, replace(self._view, thinking=self._thinking.view)
+            self._environment, self._active.opened, replace(self._view, thinking=lambda: self._thinking.view)
         )
+
+    def listening(self) -> AbstractContextManager[None]:
+        if self._prompt is None:
+            return nullcontext()
+        keyboard = self._environment.stdin
+        return KeyListener(keyboard, toggle_thinking=self._thinking.switch, keep=self._prompt.type_ahead).listening()
 
     def toggle_thinking(self) -> None:
         opened = self._active.opened
@@ -301,6 +308,7 @@ class InteractiveChat:
     def after_turn(self) -> None:
         self._active.look_up_session()
         self._active.is_used = True
+        self._thinking.announce(self._surface(self._active.opened))
         self._suggest_dropping()
         suggest_next(self.io, self._active.opened, "/more", most=PAGE_SIZE)
         self._active.proposals.after_turn()

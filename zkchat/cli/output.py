@@ -28,7 +28,7 @@ class PresenterOptions:
     """Whether panels are drawn where there is no terminal too."""
     context: bool = False
     """Whether what a request holds is printed to standard error before its answer; JSON has it in any case."""
-    thinking: "ThinkingView | None" = None
+    thinking: "Callable[[], ThinkingView] | None" = None
     """What is shown of a model's thinking, where that is not as the settings say."""
 
 
@@ -71,7 +71,7 @@ def _create_text_presenter(
     return ScreenPresenter(
         out,
         err,
-        thinking=view.thinking or ui.thinking,
+        thinking=view.thinking or (lambda: ui.thinking),
         references_shown=ui.references_shown,
         links=opened.document_links,
         matches=_marked_words(opened.conversation),

@@ -16,9 +16,12 @@ _MAX_FOLDED_CHARS: Final = 2_000
 
 
 class ThinkingSection:
-    """Thinking, dimmed: all of it, or its last rows while it streams and one line at the end."""
+    """Thinking, dimmed: all of it, or its last rows while it streams and one line at the end.
 
-    def __init__(self, console: Console, *, folded: bool, clock: Callable[[], float]) -> None:
+    `folded` is asked whenever something comes: what was folded is drawn whole once it is not any more.
+    """
+
+    def __init__(self, console: Console, *, folded: Callable[[], bool], clock: Callable[[], float]) -> None:
         self._console = console
         self._is_folded = folded
         self._clock = clock
@@ -29,11 +32,11 @@ class ThinkingSection:
 
     def feed(self, text: str) -> None:
         self._text += sanitize_text(text)
-        self._throttle.draw(self._draw_folded if self._is_folded else self._draw_all)
+        self._throttle.draw(self._draw_folded if self._is_folded() else self._draw_all)
 
     def finish(self) -> None:
         seconds = self._clock() - self._begun
-        self._tail.show(self._rows(f"… thought for {seconds:.0f} s" if self._is_folded else self._text.rstrip("\n")))
+        self._tail.show(self._rows(f"… thought for {seconds:.0f} s" if self._is_folded() else self._text.rstrip("\n")))
 
     def _draw_all(self) -> None:
         complete, _, arriving = self._text.rpartition("\n")
@@ -41,8 +44,8 @@ class ThinkingSection:
         self._text = arriving
 
     def _draw_folded(self) -> None:
-        self._text = self._text[-_MAX_FOLDED_CHARS:]
-        self._tail.show([], self._rows(self._text.strip("\n"))[-_FOLDED_ROWS:])
+        end = self._text[-_MAX_FOLDED_CHARS:]
+        self._tail.show([], self._rows(end.strip("\n"))[-_FOLDED_ROWS:])
 
     def _rows(self, text: str) -> list[Row]:
         return render_rows(self._console, Text(text, style="dim", overflow="fold")) if text else []

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing
 from typing import Protocol, assert_never
 
 from zkchat.model.events import Event
@@ -31,6 +31,10 @@ class Chat(Protocol):
 
     def new_presenter(self) -> Presenter:
         """A presenter for one turn."""
+        ...
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Hear the keys that are typed while the body runs."""
         ...
 
     async def wait_until_ready(self) -> None:
@@ -98,10 +102,11 @@ async def _turn(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
 async def _play(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
     presenter = chat.new_presenter()
     try:
-        async with aclosing(events):
-            await chat.wait_until_ready()
-            async with ticking(presenter):
-                async for event in events:
-                    presenter.show(event)
+        with chat.listening():
+            async with aclosing(events):
+                await chat.wait_until_ready()
+                async with ticking(presenter):
+                    async for event in events:
+                        presenter.show(event)
     finally:
         presenter.close()

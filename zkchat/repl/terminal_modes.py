@@ -27,7 +27,7 @@ def echo_on(terminal: TextIO) -> Iterator[None]:
 
 def take_typed(terminal: TextIO) -> str:
     """The keys that wait to be read, with the Enter that the terminal has made a line feed as the Enter it was."""
-    keyboard = None if sys.platform == "win32" else _descriptor(terminal)
+    keyboard = None if sys.platform == "win32" else descriptor(terminal)
     if keyboard is None:
         return ""
     from codecs import getincrementaldecoder
@@ -46,7 +46,7 @@ def take_typed(terminal: TextIO) -> str:
 @contextmanager
 def _line_mode(terminal: TextIO, *, enabled: bool) -> Iterator[None]:
     """Switch echo and line mode on or off. Windows never echoes keys that nobody reads."""
-    keyboard = None if sys.platform == "win32" else _descriptor(terminal)
+    keyboard = None if sys.platform == "win32" else descriptor(terminal)
     if keyboard is None:
         yield
         return
@@ -70,7 +70,7 @@ def _line_mode(terminal: TextIO, *, enabled: bool) -> Iterator[None]:
             termios.tcsetattr(keyboard, termios.TCSANOW, before)
 
 
-def _descriptor(terminal: TextIO) -> int | None:
+def descriptor(terminal: TextIO) -> int | None:
     """The file descriptor; None for a stream in memory or a closed one."""
     try:
         return terminal.fileno()

@@ -5,6 +5,7 @@ import io
 import os
 import signal
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import cast
 
 import pytest
@@ -103,6 +104,9 @@ class ScriptedChat:
 
     def close(self) -> None:
         self.shown.append("end")
+
+    def listening(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def after_turn(self) -> None:
         self.turns += 1

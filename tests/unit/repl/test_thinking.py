@@ -36,3 +36,15 @@ def test_toggling_twice_returns_to_the_setting_or_its_opposite(
         toggle.toggle([], harness.surface)
         assert toggle.view == view
     assert "Thinking of the last answer" not in harness.surface.text
+
+
+def test_what_was_switched_during_a_turn_is_said_once_after_it() -> None:
+    harness, toggle = CommandHarness(), ThinkingToggle("folded")
+    toggle.announce(harness.surface)
+    toggle.switch()
+    toggle.announce(harness.surface)
+    toggle.announce(harness.surface)
+    toggle.switch()
+    toggle.switch()
+    toggle.announce(harness.surface)
+    assert harness.surface.lines == ["Thinking is shown from now on; Ctrl-T folds it."]

@@ -44,7 +44,7 @@ class ScreenPresenter:
         out: Console,
         err: Console,
         *,
-        thinking: ThinkingView = "folded",
+        thinking: Callable[[], ThinkingView] = lambda: "folded",
         references_shown: int = 10,
         links: ClickableLinks = NO_LINKS,
         matches: Matches | None = None,
@@ -122,8 +122,8 @@ class ScreenPresenter:
     def _thought(self, text: str) -> None:
         if isinstance(self._section, ThinkingSection):
             self._section.feed(text)
-        elif text.strip() and self._thinking_view != "hidden":
-            thought = ThinkingSection(self._out, folded=self._thinking_view == "folded", clock=self._clock)
+        elif text.strip() and self._thinking_view() != "hidden":
+            thought = ThinkingSection(self._out, folded=lambda: self._thinking_view() != "shown", clock=self._clock)
             self._begin_section(thought)
             thought.feed(text)
 

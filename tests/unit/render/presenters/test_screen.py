@@ -33,7 +33,7 @@ SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=
 def shown(*events: Event, thinking: ThinkingView = "folded") -> list[str]:
     """What is on the screen when these events came, one in a second, and the presenter was closed."""
     console, clock = terminal(height=60), Clock()
-    presenter: Presenter = ScreenPresenter(console, console, thinking=thinking, clock=clock)
+    presenter: Presenter = ScreenPresenter(console, console, thinking=lambda: thinking, clock=clock)
     for event in events:
         clock.now += 1
         presenter.show(event)
@@ -117,6 +117,20 @@ def test_a_full_thought_stays_above_the_answer_and_a_hidden_one_nowhere() -> Non
     answer = TextDelta(text="So.")
     assert shown(*thoughts, answer, thinking="shown") == ["one", "two and more", "three", "", "So."]
     assert shown(*thoughts, answer, thinking="hidden") == ["So."]
+
+
+def test_a_thought_that_is_unfolded_while_it_comes_is_drawn_whole_and_folded_again_goes_on_below() -> None:
+    console, clock = terminal(height=60), Clock()
+    view: ThinkingView = "folded"
+    presenter = ScreenPresenter(console, console, thinking=lambda: view, clock=clock)
+    views: list[ThinkingView] = ["folded", "folded", "shown", "shown", "folded"]
+    for number, view in enumerate(views):  # noqa: B007
+        clock.now += 1
+        presenter.show(ThinkingDelta(text=f"thought {number}\n"))
+    presenter.show(TextDelta(text="So."))
+    presenter.close()
+    rows = on_screen(written(console), height=60)
+    assert rows == [*(f"thought {number}" for number in range(4)), "… thought for 4 s", "", "So."]
 
 
 def test_a_thought_of_nothing_is_none() -> None:
