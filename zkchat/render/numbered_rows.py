@@ -1,5 +1,6 @@
 """Numbered lists of places in the vault: what a search finds, links, recent notes; as plain lines and drawn."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -8,11 +9,13 @@ from zkchat.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
     from zkchat.render.console import Matches
 
 _MATCH: Final = "bold yellow"
 _DOUBTFUL: Final = "yellow"
+_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +64,17 @@ def draw_rows(rows: Sequence[NumberedRow], matches: "Matches | None" = None) -> 
         place = ("  ", (sanitize_line(row.place), "dim")) if row.place else ()
         grid.add_row(f"{number}.", Text.assemble(name, *place))
         if row.text:
-            text = Text(sanitize_line(row.text))
-            for start, end in matches(text.plain) if matches else ():
-                text.stylize(_MATCH, start, end)
-            grid.add_row("", text)
+            grid.add_row("", _marked(sanitize_line(row.text), matches) if matches else Text(sanitize_line(row.text)))
     return grid
+
+
+def _marked(text: str, matches: "Matches") -> "Text":
+    """What was found, with the labels of its links, and the words of the query highlighted."""
+    from rich.text import Text
+
+    from zkchat.render.markdown.wikilinks import label_of
+
+    marked = Text(_WIKILINK.sub(lambda link: label_of(link[0]), text))
+    for start, end in matches(marked.plain):
+        marked.stylize(_MATCH, start, end)
+    return marked

@@ -45,6 +45,12 @@ def test_on_a_terminal_the_words_asked_for_are_marked() -> None:
     assert "\x1b[1;33mglass\x1b[0m" in written(console)
 
 
+def test_links_in_what_was_found_show_their_label() -> None:
+    row = NumberedRow(name="Sleep", text="See [[Body/Nap#Short|a nap]] and [[Tea]], not [[ or [[half")
+    assert "See a nap and Tea, not [[ or [[half" in drawn(draw_rows([row], lambda _: []))
+    assert "[[Tea]]" in "".join(plain_rows([row]))
+
+
 def test_a_doubtful_row_is_yellow() -> None:
     console = terminal(color="always")
     console.print(draw_rows([NumberedRow(name="[[Nowhere]] → nothing", is_doubtful=True)]))
