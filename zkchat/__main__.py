@@ -23,9 +23,12 @@ def main() -> None:
 
 
 def _run() -> int:
+    from zkchat.cli.collection import without_collection
+
     try:
-        from zkchat.cli.main import run
-        from zkchat.environment import Environment
+        with without_collection():
+            from zkchat.cli.main import run
+            from zkchat.environment import Environment
 
         return run(sys.argv[1:], Environment.of_this_process())
     except KeyboardInterrupt:  # while all this is imported

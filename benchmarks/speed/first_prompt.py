@@ -1,6 +1,8 @@
 """Time from `zkchat chat` to the first prompt on a terminal, as a ratio to `python -c pass` in the same run.
 
-The vault was indexed before. Run it with: python -m benchmarks.speed.first_prompt [--notes N] [--runs N]
+Somebody types from the first moment on. The prompt has to take a key as soon as it is there, and to hold all that were
+typed before it. The vault was indexed before; the last row is a vault that is new. Run it with:
+python -m benchmarks.speed.first_prompt [--notes N] [--runs N]
 """
 
 import argparse
@@ -12,9 +14,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
+from string import ascii_lowercase
 
 import pexpect
+import pyte
 
 from benchmarks.generate import write_vault
 
@@ -23,22 +29,74 @@ EMPTY = """import asyncio
 from prompt_toolkit import PromptSession
 asyncio.run(PromptSession().prompt_async("you › "))
 """
+PROMPT = "you ›"
+KEY_SECONDS = 0.01
+MAX_SECONDS = 60
+WIDTH = 400
+"""So that all that is typed stands on one row."""
 
 
-def until_prompt(arguments: list[str], environment: dict[str, str]) -> float:
-    """Seconds until `you ›` is on the screen."""
-    start = time.perf_counter()
-    child = pexpect.spawn(sys.executable, arguments, env=environment, encoding="utf-8", dimensions=(24, 80), timeout=60)
-    child.expect("you ›")
-    taken = time.perf_counter() - start
-    child.close(force=True)
-    return taken
+@dataclass(frozen=True)
+class Start:
+    prompt: float
+    """Seconds until the prompt is on the screen."""
+    key: float = 0.0
+    """Seconds until all keys that were typed before stand in it."""
+    typed: int = 0
+    lost: int = 0
 
 
-def until_end(arguments: list[str], environment: dict[str, str]) -> float:
-    start = time.perf_counter()
+class TypingUser:
+    """Types a key every hundredth of a second until there is a prompt, and looks at the screen."""
+
+    def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
+        self._screen = pyte.Screen(WIDTH, 24)
+        self._stream = pyte.Stream(self._screen)
+        self._in_prompt: str | None = None
+        """What stands in the prompt; None before there is one."""
+        self._begun = time.perf_counter()
+        self._child = pexpect.spawn(
+            sys.executable, arguments, env=environment, encoding="utf-8", dimensions=(24, WIDTH), timeout=MAX_SECONDS
+        )
+
+    def start(self) -> Start:
+        keys, typed = cycle(ascii_lowercase), ""
+        while self._in_prompt is None:
+            typed += next(keys)
+            self._child.send(typed[-1])
+            self._read(KEY_SECONDS)
+        prompt = self._elapsed()
+        while self._in_prompt != typed and self._elapsed() < prompt + 5:
+            self._read(KEY_SECONDS)
+        key, arrived = self._elapsed(), self._in_prompt or ""
+        self._child.close(force=True)
+        return Start(prompt=prompt, key=key, typed=len(typed), lost=len(typed) - len(arrived))
+
+    def _elapsed(self) -> float:
+        taken = time.perf_counter() - self._begun
+        if taken > MAX_SECONDS:
+            raise TimeoutError("There is no prompt.")
+        return taken
+
+    def _read(self, seconds: float) -> None:
+        try:
+            self._stream.feed(self._child.read_nonblocking(65_536, timeout=seconds))
+        except pexpect.TIMEOUT:
+            self._elapsed()
+            return
+        rows = [row for row in self._screen.display if PROMPT in row]
+        if rows:
+            self._in_prompt = rows[-1].rpartition(PROMPT)[2].strip()
+
+
+def until_prompt(arguments: list[str], environment: dict[str, str]) -> Start:
+    return TypingUser(arguments, environment).start()
+
+
+def until_end(arguments: list[str], environment: dict[str, str]) -> Start:
+    begun = time.perf_counter()
     subprocess.run([sys.executable, *arguments], check=True, env=environment)
-    return time.perf_counter() - start
+    return Start(prompt=time.perf_counter() - begun)
 
 
 def main() -> None:
@@ -56,23 +114,37 @@ def main() -> None:
         empty.write_text(EMPTY)
         until_end(["-m", "zkchat", "index", "--vault", str(vault)], {**environment, "TERM": "dumb"})
         chat = ["-m", "zkchat", "chat", "--model", "quote", "--vault", str(vault)]
-        commands: dict[str, tuple[Callable[[list[str], dict[str, str]], float], list[str]]] = {
+
+        def until_prompt_of_new_vault(arguments: list[str], environment: dict[str, str]) -> Start:
+            with tempfile.TemporaryDirectory(dir=folder) as caches:
+                return until_prompt(arguments, {**environment, "XDG_CACHE_HOME": caches})
+
+        commands: dict[str, tuple[Callable[[list[str], dict[str, str]], Start], list[str]]] = {
             "python -c pass": (until_end, ["-c", "pass"]),
             "prompt_toolkit alone": (until_prompt, [str(empty)]),
             f"zkchat chat, {options.notes:,} notes": (until_prompt, chat),
+            "the same, not indexed yet": (until_prompt_of_new_vault, chat),
         }
-        times: dict[str, list[float]] = {name: [] for name in commands}
+        starts: dict[str, list[Start]] = {name: [] for name in commands}
         for run in range(options.runs + 1):
             # Interleaved, so that a busy moment of the machine falls on all of them; the first run fills the caches.
             for name, (measure, arguments) in commands.items():
-                taken = measure(arguments, environment)
+                start = measure(arguments, environment)
                 if run:
-                    times[name].append(taken)
-    baseline = statistics.median(times["python -c pass"])
-    print(f"{'until the first prompt':36}{'median ms':>12}{'ratio':>9}")
-    for name, taken_each in times.items():
-        median = statistics.median(taken_each)
-        print(f"{name:36}{median * 1000:12.1f}{median / baseline:8.1f}x")
+                    starts[name].append(start)
+    print_table(starts)
+
+
+def print_table(starts: dict[str, list[Start]]) -> None:
+    baseline = statistics.median(start.prompt for start in starts["python -c pass"])
+    print(f"{'until the first prompt':36}{'median ms':>12}{'ratio':>9}{'keys in it, ms':>16}{'typed':>8}{'lost':>6}")
+    for name, each in starts.items():
+        prompt, key = (statistics.median(getattr(start, when) for start in each) for when in ("prompt", "key"))
+        line = f"{name:36}{prompt * 1000:12.1f}{prompt / baseline:8.1f}x"
+        if key:
+            typed, lost = sum(start.typed for start in each), sum(start.lost for start in each)
+            line += f"{key * 1000:16.1f}{typed:8}{lost:6}"
+        print(line)
 
 
 if __name__ == "__main__":

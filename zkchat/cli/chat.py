@@ -12,6 +12,7 @@ from zkchat.cli.ask import (
     SessionOption,
     ShowContextOption,
 )
+from zkchat.cli.collection import without_collection
 from zkchat.cli.common import ModelOption, VaultOption, current_io
 from zkchat.cli.trust import ask_to_approve
 from zkchat.errors import UsageError
@@ -46,23 +47,25 @@ def chat(
         raise UsageError(
             "A chat cannot go on in several sessions.", hint="Choose: --continue, --resume, --session or --new."
         )
-    from zkchat.cli.interactive_chat import InteractiveChat
-    from zkchat.cli.output import PresenterOptions
-    from zkchat.cli.session_choice import choose_session
-    from zkchat.compose import conversation
-
     io = current_io()
-    if resume and (session := choose_session(io, vault, plain=plain)) is None:
-        return
-    ask_to_approve(io, vault, may_ask=True)
-    options = conversation.ConversationOptions(
-        vault=vault,
-        model=model,
-        session=session,
-        continue_last=continue_last,
-        bounded_refresh=True,
-        agent=agent,
-        private=private,
-    )
-    view = PresenterOptions(plain=plain, context=show_context)
-    InteractiveChat(io, options, view, first_message=" ".join(question or [])).run()
+    with without_collection():
+        from zkchat.cli.interactive_chat import InteractiveChat
+        from zkchat.cli.output import PresenterOptions
+        from zkchat.cli.session_choice import choose_session
+        from zkchat.compose import conversation
+
+        if resume and (session := choose_session(io, vault, plain=plain)) is None:
+            return
+        ask_to_approve(io, vault, may_ask=True)
+        options = conversation.ConversationOptions(
+            vault=vault,
+            model=model,
+            session=session,
+            continue_last=continue_last,
+            bounded_refresh=True,
+            agent=agent,
+            private=private,
+        )
+        view = PresenterOptions(plain=plain, context=show_context)
+        opened = InteractiveChat(io, options, view, first_message=" ".join(question or []))
+    opened.run()

@@ -1,12 +1,12 @@
 """What keeps a chat from waiting: imports ahead of the first turn, and a message stored without delays."""
 
-import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Final
 
+from zkchat.cli.collection import without_collection
 from zkchat.compose.providers import preload_client
 
 _SWITCH_INTERVAL: Final = 0.0001
@@ -16,14 +16,12 @@ _SWITCH_INTERVAL: Final = 0.0001
 @contextmanager
 def without_delays() -> Iterator[None]:
     """Run the block without garbage collection, and with a short switch interval, to be hardly delayed by indexing."""
-    interval, is_collecting = sys.getswitchinterval(), gc.isenabled()
+    interval = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    gc.disable()
     try:
-        yield
+        with without_collection():
+            yield
     finally:
-        if is_collecting:
-            gc.enable()
         sys.setswitchinterval(interval)
 
 

@@ -2,18 +2,28 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final
 
 from zkchat.render.terminal import can_edit_text
-from zkchat.repl.terminal_modes import echo_off
+from zkchat.repl.terminal_modes import echo_off, has_typed
+
+_ERASE_LINE: Final = b"\r\x1b[K"
+"""For what the terminal showed of keys before it was told not to; it comes again in the prompt."""
 
 
-def keep_early_keys(arguments: Sequence[str], variables: Mapping[str, str]) -> AbstractContextManager[None]:
+@contextmanager
+def keep_early_keys(arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[None]:
     """Keep keys for the prompt, where these arguments start a chat that has one. To be called before slow imports."""
-    if sys.stdin and os.isatty(0) and os.isatty(1) and starts_prompt(arguments, variables):
-        return echo_off(sys.stdin)
-    return nullcontext()
+    if not (sys.stdin and os.isatty(0) and os.isatty(1) and starts_prompt(arguments, variables)):
+        yield
+        return
+    with echo_off(sys.stdin):
+        if has_typed(sys.stdin):
+            with suppress(OSError):
+                os.write(1, _ERASE_LINE)
+        yield
 
 
 def starts_prompt(arguments: Sequence[str], variables: Mapping[str, str]) -> bool:

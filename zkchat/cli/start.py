@@ -9,7 +9,9 @@ from zkchat.cli.vault_consent import confirmed_vault, is_in_vault
 HELP: Final = """\
 Usage: zkchat COMMAND [OPTIONS]
 
-Chat with your Markdown notes:
+Chat about the notes in this folder (you are asked before it is used):
+  zkchat chat
+Chat about the notes in another one:
   zkchat chat --vault ~/notes
 Ask one question:
   zkchat ask "What is compost?" --vault ~/notes

@@ -43,6 +43,16 @@ def take_typed(terminal: TextIO) -> str:
     return (text + decoder.decode(b"", final=True)).replace("\n", "\r")
 
 
+def has_typed(terminal: TextIO) -> bool:
+    """Whether keys wait to be read."""
+    keyboard = None if sys.platform == "win32" else descriptor(terminal)
+    if keyboard is None:
+        return False
+    from select import select
+
+    return bool(select([keyboard], [], [], 0)[0])
+
+
 @contextmanager
 def _line_mode(terminal: TextIO, *, enabled: bool) -> Iterator[None]:
     """Switch echo and line mode on or off. Windows never echoes keys that nobody reads."""

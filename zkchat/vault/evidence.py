@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 
 from zkchat.errors import VaultError
@@ -59,7 +60,6 @@ _MAX_OPENING_CHARACTERS = 20_000
 _MAX_NEAREST = 3
 _MAX_COMPARED = 30
 """Passages that are compared by meaning."""
-_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +352,7 @@ def _quoted(library: Library, candidate: _Candidate) -> Evidence:
 
 
 def _max_characters(text: str) -> int:
-    wide = len(_WIDE.findall(text))
+    wide = len(_wide_letter().findall(text))
     return round(_MAX_EXCERPT_COLUMNS * len(text) / (len(text) + wide))
 
 
@@ -371,3 +371,9 @@ def _lines(library: Library, ranked: RankedBlock) -> LineRange:
         return LineRange(first=passage.first_line, last=passage.last_line)
     first = passage.first_line + whole.count("\n", 0, place)
     return LineRange(first=first, last=first + wanted.count("\n"))
+
+
+@cache
+def _wide_letter() -> re.Pattern[str]:
+    """A letter that is as wide as two others. Compiled when first needed: its ranges are large."""
+    return re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]")

@@ -7,6 +7,7 @@ sentence before it. Whatever the text holds, the time is proportional to its len
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple
 
 from zkchat.vault.notes import runs
@@ -47,7 +48,6 @@ _ANSWER_LABEL = re.compile(
     ),
     re.IGNORECASE,
 )
-_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 _LINK = re.compile(
     r"!?\[\[[^\[\]\n]{0,1000}\]\]|!?\[[^\[\]\n]{0,1000}\]\([^()\n]{0,2000}\)|(?m:^)\s*\[\^?[^\]\n]{0,100}\]:|"
     r"<[^<>\n]{1,1000}>|\b(?:https?|mailto|file):\S+|(?<!\S)#[^\s#]+"
@@ -153,7 +153,7 @@ def _introduces(text: LinedText, run: Run, following: Sequence[Run]) -> bool:
     if runs.ends_in_colon(said) or (run.is_one_line and _BOLD_LINE.fullmatch(said)):
         return True
     room = {"list": _MAX_LIST_LEAD * run.is_one_line, "code": _MAX_CODE_LEAD}.get(main.kind, 0)
-    is_short = len(following) == 1 and len(said) <= room and len(said) + len(_WIDE.findall(said)) <= room
+    is_short = len(following) == 1 and len(said) <= room and len(said) + len(_wide_letter().findall(said)) <= room
     return is_short and _WORD.search(_LINK.sub("", said)) is not None  # a picture introduces nothing
 
 
@@ -332,6 +332,12 @@ def _is_pointer(said: str, group: Sequence[Run], units: Sequence[Sentence]) -> b
     if len(said) > _MAX_POINTER or len(rest) - said.count("\n") > _MAX_BESIDE_LINKS:
         return False
     rest, phrases = _SEE_ALSO.subn(" ", rest)
-    words = len(_WORD.findall(rest)) + len(_WIDE.findall(rest)) // 2
+    words = len(_WORD.findall(rest)) + len(_wide_letter().findall(rest)) // 2
     is_named = len(group) > 1 or main.stands_alone
     return words == 0 if is_named and not phrases else bool(links or not words) and words < _MIN_WORDS
+
+
+@cache
+def _wide_letter() -> re.Pattern[str]:
+    """A letter that is as wide as two others. Compiled when first needed: its ranges are large."""
+    return re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")

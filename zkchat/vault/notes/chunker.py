@@ -5,6 +5,7 @@ import unicodedata
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
+from functools import cache
 
 from zkchat.model.note import Note, Section
 from zkchat.vault.notes.markdown import Lines, Span, with_line_feeds
@@ -15,7 +16,6 @@ MAX_TOKENS = 400
 _CJK_WEIGHT = 4
 """How many other characters a CJK one counts as."""
 _BUDGET = _CJK_WEIGHT * MAX_TOKENS
-_CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
@@ -80,7 +80,7 @@ def _reach(flat: str, start: int, end: int) -> int:
     reach, budget = 0, _BUDGET
     while budget and reach < len(window):
         step = window[reach : reach + max(1, budget // _CJK_WEIGHT)]
-        weight = len(step) + (_CJK_WEIGHT - 1) * len(_CJK.findall(step))
+        weight = len(step) + (_CJK_WEIGHT - 1) * len(_cjk_letter().findall(step))
         if weight > budget:  # one character, and a heavy one
             break
         reach, budget = reach + len(step), budget - weight
@@ -130,3 +130,9 @@ def _without_comments(text: str, start: int, end: int, comments: tuple[Span, ...
         index += 1
     pieces.append(text[position:end])
     return "".join(pieces).strip()
+
+
+@cache
+def _cjk_letter() -> re.Pattern[str]:
+    """A CJK character. Compiled when first needed: its ranges are large."""
+    return re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")

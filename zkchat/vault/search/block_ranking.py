@@ -8,6 +8,7 @@ passage adds to that.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 
 from zkchat.model.note import Passage
 from zkchat.vault.notes.blocks import Block, blocks
@@ -45,8 +46,6 @@ LONE_LETTER_WEIGHT = 0.5
 
 _PAIR, _SYLLABLE = 2, 4
 """Letters that make a group: of Chinese, Japanese and Korean, and of Thai and its relatives."""
-_UNSPACED_RUN = re.compile(f"[{UNSPACED_SCRIPTS}]+")
-_IDEOGRAPHIC = re.compile("[\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]")
 _KANA = re.compile("[\u3041-\u309f]")
 """The Japanese letters in which particles and endings are written."""
 _MIN_PREFIX_LETTERS = 4
@@ -120,14 +119,14 @@ class WeightedQuestion:
 
 
 def _units(topic: str) -> Iterator[_Unit]:
-    for run in _UNSPACED_RUN.findall(topic):
-        size = _PAIR if _IDEOGRAPHIC.match(run) else _SYLLABLE
+    for run in _unspaced_run().findall(topic):
+        size = _PAIR if _ideographic().match(run) else _SYLLABLE
         for place, letter in enumerate(run):
             around = run[max(0, place - size + 1) : place + size]
             groups = tuple(around[at : at + size] for at in range(max(1, len(around) - size + 1)))
             if not _KANA.match(letter) or len(run) == 1:
                 yield _Unit(letter, groups)
-    yield from map(_Unit, query_terms(_UNSPACED_RUN.sub(" ", topic)))
+    yield from map(_Unit, query_terms(_unspaced_run().sub(" ", topic)))
 
 
 def _worth(unit: _Unit, present: Set[str], text: str) -> float:
@@ -136,7 +135,7 @@ def _worth(unit: _Unit, present: Set[str], text: str) -> float:
     if unit.groups:
         if any(group in text for group in unit.groups):
             return 1.0
-        return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
+        return LONE_LETTER_WEIGHT if unit.term in present and _ideographic().match(unit.term) else 0.0
     return PREFIX_WEIGHT if any(are_related(unit.term, other) for other in present) else 0.0
 
 
@@ -248,3 +247,15 @@ def _best_of(held: Sequence[Held]) -> Held:
         for term, worth in each.items():
             best[term] = max(worth, best.get(term, 0.0))
     return best
+
+
+@cache
+def _unspaced_run() -> re.Pattern[str]:
+    """Letters of a language without spaces. Compiled when first needed: its ranges are large."""
+    return re.compile(f"[{UNSPACED_SCRIPTS}]+")
+
+
+@cache
+def _ideographic() -> re.Pattern[str]:
+    """A letter of Chinese, Japanese or Korean. Compiled when first needed: its ranges are large."""
+    return re.compile("[\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]")

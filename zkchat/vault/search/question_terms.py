@@ -29,7 +29,6 @@ from zkchat.vault.search.terms import (
     words,
 )
 
-_WORD = re.compile(rf"(?:(?![{UNSPACED_SCRIPTS}])[\w\u0900-\u0dff])+|[{UNSPACED_SCRIPTS}]+")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _PARTICLES: Final = frozenset("和与跟的了是在有我你吗呢及の和がはをにでともへやか")
 """Letters that say nothing where they stand alone."""
@@ -47,7 +46,7 @@ _MIN_HITS: Final = 2
 def topic_of(question: str) -> str:
     """The question without the words that only ask, in the order they were written; empty where it says no topic."""
     text = _unspaced_asking().sub(" ", question[:MAX_QUERY_CHARACTERS])
-    found = _WORD.findall(text)
+    found = _word().findall(text)
     keys = [words(word) for word in found]
     asking = asking_words([key for listed in keys for key in listed])
     telling = []
@@ -118,7 +117,7 @@ def _telling_terms(text: str) -> frozenset[str]:
 
 def _spelled(text: str) -> str:
     """The words of a text between single spaces, however they are accented and punctuated."""
-    found = _WORD.findall(text)
+    found = _word().findall(text)
     return " ".join(word if _UNSPACED.match(word) else " ".join(words(word)) for word in found)
 
 
@@ -184,3 +183,9 @@ def _small_talk() -> frozenset[str]:
 @cache
 def _stop_words() -> frozenset[str]:
     return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """A word, or letters of a language without spaces. Compiled when first needed: its ranges are large."""
+    return re.compile(rf"(?:(?![{UNSPACED_SCRIPTS}])[\w\u0900-\u0dff])+|[{UNSPACED_SCRIPTS}]+")

@@ -29,7 +29,6 @@ UNSPACED_SCRIPTS = (
 """As a part of a regular expression: the letters of languages that put no spaces between words."""
 _WORD = re.compile(rf"[\w\u0900-\u0dff{UNSPACED_SCRIPTS}]+")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
-_RUN = re.compile(f"[{UNSPACED_SCRIPTS}]+|[^{UNSPACED_SCRIPTS}]+")
 _POINTS = re.compile("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 """Hebrew and Arabic vowel points, which are rarely written, and the dot that lower-casing a Turkish İ leaves over."""
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
@@ -67,7 +66,7 @@ def words(text: str) -> list[str]:
     found = _WORD.findall(lowered)
     if not _UNSPACED.search(lowered):
         return found
-    return [word for each in found for run in _RUN.findall(each) for word in _letters_and_pairs(run)]
+    return [word for each in found for run in _script_run().findall(each) for word in _letters_and_pairs(run)]
 
 
 END = b"\xff"
@@ -117,7 +116,7 @@ def query_words(question: str) -> list[str]:
     if question.isascii():
         return _content(words(question))
     content = _content(_WORD.findall(_lowered(question)))
-    return [word for each in content for run in _RUN.findall(each) for word in _pairs(run)]
+    return [word for each in content for run in _script_run().findall(each) for word in _pairs(run)]
 
 
 def are_all_queried(words: Sequence[str]) -> bool:
@@ -151,7 +150,8 @@ def idf(documents: int, containing: int) -> float:
 
 def count_words(text: str) -> int:
     """The words of a text as a reader would count them: where there are no spaces, two letters are about one."""
-    runs = [run for word in _WORD.findall(text) for run in _RUN.findall(word)]
+    runs_of = _script_run().findall
+    runs = [run for word in _WORD.findall(text) for run in runs_of(word)]
     return sum((len(run) + 1) // 2 if _UNSPACED.match(run) else 1 for run in runs)
 
 
@@ -161,7 +161,7 @@ def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
         if match[0].isascii():
             yield *match.span(), stem(match[0].lower())
             continue
-        for run in _RUN.finditer(text, *match.span()):
+        for run in _script_run().finditer(text, *match.span()):
             word = run.group()
             if _UNSPACED.match(word):
                 for place, letter in enumerate(word, start=run.start()):
@@ -224,3 +224,9 @@ def _stemmer(language: str) -> "Stemmer.Stemmer":
     import Stemmer
 
     return Stemmer.Stemmer(language, 0)  # which need not remember: we do
+
+
+@cache
+def _script_run() -> re.Pattern[str]:
+    """Letters of a language without spaces, or of others. Compiled when first needed: its ranges are large."""
+    return re.compile(f"[{UNSPACED_SCRIPTS}]+|[^{UNSPACED_SCRIPTS}]+")
