@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from zkchat.errors import ExitCode
+
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
 
@@ -76,6 +78,12 @@ class DescribedGroup(TyperGroup):
 
     def collect_usage_pieces(self, ctx: "Context") -> list[str]:
         return [*_usage_pieces(self, ctx), self.subcommand_metavar]
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            typer.echo(self.get_help(ctx), err=True)
+            raise typer.Exit(ExitCode.USAGE)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         _write(describe(self, ctx), ctx, formatter)

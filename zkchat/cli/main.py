@@ -156,7 +156,8 @@ def _check_output(io: CommandIO, code: int) -> int:
 
 
 def _usage_message(error: typer.TyperException) -> str:
-    sentence = error.format_message().rstrip(".")
+    # What converts the values speaks to programmers.
+    sentence = error.format_message().replace("Value error, ", "").replace("Input should be", "it must be").rstrip(".")
     return sentence if sentence.endswith("?") else f"{sentence}."
 
 

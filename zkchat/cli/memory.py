@@ -220,7 +220,8 @@ def _read_import(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, 
     try:
         text = file.read_text("utf-8")
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.", hint="A file of the vault is written @path.") from error
+        reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{path} cannot be read: {reason}.", hint="A file of the vault is written @path.") from error
     inside = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
     return text, classes.of_text(text, inside)
 

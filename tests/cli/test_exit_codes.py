@@ -1,0 +1,70 @@
+"""The exit codes of docs/exit-codes.md, command by command."""
+
+import pytest
+
+from tests.support.world import World
+from zkchat.errors import ExitCode
+
+TABLE: dict[ExitCode, list[str]] = {
+    ExitCode.OK: [
+        "--version", "--help", "help", "help exit-codes", "help ask", "completion bash",
+        "search sleep", "search zebra", "links Sleep", "backlinks Sleep",
+        "resolve [[Sleep]]", "show Sleep", "recent", "tags",
+        "vault status", "vault mentions Sleep", "index",
+        "sessions list", "sessions search zebra", "memory search zebra",
+        "context stats", "config get context.max_tokens", "agent show writer", "models", "doctor", "trust",
+    ],
+    ExitCode.USAGE: [
+        "nonsense", "ask", "ask x --nonsense", "search",
+        "search x --limit 0", "links", "refs", "resolve", "resolve [[]]",
+        "vault", "sessions", "config", "help nonsense", "completion", "completion tcsh", "@nobody x", "agent new a/b",
+        "memory show nothing", "memory import nothing.md", "context import nothing.json", "context show --message 99",
+        "models pull nothing", "chat --new --continue",
+    ],
+    ExitCode.CONFIG: [
+        "config get nothing", "config set nothing 1", "config set context.max_tokens many", "config unset nothing",
+        "ask x --model nothing", "ask x --model nothing:x",
+        "ask x --agent nobody", "agent show nobody", "rules show nothing",
+    ],
+    ExitCode.VAULT: [
+        "search x --vault nowhere", "links Nothing", "backlinks Nothing", "refs Nothing", "show Nothing", "daily",
+        "vault mentions Nothing", "vault neighbours Nothing", "resolve [[Nothing]]", "resolve [[Sleep#Nothing]]",
+        "resolve [[Sleep]] --from Nothing",
+    ],
+    ExitCode.SESSION: [
+        "ask x --session nothing", "sessions show nothing", "sessions rename nothing x", "sessions pin nothing 1",
+        "sessions delete nothing --yes", "context stats nothing", "context export nothing", "context compact nothing",
+    ],
+    ExitCode.MODEL: ["ask x --model ollama:x", "ask x --model openai:x", "doctor --model ollama:x"],
+    ExitCode.NO_ANSWER: ["ask zebra? --model quote"],
+}  # fmt: skip
+
+SHOWN_ELSEWHERE = {
+    ExitCode.BUG: "tests/cli/test_main.py",
+    ExitCode.STORAGE: "below",
+    ExitCode.OUTPUT: "tests/faults/test_standard_streams.py",
+    ExitCode.HUNG_UP: "tests/terminal/test_signals.py",
+    ExitCode.INTERRUPTED: "tests/terminal/test_signals.py",
+    ExitCode.TERMINATED: "tests/terminal/test_signals.py",
+}
+
+
+@pytest.mark.parametrize("code", TABLE, ids=lambda code: code.name)
+def test_commands_end_with_the_code_that_the_page_promises(world: World, code: ExitCode) -> None:
+    world.note("Sleep.md", "# Sleep\n\nSeven hours are enough.\n")
+    assert world.run("ask", "How long?", "--model", world.script([{"text": "Seven."}])).code == ExitCode.OK
+    results = {line: world.run(*line.split(), stdin="") for line in TABLE[code]}
+    assert {line: result.code for line, result in results.items()} == dict.fromkeys(TABLE[code], code)
+    for line, result in results.items():
+        assert code == ExitCode.OK or result.err or result.out, f"{line} fails without a word"
+        for word in ("Traceback", "Errno", "Value error", "Input should", "zkchat: Usage"):
+            assert word not in result.err, line
+
+
+def test_own_files_that_cannot_be_used_are_storage(world: World) -> None:
+    world.variables["XDG_DATA_HOME"] = str(world.note("Sleep.md", "# Sleep\n"))  # a file where a folder should be
+    assert world.run("ask", "x", "--model", "quote").code == ExitCode.STORAGE
+
+
+def test_every_code_has_its_row() -> None:
+    assert {*TABLE} | {*SHOWN_ELSEWHERE} == {*ExitCode}
