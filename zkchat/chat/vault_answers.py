@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from zkchat.chat.question import Question
+from zkchat.chat.references import VIA_WITHHELD
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import DocumentReference, VaultListing
 from zkchat.model.note import Ambiguous, Link, Resolved
@@ -32,7 +33,8 @@ def answer_about_vault(
         query = parse_question(_marked(question), targets, names)
         if query is None:
             return None
-        path = query.note if query.note in targets else names.path_of(query.note or "")
+        is_missing = any(each.status == "missing" for each in references)
+        path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
         answer = answer_query(library, query, path or "", now.astimezone())
         text = _text(library, answer)
         return VaultListing(text=text, references=tuple(_references(library, answer, text)))
@@ -58,9 +60,13 @@ class _LibraryNames:
 
 
 def _target(link: Link, references: Iterable[DocumentReference]) -> str:
-    """The note or folder that a link of the question leads to; empty for a place in a note, and where there is none."""
+    """The note or folder that a link of the question leads to, or the name of one that is not there.
+
+    Empty for a place in a note, and for a note that is kept back."""
     found = next((each for each in references if each.wikilink == link.text), None)
-    return found.relative_path or "" if found and not link.anchor else ""
+    if not found or link.anchor or found.via == VIA_WITHHELD:
+        return ""
+    return found.relative_path or link.target
 
 
 def _marked(question: Question) -> str:

@@ -115,9 +115,9 @@ def neighbours(library: Library, path: str, *, steps: int = 1) -> dict[str, int]
 
 
 def orphans(library: Library) -> list[str]:
-    """The notes without links to or from other notes."""
+    """The notes without links to or from other notes. Templates are none: they are linked by what is made of them."""
     connected = {note for edge in library.edges() for note in edge}
-    return [note.path for note in library.notes() if note.path not in connected]
+    return library.without_templates(note.path for note in library.notes() if note.path not in connected)
 
 
 def doubts(library: Library) -> Doubts:

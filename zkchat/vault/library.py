@@ -36,10 +36,17 @@ class Library:
     What it may not know is filtered by the ports, so that no method has to think of it.
     """
 
-    def __init__(self, ports: VaultPorts, maintenance: IndexMaintenance, local_only: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        ports: VaultPorts,
+        maintenance: IndexMaintenance,
+        local_only: Sequence[str] = (),
+        templates: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self._ports = ports
         self._maintenance = maintenance
         self._local_only = local_only
+        self._templates = templates
         self._known_folders: tuple[int, Folders] | None = None
         """By the generation of the index."""
 
@@ -72,7 +79,7 @@ class Library:
             vectors=vectors,
             search=Search(index, vectors),
         )
-        return Library(ports, IndexMaintenance(index, indexer, vectors, clock), local_only)
+        return Library(ports, IndexMaintenance(index, indexer, vectors, clock), local_only, templates)
 
     def guarded_for(self, model: LocatedModel) -> "GuardedLibrary":
         """The library as a model gets it: without the notes that it may not see."""
@@ -184,6 +191,11 @@ class Library:
     def notes(self) -> list[CatalogRow]:
         """Every note with its names, by path."""
         return sorted((row for row in self.files() if is_note(row.path)), key=lambda row: row.path)
+
+    def without_templates(self, paths: Iterable[str]) -> list[str]:
+        """Those of the notes that lie in no folder of templates."""
+        folders = tuple(self._templates())
+        return [path for path in paths if not path.startswith(folders)]
 
     def title(self, path: str) -> str:
         return self.names(path)[0]
@@ -307,7 +319,7 @@ class GuardedLibrary(Library):
     def __init__(self, whole: Library, model: LocatedModel) -> None:
         ports = whole._ports
         self._guard = PrivacyGuard(ports.files, ports.notes, whole._local_only, model)
-        super().__init__(guarded(ports, self._guard), whole._maintenance)
+        super().__init__(guarded(ports, self._guard), whole._maintenance, templates=whole._templates)
         self._whole = whole
 
     @property

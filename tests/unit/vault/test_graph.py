@@ -134,6 +134,12 @@ def test_the_links_of_a_template_are_in_no_doubt(tmp_path: Path) -> None:
         assert texts(graph.doubts(library).broken) == ["[[Gone]]"]
 
 
+def test_a_template_is_no_orphan(tmp_path: Path) -> None:
+    notes = {"Shapes/Day.md": "", "Alone.md": "", ".obsidian/templates.json": '{"folder": "Shapes"}'}
+    with library_of(tmp_path, notes) as library:
+        assert graph.orphans(library) == ["Alone.md"]
+
+
 def test_notes_of_the_same_name_are_found_whatever_their_case_and_normal_form(tmp_path: Path) -> None:
     notes = {"a/Café.md": "1", f"b/{unicodedata.normalize('NFD', 'CAFÉ')}.md": "2", "Other.md": "3", "c/Café.txt": "4"}
     with library_of(tmp_path, notes) as library:

@@ -13,6 +13,7 @@ from zkchat.vault import graph
 from zkchat.vault.catalog.query import CatalogQuery, QueryKind
 from zkchat.vault.catalog.view import CatalogView, ranked
 from zkchat.vault.library import Library
+from zkchat.vault.notes.wikilink import name_key
 
 MAX_LISTED: Final = 15
 """Rows of an answer, unless the question asks for another number."""
@@ -153,7 +154,8 @@ def _list_orphans(asked: _Asked) -> CatalogAnswer:
 
 def _list_untagged(asked: _Asked) -> CatalogAnswer:
     tagged = {path for paths in asked.view.tags.values() for path in paths}
-    return _with_nothing(asked, [path for path in asked.notes if path not in tagged], "tag")
+    untagged = asked.view.library.without_templates(path for path in asked.notes if path not in tagged)
+    return _with_nothing(asked, untagged, "tag")
 
 
 def _with_nothing(asked: _Asked, paths: Sequence[str], what: str) -> CatalogAnswer:
@@ -163,16 +165,35 @@ def _with_nothing(asked: _Asked, paths: Sequence[str], what: str) -> CatalogAnsw
 
 
 def _list_backlinks(asked: _Asked) -> CatalogAnswer:
+    if not asked.path:
+        return _list_links_to_nothing(asked)
     links = asked.view.library.links_to(asked.path)
     sources = Counter(link.source for link in links if link.source != asked.path)
     named = asked.view.link(asked.path) or file_title(asked.path)
     if not sources:
         return CatalogAnswer(heading=f"No note links to {named}.")
-    heading = f"{counted(len(sources), 'note')} link{'s' * (len(sources) == 1)} to {named}"
+    heading = f"{_links(len(sources))} to {named}"
     return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
 
 
+def _list_links_to_nothing(asked: _Asked) -> CatalogAnswer:
+    """The notes that link to one that is not there."""
+    name = asked.query.note or ""
+    broken = graph.doubts(asked.view.library).broken
+    sources = Counter(each.source or "" for each in broken if name_key(each.link.target) == name_key(name))
+    if not sources:
+        return CatalogAnswer(heading=f"There is no note “{name}”, and no note links to one of that name.")
+    heading = f"There is no note “{name}”, but {_links(len(sources))} to one of that name"
+    return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
+
+
+def _links(number: int) -> str:
+    return f"{counted(number, 'note')} link{'s' * (number == 1)}"
+
+
 def _list_links(asked: _Asked) -> CatalogAnswer:
+    if not asked.path:
+        return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
     found = graph.links(asked.view.library, asked.path)
     inner = [each.found.path for each in found if isinstance(each.found, Resolved | Ambiguous)]
     targets = Counter(path for path in inner if path != asked.path)
