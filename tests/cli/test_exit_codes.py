@@ -63,7 +63,7 @@ def test_commands_end_with_the_code_that_the_page_promises(world: World, code: E
 
 def test_own_files_that_cannot_be_used_are_storage(world: World) -> None:
     world.variables["XDG_DATA_HOME"] = str(world.note("Sleep.md", "# Sleep\n"))  # a file where a folder should be
-    assert world.run("ask", "x", "--model", "quote").code == ExitCode.STORAGE
+    assert world.run("ask", "x", "--model", "quote", "--vault", ".").code == ExitCode.STORAGE
 
 
 def test_every_code_has_its_row() -> None:
