@@ -27,8 +27,9 @@ from zkchat.model.session import (
 from zkchat.render.console import Matches
 from zkchat.render.numbered_rows import NumberedRow, plain_rows
 from zkchat.repl.command_context import CommandContext
+from zkchat.repl.note_pages import Position
 from zkchat.repl.pick_list import PickRow
-from zkchat.repl.vault_browser import Position, VaultBrowser
+from zkchat.repl.vault_browser import VaultBrowser
 from zkchat.vault.daily_notes import DailyNoteSettings
 from zkchat.vault.library import Library
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from zkchat.ports import SessionStore
     from zkchat.render.console import Matches
     from zkchat.render.numbered_rows import NumberedRow
+    from zkchat.repl.note_pages import Position
     from zkchat.repl.pick_list import PickRow
-    from zkchat.repl.vault_browser import Position, VaultBrowser
+    from zkchat.repl.vault_browser import VaultBrowser
 
 
 class CommandConversation(Protocol):

@@ -3,20 +3,20 @@
 import base64
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from zkchat.model.message import ContextUsage, DocumentReference
 from zkchat.render.context_bar import context_line
 from zkchat.render.references import reference_lines
 from zkchat.render.sanitize import never_fail_to_encode, sanitize_line, sanitize_text
-from zkchat.repl.vault_browser import Position
+from zkchat.repl.note_pages import NotePages, Position
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from zkchat.render.console import Matches
     from zkchat.render.links import ClickableLinks
-    from zkchat.render.live import Row
     from zkchat.render.numbered_rows import NumberedRow
     from zkchat.repl.pick_list import PickRow
 
@@ -188,29 +188,17 @@ class DrawnSurface(_Surface):
     def print_note(
         self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
     ) -> Position:
-        rows = self._note_rows(text, source)
-        size = max(_MIN_PAGE_ROWS, self._console.height - _ROWS_BESIDE_PAGE)
-        if after:
-            first = after.row_of(len(rows))
-        else:
-            first = self._row_of_line(text, first_line, source, rows) if len(rows) > size else 0
-            first = min(first, max(0, len(rows) - size))
-        end = len(rows) if whole else min(len(rows), first + size)
-        for row in rows[first:end]:
-            self._console.file.write(f"{row.text}\n")
-        self._console.file.flush()
-        return Position(row=end, rows=len(rows), first=first)
-
-    def _row_of_line(self, text: str, line: int, source: str, rows: "Sequence[Row]") -> int:
-        """The row at which a line is drawn, by what is drawn of the lines above it."""
-        above = "".join(text.splitlines(keepends=True)[: line - 1])
-        row = len(self._note_rows(above, source)) if above.strip() else 0
-        return row + 1 if row < len(rows) and not rows[row].cells else row
-
-    def _note_rows(self, text: str, source: str) -> "list[Row]":
         from zkchat.render.markdown.notes import note_rows
 
-        return note_rows(self._console, text, source=source, links=self._links)
+        draw = partial(note_rows, self._console, source=source, links=self._links)
+        pages = NotePages(text, draw, max(_MIN_PAGE_ROWS, self._console.height - _ROWS_BESIDE_PAGE))
+        if after is None:
+            rows, position = pages.page_at(first_line)
+        else:
+            rows, position = pages.rest_after(after) if whole else pages.page_after(after)
+        self._console.file.write("".join(f"{row.text}\n" for row in rows))
+        self._console.file.flush()
+        return position
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
         from zkchat.render.references import references_panel

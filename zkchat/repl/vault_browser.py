@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
+from zkchat.repl.note_pages import Position
+
 if TYPE_CHECKING:
     from zkchat.model.choices import OpenWith
     from zkchat.vault.daily_notes import DailyNoteSettings
@@ -31,22 +33,6 @@ class Place:
     def location(self) -> str:
         """Path and line, as editors take them."""
         return f"{self.path}:{self.line}" if self.line else f"{self.path}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
-    """How far a note has been shown."""
-
-    row: int
-    """The first row that was not shown."""
-    rows: int
-    """All rows of the note, as it was drawn."""
-    first: int = 0
-    """The first row that was shown."""
-
-    def row_of(self, rows: int) -> int:
-        """The same position where the note is drawn in so many rows, as on a screen of another width."""
-        return self.row if rows == self.rows else round(self.row * rows / max(1, self.rows))
 
 
 class VaultView:

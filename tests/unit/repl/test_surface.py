@@ -13,9 +13,9 @@ from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_t
 from zkchat.model.message import DocumentReference
 from zkchat.render.links import NoLinks
 from zkchat.render.numbered_rows import NumberedRow
+from zkchat.repl.note_pages import Position
 from zkchat.repl.pick_list import PickRow
 from zkchat.repl.surface import DrawnSurface, PlainSurface
-from zkchat.repl.vault_browser import Position
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31mc\r\u202ed [/x] [link=http://x]y"
 REFERENCES = [DocumentReference(wikilink=f"[[Note {number}]]", relative_path=f"{number}.md") for number in range(12)]

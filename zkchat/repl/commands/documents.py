@@ -8,7 +8,8 @@ from zkchat.model.note import may_hold_text
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 from zkchat.repl.commands.arguments import last_answer_id
 from zkchat.repl.commands.places import complete_place, find_file
-from zkchat.repl.vault_browser import Place, Position
+from zkchat.repl.note_pages import Position
+from zkchat.repl.vault_browser import Place
 from zkchat.vault.daily_notes import find_daily_note
 from zkchat.vault.reading import read_note
 
@@ -38,7 +39,7 @@ def _show_place(context: CommandContext, place: Place, path: str) -> Outcome:
     context.surface.print_heading(" › ".join(note.names), " · ".join(filter(None, (place.location, tags))))
     first_line = 1 if place.anchor else place.line or 1
     position = context.surface.print_note(note.body, source=path, first_line=first_line)
-    if position.first:
+    if position.first or position.part:
         context.surface.print_dimmed(f"It begins further up: /show {path}")
     return _end_page(context, place, path, position)
 
@@ -49,7 +50,7 @@ def _show_on(context: CommandContext, *, whole: bool) -> Outcome:
     if reading is None:
         raise UsageError("No note is being read.", hint="/show [[Note]], a path, or a number.")
     place, path, position = reading
-    if position.row >= position.rows:
+    if position.is_end:
         raise UsageError(f"{path} was shown to its end.", hint=f"/show {path} shows it again.")
     note = read_note(context.browser.library, path, place.anchor)
     shown = context.surface.print_note(note.body, source=path, after=position, whole=whole)
@@ -58,15 +59,14 @@ def _show_on(context: CommandContext, *, whole: bool) -> Outcome:
 
 def _end_page(context: CommandContext, place: Place, path: str, position: Position) -> Outcome:
     context.browser.view.show_note(last_answer_id(context), place, path, position)
-    if position.row < position.rows:
-        share = round(100 * position.row / position.rows)
-        context.surface.print_dimmed(f"{share} % · /show more goes on, /show all shows the rest.")
+    if not position.is_end:
+        context.surface.print_dimmed(f"{position.percent} % · /show more goes on, /show all shows the rest.")
     return NOTHING
 
 
 def complete_show(context: CommandContext, text: str) -> list[str]:
     reading = context.browser.view.reading
-    words = [MORE, ALL] if reading and reading[2].row < reading[2].rows else []
+    words = [MORE, ALL] if reading and not reading[2].is_end else []
     return [*complete_place(context, text), *(word for word in words if word.startswith(text))]
 
 

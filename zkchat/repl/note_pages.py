@@ -1,0 +1,121 @@
+"""A note in pages: the rows of each, how far it was shown, and the parts in which a very long one is drawn."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from zkchat.render.live import Row
+
+MAX_PART_CHARACTERS: Final = 40_000
+"""Of a part of a note that is drawn at once, in a fraction of a second; a part ends at the next blank line."""
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+
+class Part(NamedTuple):
+    text: str
+    first_line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """How far a note has been shown."""
+
+    row: int
+    """The first row of the part that was not shown."""
+    rows: int
+    """All rows of the part, as it was drawn."""
+    first: int = 0
+    """The first row that was shown."""
+    part: int = 0
+    parts: int = 1
+
+    @property
+    def is_end(self) -> bool:
+        return self.row >= self.rows and self.part == self.parts - 1
+
+    @property
+    def percent(self) -> int:
+        return round(100 * (self.part + self.row / max(1, self.rows)) / self.parts)
+
+    def row_of(self, rows: int) -> int:
+        """The same position where the part is drawn in so many rows, as on a screen of another width."""
+        return self.row if rows == self.rows else round(self.row * rows / max(1, self.rows))
+
+
+class NotePages:
+    """The pages of one note. Each part is drawn only when a page of it is shown."""
+
+    def __init__(self, text: str, draw: "Callable[[str], list[Row]]", size: int) -> None:
+        """`draw` draws Markdown; a page has `size` rows at most."""
+        self._parts = split_parts(text)
+        self._draw = draw
+        self._size = size
+        self._drawn: tuple[int, list[Row]] | None = None
+        """The part drawn last."""
+
+    def page_at(self, line: int) -> "tuple[list[Row], Position]":
+        """The page that begins at a line, or earlier where less than a page would be left of the part."""
+        at = max(index for index, part in enumerate(self._parts) if part.first_line <= max(1, line))
+        rows = self._rows(at)
+        most = len(rows) - self._size
+        first = min(most, self._row_of(line, self._parts[at], rows)) if most > 0 else 0
+        return self._page(at, rows, first)
+
+    def page_after(self, position: Position) -> "tuple[list[Row], Position]":
+        """The page after one that was shown."""
+        is_over = position.row >= position.rows
+        at = min(position.part + is_over, len(self._parts) - 1)
+        rows = self._rows(at)
+        return self._page(at, rows, 0 if is_over else position.row_of(len(rows)))
+
+    def rest_after(self, position: Position) -> "tuple[list[Row], Position]":
+        """All that follows a page that was shown."""
+        shown: list[Row] = []
+        while not position.is_end:
+            rows, position = self.page_after(position)
+            shown += rows
+        return shown, position
+
+    def _rows(self, at: int) -> "list[Row]":
+        if self._drawn is None or self._drawn[0] != at:
+            self._drawn = at, self._draw(self._parts[at].text)
+        return self._drawn[1]
+
+    def _page(self, at: int, rows: "list[Row]", first: int) -> "tuple[list[Row], Position]":
+        end = min(len(rows), first + self._size)
+        position = Position(row=end, rows=len(rows), first=first, part=at, parts=len(self._parts))
+        return rows[first:end], position
+
+    def _row_of(self, line: int, part: Part, rows: "list[Row]") -> int:
+        """The row at which a line is drawn, by what is drawn of the lines above it."""
+        above = "".join(part.text.splitlines(keepends=True)[: line - part.first_line])
+        row = len(self._draw(above)) if above.strip() else 0
+        return row + 1 if row < len(rows) and not rows[row].cells else row
+
+
+def split_parts(text: str) -> list[Part]:
+    """Split a very long text at blank lines outside code; most texts are one part."""
+    parts: list[Part] = []
+    lines: list[str] = []
+    size, first, fence = 0, 1, ""
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        lines.append(line)
+        size += len(line)
+        fence = _fence_after(fence, line)
+        if size >= MAX_PART_CHARACTERS and not (fence or line.strip()):
+            parts.append(Part("".join(lines), first))
+            lines, size, first = [], 0, number + 1
+    return [*parts, Part("".join(lines), first)] if lines or not parts else parts
+
+
+def _fence_after(fence: str, line: str) -> str:
+    """The mark of the code block that is open after a line; empty where none is."""
+    match = _FENCE.match(line)
+    if not match:
+        return fence
+    if not fence:
+        return match[1]
+    is_closed = match[1].startswith(fence) and not line.strip().strip(fence[0])
+    return "" if is_closed else fence
