@@ -43,11 +43,11 @@ def messages(world: World) -> list[tuple[str, str]]:
 
 
 def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: Chat, world: World) -> None:
-    chat.sendline("Tell me of [[Sleep]]")
+    chat.send("Tell me of [[Sleep]]\r")
     chat.expect("sheep 3")
     chat.sendintr()
     chat.expect("you ›")
-    chat.sendline("Are you there?")
+    chat.send("Are you there?\r")
     chat.expect("Awake again")
     chat.expect("you ›")
     chat.sendeof()
@@ -63,14 +63,14 @@ def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: Chat, world:
 
 
 def test_commands_of_the_plain_loop(chat: Chat) -> None:
-    chat.sendline("/help")
+    chat.send("/help\r")
     chat.expect("wikilinks")
-    chat.sendline("/nonsense")
+    chat.send("/nonsense\r")
     chat.expect("There is no command /nonsense")
     chat.expect("you ›")
     chat.sendintr()
     chat.expect("Ctrl-D leaves")
-    chat.sendline("/quit")
+    chat.send("/quit\r")
     chat.expect(pexpect.EOF)
 
 
@@ -80,10 +80,10 @@ def test_a_chat_is_continued(world: World) -> None:
     name = f"scripted:{world.root / 'play.json'}"
     for answer in ("one", "two"):
         child = spawn(world, "--model", name, "--continue")
-        child.sendline("Hello?")
+        child.send("Hello?\r")
         child.expect(answer)
         child.expect("you ›")
-        child.sendline("/quit")
+        child.send("/quit\r")
         child.expect(pexpect.EOF)
         child.close()
     assert len(messages(world)) == 4
