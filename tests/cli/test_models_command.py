@@ -53,7 +53,7 @@ def test_the_models_of_ollama_are_listed_and_the_first_is_in_use(alone: World, s
     server.lists["/api/tags"] = tags("tells", "thinks")
     alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
     lines = listed(alone)
-    assert lines[0] == f"In use: ollama:tells (Ollama answers at {server.address})"
+    assert lines[0] == f"In use: ollama:tells (Ollama answers at {server.address} and has thinks too)"
     assert "* ollama:tells 8,192 this machine tools" in lines
     assert "ollama:thinks 8,192 this machine tools" in lines
 

@@ -142,9 +142,9 @@ def test_the_list_of_models_says_which_run_elsewhere(user: World, server: Loopba
     user.variables |= variables_for(server)
     settings_file(user, f"{named('openai', local=False)}[openai]\nlocal = false\n")
     said = user.run("models").out
-    assert f"{server.address}/v1 (elsewhere, so local notes are withheld)" in said
-    (mine,) = (line for line in said.splitlines() if "mine = openai:m" in line)
-    assert mine.endswith("tools, elsewhere")
+    assert "Models that do not run on this machine get nothing of local notes." in said
+    (mine,) = (" ".join(line.split()) for line in said.splitlines() if "mine = openai:m" in line)
+    assert mine == "mine = openai:m 8,192 elsewhere tools"
     (record,) = user.run("models", "--json").json["named"]
     assert record["on_this_machine"] is False
 

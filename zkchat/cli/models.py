@@ -68,6 +68,8 @@ def _print(io: CommandIO, overview: "ModelOverview") -> None:
         io.out(line)
     if left_out:
         io.out(f"… and {left_out:,} more: zkchat models --json")
+    if any(row.on_this_machine is False for row in rows):
+        io.out("Models that do not run on this machine get nothing of local notes.")
     if problems := problem_lines(overview.listings):
         io.out("")
     for line in problems:

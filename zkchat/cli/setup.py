@@ -50,7 +50,7 @@ def setup(
     into your settings file. Nothing is written into the folder of your notes, and nothing at all before the last
     answer. Run it again to change them: what is set is what Enter keeps.
 
-    zkchat setup --yes --vault ~/notes --model ollama:qwen3:8b --local-only "Journal, Work"
+    zkchat setup --yes --vault ~/notes --model quote --local-only "Journal, Work"
     """
     from zkchat.compose.setup import write_setup
 

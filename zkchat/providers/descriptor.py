@@ -102,7 +102,7 @@ class Choice:
             return f"No model is set up, so zkchat quotes your notes. {self.offer}"
         return (
             f"No model is set, so zkchat uses {self.model}: {self.why}. "
-            "`zkchat models` shows what there is, `zkchat config set model NAME` chooses."
+            f"`zkchat config set model {self.model}` keeps it, `zkchat setup` chooses another."
         )
 
 

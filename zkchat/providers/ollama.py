@@ -30,6 +30,8 @@ KEY_VARIABLE: Final = "OLLAMA_API_KEY"
 SUGGESTED: Final = "qwen3:4b"
 """A model to fetch where there is none."""
 _DOMAIN: Final = "ollama.com"
+_MAX_NAMED: Final = 3
+"""Other models that are named where one was chosen."""
 _MIN_FILE_BYTES: Final = 10_000_000
 """Bytes below which an entry of the list is no file with weights, but forwarded."""
 
@@ -56,7 +58,10 @@ class OllamaDescriptor(ProviderDescriptor):
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         if not names:
             return None
-        return Choice(model=f"ollama:{names[0]}", why=f"Ollama answers at {without_password(self.address(context))}")
+        first, *others = names
+        also = f" and has {', '.join(others[:_MAX_NAMED])} too" if others else ""
+        why = f"Ollama answers at {without_password(self.address(context))}{also}"
+        return Choice(model=f"ollama:{first}", why=why)
 
     def suggestion(self, context: ProviderContext, *, answers: bool, has_models: bool) -> str:
         if has_models or not answers:

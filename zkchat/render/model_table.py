@@ -7,6 +7,7 @@ from zkchat.model.providers import ModelListing, ModelRow
 
 MAX_SHOWN: Final = 20
 """Models of one provider: some servers offer hundreds."""
+_MIN_WIDTH: Final = 20
 _HEADINGS: Final = ("model", "window", "runs on", "")
 
 
@@ -24,8 +25,15 @@ def model_lines(rows: Sequence[ModelRow], width: int | None = None) -> list[str]
     return [
         text
         for row in rows
-        for text in (f"{'*' if row.is_in_use else ' '} {_name(row)}", f"    {', '.join(model_facts(row))}")
+        for text in (f"{'*' if row.is_in_use else ' '} {_name(row)}", _indented(", ".join(model_facts(row)), width))
     ]
+
+
+def _indented(text: str, width: int) -> str:
+    from textwrap import fill
+
+    indent = " " * 4
+    return fill(text, max(width, _MIN_WIDTH), initial_indent=indent, subsequent_indent=indent, break_long_words=False)
 
 
 def model_facts(row: ModelRow) -> tuple[str, ...]:

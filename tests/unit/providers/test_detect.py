@@ -34,7 +34,8 @@ def chosen(base_url: str = "", variables: Mapping[str, str] | None = None, **off
 def test_ollama_comes_first_if_it_answers_and_has_a_model() -> None:
     choice = chosen(variables=KEY, local=["tiny"], ollama=["qwen3:8b", "gemma3:4b"])
     assert choice.model == "ollama:qwen3:8b"
-    assert OLLAMA in choice.why
+    assert choice.why == f"Ollama answers at {OLLAMA} and has gemma3:4b too"
+    assert "`zkchat config set model ollama:qwen3:8b` keeps it" in choice.sentence
 
 
 def test_an_ollama_without_models_does_not_count() -> None:

@@ -31,10 +31,16 @@ def test_on_a_narrow_screen_each_has_two_lines() -> None:
         "* ollama:qwen3:8b",
         "    40,960 tokens, this machine, tools",
         "  quick = openai:gpt-5-mini",
-        "    272,000 tokens, api.openai.com, no tools: zkchat searches for it",
+        "    272,000 tokens, api.openai.com, no tools: zkchat\n    searches for it",
         "  gone = ollama:gone",
         "    not reachable",
     ]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60])
+def test_no_line_is_wider_than_the_screen(width: int) -> None:
+    lines = "\n".join(model_lines([row for row in ROWS if not row.model], width)).splitlines()
+    assert max(map(len, lines)) <= width
 
 
 def test_many_models_of_one_provider_are_folded_but_not_the_one_in_use() -> None:
