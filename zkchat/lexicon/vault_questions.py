@@ -127,7 +127,7 @@ GERMAN: Final = {
     """,
     "oldest": "alteste|altesten|altester|am langsten nicht geandert|am langsten nicht bearbeitet",
     "longest": """
-        langste|langsten|langster|grosste|grossten|größte|größten|großte|großten|umfangreichste|umfangreichsten
+        langste|langsten|langster|grosste|grossten|großte|großten|umfangreichste|umfangreichsten
     """,
     "shortest": "kurzeste|kurzesten|kleinste|kleinsten|kurzester",
     "tag": "tag|schlagwort|hashtag",

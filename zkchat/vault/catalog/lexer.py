@@ -54,15 +54,18 @@ class Token:
 
 
 def tokens_of(text: str, language: str) -> list[Token]:
-    """All of the text but its punctuation; what is not understood next to each other is one token."""
+    """The text without its punctuation, up to what is not understood a second time: that is no question of ours.
+
+    What is not understood next to each other is one token.
+    """
     return _Lexer(text, language).run()
 
 
 @dataclass(frozen=True, slots=True)
 class _Phrases:
     meanings: Mapping[str, tuple[str, ...]]
-    lengths: Sequence[int]
-    """Of the phrases, the longest first."""
+    lengths: Mapping[str, Sequence[int]]
+    """By the first letter, those of the phrases, the longest first."""
 
 
 class _Lexer:
@@ -71,11 +74,17 @@ class _Lexer:
         self._folded = fold(text)
         self._phrases = _phrases_of(language)
         self._tokens: list[Token] = []
+        self._unknown_tokens = 0
 
     def run(self) -> list[Token]:
         at = 0
-        while at < len(self._text):
-            at = self._literal(at) or self._phrase(at) or self._unknown(at)
+        while at < len(self._text) and self._unknown_tokens < 2:
+            if self._text[at] == " ":
+                at += 1
+            elif self._is_inside_word(at):
+                at = self._unknown(at)
+            else:
+                at = self._literal(at) or self._phrase(at) or self._unknown(at)
         return self._tokens
 
     def _add(self, start: int, end: int, *meanings: str, text: str | None = None) -> int:
@@ -87,15 +96,12 @@ class _Lexer:
     def _literal(self, at: int) -> int:
         """A link, a tag, a folder, a date or a number; 0 for none of them."""
         for pattern, meaning, value_of in _LITERALS:
-            is_sign = meaning in {"link", "hashtag"}
-            if (is_sign or not self._is_inside_word(at)) and (found := pattern.match(self._text, at)):
+            if found := pattern.match(self._text, at):
                 return self._add(*found.span(), meaning, text=value_of(found))
         return 0
 
     def _phrase(self, at: int) -> int:
-        if self._is_inside_word(at):
-            return 0
-        for length in self._phrases.lengths:
+        for length in self._phrases.lengths.get(self._folded[at], ()):
             end = at + length
             meanings = self._phrases.meanings.get(self._folded[at:end])
             if meanings and end <= len(self._text) and not self._is_inside_word(end):
@@ -116,6 +122,7 @@ class _Lexer:
         if last and last.meaning == UNKNOWN and not self._text[last.end : at].strip():
             self._tokens.pop()
             return self._add(last.start, end, UNKNOWN)
+        self._unknown_tokens += 1
         return self._add(at, end, UNKNOWN)
 
     def _is_inside_word(self, at: int) -> bool:
@@ -123,16 +130,17 @@ class _Lexer:
         if not 0 < at < len(self._text):
             return False
         before, after = self._text[at - 1], self._text[at]
-        is_split = before in "'’" or _UNSPACED.match(before) or _UNSPACED.match(after)
-        return before.isalnum() and (after.isalnum() or after == "_") and not is_split
+        if not (before.isalnum() and (after.isalnum() or after == "_")):
+            return False
+        return not (_UNSPACED.match(before) or _UNSPACED.match(after))
 
 
 @cache
 def _phrases_of(language: str) -> _Phrases:
     meanings: dict[str, tuple[str, ...]] = {}
     for meaning, phrases in VAULT_WORDS[language].items():
-        for phrase in re.split(r"[|\n]", phrases):
-            if key := fold(phrase.strip()):
+        for phrase in phrases.replace("\n", "|").split("|"):
+            if key := phrase.strip():
                 meanings[key] = (*meanings.get(key, ()), meaning)
     for number, name in enumerate(WEEKDAYS.get(language, "").split()):
         meanings.setdefault(fold(name), (f"weekday:{number}",))
@@ -140,7 +148,10 @@ def _phrases_of(language: str) -> _Phrases:
     for pair in NUMBER_WORDS.get(language, "").split():
         word, value = pair.split(":")
         meanings.setdefault(fold(word), (f"number:{value}",))
-    return _Phrases(meanings, sorted({*map(len, meanings)}, reverse=True))
+    lengths: dict[str, set[int]] = {}
+    for key in meanings:
+        lengths.setdefault(key[0], set()).add(len(key))
+    return _Phrases(meanings, {letter: sorted(found, reverse=True) for letter, found in lengths.items()})
 
 
 def fold(text: str) -> str:

@@ -1,5 +1,6 @@
 """Which questions are about the vault itself: a set to choose words by, and one that was kept unseen meanwhile."""
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -68,6 +69,13 @@ def test_no_question_about_what_notes_say_is_taken_for_one_about_the_vault(part:
 def test_nearly_every_question_about_the_vault_is_known(part: str) -> None:
     _, missed, total = found(part)
     assert len(missed) / total <= 0.02, missed
+
+
+def test_the_words_are_written_as_questions_are_read() -> None:
+    phrases = [
+        each.strip() for words in VAULT_WORDS.values() for text in words.values() for each in re.split(r"[|\n]", text)
+    ]
+    assert [phrase for phrase in phrases if phrase != " ".join(fold(phrase).split())] == []
 
 
 def test_the_sets_hold_enough_of_both_kinds() -> None:
