@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import current_thread
 
 import pytest
 from prompt_toolkit.application import create_app_session
@@ -15,6 +16,7 @@ from prompt_toolkit.output import DummyOutput
 
 from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
+from zkchat.cli.active_conversation import ActiveConversation
 from zkchat.cli.chat_latency import preload_libraries, without_delays
 from zkchat.cli.desktop import SystemDesktop
 from zkchat.cli.main import run
@@ -128,6 +130,48 @@ def test_a_chat_without_a_place_for_sessions_goes_on_unsaved(world: World, model
     assert chat.code == 0
     assert "First." in chat.out
     assert "not saved" in chat.err + chat.out
+
+
+def test_a_new_vault_is_indexed_behind_the_prompt_and_not_before_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        world.note(f"Sleep {number}.md", "Adults need seven hours.\n")
+    threads: list[str] = []
+    refresh = ActiveConversation.refresh
+
+    def observed(active: ActiveConversation) -> None:
+        threads.append(current_thread().name)
+        refresh(active)
+
+    monkeypatch.setattr(ActiveConversation, "refresh", observed)
+    chat = at_prompt(world, "How many hours?\r\x04", "--model", "quote")
+    assert "zkchat · vault · 3 notes · quote" in chat.err
+    assert "seven hours" in chat.out
+    assert threads
+    assert all(name.startswith("zkchat-background") for name in threads)
+
+
+def test_of_a_large_vault_that_is_new_the_notes_are_not_all_counted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zkchat.cli.chat_greeting.MAX_FILES_COUNTED", 2)
+    for number in range(3):
+        world.note(f"{number}.md", "Adults need seven hours.\n")
+    assert "· more than 2 notes ·" in at_prompt(world, "\x04", "--model", "quote").err
+
+
+@pytest.mark.parametrize("view", [[], ["--plain"]], ids=["drawn", "plain"])
+def test_a_first_question_is_asked_at_once_and_the_chat_goes_on(world: World, model: str, view: list[str]) -> None:
+    arguments = ("What", "is [[Sleep]]?", "--model", model, *view)
+    if view:
+        chat = on_plain_terminal(world, "And then?\n", *arguments)
+        assert "you › What is [[Sleep]]?\n" in chat.err
+    else:
+        chat = at_prompt(world, "And then?\r\x04", *arguments)
+    assert chat.code == 0
+    live = world.run("context", "show", "--json").json["live"]
+    assert [message["parts"][0]["text"] for message in live] == ["What is [[Sleep]]?", "First.", "And then?", "Second."]
 
 
 def test_thinking_is_shown_as_it_is_set(world: World) -> None:

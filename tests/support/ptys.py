@@ -70,6 +70,10 @@ class Terminal:
         return [row.rstrip() for row in self._screen.display]
 
     @property
+    def cursor_row(self) -> int:
+        return int(self._screen.cursor.y)
+
+    @property
     def width(self) -> int:
         return int(self._screen.columns)
 

@@ -37,6 +37,7 @@ def test_anything_but_yes_leaves_the_folder_alone(stranger: World, keys: str, co
     terminal.type(keys)
     assert terminal.finish() == code
     assert said in terminal.text
+    assert "[y/N]" not in terminal.rows[terminal.cursor_row]
     assert terminal.modes_at_end & ON_AT_START == ON_AT_START
     assert names(stranger.vault) == {"Sleep.md"}
 

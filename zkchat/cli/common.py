@@ -74,17 +74,21 @@ class CommandIO:
 
     def confirm(self, question: str) -> bool:
         """Ask a yes-or-no question; without a terminal the answer is no. What was typed before it is no answer."""
-        from zkchat.render.sanitize import sanitize_text
+        from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
         from zkchat.repl.terminal_modes import echo_on
 
         if not self.environment.stdin_is_tty:
             return False
+        answer = ""
+        never_fail_to_encode(self.environment.stderr)
         with echo_on(self.environment.stdin):
             self.environment.stderr.write(sanitize_text(f"{question} [y/N] "))
             self.environment.stderr.flush()
-            answer = self.environment.stdin.readline()
-        if not answer:
-            self.note("")  # Ctrl-D does not end the line of the question
+            try:
+                answer = self.environment.stdin.readline()
+            finally:
+                if not answer:
+                    self.note("")  # Ctrl-C and Ctrl-D do not end the line of the question
         return answer.strip().casefold() in {"y", "yes"}
 
     def fail(self, error: "ZkchatError") -> None:
