@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from tests.support.screens import underlined
+from tests.support.screens import underlined, without_sequences
 from tests.support.waiting import eventually
 from tests.support.world import GARDEN, World
 from zkchat.cli import ask
@@ -27,10 +27,16 @@ def slept(world: World) -> World:
 def test_on_a_terminal_the_answer_comes_with_its_documents_and_the_context(slept: World) -> None:
     result = slept.run("ask", "How many hours of sleep do adults need?", terminal=True)
     assert result.code == 0
-    assert "Adults need seven to nine hours of sleep." in result.out
-    assert "Referenced Documents" in result.out
-    assert "Sleep.md" in result.out
-    assert "8,192" in result.out
+    quoted = without_sequences(result.out)
+    assert "Adults need seven to nine hours of sleep." in quoted
+    assert quoted.endswith("\n\n1 Sleep.md:3\n")
+    assert "8,192" not in quoted
+    model = slept.script([{"text": "Seven, says [[Sleep]]."}])
+    answered = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, terminal=True)
+    assert "1 [[Sleep]]  Sleep.md  cited, linked by you\n" in without_sequences(answered.out)
+    whole = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, "--panels", terminal=True)
+    assert "Referenced Documents" in whole.out
+    assert "8,192" in whole.out
 
 
 def test_in_a_pipe_there_is_the_answer_alone(slept: World) -> None:
@@ -95,7 +101,8 @@ def test_words_of_the_question_are_marked_on_a_terminal_and_nowhere_else(slept: 
 
 
 def test_on_request_a_pipe_gets_the_panels_without_control_sequences(slept: World) -> None:
-    result = slept.run("ask", "How many hours of sleep do adults need?", "--panels")
+    model = slept.script([{"text": "Seven."}])
+    result = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, "--panels")
     assert "Referenced Documents" in result.out
     assert "8,192" in result.out
     assert "\x1b" not in result.out

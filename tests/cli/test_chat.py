@@ -14,6 +14,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from tests.support.screens import on_screen, without_sequences
 from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.active_conversation import ActiveConversation
@@ -59,7 +60,7 @@ def test_a_message_is_answered_and_kept(world: World, model: str) -> None:
     chat = at_prompt(world, "What is [[Sleep]]?\r\x04", "--model", model)
     assert chat.code == 0
     assert "First." in chat.out
-    assert "Referenced Documents" in chat.out
+    assert "1 [[Sleep]]  Sleep.md  linked by you\n" in without_sequences(chat.out)
     assert chat.err.splitlines()[0] == "zkchat · vault · 1 note · scripted:scripted"
     assert len(chat.err.splitlines()) <= 5
     assert [session["title"] for session in sessions(world)] == ["What is [[Sleep]]?"]
@@ -71,7 +72,7 @@ def test_new_and_resumed_sessions_follow_each_other_at_one_prompt(world: World, 
     assert (first["title"], second["title"]) == ("one", "two")
     chat = at_prompt(world, f"/resume {first['id']}\rthree\r\x04", "--model", model)
     assert "Last time, just now: “two”." in chat.err
-    assert "you › one" in chat.out
+    assert on_screen(chat.out)[1:5] == ["you › one", "● zkchat", "First.", ""]
     assert chat.out.index("First.") < chat.out.index("Second.")
     counts = {session["title"]: session["message_count"] for session in sessions(world)}
     assert counts == {"one": 4, "two": 2}
@@ -99,7 +100,8 @@ def test_going_on_shows_the_last_exchange(world: World, model: str) -> None:
     at_prompt(world, "one\r\x04", "--model", model)
     chat = at_prompt(world, "two\r\x04", "--model", model, "--continue")
     assert "Going on in “one”, 2 messages." in chat.err
-    assert chat.out.index("you › one") < chat.out.index("First.") < chat.out.index("Second.")
+    shown = without_sequences(chat.out)
+    assert shown.index("you › one") < shown.index("First.") < shown.index("Second.")
     assert at_prompt(world, "\x04", "--model", model, "--new").err.count("Last time") == 1
 
 
@@ -182,7 +184,7 @@ def test_thinking_is_shown_as_it_is_set(world: World) -> None:
         world.variables["ZKCHAT_UI__THINKING"] = view
         shown[view] = at_prompt(world, "one\r\x04", "--model", model).out
     assert "Let me see." in shown["shown"]
-    assert "… thought for" in shown["folded"]
+    assert "… thought for" in without_sequences(shown["folded"])
     assert "see" not in shown["hidden"].replace("seven", "")
     assert "thought" not in shown["hidden"]
 

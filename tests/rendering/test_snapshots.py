@@ -1,22 +1,42 @@
-"""Pictures of what is drawn, at 40, 80 and 120 columns, with colour and without.
+"""Pictures of what is drawn, at several widths, with colour and without.
 
 To take a picture anew, delete its file and run the test twice: the first run writes it, and asks for a look at it.
 """
 
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
+from tests.support.command_harness import CommandHarness
 from tests.support.screens import Clock, a_usage, an_answer, in_chunks, on_screen, streamed, terminal, written
 from zkchat.model.choices import ToolName
-from zkchat.model.events import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, TurnFinished, Warned
-from zkchat.model.message import DocumentReference, LineRange
+from zkchat.model.events import (
+    Compacted,
+    Compacting,
+    Event,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    Warned,
+)
+from zkchat.model.message import CompactionPart, DocumentReference, LineRange
+from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.context_bar import context_bar
+from zkchat.render.links import NO_LINKS
 from zkchat.render.markdown.stream import MarkdownStream
 from zkchat.render.presenters.screen import ScreenPresenter
 from zkchat.render.references import references_panel
+from zkchat.repl.commands.table import run
+from zkchat.repl.surface import DrawnSurface
 
 FOLDER = Path(__file__).parent
 ANSWER = (FOLDER / "answer.md").read_text(encoding="utf-8")
@@ -66,35 +86,165 @@ def draw_context(console: Console) -> None:
         console.print(context_bar(usage, width=console.width))
 
 
-def draw_turn(console: Console) -> None:
-    presenter = ScreenPresenter(console, console, clock=Clock())
-    for event in (
-        ThinkingDelta(text="The user asks about sleep."),
-        ToolStarted(call_id="1", name="find_excerpts", arguments='{"query": "sleep and memory", "limit": 4}'),
-        ToolFinished(call_id="1", name="find_excerpts", summary="4 passages"),
-        Warned(text="notes/Broken.md: the frontmatter is no YAML.", hint="It was read without it."),
-        TextDelta(text="Sleep **helps**, see [[Sleep and memory#Phases]].\n"),
-        TurnFinished(message=an_answer("", *REFERENCES[:2]), usage=a_usage()),
-    ):
+def play(console: Console, *events: Event, **options: Any) -> None:
+    """A turn of a chat below its question, one event in a second."""
+    clock = Clock()
+    presenter = ScreenPresenter(console, console, clock=clock, is_marked=True, **options)
+    console.print("you › What does sleep do for memory?")
+    for event in events:
+        clock.now += 1
         presenter.show(event)
+    presenter.close()
+
+
+def finished(*references: DocumentReference, provider: str = "ollama", **usage: Any) -> TurnFinished:
+    message = an_answer("", *references).model_copy(update={"provider": provider})
+    return TurnFinished(message=message, usage=a_usage(**usage))
+
+
+def call(number: int, name: str, arguments: str, result: str, *, failed: bool = False) -> tuple[Event, Event]:
+    return (
+        ToolStarted(call_id=str(number), name=name, arguments=arguments),
+        ToolFinished(call_id=str(number), name=name, summary=result, failed=failed),
+    )
+
+
+CITED = (
+    *(
+        DocumentReference(
+            wikilink=f"[[{name}]]",
+            relative_path=f"notes/{name}.md",
+            reference_type="search",
+            via=ToolName("find_excerpts"),
+            lines=LineRange(first=line, last=line + 9),
+            score=0.5,
+            cited=True,
+            included=True,
+        )
+        for name, line in (("Sleep and memory", 12), ("Naps", 5), ("日記", 40))
+    ),
+    *REFERENCES[1:3],
+    *(
+        DocumentReference(
+            wikilink=f"[[Dream {number}]]",
+            relative_path=f"dreams/Dream {number}.md",
+            reference_type="search",
+            via=ToolName("find_excerpts"),
+            score=0.5,
+            included=True,
+        )
+        for number in range(1, 10)
+    ),
+)
+SENTENCE = TextDelta(text="Sleep **helps** memory, says [[Sleep and memory]]; see [[Naps]] and [[日記]].\n")
+QUOTED = (
+    "> Sleep consolidates what was learned during the day; slow waves matter most for facts.\n\n"
+    "— [[Sleep and memory]] › Phases\n\n> 夢を書き留める。\n\n— [[日記]]\n"
+)
+CALLS = (
+    *call(1, "find_excerpts", '{"query": "sleep and memory", "limit": 4}', "4 passages"),
+    *call(2, "list_documents", '{"folder": "notes"}', "12 notes"),
+    *call(3, "read_document", '{"relative_path": "Nap"}', "There is no note 'Nap'.", failed=True),
+)
+THOUGHT = ThinkingDelta(text="The user asks about sleep. I should look at the notes first.")
+
+
+def draw_turn(console: Console) -> None:
+    play(console, SENTENCE, finished(*CITED))
+
+
+def draw_full(console: Console) -> None:
+    play(console, SENTENCE, finished(*CITED), footer=AnswerFooter(panel="full"))
+
+
+def draw_quote(console: Console) -> None:
+    play(console, TextDelta(text=QUOTED), finished(CITED[0], CITED[2], REFERENCES[1], provider="quote"))
+
+
+def draw_tools(console: Console) -> None:
+    warning = Warned(text="notes/Broken.md: the frontmatter is no YAML.", hint="It was read without it.")
+    play(console, *CALLS, warning, SENTENCE, finished(CITED[0], *CITED[5:9]))
+
+
+def draw_thinking(console: Console) -> None:
+    play(console, THOUGHT, *CALLS[:2], THOUGHT, SENTENCE, finished(CITED[0], messages=4_504))
+    play(console, THOUGHT, SENTENCE, thinking=lambda: "shown")
+
+
+def draw_compaction(console: Console) -> None:
+    part = CompactionPart(number=2, summary="…", archived=("a", "b", "c"), tokens_before=5000, tokens_after=1200)
+    marker = an_answer().model_copy(update={"parts": (part,)})
+    play(console, Compacting(messages=3, tokens=7_100), Compacted(message=marker), SENTENCE, finished(CITED[0]))
+
+
+def draw_error(console: Console) -> None:
+    failed = TurnFailed(
+        text="The answer of ollama:qwen3:8b was cut off.", hint="What arrived is kept. /retry asks again."
+    )
+    play(console, *CALLS[:2], TextDelta(text="Sleep **helps** mem"), failed)
+
+
+class Nobody:
+    """Who answers no question, at no desktop."""
+
+    can_pick = is_there = False
+
+    async def ask(self, _question: str) -> str:
+        raise EOFError
+
+    async def pick(self, _title: str, _rows: object) -> int | None:
+        return None
+
+    def open(self, _address: str) -> bool:
+        return False
+
+
+def draw_stats(console: Console) -> None:
+    harness = CommandHarness()
+    harness.exchange("What is sleep?", "Rest.")
+    harness.conversation.usage = a_usage()
+    surface = DrawnSurface(console, Nobody(), Nobody(), NO_LINKS)
+    asyncio.run(run(replace(harness.context, surface=surface), "/stats"))
 
 
 KINDS = {"auto": "color", "never": "plain"}
-SUBJECTS = {"answer": draw_answer, "references": draw_references, "context": draw_context, "turn": draw_turn}
+SUBJECTS: dict[str, tuple[Callable[[Console], None], tuple[int, ...]]] = {
+    "answer": (draw_answer, (40, 80, 120)),
+    "references": (draw_references, (40, 80, 120)),
+    "context": (draw_context, (40, 80, 120)),
+    "turn": (draw_turn, (40, 60, 100, 200)),
+    "full": (draw_full, (40, 60, 100, 200)),
+    "quote": (draw_quote, (40, 60, 100, 200)),
+    "tools": (draw_tools, (40, 60, 100, 200)),
+    "thinking": (draw_thinking, (40, 60, 100, 200)),
+    "compaction": (draw_compaction, (40, 60, 100, 200)),
+    "error": (draw_error, (40, 60, 100, 200)),
+    "stats": (draw_stats, (40, 60, 100, 200)),
+}
+"""What is drawn, by whom, and at which widths."""
+PICTURES = [
+    (subject, width, color) for subject, (_, widths) in SUBJECTS.items() for width, color in product(widths, KINDS)
+]
 
 
-@pytest.mark.parametrize("color", KINDS)
-@pytest.mark.parametrize("width", [40, 80, 120])
-@pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize(("subject", "width", "color"), PICTURES)
 def test_it_looks_as_it_did(subject: str, width: int, color: str) -> None:
     console = terminal(width, color=color)
-    SUBJECTS[subject](console)
+    SUBJECTS[subject][0](console)
     picture = written(console).replace("\x1b", "␛").replace("\r", "␍")
     file = FOLDER / "snapshots" / f"{subject}-{width}-{KINDS[color]}.txt"
     if not file.exists():
         file.write_text(picture, encoding="utf-8")
         pytest.fail(f"{file.name} is new: look at it, and run the test again")
     assert picture == file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [100, 200])
+def test_a_turn_with_tools_takes_at_most_eight_lines_with_its_question(width: int) -> None:
+    console = terminal(width)
+    play(console, *CALLS, TextDelta(text="Sleep helps."), finished(CITED[0], *CITED[5:9]))
+    console.print()  # stands before the next question
+    assert len(on_screen(written(console) + "you ›", width)) - 1 <= 8
 
 
 @pytest.mark.parametrize("width", [40, 80])
@@ -105,6 +255,5 @@ def test_the_answer_looks_the_same_in_small_chunks(size: int, width: int) -> Non
 
 
 def test_no_picture_is_left_over() -> None:
-    names = product(SUBJECTS, (40, 80, 120), KINDS.values())
-    expected = {f"{subject}-{width}-{kind}.txt" for subject, width, kind in names}
-    assert {file.name for file in (FOLDER / "snapshots").iterdir()} <= expected
+    expected = {f"{subject}-{width}-{KINDS[color]}.txt" for subject, width, color in PICTURES}
+    assert {file.name for file in (FOLDER / "snapshots").iterdir()} == expected

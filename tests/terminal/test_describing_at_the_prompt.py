@@ -21,6 +21,7 @@ def begin(world: World) -> Iterator[Begin]:
     """Opens a chat with a model that gives these answers."""
     world.note("Bread.md", f"# Bread\n\n{LONG}\n")
     world.variables["ZKCHAT_REFERENCES__MODEL_SUMMARIES"] = "always"
+    world.variables["ZKCHAT_UI__PANEL"] = "full"
     with ExitStack() as stack:
 
         def chat(*answers: list[dict[str, Any]]) -> Terminal:

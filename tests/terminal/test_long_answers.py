@@ -10,6 +10,7 @@ from tests.support.world import World
 
 Tmux = Callable[..., str]
 MARK = re.compile(r"line-\d{4}")
+PROMPT = re.compile(r"^you ›\s*$", re.MULTILINE)
 MARKS = [f"line-{number:04}" for number in range(300)]
 
 
@@ -41,8 +42,10 @@ def wait_for(tmux: Tmux, is_so: Callable[[str], object]) -> str:
     return shown
 
 
-def is_over(shown: str) -> bool:
-    return "compaction at" in shown and "% of" in shown.rstrip().rpartition("\n")[2]
+def is_over(shown: str, end: str = MARKS[-1]) -> bool:
+    """Whether the answer has come to its end, and the next prompt with its bar is below it."""
+    below = shown.partition(end)[2].rstrip()
+    return PROMPT.search(below) is not None and "% of" in below.rpartition("\n")[2]
 
 
 def test_the_scrollback_holds_each_line_once_and_then_the_next_prompt_works(tmux: Tmux, world: World) -> None:
@@ -52,7 +55,7 @@ def test_the_scrollback_holds_each_line_once_and_then_the_next_prompt_works(tmux
     assert shown.count("you › Count, please") == 1
     tmux("send-keys", "-l", "And now?")
     tmux("send-keys", "Enter")
-    shown = wait_for(tmux, lambda shown: "Short." in shown and is_over(shown.partition("Short.")[2]))
+    shown = wait_for(tmux, lambda shown: is_over(shown, "Short."))
     assert MARK.findall(shown) == MARKS
     assert shown.count("you › And now?") == 1
 

@@ -62,7 +62,7 @@ def test_a_note_is_chosen_from_the_menu_sent_and_answered_while_the_bar_keeps_co
     terminal.wait_for("[[Sleep#Phases]]")
     terminal.type("\r?\r")
     terminal.wait_for("Rest")
-    terminal.wait_for("Rest well, says Sleep.", "Referenced Documents", "1 [[Sleep#Phases]]", "% of 4,096")
+    terminal.wait_for("Rest well, says Sleep.", "1 [[Sleep#Phases]]", "% of 4,096")
     terminal.type("\x04")
     assert terminal.finish() == 0
     assert [text for role, _, text in messages(world) if role == "user"] == ["What of [[Sleep#Phases]]?"]
@@ -85,7 +85,7 @@ def test_an_agent_a_folder_and_a_file_are_chosen_after_an_at_sign(chat: Open, wo
     terminal.type("\t")
     terminal.wait_for("[[Ideas/prices.csv]]")
     terminal.type("\r?\r")
-    terminal.wait_for("Twelve.", "Referenced Documents", "@Ideas/", "Ideas/prices.csv")
+    terminal.wait_for("Twelve.", "1 @Ideas/", "2 [[Ideas/prices.csv]]")
     assert messages(world)[0] == ("user", "complete", "@research See @Ideas/ and [[Ideas/prices.csv]] ?")
 
 
@@ -133,7 +133,7 @@ def test_a_session_is_offered_and_resumed_with_its_last_exchange(chat: Open, wor
     asking = chat()
     asking.wait_for_prompt()
     asking.type("What is [[Sleep]]?\r")
-    asking.wait_for("Rest.", "Referenced Documents")
+    asking.wait_for("Rest.", "1 [[Sleep]]")
     asking.wait_for_prompt()
     asking.type("\x04")
     asking.finish()
@@ -252,7 +252,7 @@ def test_narrow_and_wide_terminals_without_colour(chat: Open, world: World, widt
     terminal.type("[[sl")
     terminal.wait_for("Sleep")
     terminal.type("\t\r\r")
-    terminal.wait_for("Rest well now.", "Referenced Documents")
+    terminal.wait_for("Rest well now.", "1 [[Sleep]]", "● zkchat")
     terminal.wait_for_prompt()
     assert not COLOR.search(terminal.written)
 
@@ -269,7 +269,7 @@ def test_a_plain_terminal_sees_lines_and_no_sequence(
     terminal = chat(*arguments, variables=variables)
     terminal.wait_for("you ›")
     terminal.type("What of [[Sleep]]?\r")
-    terminal.wait_for("says [[Sleep]].", "Referenced Documents")
+    terminal.wait_for("says [[Sleep]].", "1. [[Sleep]]")
     terminal.type("\x03")
     terminal.wait_for("(Ctrl-D leaves.)")
     terminal.type("\x04")

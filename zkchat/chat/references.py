@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import Final, assert_never
 
 from zkchat.chat.mentions import link_mentioned, path_mentioned
@@ -200,11 +201,11 @@ def _meant(
 ) -> tuple[DocumentReference, bool]:
     """What the answer links to, and whether the model was given it: of several that fit, that one is meant."""
     others = link.candidates if link.status == "ambiguous" else ()
-    for path in (link.relative_path, *others):
-        possible = link.model_copy(update={"relative_path": path})
-        if path in before or references.holds(possible):
-            return possible, True
-    return link, False
+    possible = [link.model_copy(update={"relative_path": path}) for path in (link.relative_path, *others)]
+    held = filter(references.holds, possible)
+    earlier = (each for each in possible if each.relative_path in before)
+    meant = next(chain(held, earlier), None)
+    return meant or link, meant is not None
 
 
 class NameMatcher:

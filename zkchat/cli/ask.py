@@ -38,7 +38,7 @@ PrivateOption = Annotated[
     bool, typer.Option("--private", help="Remember nothing of this session in others, also when you come back to it.")
 ]
 PanelsOption = Annotated[
-    bool, typer.Option("--panels", help="Draw documents and context also where there is no terminal.")
+    bool, typer.Option("--panels", help="Draw all documents and the whole context, also without a terminal.")
 ]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Answer only from your notes, and say so where they hold nothing.")

@@ -53,6 +53,7 @@ def chat(
         from zkchat.cli.output import PresenterOptions
         from zkchat.cli.session_choice import choose_session
         from zkchat.compose import conversation
+        from zkchat.render.context_bar import ShownUsage
 
         if resume and (session := choose_session(io, vault, plain=plain)) is None:
             return
@@ -66,6 +67,6 @@ def chat(
             agent=agent,
             private=private,
         )
-        view = PresenterOptions(plain=plain, context=show_context)
+        view = PresenterOptions(plain=plain, context=show_context, chat=True, usage_shown=ShownUsage())
         opened = InteractiveChat(io, options, view, first_message=" ".join(question or []))
     opened.run()

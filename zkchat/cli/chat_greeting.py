@@ -4,7 +4,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
 from zkchat.cli.common import CommandIO
-from zkchat.cli.output import PresenterOptions, announce_model, create_presenter, offer_models
+from zkchat.cli.output import PresenterOptions, announce_model, create_presenter, offer_models, print_question
 from zkchat.compose.library import count_files_of_notes
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.text import counted
@@ -76,11 +76,13 @@ class ChatGreeting:
         if earlier:
             self._io.out(f"\n… {counted(earlier, 'earlier message')}, /history")
         for exchange in exchanges:
-            self._io.out(f"\nyou › {exchange.question}\n")
+            print_question(self._io, active.opened, self._view, exchange.question)
             presenter = create_presenter(self._io.environment, active.opened, self._view)
             for event in exchange.events:
                 presenter.show(event)
             presenter.close()
+        if exchanges:
+            self._io.out("")
 
     def tell_way_back(self, active: "ActiveConversation", vault: "Path | None") -> None:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""

@@ -314,6 +314,7 @@ class InteractiveChat:
         self._active.proposals.after_turn()
         self._active.opened.conversation.describe_soon()
         if self._prompt:
+            self.io.note("")  # the next question stands apart
             self._active.background.submit(self._refresh_name_cache)
 
     def _suggest_dropping(self) -> None:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
     from zkchat.environment import Environment
     from zkchat.model.choices import ThinkingView
+    from zkchat.render.answer_footer import AnswerFooter
     from zkchat.render.console import Matches
+    from zkchat.render.context_bar import ShownUsage
     from zkchat.render.presenters.base import Presenter
 
 
@@ -25,11 +27,15 @@ class PresenterOptions:
     json: bool = False
     plain: bool = False
     panels: bool = False
-    """Whether panels are drawn where there is no terminal too."""
+    """Whether everything is drawn below an answer, also where there is no terminal."""
+    chat: bool = False
+    """Whether one turn follows the other, and slash commands tell more of each."""
     context: bool = False
     """Whether what a request holds is printed to standard error before its answer; JSON has it in any case."""
     thinking: "Callable[[], ThinkingView] | None" = None
     """What is shown of a model's thinking, where that is not as the settings say."""
+    usage_shown: "ShownUsage | None" = None
+    """In a chat, which use of the context was shown last."""
 
 
 def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
@@ -61,10 +67,9 @@ def _create_text_presenter(
     from zkchat.render.presenters.plain import PlainPresenter
 
     ui = opened.settings.ui
+    footer = _create_footer(opened, view)
     if view.plain or not (environment.stdout_is_tty or view.panels):
-        return PlainPresenter(
-            environment.stdout, environment.stderr, details=view.plain, references_shown=ui.references_shown
-        )
+        return PlainPresenter(environment.stdout, environment.stderr, details=view.plain, footer=footer)
     from zkchat.render.presenters.screen import ScreenPresenter
 
     out, err = consoles(environment, ui.color)
@@ -72,10 +77,39 @@ def _create_text_presenter(
         out,
         err,
         thinking=view.thinking or (lambda: ui.thinking),
-        references_shown=ui.references_shown,
-        links=opened.document_links,
+        footer=footer,
+        is_marked=view.chat,
         matches=_marked_words(opened.conversation),
     )
+
+
+def _create_footer(opened: "OpenConversation", view: PresenterOptions) -> "AnswerFooter":
+    from zkchat.render.answer_footer import AnswerFooter
+    from zkchat.render.context_bar import ShownUsage
+
+    ui = opened.settings.ui
+    return AnswerFooter(
+        panel="full" if view.panels else ui.panel,
+        references_shown=ui.references_shown,
+        links=opened.document_links,
+        all_documents="/refs" if view.chat else "--panels",
+        usage_shown=view.usage_shown or ShownUsage(),
+    )
+
+
+def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOptions, question: str) -> None:
+    """Print a question that was asked before, set apart as it was at the prompt."""
+    environment = io.environment
+    if view.plain or not environment.stdout_is_tty:
+        io.out(f"\nyou › {question}\n")
+        return
+    from rich.text import Text
+
+    from zkchat.render.sanitize import sanitize_text
+
+    out, _ = consoles(environment, opened.settings.ui.color)
+    out.print()
+    out.print(Text.assemble(("you › ", "bold"), sanitize_text(question)))
 
 
 def _marked_words(conversation: "Conversation") -> "Matches | None":

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from zkchat.config.urls import validate_http_url
 from zkchat.model import globs
-from zkchat.model.choices import CompactionStrategy, OpenWith, ThinkingView
+from zkchat.model.choices import CompactionStrategy, OpenWith, PanelView, ThinkingView
 from zkchat.model.providers import ProviderName
 
 
@@ -225,8 +225,13 @@ class UserInterface(SettingsSection):
     color: Annotated[Literal["auto", "always", "never"], Harmless()] = Field(
         default="auto", description="When to use colour. `auto`: on a terminal, unless `NO_COLOR` is set."
     )
+    panel: Annotated[PanelView, Harmless()] = Field(
+        default="brief",
+        description="What is shown below an answer. `brief`: a line for each document that is cited or linked, and the "
+        "context when its use has changed. `full`: all documents with what they say, the whole bar. `off`: nothing.",
+    )
     references_shown: Annotated[int, Harmless()] = Field(
-        default=10, ge=1, description='Rows of the panel "Referenced Documents"; what is beyond them is folded.'
+        default=10, ge=1, description="Documents shown below an answer; those beyond are counted."
     )
     thinking: Annotated[ThinkingView, Harmless()] = Field(
         default="folded",

@@ -40,6 +40,9 @@ ThinkingView = Literal["folded", "shown", "hidden"]
 OpenWith = Literal["auto", "editor", "desktop", "obsidian"]
 """The program that opens a document."""
 
+PanelView = Literal["brief", "full", "off"]
+"""What is shown below an answer: a line for each document and for a context that changed, all of it, nothing."""
+
 DEFAULT_PRIORITY: Final = 5
 """Of a message; priorities go from 1 to 10."""
 TOOL_PRIORITY: Final = 3

@@ -1,10 +1,11 @@
-"""How full the context is: in words, as a plain line, and as the bar below an answer."""
+"""How full the context is: in words, as a plain line, as a short gauge below an answer, and as a bar with a legend."""
 
 from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from zkchat.model.message import ContextUsage
+from zkchat.render.cells import flow
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -16,6 +17,29 @@ _FREE: Final = ("·", "dim")
 _RESERVE: Final = ("╱", "dim")
 _THRESHOLD: Final = ("│", "bold yellow")
 _MIN_BAR_WIDTH: Final = 30
+_GAUGE_WIDTH: Final = 20
+_MIN_GAUGE_WIDTH: Final = 8
+_NEWS_POINTS: Final = 15
+"""Points by which the use of the window changes before it is shown again."""
+_ALWAYS_ABOVE: Final = 60
+"""Per cent from which on it is shown after every answer."""
+
+
+class ShownUsage:
+    """Remembers which use of the window was shown last, to tell when it is worth showing again."""
+
+    def __init__(self) -> None:
+        self._percent = 0.0
+
+    def is_news(self, usage: ContextUsage) -> bool:
+        """Whether to show it now: it has changed by several points, or little is left."""
+        if not usage.window:
+            return False
+        percent = 100 * usage.total / usage.window
+        if percent <= _ALWAYS_ABOVE and abs(percent - self._percent) <= _NEWS_POINTS:
+            return False
+        self._percent = percent
+        return True
 
 
 def tokens_used(usage: ContextUsage) -> str:
@@ -57,6 +81,17 @@ def context_bar(usage: ContextUsage, *, width: int) -> "RenderableType":
     return Group(_bar(usage, width), numbers, *legend)
 
 
+def context_gauge(usage: ContextUsage, *, width: int) -> "Text":
+    """The same in one short line: a bar of the parts, if there is room for one, and the numbers."""
+    from rich.text import Text
+
+    numbers = Text(tokens_used(usage), style=_usage_style(usage))
+    room = min(_GAUGE_WIDTH, width - numbers.cell_len - 1)
+    if not usage.window or room < _MIN_GAUGE_WIDTH:
+        return numbers
+    return Text.assemble(_bar(usage, room), " ", numbers)
+
+
 def _usage_style(usage: ContextUsage) -> str:
     if usage.window and usage.total > usage.window - usage.reserve:
         return "bold red"
@@ -96,10 +131,4 @@ def _legend(usage: ContextUsage, width: int) -> "list[Text]":
     if usage.window:
         entries.append(Text.assemble(_RESERVE, f" reserve {usage.reserve:,}"))
         entries.append(Text.assemble(_THRESHOLD, f" compaction at {100 * usage.threshold:.0f} %"))
-    lines: list[Text] = []
-    for entry in entries:
-        if lines and lines[-1].cell_len + 2 + entry.cell_len <= width:
-            lines[-1].append("  ").append_text(entry)
-        else:
-            lines.append(entry)
-    return lines
+    return flow(entries, width)

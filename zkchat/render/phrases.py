@@ -9,12 +9,14 @@ from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.text import counted, shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
-_MAX_ARGUMENTS_LENGTH: Final = 60
+_MAX_CALL_LENGTH: Final = 60
 
 
-def tool_call(name: str, arguments: str) -> str:
-    """`find_excerpts "sleep" limit=4`; arguments that are not a JSON object are shown as written."""
-    return shorten(f"{sanitize_line(name)} {_arguments(arguments)}".rstrip(), _MAX_ARGUMENTS_LENGTH)
+def tool_call(name: str, arguments: str, length: int = _MAX_CALL_LENGTH) -> str:
+    """`find_excerpts "sleep" limit=4`, with so many characters of arguments at most; those that are not a JSON object
+    are shown as written."""
+    shown = shorten(_arguments(arguments), length) if length else ""
+    return shorten(f"{sanitize_line(name)} {shown}".rstrip(), _MAX_CALL_LENGTH)
 
 
 def _arguments(written: str) -> str:

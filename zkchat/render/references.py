@@ -10,9 +10,10 @@ from zkchat.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.style import Style
     from rich.text import Text
 
-_DOUBTFUL: Final = "yellow"
+DOUBTFUL_STYLE: Final = "yellow"
 _MAX_EXCERPT_LENGTH: Final = 160
 
 
@@ -109,20 +110,25 @@ def references_panel(
 
 
 def _entry(reference: DocumentReference, address: str | None) -> "Text":
-    from rich.style import Style
     from rich.text import Text
 
-    is_certain = reference.status == "resolved" and reference.anchor_found and not reference.unverified
-    name = Style.parse("bold cyan" if is_certain else _DOUBTFUL)
-    if address is not None:
-        name += Style(link=percent_encoded(address))
+    is_doubtful = reference.is_doubtful
+    name = link_style(DOUBTFUL_STYLE if is_doubtful else "bold cyan", address)
     entry = Text(sanitize_line(reference.wikilink), style=name, end="")
-    lines = Text.assemble(entry, "  ", (describe_reason(reference), "dim" if is_certain else _DOUBTFUL))
+    lines = Text.assemble(entry, "  ", (describe_reason(reference), DOUBTFUL_STYLE if is_doubtful else "dim"))
     for words, style in (
         (describe_location(reference), "none"),
-        (describe_doubt(reference), _DOUBTFUL),
+        (describe_doubt(reference), DOUBTFUL_STYLE),
         (describe_content(reference), "dim"),
     ):
         if words:
             lines.append("\n").append(words, style=style)
     return lines
+
+
+def link_style(style: str, address: str | None) -> "Style":
+    """The style of a text that a click opens, if there is an address."""
+    from rich.style import Style
+
+    plain = Style.parse(style)
+    return plain if address is None else plain + Style(link=percent_encoded(address))

@@ -39,7 +39,7 @@ def test_a_setting_and_a_section_never_share_a_name() -> None:
 
 
 def test_a_vault_may_set_unasked_only_what_is_on_the_list_of_harmless_settings() -> None:
-    cosmetic = {"ui.color", "ui.references_shown", "ui.thinking", "ui.keys"}
+    cosmetic = {"ui.color", "ui.panel", "ui.references_shown", "ui.thinking", "ui.keys"}
     assert cosmetic | {"vault.exclude", "privacy.local_only"} == HARMLESS
 
 

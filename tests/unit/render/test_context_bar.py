@@ -3,7 +3,8 @@
 import pytest
 
 from tests.support.screens import a_usage, drawn, terminal, written
-from zkchat.render.context_bar import context_bar, context_line, tokens_used
+from zkchat.model.message import ContextUsage
+from zkchat.render.context_bar import ShownUsage, context_bar, context_gauge, context_line, tokens_used
 
 
 def test_tokens_are_shown_with_window_and_share() -> None:
@@ -68,3 +69,40 @@ def test_without_a_window_there_are_numbers_and_no_bar() -> None:
 
 def test_a_threshold_that_is_never_reached_has_no_mark() -> None:
     assert "│" not in drawn(context_bar(a_usage(threshold=1.0), width=80)).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (200, "█▓░░░░░■·········│·╱ 3,434 / 8,192 tokens (41 %)"),
+        (40, "█▓░░■·····│╱ 3,434 / 8,192 tokens (41 %)"),
+        (30, "3,434 / 8,192 tokens (41 %)"),
+    ],
+)
+def test_a_gauge_is_one_short_line(width: int, line: str) -> None:
+    assert drawn(context_gauge(a_usage(), width=width), width) == f"{line}\n"
+
+
+def test_a_gauge_of_an_unknown_window_is_a_number() -> None:
+    assert drawn(context_gauge(a_usage(window=0), width=80)) == "3,434 tokens\n"
+
+
+def test_the_use_of_the_window_is_news_when_it_changed_much_or_little_is_left() -> None:
+    shown = ShownUsage()
+
+    def is_news(percent: int) -> bool:
+        return shown.is_news(ContextUsage(messages=percent, window=100))
+
+    assert [is_news(percent) for percent in (15, 16, 20, 31, 32, 14, 61, 62, 60, 40)] == [
+        False,  # little, and nothing was shown before
+        True,
+        False,
+        False,
+        True,  # 16 points more than what was shown last
+        True,  # and 18 less, as after a compaction
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert not shown.is_news(ContextUsage(messages=90))

@@ -21,9 +21,8 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.render import phrases
-from zkchat.render.context_bar import context_line
+from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.presenters.base import OutputStream
-from zkchat.render.references import reference_lines
 from zkchat.render.sanitize import error_lines, sanitize_text
 
 
@@ -34,11 +33,13 @@ class PlainPresenter:
     only, and text before the first tool call is held back, since the model may be asked again and answer better.
     """
 
-    def __init__(self, stdout: TextIO, stderr: TextIO, *, details: bool = False, references_shown: int = 10) -> None:
+    def __init__(
+        self, stdout: TextIO, stderr: TextIO, *, details: bool = False, footer: AnswerFooter | None = None
+    ) -> None:
         self._answer = OutputStream(stdout)
         self._errors = OutputStream(stderr)
         self._details = details
-        self._references_shown = references_shown
+        self._footer = footer or AnswerFooter()
         self._calls: dict[str, str] = {}
         self._held_back: list[str] | None = None
         self._prompts = 0
@@ -112,9 +113,6 @@ class PlainPresenter:
 
     def _finish_turn(self, event: TurnFinished) -> None:
         self._answer.end_line()
-        if self._details:
-            self._errors.line("")
-        for line in reference_lines(event.message.references, most=self._references_shown):
-            self._print_detail(line)
-        if (usage := event.next_usage or event.usage).total:
-            self._print_detail(context_line(usage))
+        below = [*self._footer.lines(event)] if self._details else []
+        for line in ["", *below] if below else []:
+            self._errors.line(line)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import assert_never
+from typing import Final, assert_never
 
 from rich.console import Console
 from rich.text import Text
@@ -27,13 +27,15 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.render import phrases
-from zkchat.render.activity import ThinkingSection, ToolCallSection, WaitIndicator
+from zkchat.render.activity import ActivitySection, ThinkingSection, WaitIndicator
+from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.console import Matches
-from zkchat.render.context_bar import context_bar
-from zkchat.render.links import NO_LINKS, ClickableLinks
+from zkchat.render.live import LiveRegion, render_rows
 from zkchat.render.markdown.stream import MarkdownStream
-from zkchat.render.references import references_panel
 from zkchat.render.sanitize import error_lines
+
+ANSWER_MARK: Final = "● zkchat"
+"""Stands above an answer in a chat, so that it is found in the scrollback."""
 
 
 class ScreenPresenter:
@@ -45,19 +47,20 @@ class ScreenPresenter:
         err: Console,
         *,
         thinking: Callable[[], ThinkingView] = lambda: "folded",
-        references_shown: int = 10,
-        links: ClickableLinks = NO_LINKS,
+        footer: AnswerFooter | None = None,
+        is_marked: bool = False,
         matches: Matches | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`is_marked`: a line above an answer says where it begins; `matches` finds the words marked in quotations."""
         self._out = out
         self._err = err
         self._thinking_view = thinking
-        self._references_shown = references_shown
-        self._links = links
+        self._footer = footer or AnswerFooter()
+        self._is_marked = is_marked
         self._matches = matches
         self._clock = clock
-        self._section: MarkdownStream | ThinkingSection | ToolCallSection | None = None
+        self._section: MarkdownStream | ThinkingSection | ActivitySection | None = None
         self._deferred: list[Text] = []
         self._wait_indicator = WaitIndicator(out, clock=clock)
 
@@ -72,9 +75,9 @@ class ScreenPresenter:
             case ThinkingDelta():
                 self._thought(event.text)
             case ToolStarted():
-                self._call_section().started(event.call_id, event.name, event.arguments)
+                self._activity().started(event.call_id, event.name, event.arguments)
             case ToolFinished():
-                self._call_section().finished(event.call_id, event.name, event.summary, failed=event.failed)
+                self._activity().finished(event.call_id, event.name, event.summary, failed=event.failed)
             case Notice():
                 self._print(Text(phrases.notice(event), style="dim"))
             case Warned():
@@ -92,8 +95,10 @@ class ScreenPresenter:
                 assert_never(event)
 
     def tick(self) -> None:
-        if self._section is None or (isinstance(self._section, ToolCallSection) and not self._section.is_running):
+        if self._section is None:
             self._wait_indicator.draw()
+        elif isinstance(self._section, ActivitySection) and not self._section.is_busy:
+            self._section.wait(self._wait_indicator.text)
 
     def close(self) -> None:
         self._wait_indicator.hide()
@@ -115,35 +120,48 @@ class ScreenPresenter:
         if isinstance(self._section, MarkdownStream):
             self._section.feed(text)
         elif text.strip("\n"):
-            answer = MarkdownStream(self._out, clock=self._clock, matches=self._matches, links=self._links)
+            answer = MarkdownStream(self._out, clock=self._clock, matches=self._matches, links=self._footer.links)
             self._begin_section(answer)
             answer.feed(text)
 
     def _thought(self, text: str) -> None:
-        if isinstance(self._section, ThinkingSection):
-            self._section.feed(text)
-        elif text.strip() and self._thinking_view() != "hidden":
-            thought = ThinkingSection(self._out, folded=lambda: self._thinking_view() != "shown", clock=self._clock)
-            self._begin_section(thought)
-            thought.feed(text)
-
-    def _call_section(self) -> ToolCallSection:
-        if isinstance(self._section, ToolCallSection):
-            return self._section
-        calls = ToolCallSection(self._out)
-        self._begin_section(calls)
-        return calls
-
-    def _begin_section(self, section: MarkdownStream | ThinkingSection | ToolCallSection | None) -> None:
-        """End the current section and begin another, with a blank line before and after an answer."""
-        ended, self._section = self._section, section
-        if ended is None:
+        """Show thinking as the user wants it now; what was folded is drawn whole once it is not any more."""
+        section, view = self._section, self._thinking_view()
+        is_begun = isinstance(section, ThinkingSection) or (
+            isinstance(section, ActivitySection) and section.is_thinking
+        )
+        if not is_begun and (view == "hidden" or not text.strip()):
             return
-        ended.finish()
-        for text in self._deferred:
-            self._err.print(text)
-        self._deferred.clear()
-        if section is not None and isinstance(ended, MarkdownStream) != isinstance(section, MarkdownStream):
+        if view != "shown":
+            since = section.since if isinstance(section, ThinkingSection) else None
+            self._activity().think(text, since=since)
+        elif isinstance(section, ThinkingSection):
+            section.feed(text)
+        else:
+            before, since = section.take_thought() if isinstance(section, ActivitySection) else ("", self._clock())
+            thought = ThinkingSection(self._out, clock=self._clock, since=since)
+            self._begin_section(thought)
+            thought.feed(before + text)
+
+    def _activity(self) -> ActivitySection:
+        if isinstance(self._section, ActivitySection):
+            return self._section
+        activity = ActivitySection(self._out, clock=self._clock)
+        self._begin_section(activity)
+        return activity
+
+    def _begin_section(self, section: MarkdownStream | ThinkingSection | ActivitySection | None) -> None:
+        """End the current section and begin another: an answer below its mark, or set apart by a blank line."""
+        ended, self._section = self._section, section
+        if ended is not None:
+            ended.finish()
+            for text in self._deferred:
+                self._err.print(text)
+            self._deferred.clear()
+        is_answer = isinstance(section, MarkdownStream)
+        if is_answer and self._is_marked:
+            self._out.print(Text(ANSWER_MARK, style="bold cyan"))
+        elif section is not None and ended is not None and isinstance(ended, MarkdownStream) != is_answer:
             self._out.print()
 
     def _print(self, text: Text) -> None:
@@ -154,9 +172,8 @@ class ScreenPresenter:
 
     def _finish_turn(self, event: TurnFinished) -> None:
         self._begin_section(None)
-        self._out.print()
-        if event.message.references:
-            panel = references_panel(event.message.references, shown=self._references_shown, links=self._links)
-            self._out.print(panel)
-        if (usage := event.next_usage or event.usage).total:
-            self._out.print(context_bar(usage, width=self._out.width))
+        below = [*self._footer.draw(event, width=self._out.width)]
+        if below:
+            self._out.print()
+        for each in below:
+            LiveRegion(self._out).show(render_rows(self._out, each))

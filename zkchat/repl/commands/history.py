@@ -9,6 +9,7 @@ from zkchat.model.choices import DEFAULT_PRIORITY, MAX_PRIORITY
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.model.session import Session, compaction_of, messages_of
 from zkchat.render import phrases
+from zkchat.render.cells import fit_cells
 from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch
 from zkchat.repl.commands.arguments import (
@@ -133,7 +134,7 @@ async def sessions(context: CommandContext, _argument: str) -> Outcome:
         here = "*" if session.id == context.conversation.session_id else " "
         start = f"{here} {session.id}  {_local(session.updated_at)}  {session.message_count:>5} messages  "
         title = sanitize_line(session.title) or "(untitled)"
-        context.surface.print(start + _truncate_cells(title, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
+        context.surface.print(start + fit_cells(title, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if len(known) > _MAX_LISTED_SESSIONS:
         context.surface.print_dimmed(f"… and {len(known) - _MAX_LISTED_SESSIONS} older ones: zkchat sessions list")
     return NOTHING
@@ -205,7 +206,7 @@ def _list_branches(context: CommandContext) -> Outcome:
         mark = "*" if each.is_current else " "
         start = f"{mark} b{each.number:<3} {_local(each.updated_at)}  {each.messages:>5} messages  "
         words = sanitize_line(each.first_words) or "(no text)"
-        context.surface.print(start + _truncate_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
+        context.surface.print(start + fit_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if not any(each.is_current for each in branches):
         context.surface.print(f"You are after message {len(conversation.messages)}, where a new branch begins.")
     context.surface.print_dimmed("* is the present one. /branch b1 goes to the first, /branch N on from message N.")
@@ -251,14 +252,7 @@ def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinn
     remarks += "" if message.has_usual_priority else f" (priority {message.priority})"
     start = f"{number:>4}{'*' if is_pinned else ' '} {sanitize_line(speaker(message)):<9} "
     width = max(20, context.surface.width - cell_len(start) - len(remarks))
-    return start + _truncate_cells(said, width) + remarks
-
-
-def _truncate_cells(text: str, cells: int) -> str:
-    """Truncate a line to so many terminal cells."""
-    from rich.cells import cell_len, set_cell_size
-
-    return text if cell_len(text) <= cells else set_cell_size(text, cells - 1).rstrip() + "…"
+    return start + fit_cells(said, width) + remarks
 
 
 def _tool_lines(message: ChatMessage) -> Iterator[str]:

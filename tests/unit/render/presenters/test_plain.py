@@ -86,9 +86,8 @@ def test_with_details_calls_references_and_context_are_plain_lines_beside_the_an
         "Context compacted #1: 1 message archived",
         'find "sleep": 4 passages',
         "",
-        "Referenced Documents",
-        "1. [[Sleep]]: Sleep.md; linked by you, cited",
-        "Context: 3,434 / 8,192 tokens (41 %): system 320, tools 410, references 2,200, messages 504",
+        "1. [[Sleep]]  Sleep.md  cited, linked by you",
+        "Context: 3,434 / 8,192 tokens (41 %)",
     ]
 
 

@@ -1,6 +1,7 @@
 """A turn on a terminal."""
 
 import io
+from typing import Any
 
 from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
 from zkchat.model.choices import ThinkingView
@@ -23,6 +24,7 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import CompactionPart, DocumentReference, TokenUsage
+from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.console import console_for
 from zkchat.render.presenters.base import Presenter
 from zkchat.render.presenters.screen import ScreenPresenter
@@ -30,15 +32,15 @@ from zkchat.render.presenters.screen import ScreenPresenter
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
 
 
-def shown(*events: Event, thinking: ThinkingView = "folded") -> list[str]:
+def shown(*events: Event, thinking: ThinkingView = "folded", width: int = 80, **options: Any) -> list[str]:
     """What is on the screen when these events came, one in a second, and the presenter was closed."""
-    console, clock = terminal(height=60), Clock()
-    presenter: Presenter = ScreenPresenter(console, console, thinking=lambda: thinking, clock=clock)
+    console, clock = terminal(width, height=60), Clock()
+    presenter: Presenter = ScreenPresenter(console, console, thinking=lambda: thinking, clock=clock, **options)
     for event in events:
         clock.now += 1
         presenter.show(event)
     presenter.close()
-    return on_screen(written(console), height=60)
+    return on_screen(written(console), width, height=60)
 
 
 def test_remarks_stand_where_they_belong() -> None:
@@ -62,7 +64,7 @@ def test_remarks_stand_where_they_belong() -> None:
 
 
 def test_the_answer_comes_with_its_references_and_its_context() -> None:
-    rows = shown(
+    turn = (
         LinksResolved(references=(SLEEP,)),
         PromptReady(message_id="u1", usage=a_usage()),
         ReferenceFound(reference=SLEEP),
@@ -72,22 +74,60 @@ def test_the_answer_comes_with_its_references_and_its_context() -> None:
         UsageReported(usage=TokenUsage()),
         TurnFinished(message=an_answer("", SLEEP), usage=a_usage()),
     )
-    assert rows[:2] == ["Sleep well, see Sleep.", ""]
-    assert rows[2].startswith("╭─ Referenced Documents ──")
-    assert rows[3].startswith("│ 1 [[Sleep]]  linked by you, cited")
-    assert rows[6].endswith("3,434 / 8,192 tokens (41 %)")
+    assert shown(*turn) == [
+        "Sleep well, see Sleep.",
+        "",
+        "1 [[Sleep]]  Sleep.md  cited, linked by you",
+        "█▓░░░░░■·········│·╱ 3,434 / 8,192 tokens (41 %)",
+    ]
+    full = shown(*turn, footer=AnswerFooter(panel="full"))
+    assert full[2].startswith("╭─ Referenced Documents ──")
+    assert full[3].startswith("│ 1 [[Sleep]]  linked by you, cited")
+    assert full[6].endswith("3,434 / 8,192 tokens (41 %)")
 
 
-def test_without_references_there_is_no_panel() -> None:
-    rows = shown(TextDelta(text="Hi."), TurnFinished(message=an_answer(), usage=a_usage()))
-    assert rows[:2] == ["Hi.", ""]
-    assert rows[2].endswith("tokens (41 %)")
+def test_without_references_and_news_nothing_is_below_an_answer() -> None:
+    finished = TurnFinished(message=an_answer(), usage=a_usage(references=0, window=100_000))
+    assert shown(TextDelta(text="Hi."), finished) == ["Hi."]
+
+
+def test_an_answer_in_a_chat_begins_with_a_mark() -> None:
+    tool = ToolFinished(call_id="1", name="find", summary="4 passages")
+    rows = shown(TextDelta(text="Let me look."), tool, TextDelta(text="Found it."), is_marked=True)
+    assert rows == ["● zkchat", "Let me look.", "", "⌕ find → 4 passages", "● zkchat", "Found it."]
+
+
+def test_a_short_answer_with_tools_takes_six_lines_below_its_question() -> None:
+    found = [
+        DocumentReference(wikilink=f"[[N{number}]]", relative_path=f"N{number}.md", reference_type="search")
+        for number in range(9)
+    ]
+    calls = [event for number in range(4) for event in a_call(number, failed=number == 2)]
+    finished = TurnFinished(message=an_answer("", SLEEP, *found), usage=a_usage())
+    assert shown(*calls, TextDelta(text="Sleep well."), finished, width=100, is_marked=True) == [
+        "⌕ find_excerpts ×4 (1 failed)",
+        "● zkchat",
+        "Sleep well.",
+        "",
+        "1 [[Sleep]]  Sleep.md  cited, linked by you",
+        "+ 9 looked at (/refs)   █▓░░░░░■·········│·╱ 3,434 / 8,192 tokens (41 %)",
+    ]
+
+
+def a_call(number: int, *, failed: bool = False) -> tuple[Event, Event]:
+    """A tool call and its result."""
+    query = f'{{"query": "words of question {number}", "limit": 4}}'
+    result = "there is nothing on this" if failed else f"{number} passages"
+    return (
+        ToolStarted(call_id=str(number), name="find_excerpts", arguments=query),
+        ToolFinished(call_id=str(number), name="find_excerpts", summary=result, failed=failed),
+    )
 
 
 def test_a_call_is_one_line_that_turns_into_its_result() -> None:
     started = ToolStarted(call_id="1", name="find_excerpts", arguments='{"query": "sleep"}')
     other = ToolStarted(call_id="2", name="read_document", arguments='{"path": "Sleep.md"}')
-    assert shown(started, other)[:2] == ['⌕ find_excerpts "sleep"', '⌕ read_document "Sleep.md"']
+    assert shown(started, other) == ['⌕ find_excerpts "sleep" · read_document "Sleep.md"']
     rows = shown(
         started,
         other,
@@ -95,7 +135,46 @@ def test_a_call_is_one_line_that_turns_into_its_result() -> None:
         ToolFinished(call_id="1", name="find_excerpts", summary="4 passages"),
         TextDelta(text="So."),
     )
-    assert rows == ['⌕ read_document "Sleep.md" → no such note', '⌕ find_excerpts "sleep" → 4 passages', "", "So."]
+    line = '⌕ read_document "Sleep.md" → no such note · find_excerpts "sleep" → 4 passages'
+    assert rows == [line, "", "So."]
+
+
+def test_calls_give_up_their_arguments_where_the_line_is_full() -> None:
+    calls = [*a_call(1), *a_call(2), TextDelta(text="So.")]
+    assert [shown(*calls, width=width)[0] for width in (140, 100, 60, 40)] == [
+        '⌕ find_excerpts "words of question 1" limit=4 → 1 passages · '
+        'find_excerpts "words of question 2" limit=4 → 2 passages',
+        '⌕ find_excerpts "words of q… → 1 passages · find_excerpts "words of q… → 2 passages',
+        "⌕ find_excerpts → 1 passages · find_excerpts → 2 passages",
+        "⌕ find_excerpts ×2",
+    ]
+
+
+def test_thoughts_and_calls_share_one_line() -> None:
+    thought = ThinkingDelta(text="Hm.\n")
+    events = [thought, thought, *a_call(1), thought, *a_call(2), thought, TextDelta(text="So.")]
+    assert shown(*events, width=100) == [
+        "⌕ thought for 4 s · find_excerpts → 1 passages · find_excerpts → 2 passages",
+        "",
+        "So.",
+    ]
+
+
+def test_while_a_tool_runs_its_call_and_the_last_thoughts_are_shown() -> None:
+    console, clock = terminal(height=20), Clock()
+    presenter: Presenter = ScreenPresenter(console, console, clock=clock)
+
+    def rows_after(event: Event) -> list[str]:
+        clock.now += 1
+        presenter.show(event)
+        return on_screen(written(console), height=20)
+
+    started, finished = a_call(1)
+    assert rows_after(ThinkingDelta(text="one\ntwo\nthree\nfour\n")) == ["two", "three", "four"]
+    assert rows_after(started) == ['⌕ thought for 1 s · find_excerpts "words of question 1" limit=4 …']
+    assert rows_after(finished)[0].endswith("→ 1 passages")
+    assert rows_after(ThinkingDelta(text="five"))[1:] == ["five"]
+    assert rows_after(TextDelta(text="So."))[-1] == "So."
 
 
 def test_text_before_and_after_a_call_stays_in_order() -> None:
@@ -205,15 +284,14 @@ def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
 
     call = ToolStarted(call_id="1", name="find_excerpts", arguments='{"query": "sleep"}')
     found = ToolFinished(call_id="1", name="find_excerpts", summary="4 passages")
-    done = ['⌕ find_excerpts "sleep" → 4 passages']
     assert rows_after(LinksResolved(references=())) == []
     assert rows_after(PromptReady(message_id="u1", usage=a_usage())) == ["… waiting, 3 s"]
     assert rows_after() == ["… waiting, 6 s"]
     assert rows_after(call) == ['⌕ find_excerpts "sleep" …']
     other = ToolStarted(call_id="2", name="recall", arguments="")
     forgotten = ToolFinished(call_id="2", name="recall", summary="nothing")
-    assert rows_after(other, forgotten)[1:] == ['⌕ find_excerpts "sleep" …']
-    done = ["⌕ recall → nothing", *done]
+    assert rows_after(other, forgotten) == ['⌕ recall → nothing · find_excerpts "sleep" …']
+    done = ['⌕ recall → nothing · find_excerpts "sleep" → 4 passages']
     assert rows_after(found) == [*done, "… waiting, 3 s"]
     assert rows_after(Warned(text="Slow."), UsageReported(usage=TokenUsage())) == [*done, "… waiting, 6 s"]
     presenter.show(TextDelta(text="So."))

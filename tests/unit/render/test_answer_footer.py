@@ -1,0 +1,67 @@
+"""What stands below an answer."""
+
+from typing import Any
+
+from rich.console import Group
+
+from tests.support.screens import a_usage, an_answer, drawn
+from zkchat.model.events import TurnFinished
+from zkchat.model.message import DocumentReference, LineRange
+from zkchat.render.answer_footer import AnswerFooter
+
+SLEEP = DocumentReference(
+    wikilink="[[Sleep]]",
+    relative_path="Sleep.md",
+    reference_type="search",
+    lines=LineRange(first=3, last=4),
+    snippet="Seven hours.",
+    cited=True,
+    included=True,
+)
+NAPS = SLEEP.model_copy(update={"wikilink": "[[Naps]]", "relative_path": "Naps.md", "cited": False})
+BROKEN = DocumentReference(wikilink="[[Nap]]", status="missing")
+
+
+def below(footer: AnswerFooter, *references: DocumentReference, quote: bool = False, **fields: Any) -> list[str]:
+    message = an_answer("", *references, **fields)
+    if quote:
+        message = message.model_copy(update={"provider": "quote"})
+    finished = TurnFinished(message=message, usage=a_usage())
+    drawn_rows = drawn(Group(*footer.draw(finished, width=100)), 100).splitlines()
+    return [row.rstrip() for row in drawn_rows]
+
+
+def plain(footer: AnswerFooter, *references: DocumentReference) -> list[str]:
+    return [*footer.lines(TurnFinished(message=an_answer("", *references), usage=a_usage()))]
+
+
+def test_the_context_is_shown_again_only_when_it_changed() -> None:
+    footer = AnswerFooter()
+    first, gauge = below(footer, SLEEP)
+    assert (first, gauge.endswith("tokens (41 %)")) == ("1 [[Sleep]]  Sleep.md:3  cited", True)
+    assert below(footer, SLEEP) == [first]
+    assert plain(AnswerFooter(), SLEEP)[1] == "Context: 3,434 / 8,192 tokens (41 %)"
+    assert len(plain(footer, SLEEP)) == 1
+
+
+def test_quotations_are_not_repeated_and_fill_no_context() -> None:
+    assert below(AnswerFooter(), SLEEP, NAPS, BROKEN, quote=True) == [
+        "1 Sleep.md:3",
+        "3 [[Nap]]  no such note, linked by you",
+        "+ 1 looked at (/refs)",
+    ]
+    assert not any("tokens" in row for row in below(AnswerFooter(panel="full"), SLEEP, quote=True))
+
+
+def test_an_answer_that_names_the_nearest_passages_has_their_places() -> None:
+    assert below(AnswerFooter(), NAPS, quote=True, abstained=True) == ["1 Naps.md:3"]
+
+
+def test_the_panel_can_be_full_or_off() -> None:
+    full = below(AnswerFooter(panel="full"), SLEEP, NAPS)
+    assert full[0].startswith("╭─ Referenced Documents")
+    assert any("Seven hours." in row for row in full)
+    assert "compaction at" in full[-1]
+    assert plain(AnswerFooter(panel="full"), SLEEP)[0] == "Referenced Documents"
+    assert below(AnswerFooter(panel="off"), SLEEP, BROKEN) == []
+    assert plain(AnswerFooter(panel="off"), SLEEP, BROKEN) == []

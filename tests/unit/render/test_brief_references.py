@@ -1,0 +1,118 @@
+"""The documents of an answer in brief."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
+from zkchat.model.message import DocumentReference, LineRange
+from zkchat.render.brief_references import brief_lines, brief_rows, in_brief, place, quoted_places, short_reason
+from zkchat.render.links import NO_LINKS
+
+
+def reference(name: str = "Sleep", **fields: Any) -> DocumentReference:
+    known = {"wikilink": f"[[{name}]]", "relative_path": f"notes/{name}.md", "lines": LineRange(first=12, last=14)}
+    return DocumentReference.model_validate(known | fields)
+
+
+def found(name: str, **fields: Any) -> DocumentReference:
+    return reference(name, reference_type="search", via="find_excerpts", included=True, **fields)
+
+
+BROKEN = DocumentReference(wikilink="[[Nap]]", status="missing", candidates=("[[Naps]]",))
+AMBIGUOUS = reference("Index", status="ambiguous", candidates=("b/Index.md", "c/Index.md"), lines=None)
+WITHHELD = DocumentReference(wikilink="[[Diary]]", status="missing", via="withheld")
+
+
+def rows(references: Sequence[DocumentReference], width: int = 100, most: int = 10) -> list[str]:
+    listed = brief_rows(in_brief(references, most=most), NO_LINKS, width)
+    assert listed is not None
+    return [row.rstrip() for row in drawn(listed, width).splitlines()]
+
+
+def test_a_document_is_a_line_with_number_link_place_and_reason() -> None:
+    cited, linked = found("Dreams and sleep", cited=True), reference(lines=None)
+    assert rows([cited, linked, found("Naps")]) == [
+        "1 [[Dreams and sleep]]  notes/Dreams and sleep.md:12  cited",
+        "2 [[Sleep]]             notes/Sleep.md                linked by you",
+    ]
+
+
+def test_what_is_cited_comes_first_and_keeps_its_number() -> None:
+    listed = in_brief([found("a"), reference("b"), found("c", cited=True)], most=10)
+    assert [number for number, _ in listed.rows] == [3, 2]
+    assert listed.rest("/refs") == "+ 1 looked at (/refs)"
+
+
+def test_what_is_doubtful_is_listed_whatever_the_limit() -> None:
+    listed = in_brief([*(found(str(n), cited=True) for n in range(4)), BROKEN, found("x")], most=2)
+    assert [number for number, _ in listed.rows] == [1, 2, 5]
+    assert listed.rest("") == "+ 2 more, 1 looked at"
+    assert in_brief([], most=2).rest("/refs") == ""
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "words"),
+    [
+        (BROKEN, "1 [[Nap]]  no such note, linked by you; closest: [[Naps]]"),
+        (AMBIGUOUS, "1 [[Index]]  notes/Index.md  could also be: b/Index.md, c/Index.md"),
+        (WITHHELD, "1 [[Diary]]  withheld: it is not sent to this model"),
+        (reference(anchor="Night", anchor_found=False), "1 [[Sleep]]  notes/Sleep.md:12  no “Night” in that note"),
+        (
+            reference(reference_type="search", via="answer", cited=True, unverified=True),
+            "1 [[Sleep]]  notes/Sleep.md:12  linked by the answer, never given to the model",
+        ),
+    ],
+)
+def test_what_is_doubtful_is_yellow_and_says_why(doubtful: DocumentReference, words: str) -> None:
+    assert rows([doubtful]) == [words]
+    console = terminal(100)
+    console.print(brief_rows(in_brief([doubtful], most=10), NO_LINKS, 100))
+    assert "\x1b[33m" in written(console)
+    assert " ".join(" ".join(rows([doubtful], 40)).split()) == " ".join(words.split())  # wrapped, and whole
+
+
+def test_where_there_is_little_room_the_place_stays_whole() -> None:
+    both = [reference("Sleep and dreams", cited=True), found("Naps", cited=True)]
+    assert rows(both, 55) == [
+        "1 [[Sleep and dre…  notes/Sleep and dreams.md:12  cited",
+        "2 [[Naps]]  notes/Naps.md:12  cited",
+    ]
+    assert rows(both, 42)[0] == "1 notes/Sleep and dreams.md:12  cited"
+    assert rows(both, 32)[0] == "1 notes/Sleep and dreams.md:12"
+
+
+def test_plain_lines_hold_the_same() -> None:
+    embedded = reference("Naps", via="embed", extent="the first half", lines=None)
+    assert [*brief_lines(in_brief([found("Sleep", cited=True), embedded, BROKEN], most=10))] == [
+        "1. [[Sleep]]  notes/Sleep.md:12  cited",
+        "2. [[Naps]]  notes/Naps.md  embedded in a note you linked, sent in part",
+        "3. [[Nap]]  no such note, linked by you; closest: [[Naps]]",
+    ]
+
+
+def test_of_what_the_answer_quotes_the_places_are_enough() -> None:
+    listed = in_brief([found("a", cited=True), found("b", cited=True), BROKEN], most=10)
+    (line,) = quoted_places(listed, NO_LINKS, 80)
+    assert line.plain == "1 notes/a.md:12   2 notes/b.md:12"
+    assert len(quoted_places(listed, NO_LINKS, 20)) == 2
+
+
+NAMES = st.text(st.sampled_from("aé日 .-_[]|#\x1b\n"), min_size=1, max_size=60)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(NAMES, st.booleans(), st.booleans()), min_size=1, max_size=6), st.integers(20, 200))
+def test_any_documents_fit_any_width(names: list[tuple[str, bool, bool]], width: int) -> None:
+    references = [reference(name, cited=cited, anchor_found=is_there) for name, cited, is_there in names]
+    listed = in_brief(references, most=10)
+    shown = drawn(brief_rows(listed, NO_LINKS, width) or "", width)
+    assert what_acts_on_a_terminal(shown) == set()
+    assert all(cell_len(row) <= width for row in shown.splitlines())
+    squeezed = "".join(shown.split())
+    assert all("".join(place(each).split()) in squeezed for each in references if not each.is_doubtful) or width < 70
+    assert all(short_reason(each) for each in references)
