@@ -177,7 +177,7 @@ class RecordingSurface:
         end = len(lines) if whole else min(len(lines), first + self.page_rows)
         self.drawn.append("\n".join(lines[first:end]))
         self.read.append((source, first_line))
-        return Position(row=end, rows=len(lines), first=first)
+        return Position(row=end, rows=len(lines), is_from_top=not first)
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
         self.shown_references = references

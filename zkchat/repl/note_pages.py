@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from zkchat.render.live import Row
 
-MAX_PART_CHARACTERS: Final = 40_000
+MAX_PART_CHARACTERS: Final = 10_000
 """Of a part of a note that is drawn at once, in a fraction of a second; a part ends at the next blank line."""
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
@@ -26,8 +26,8 @@ class Position:
     """The first row of the part that was not shown."""
     rows: int
     """All rows of the part, as it was drawn."""
-    first: int = 0
-    """The first row that was shown."""
+    is_from_top: bool = True
+    """Whether the page began with the note."""
     part: int = 0
     parts: int = 1
 
@@ -59,16 +59,17 @@ class NotePages:
         """The page that begins at a line, or earlier where less than a page would be left of the part."""
         at = max(index for index, part in enumerate(self._parts) if part.first_line <= max(1, line))
         rows = self._rows(at)
-        most = len(rows) - self._size
-        first = min(most, self._row_of(line, self._parts[at], rows)) if most > 0 else 0
-        return self._page(at, rows, first)
+        is_last, most = at == len(self._parts) - 1, max(0, len(rows) - self._size)
+        if is_last and not most:
+            return self._page(at, 0)
+        first = self._row_of(line, self._parts[at], rows)
+        return self._page(at, min(first, most) if is_last else first)
 
     def page_after(self, position: Position) -> "tuple[list[Row], Position]":
         """The page after one that was shown."""
         is_over = position.row >= position.rows
         at = min(position.part + is_over, len(self._parts) - 1)
-        rows = self._rows(at)
-        return self._page(at, rows, 0 if is_over else position.row_of(len(rows)))
+        return self._page(at, 0 if is_over else position.row_of(len(self._rows(at))))
 
     def rest_after(self, position: Position) -> "tuple[list[Row], Position]":
         """All that follows a page that was shown."""
@@ -83,10 +84,20 @@ class NotePages:
             self._drawn = at, self._draw(self._parts[at].text)
         return self._drawn[1]
 
-    def _page(self, at: int, rows: "list[Row]", first: int) -> "tuple[list[Row], Position]":
-        end = min(len(rows), first + self._size)
-        position = Position(row=end, rows=len(rows), first=first, part=at, parts=len(self._parts))
-        return rows[first:end], position
+    def _page(self, at: int, first: int) -> "tuple[list[Row], Position]":
+        """The page that begins at a row of a part; it may go on in the next part."""
+        from zkchat.render.live import BLANK
+
+        is_from_top = not (at or first)
+        shown = self._rows(at)[first : first + self._size]
+        end = first + len(shown)
+        while end >= len(self._rows(at)) and at < len(self._parts) - 1 and len(shown) < self._size - 1:
+            at += 1
+            taken = self._rows(at)[: self._size - len(shown) - 1]
+            end = len(taken)
+            shown += [BLANK, *taken]
+        rows = len(self._rows(at))
+        return shown, Position(row=end, rows=rows, is_from_top=is_from_top, part=at, parts=len(self._parts))
 
     def _row_of(self, line: int, part: Part, rows: "list[Row]") -> int:
         """The row at which a line is drawn, by what is drawn of the lines above it."""

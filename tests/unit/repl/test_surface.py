@@ -154,12 +154,12 @@ def test_a_long_note_is_drawn_from_a_line_on_and_a_short_one_whole() -> None:
     console = terminal(80, 24)
     position = drawn(console).print_note(PARAGRAPHS, source="a.md", first_line=21)
     assert paragraphs(console)[0] == 11
-    assert position.first == 20
+    assert not position.is_from_top
     end = terminal(80, 24)
     assert drawn(end).print_note(PARAGRAPHS, source="a.md", first_line=59).row == 59
     assert paragraphs(end) == [*range(23, 31)]
     tall = terminal(80, 80)
-    assert drawn(tall).print_note(PARAGRAPHS, source="a.md", first_line=21).first == 0
+    assert drawn(tall).print_note(PARAGRAPHS, source="a.md", first_line=21).is_from_top
     assert paragraphs(tall) == [*range(1, 31)]
 
 

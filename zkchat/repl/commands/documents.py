@@ -39,7 +39,7 @@ def _show_place(context: CommandContext, place: Place, path: str) -> Outcome:
     context.surface.print_heading(" › ".join(note.names), " · ".join(filter(None, (place.location, tags))))
     first_line = 1 if place.anchor else place.line or 1
     position = context.surface.print_note(note.body, source=path, first_line=first_line)
-    if position.first or position.part:
+    if not position.is_from_top:
         context.surface.print_dimmed(f"It begins further up: /show {path}")
     return _end_page(context, place, path, position)
 
