@@ -41,7 +41,7 @@ TABLE: dict[ExitCode, list[str]] = {
 
 SHOWN_ELSEWHERE = {
     ExitCode.BUG: "tests/cli/test_main.py",
-    ExitCode.STORAGE: "below",
+    ExitCode.STORAGE: "tests/cli/test_vault_commands.py",
     ExitCode.OUTPUT: "tests/faults/test_standard_streams.py",
     ExitCode.HUNG_UP: "tests/terminal/test_signals.py",
     ExitCode.INTERRUPTED: "tests/terminal/test_signals.py",
@@ -59,11 +59,6 @@ def test_commands_end_with_the_code_that_the_page_promises(world: World, code: E
         assert code == ExitCode.OK or result.err or result.out, f"{line} fails without a word"
         for word in ("Traceback", "Errno", "Value error", "Input should", "zkchat: Usage"):
             assert word not in result.err, line
-
-
-def test_own_files_that_cannot_be_used_are_storage(world: World) -> None:
-    world.variables["XDG_DATA_HOME"] = str(world.note("Sleep.md", "# Sleep\n"))  # a file where a folder should be
-    assert world.run("ask", "x", "--model", "quote", "--vault", ".").code == ExitCode.STORAGE
 
 
 def test_every_code_has_its_row() -> None:

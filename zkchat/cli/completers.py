@@ -145,24 +145,30 @@ FOLDERS: Final = frozenset({"FOLDER"})
 
 def _starting(named: Iterable[tuple[str, str]], typed: str) -> Iterator[Candidate]:
     beginning = normalize_name(typed)
-    return (Candidate(name, about) for name, about in named if normalize_name(name).startswith(beginning))
+    return (Candidate(name, about) for name, about in named if _begins(name, beginning))
 
 
 def _note_names(names: "StoredNames", typed: str) -> Iterator[tuple[str, str]]:
     """Each note by the first of its names that begins like this; by its path where another file has that name."""
     from collections import Counter
 
-    from zkchat.model.note import file_title, is_note, without_suffix
+    from zkchat.model.note import file_title, without_suffix
 
-    notes = sorted((note for note in names.notes() if is_note(note.path)), key=lambda note: note.path)
-    count = Counter(normalize_name(file_title(note.path)) for note in notes)
-    beginning = normalize_name(typed)
-    for note in notes:
-        path = without_suffix(note.path)
-        called = (path,) if "/" in typed else (file_title(note.path), note.title, *note.aliases)
-        name = next((name for name in called if normalize_name(name).startswith(beginning)), None)
+    beginning, by_path = normalize_name(typed), "/" in typed
+    notes = [(note, file_title(note.path)) for note in sorted(names.notes(), key=lambda note: note.path)]
+    # Only names that begin like this are compared: all others cannot be taken for one of them.
+    count = Counter(normalize_name(file) for _, file in notes if not by_path and _begins(file, beginning))
+    for note, file in notes:
+        called = (without_suffix(note.path),) if by_path else (file, note.title, *note.aliases)
+        name = next((name for name in called if _begins(name, beginning)), None)
         if name is not None:
-            yield (path, "") if count[normalize_name(name)] > 1 else (name, note.path)
+            is_shared = count[normalize_name(name)] > 1
+            yield (without_suffix(note.path), "") if is_shared else (name, note.path)
+
+
+def _begins(name: str, beginning: str) -> bool:
+    """Whether a name begins so; of one in ASCII only as much is normalized as is compared."""
+    return normalize_name(name[: len(beginning)] if name.isascii() else name).startswith(beginning)
 
 
 def _headings(names: "StoredNames", target: str, typed: str) -> Iterator[tuple[str, str]]:
