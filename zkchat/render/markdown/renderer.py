@@ -1,44 +1,32 @@
 """Draws blocks of Markdown with Rich, without trailing blanks. Nothing is clickable but links to notes."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import ClassVar, Final
 
 from markdown_it.token import Token
-from rich import box
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import (
-    BlockQuote,
-    Heading,
-    ListElement,
-    ListItem,
-    Markdown,
-    MarkdownContext,
-    MarkdownElement,
-    Paragraph,
-    TableElement,
-    TableRowElement,
-)
-from rich.segment import Segment
+from rich.markdown import Markdown
 from rich.style import Style
-from rich.syntax import Syntax
-from rich.table import Table
-from rich.text import Text
 from rich.theme import Theme
 
 from zkchat.render.console import Matches
 from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_encoded
 from zkchat.render.live import BLANK, Row, render_rows
-from zkchat.render.markdown.blocks import TABLE_CHUNK_ROWS, DrawableBlock
+from zkchat.render.markdown.blocks import DrawableBlock
+from zkchat.render.markdown.elements import (
+    CalloutTitle,
+    CodeBlock,
+    Formula,
+    LeftHeading,
+    MarkedList,
+    Quotation,
+    RuleLine,
+    TaskItem,
+)
 from zkchat.render.markdown.quotations import adapt_quotation
+from zkchat.render.markdown.tables import ChunkedTable
 from zkchat.render.markdown.wikilinks import draw_links
 
-_RULE_WIDTH: Final = 40
-_BAR: Final = "▌ "
-_BOXES: Final = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
-_MAX_HIGHLIGHTED_LINE: Final = 1_000
-"""Longer lines are data, for which lexers may take seconds."""
 _NO_WRAP_WIDTH: Final = 1_000_000
 
 
@@ -105,222 +93,20 @@ def _without_blank_ends(rows: list[Row]) -> list[Row]:
     return rows[filled[0] : filled[-1] + 1] if filled else []
 
 
-class _LeftHeading(Heading):
-    LEVEL_ALIGN: ClassVar = {}
-
-
-_CALLOUT_STYLES: Final = {
-    kind: style
-    for style, kinds in {
-        "cyan": "abstract summary tldr info todo",
-        "green": "tip hint important success check done",
-        "yellow": "question help faq warning caution attention",
-        "red": "failure fail missing danger error bug",
-        "magenta": "example",
-        "dim": "quote cite",
-    }.items()
-    for kind in kinds.split()
-}
-
-
-def _callout_style(token: Token) -> str:
-    kind = token.meta.get("callout")
-    return _CALLOUT_STYLES.get(kind, "blue") if kind else "none"
-
-
-class _BlockQuote(BlockQuote):
-    """A quotation whose paragraphs stand apart, or a callout."""
-
-    _is_after_paragraph = False
-
-    @classmethod
-    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
-        return cls(_callout_style(token))
-
-    def __init__(self, bar: str) -> None:
-        super().__init__()
-        self._bar = bar
-
-    def on_child_close(self, context: MarkdownContext, child: MarkdownElement) -> bool:
-        is_paragraph = isinstance(child, Paragraph)
-        if is_paragraph and self._is_after_paragraph:
-            self.elements.append(Text())
-        self._is_after_paragraph = is_paragraph and not isinstance(child, _CalloutTitle)
-        return super().on_child_close(context, child)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        inner = options.update(width=max(1, options.max_width - len(_BAR)))
-        for line in console.render_lines(self.elements, inner):
-            yield Segment(_BAR, console.get_style(self._bar))
-            yield from line
-            yield Segment.line()
-
-
-class _CalloutTitle(Paragraph):
-    """The kind and title of a callout."""
-
-    @classmethod
-    def create(cls, _markdown: Markdown, token: Token) -> "_CalloutTitle":
-        return cls(_callout_style(token))
-
-    def __init__(self, style: str) -> None:
-        super().__init__("left")
-        self.style_name = f"bold {style}" if style != "none" else "bold"
-
-
-class _Formula(MarkdownElement):
-    """A formula, as it is written."""
-
-    @classmethod
-    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
-        return cls(token.content)
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(self._text)
-
-
-class _Rule(MarkdownElement):
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text("─" * min(_RULE_WIDTH, options.max_width), style="dim")
-
-
-class _Code(MarkdownElement):
-    """A code block with its fence, so that code is recognized without colour."""
-
-    @classmethod
-    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
-        return cls(token)
-
-    def __init__(self, token: Token) -> None:
-        self._token = token
-        meta = token.meta or {"context": [], "code": token.content.rstrip("\n").split("\n"), "begun": False}
-        self._context: list[str] = meta["context"]
-        self._code: list[str] = meta["code"]
-        self._is_begun: bool = meta["begun"]
-        self._is_ended: bool = meta.get("ended", True)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        mark = self._token.markup
-        if mark and not self._is_begun:
-            yield Text(mark + self._token.info, style="dim", overflow="fold")
-        for line in self._highlighted(console):
-            line.expand_tabs(4)
-            line.overflow = "fold"
-            line.pad_left(0 if mark else 4)
-            yield line
-        if mark and self._is_ended:
-            yield Text(mark, style="dim")
-
-    def _highlighted(self, console: Console) -> Sequence[Text]:
-        syntax = None if console.no_color else _syntax(self._token.info.partition(" ")[0])
-        lines = [*self._context, *self._code]
-        if syntax is None or max(map(len, lines), default=0) > _MAX_HIGHLIGHTED_LINE:
-            return [Text(line) for line in self._code]
-        text = syntax.highlight("\n".join(lines))
-        return text.split("\n", allow_blank=True)[len(self._context) : len(lines)]
-
-
-@lru_cache(maxsize=32)
-def _syntax(language: str) -> Syntax | None:
-    """The highlighter of a language. Cached, because finding it takes longer than using it."""
-    lexer = Syntax("", language).lexer if language else None
-    return lexer and Syntax("", lexer, theme="ansi_dark")
-
-
-class _ListItem(ListItem):
-    """An item, which may be a task."""
-
-    @classmethod
-    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
-        return cls(token.meta.get("task", ""))
-
-    def __init__(self, task: str) -> None:
-        super().__init__()
-        self.box = _BOXES.get(task, f"[{task}] ") if task else ""
-
-
-class _List(ListElement):
-    """A list whose items are indented like those of a longer list, since it may still grow."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for index, item in enumerate(self.items):
-            box = item.box if isinstance(item, _ListItem) else ""
-            is_bullet = self.list_type == "bullet_list_open"
-            mark = f" {box or '• '}" if is_bullet else f"{(self.list_start or 0) + index:>2}. {box}"
-            style = console.get_style("markdown.item.bullet" if is_bullet else "markdown.item.number", default="none")
-            inner = options.update(width=max(1, options.max_width - len(mark)))
-            lines = console.render_lines(item.elements, inner, style=item.style) or ([[]] if box else [])
-            for row, line in enumerate(lines):
-                yield Segment(mark if row == 0 else " " * len(mark), style)
-                yield from line
-                yield Segment.line()
-
-
-class _Table(TableElement):
-    """A table whose first rows decide the column widths, so that it can be drawn in chunks."""
-
-    @classmethod
-    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
-        return cls(skip=token.meta.get("skip", 0))
-
-    def __init__(self, *, skip: int) -> None:
-        super().__init__()
-        self._skip = skip
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        assert self.header is not None
-        assert self.header.row is not None
-        head = self.header.row
-        rows = self.body.rows if self.body else []
-        table = Table(
-            box=box.SIMPLE, pad_edge=False, show_edge=False, show_header=not self._skip, style="markdown.table.border"
-        )
-        widths = _widths([head, *rows[:TABLE_CHUNK_ROWS]], options.max_width)
-        for cell, width in zip(head.cells, widths, strict=True):
-            title = cell.content.copy()
-            title.stylize("markdown.table.header")
-            table.add_column(title, width=width, justify=cell.justify, overflow="fold")
-        for row in rows[self._skip :]:
-            table.add_row(*(cell.content for cell in row.cells))
-        yield table
-
-
-def _unbroken(word: str) -> int:
-    """Columns that a word needs; between wide characters a row may end anywhere."""
-    cells = cell_len(word)
-    return cells if cells <= len(word) else 2
-
-
-def _widths(rows: Sequence[TableRowElement], available: int) -> list[int]:
-    """Widths that the contents need; if they exceed the screen, the widest columns shrink, at first to whole words."""
-    columns = [[cell.content for cell in column] for column in zip(*(row.cells for row in rows), strict=True)]
-    widths = [max(1, *(min(available, text.cell_len) for text in column)) for column in columns]
-    words = [max([1, *(_unbroken(word) for text in column for word in text.plain.split())]) for column in columns]
-    available -= 3 * (len(widths) - 1)
-    for least in (words, [1] * len(widths)):
-        while sum(widths) > available and (spare := [w for w, low in zip(widths, least, strict=True) if w > low]):
-            column = next(number for number, low in enumerate(least) if widths[number] == max(spare) > low)
-            widths[column] -= 1
-    return widths
-
-
 class _TokenMarkdown(Markdown):
     elements: ClassVar = {
         **Markdown.elements,
-        "heading_open": _LeftHeading,
-        "blockquote_open": _BlockQuote,
-        "callout_title_open": _CalloutTitle,
-        "fence": _Code,
-        "code_block": _Code,
-        "formula": _Formula,
-        "hr": _Rule,
-        "bullet_list_open": _List,
-        "ordered_list_open": _List,
-        "list_item_open": _ListItem,
-        "table_open": _Table,
+        "heading_open": LeftHeading,
+        "blockquote_open": Quotation,
+        "callout_title_open": CalloutTitle,
+        "fence": CodeBlock,
+        "code_block": CodeBlock,
+        "formula": Formula,
+        "hr": RuleLine,
+        "bullet_list_open": MarkedList,
+        "ordered_list_open": MarkedList,
+        "list_item_open": TaskItem,
+        "table_open": ChunkedTable,
     }
     inlines = Markdown.inlines | {"wikilink", "broken", "mark", "formula", "highlight", "tag", "footnote"}
 
