@@ -5,7 +5,7 @@ from typing import cast
 import pytest
 
 from tests.support.hostile_vaults import files_that_run
-from tests.support.libraries import library_of
+from tests.support.libraries import Located, library_of
 from zkchat.compose.document_links import VaultDocumentLinks
 from zkchat.errors import StorageError
 from zkchat.model.choices import OpenWith
@@ -18,7 +18,7 @@ NOTES = {
     "a/Compost.md": "# Compost\n",
     "b/Compost.md": "# Compost\n",
     "a/Only.md": "# Only\n",
-    "secret.md": "---\nzkchat: private\n---\nx\n",
+    "Secret.md": "---\nzkchat: local\n---\nx\n",
 }
 
 RUNS = [
@@ -111,7 +111,11 @@ def test_a_wikilink_leads_to_the_note_that_the_vault_has(links: VaultDocumentLin
 
 def test_a_file_that_may_run_is_found_and_cannot_be_clicked(links: VaultDocumentLinks) -> None:
     assert links.target_of("[[a/Only]]") == LinkTarget()  # no such file in this folder
-    assert links.target_of("[[secret]]") == LinkTarget()  # the user may know of every note
+
+
+def test_the_user_may_know_of_notes_that_the_model_may_not(tmp_path: Path, library: Library) -> None:
+    links = VaultDocumentLinks(tmp_path, library.guarded_for(Located(on_this_machine=False)))
+    assert not links.target_of("[[Secret]]").is_missing
 
 
 @pytest.mark.parametrize("written", ["[[Nowhere]]", "[[Nowhere#x|y]]", "![[gone.png]]", "[[c/Compost]]"])

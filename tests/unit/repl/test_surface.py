@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
+from tests.unit.render.markdown.test_wikilinks import Vault
 from zkchat.model.message import DocumentReference
-from zkchat.render.links import NoLinks
+from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.numbered_rows import NumberedRow
 from zkchat.repl.note_pages import Position
 from zkchat.repl.pick_list import PickRow
@@ -56,8 +57,14 @@ def plain() -> tuple[PlainSurface, io.StringIO]:
     return PlainSurface(stream, RecordingUser(), RecordingDesktop()), stream
 
 
-def drawn(console: Console) -> DrawnSurface:
-    return DrawnSurface(console, RecordingUser(), RecordingDesktop(), NoLinks())
+def drawn(console: Console, links: ClickableLinks = NO_LINKS) -> DrawnSurface:
+    return DrawnSurface(console, RecordingUser(), RecordingDesktop(), links)
+
+
+def test_links_of_what_is_drawn_are_looked_up() -> None:
+    console = terminal()
+    drawn(console, Vault()).print_markdown("[[Sleep]], [[Nowhere]]")
+    assert on_screen(written(console)) == ["Sleep, Nowhere[?]"]
 
 
 def test_plain_lines_have_no_boxes_and_no_sequences() -> None:

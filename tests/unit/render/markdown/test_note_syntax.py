@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.screens import in_chunks, on_screen, streamed
+from tests.support.screens import in_chunks, on_screen, streamed, what_acts_on_a_terminal
 from zkchat.render.markdown.note_syntax import MAX_ENCLOSED_LINES
 
 
@@ -77,7 +77,8 @@ def test_other_brackets_are_no_boxes(text: str) -> None:
 
 
 def test_the_state_of_a_task_is_no_escape_sequence() -> None:
-    assert "\x1b]" not in streamed(["- [&#27;] x\n"], color="never")
+    assert what_acts_on_a_terminal(streamed(["- [&#x202e;] x\n"])) == set()
+    assert shown("- [&#x202e;] x\n") == [" • [<U+202E>] x"]
 
 
 @pytest.mark.parametrize(
@@ -100,6 +101,10 @@ def test_the_state_of_a_task_is_no_escape_sequence() -> None:
 )
 def test_comments_are_hidden_if_they_are_closed(text: str, expected: list[str]) -> None:
     assert shown(text) == expected
+
+
+def test_a_list_goes_on_below_what_may_become_a_comment() -> None:
+    assert shown("text\n- one\n- two\n%%\n") == ["text", "", " • one", " • two", "   %%"]
 
 
 def test_a_comment_that_is_too_long_is_text() -> None:

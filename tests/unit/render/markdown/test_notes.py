@@ -8,7 +8,9 @@ from zkchat.render.markdown.notes import note_rows
 
 
 def shown(text: str, width: int = 80) -> list[str]:
-    rows = note_rows(terminal(width), text, links=Vault(), source="a/Note.md")
+    vault = Vault()
+    rows = note_rows(terminal(width), text, links=vault, source="a/Note.md")
+    assert vault.sources <= {"a/Note.md"}  # relative links lead from there
     assert all(row.cells <= width for row in rows)
     return [without_sequences(row.text) for row in rows]
 

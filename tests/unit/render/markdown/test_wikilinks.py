@@ -18,12 +18,14 @@ class Vault:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.sources: set[str | None] = set()
 
     def clickable(self, _reference: DocumentReference) -> None:
         return None
 
-    def target_of(self, written: str, _source: str | None = None) -> LinkTarget:
+    def target_of(self, written: str, source: str | None = None) -> LinkTarget:
         self.asked.append(written)
+        self.sources.add(source)
         name = written.lstrip("![").partition("]")[0]
         if name.startswith("No"):
             return LinkTarget(is_missing=True)
