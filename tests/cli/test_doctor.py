@@ -96,6 +96,14 @@ def test_a_model_behind_a_server_is_asked_for(world: World, server: Loopback) ->
     assert "Ollama     answers" in missing.out
 
 
+def test_without_a_model_it_tells_what_could_be_set_up(world: World) -> None:
+    world.variables["GROQ_API_KEY"] = "gsk-canary"
+    out = world.run("doctor").out
+    assert "✓ model      quote" in out
+    assert "→ There is a key for Groq in GROQ_API_KEY: `zkchat setup` can use it." in out
+    assert "gsk-canary" not in out
+
+
 def test_a_model_of_openai_needs_a_key_and_is_asked_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     result = world.run("doctor", "--model", "openai:gpt-5-mini")
     assert result.code == ExitCode.MODEL

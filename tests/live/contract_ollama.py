@@ -128,8 +128,10 @@ def test_a_question_about_notes_is_answered_with_the_sentence_that_was_handed_ov
     assert reference["snippet"] == "Most adults need seven to nine hours of sleep."
 
 
-def test_with_nothing_set_the_server_is_found(host: str, world: World) -> None:
+def test_with_nothing_set_the_server_is_found_and_its_small_models_are_offered(host: str, world: World) -> None:
     world.variables["ZKCHAT_OLLAMA__HOST"] = host
-    chosen = world.run("models", "--json").json
-    assert chosen["model"].startswith("ollama:smollm2")
-    assert chosen["why"] == f"Ollama answers at {host}"
+    found = world.run("models", "--json").json
+    assert found["model"] == "quote"
+    assert "`zkchat config set model ollama:smollm2" in found["offer"]
+    (place,) = (each for each in found["places"] if each["place"] == f"Ollama at {host}")
+    assert [each["small"] for each in place["models"]] == [True, True]

@@ -189,7 +189,7 @@ def _model(workspace: "Workspace") -> Iterator[Finding]:
 
     model = create_provider(workspace)
     yield from (Finding("model", "warning", warning) for warning in model.warnings)
-    yield Finding("model", "ok", check_model(workspace, model.provider))
+    yield Finding("model", "ok", check_model(workspace, model.provider), model.offer)
 
 
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:

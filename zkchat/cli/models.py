@@ -83,6 +83,7 @@ def _record(overview: "ModelOverview") -> dict[str, object]:
     return {
         "model": overview.in_use,
         "why": overview.why,
+        "offer": overview.offer,
         "named": [
             {
                 "name": row.name,

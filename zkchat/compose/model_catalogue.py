@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from zkchat.compose.models import survey_models, verify_model
-from zkchat.errors import ZkchatError
 
 if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
@@ -37,7 +36,7 @@ class ModelCatalogue:
         return self._names or ("quote", *self._workspace().settings.models)
 
     def _renew(self) -> None:
-        with suppress(ZkchatError):
+        with suppress(Exception):  # names are a convenience, and the chat may be ending
             asyncio.run(self.survey(None))
 
     async def survey(self, in_use: "ModelInfo | None") -> "ModelOverview":

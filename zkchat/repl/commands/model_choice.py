@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 async def model(context: CommandContext, argument: str) -> Outcome:
-    name = argument if argument and not argument.isdigit() else await _pick_model(context, argument)
+    is_named = bool(argument) and not argument.isdigit()
+    name = _full_name(context, argument) if is_named else await _pick_model(context, argument)
     if not name:
         return NOTHING
     present = context.conversation.model.name
@@ -27,6 +28,13 @@ async def model(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(f"{present} goes on answering.")
         return NOTHING
     return Switch(session=context.conversation.session_id or None, model=name)
+
+
+def _full_name(context: CommandContext, typed: str) -> str:
+    """The name of the only known model that has this id, where the user left out its provider; else as typed."""
+    names = context.models.names
+    same = [name for name in names if name.partition(":")[2] == typed]
+    return same[0] if typed not in names and len(same) == 1 else typed
 
 
 async def _pick_model(context: CommandContext, number: str) -> str:

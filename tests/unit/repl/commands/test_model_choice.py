@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from zkchat.errors import ProviderError
-from zkchat.model.providers import ModelListing
+from zkchat.model.providers import ModelListing, ModelRow
 from zkchat.repl.command_context import Nothing, Outcome, Switch
 from zkchat.repl.commands.table import completions, run
 
@@ -57,6 +57,13 @@ def test_a_model_is_named_or_numbered_and_goes_on_in_the_same_session(harness: C
     harness.exchange("What is sleep?", "Rest.")
     assert outcome(harness, line) == Switch(session="s1", model="quick")
     assert harness.models.verified == ["quick"]
+
+
+def test_the_provider_may_be_left_out_where_one_model_has_that_id(harness: CommandHarness) -> None:
+    assert outcome(harness, "/model qwen3:8b") == Switch(session=None, model="ollama:qwen3:8b")
+    harness.models.rows.append(ModelRow(name="openai:qwen3:8b"))
+    assert outcome(harness, "/model qwen3:8b") == Switch(session=None, model="qwen3:8b")
+    assert harness.models.verified == ["ollama:qwen3:8b", "qwen3:8b"]
 
 
 def test_a_number_that_no_model_has_is_refused(harness: CommandHarness) -> None:
