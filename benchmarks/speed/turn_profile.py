@@ -71,7 +71,7 @@ def profiled_turn(folder: Path) -> Profile:
         home=folder,
     )
     profile = Profile()
-    with open_conversation(environment, ConversationOptions(model=f"scripted:{script}")) as opened:
+    with open_conversation(environment, ConversationOptions(vault=Path(), model=f"scripted:{script}")) as opened:
         for question in ("What are [[Evergreen notes]]?", "Why is the title of [[Evergreen notes]] a statement?"):
             events = opened.conversation.say(question)
             sys.setprofile(profile.see if question.startswith("Why") else None)
