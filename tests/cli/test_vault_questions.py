@@ -72,6 +72,15 @@ def test_that_there_are_none_is_an_answer(world: World, question: str) -> None:
     assert result.out.startswith(("No note changed yesterday (", "There is no note tagged #nothing."))
 
 
+def test_more_of_a_list_is_shown_on_request(world: World) -> None:
+    for number in range(20):
+        world.note(f"Extra/{number:02}.md", "")
+    assert "… and 5 more.\n" in world.run("ask", "orphans in folder Extra").out
+    assert "20. [[19]]" in world.run("ask", "orphans in folder Extra", "--more").out
+    chat = world.run("chat", stdin="orphans\n/more\n")
+    assert "no passages follow it" in chat.out + chat.err
+
+
 def test_folders_may_be_mentioned_and_agents_addressed(world: World) -> None:
     assert world.run("ask", "notes in @Projects/").out.startswith("1 note in Projects/:\n\n1. [[Roof]] · today")
     assert world.run("ask", "@librarian notes in the projects folder").out.startswith("1 note in Projects/:")

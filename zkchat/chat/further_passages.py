@@ -64,6 +64,9 @@ class FurtherPassages:
         message = self.asked()
         if message is None:
             raise UsageError("There is no question to look up.", hint="Ask one first.")
+        if any(isinstance(part, EvidencePart) and part.listing for part in message.parts):
+            hint = "Narrow it by a tag, a folder or a time, or ask for a number: the 50 newest notes."
+            raise UsageError("The last answer is a list from the index, and no passages follow it.", hint=hint)
         read = self._count_read(message)
         question = Question.of(message)
         found = self._look_up(question, read)

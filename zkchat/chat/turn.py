@@ -279,7 +279,8 @@ class Turn:
         """What the index says on a question about the vault itself, where no model could find out."""
         if not self.provider.info.needs_notes:
             return None
-        return answer_about_vault(self.library, question, references, self.journal.now())
+        wants_more = self.quoted_passages > DEFAULT_LIMIT
+        return answer_about_vault(self.library, question, references, self.journal.now(), wants_more=wants_more)
 
     async def _answer(
         self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit

@@ -9,7 +9,7 @@ from zkchat.chat.references import VIA_WITHHELD
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import DocumentReference, VaultListing
 from zkchat.model.note import Ambiguous, Link, Resolved
-from zkchat.vault.catalog.answers import CatalogAnswer, Row, answer_query
+from zkchat.vault.catalog.answers import MAX_ASKED, MAX_LISTED, CatalogAnswer, Row, answer_query
 from zkchat.vault.catalog.lexer import LINK_MARK
 from zkchat.vault.catalog.parser import parse_question
 from zkchat.vault.library import Library
@@ -20,7 +20,12 @@ _EXACT: Final = frozenset({"path", "name", "alias", "id", "title"})
 
 
 def answer_about_vault(
-    library: Library, question: Question, references: Sequence[DocumentReference], now: datetime
+    library: Library,
+    question: Question,
+    references: Sequence[DocumentReference],
+    now: datetime,
+    *,
+    wants_more: bool = False,
 ) -> VaultListing | None:
     """What the index says on a question about the vault itself; None for every other question, and where it fails."""
     if question.has_material or question.unknown_paths:
@@ -35,7 +40,8 @@ def answer_about_vault(
             return None
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
-        answer = answer_query(library, query, path or "", now.astimezone())
+        most = MAX_ASKED if wants_more else MAX_LISTED
+        answer = answer_query(library, query, path or "", now.astimezone(), most=most)
         text = _text(library, answer)
         return VaultListing(text=text, references=tuple(_references(library, answer, text)))
     except (StorageError, VaultError):

@@ -45,16 +45,19 @@ class CatalogAnswer:
     """Rows that are left out."""
 
 
-def answer_query(library: Library, query: CatalogQuery, path: str, now: datetime) -> CatalogAnswer:
-    """The answer to a query; `path` is the note that it names, if any. `now` is local time."""
-    return _ANSWERS[query.kind](_Asked(query, path, CatalogView(library, now)))
+def answer_query(
+    library: Library, query: CatalogQuery, path: str, now: datetime, *, most: int = MAX_LISTED
+) -> CatalogAnswer:
+    """The answer to a query with at most so many rows; `path` is the note that it names, if any. `now` is local."""
+    return _ANSWERS[query.kind](_Asked(query, path, CatalogView(library, now), most))
 
 
 class _Asked:
     """A query with the catalog that it is asked of."""
 
-    def __init__(self, query: CatalogQuery, path: str, view: CatalogView) -> None:
+    def __init__(self, query: CatalogQuery, path: str, view: CatalogView, most: int) -> None:
         self.query = query
+        self.most = most
         self.path = path
         self.view = view
         self.folder = view.folders.find(query.folder) if query.folder is not None else ""
@@ -71,7 +74,8 @@ class _Asked:
 
     @property
     def limit(self) -> int:
-        return min(self.query.limit or _DEFAULT_RANKED, MAX_ASKED)
+        default = _DEFAULT_RANKED if self.most == MAX_LISTED else self.most
+        return min(self.query.limit or default, MAX_ASKED)
 
     def described(self, number: int = 2) -> str:
         """`notes`, and which: `notes tagged #book in Projects/`."""
@@ -91,11 +95,11 @@ class _Asked:
         heading: str,
         describe: Callable[[str], str] | None = None,
         *,
-        limit: int = MAX_LISTED,
+        limit: int | None = None,
         tells_rest: bool = True,
     ) -> CatalogAnswer:
         """The first of the notes, without those that may not be named."""
-        first = paths[:limit]
+        first = paths[: limit or self.most]
         details = describe or self.view.date
         return CatalogAnswer(
             heading=f"{heading}:",
@@ -253,7 +257,7 @@ def _list_folders(asked: _Asked) -> CatalogAnswer:
     if not folders:
         return CatalogAnswer(heading="All notes lie at the top of the vault, in no folder.")
     heading = f"{counted(len(folders), 'folder')}, with the number of notes in each:"
-    rows = tuple(Row(details=f"{folder} ({number:,})") for folder, number in folders[:MAX_LISTED])
+    rows = tuple(Row(details=f"{folder} ({number:,})") for folder, number in folders[: asked.most])
     return CatalogAnswer(heading=heading, rows=rows, more=len(folders) - len(rows))
 
 

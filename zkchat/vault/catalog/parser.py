@@ -238,7 +238,9 @@ def _listing_query(phrase: _Phrase) -> CatalogQuery | None:
     for kind, word, beside in _WITHOUT_NAME:
         is_named = (word == "tags" and phrase.tags) or (word == "folder" and phrase.folder)
         if any(token.may_mean(word) for token in phrase.tokens) and not is_named:
-            is_plain = all(token.may_mean(word) or token.meaning in {*beside, *_SILENT} for token in phrase.tokens)
+            named = {"infolder", "folder"} if phrase.folder else {"tagged", "tag"} if phrase.tags else set[str]()
+            allowed = {*beside, *named, *_SILENT}
+            is_plain = all(token.may_mean(word) or token.meaning in allowed for token in phrase.tokens)
             return CatalogQuery(kind=kind, tags=phrase.tags, folder=phrase.folder) if is_plain else None
     return _notes_query(phrase, meanings, has_filter=has_filter)
 

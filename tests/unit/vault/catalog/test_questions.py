@@ -108,6 +108,8 @@ def test_the_sets_hold_enough_of_both_kinds() -> None:
         ("哪些笔记链接到[[屋顶]]？", CatalogQuery(kind="backlinks", note="屋顶")),
         ("[[屋根]]にリンクしているノート", CatalogQuery(kind="backlinks", note="屋根")),
         ("[[屋根]]はどのノートにリンクしていますか", CatalogQuery(kind="links", note="屋根")),
+        ("orphans in folder Projects", CatalogQuery(kind="orphans", folder="Projects")),
+        ("orphans tagged idea", CatalogQuery(kind="orphans", tags=("idea",))),
         ("the 7 longest notes", CatalogQuery(kind="notes", order="longest", limit=7)),
         ("die drei ältesten Notizen", CatalogQuery(kind="notes", order="oldest", limit=3)),
     ],
