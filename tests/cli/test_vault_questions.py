@@ -34,6 +34,11 @@ def test_the_answer_is_a_numbered_list_of_links_whose_numbers_are_those_of_the_r
     assert answer["abstained"] is False
 
 
+def test_the_list_is_not_repeated_below_the_answer(world: World) -> None:
+    drawn = world.run("ask", "What links to [[Slate]]?", terminal=True)
+    assert drawn.out.count("Roof") == 1
+
+
 def test_in_a_chat_the_numbers_open_notes(world: World) -> None:
     chat = world.run("chat", stdin="welche Notizen verlinken auf [[Slate]]?\n/show 2\n")
     assert "1. [[Old]]\n2. [[Roof]]\n" in chat.out

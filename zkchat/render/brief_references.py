@@ -36,8 +36,11 @@ class BriefList:
 
 
 def in_brief(references: Sequence[DocumentReference], *, most: int, all_listed: bool = False) -> BriefList:
-    """What is listed of these documents; with `all_listed`, also those that were only looked at."""
-    numbered = [*enumerate(references, start=1)]
+    """What is listed of these documents; with `all_listed`, also those that were only looked at.
+
+    A list from the index is the answer itself, with the same numbers: it is not repeated.
+    """
+    numbered = [(number, each) for number, each in enumerate(references, start=1) if each.via != "index"]
     listed = [(number, each) for number, each in numbered if all_listed or _is_listed(each)]
     listed.sort(key=lambda row: (not row[1].cited, row[1].reference_type != "direct"))
     shown = listed[:most] + [row for row in listed[most:] if row[1].is_doubtful]

@@ -34,6 +34,12 @@ def rows(references: Sequence[DocumentReference], width: int = 100, most: int = 
     return [row.rstrip() for row in drawn(listed, width).splitlines()]
 
 
+def test_what_the_answer_itself_lists_is_not_listed_again() -> None:
+    listed = [reference(str(number), reference_type="search", via="index", cited=True) for number in range(3)]
+    assert in_brief(listed, most=2) == in_brief([], most=2)
+    assert [number for number, _ in in_brief([*listed, BROKEN], most=2).rows] == [4]
+
+
 def test_a_document_is_a_line_with_number_link_place_and_reason() -> None:
     cited, linked = found("Dreams and sleep", cited=True), reference(lines=None)
     assert rows([cited, linked, found("Naps")]) == [
