@@ -46,9 +46,9 @@ def list_(
     if json_output:
         io.json(sessions)
         return
-    if left_out := len(known) - len(sessions):
+    if (left_out := len(known) - len(sessions)) and io.environment.stderr_is_tty:
         io.note(f"{counted(left_out, 'single question')} of zkchat ask: zkchat sessions list --all")
-    elif not sessions:
+    elif not known:
         io.note("There are no sessions in this vault yet. Start one: zkchat chat")
     for session in sessions:
         used, title = _local_time(session.updated_at), session.title or "(untitled)"
