@@ -149,7 +149,7 @@ def test_a_new_vault_is_indexed_behind_the_prompt_and_not_before_it(
     monkeypatch.setattr(ActiveConversation, "refresh", observed)
     chat = at_prompt(world, "How many hours?\r\x04", "--model", "quote")
     assert "zkchat · vault · 3 notes · quote" in chat.err
-    assert "seven hours" in chat.out
+    assert "Adults need seven" in chat.out
     assert threads
     assert all(name.startswith("zkchat-background") for name in threads)
 

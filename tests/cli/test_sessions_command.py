@@ -196,9 +196,9 @@ def test_messages_are_pinned_and_get_priorities(world: World, talk: str) -> None
     [
         (("priority", "7", "9"), "There is no message 7: the session has 1."),
         (("pin", "7"), "There is no message 7: the session has 1."),
-        (("priority", "1", "11"), "Input should be less than or equal to 10"),
-        (("priority", "1", "0"), "Input should be greater than or equal to 1"),
-        (("pin", "0"), "Input should be greater than or equal to 1"),
+        (("priority", "1", "11"), "it must be less than or equal to 10"),
+        (("priority", "1", "0"), "it must be greater than or equal to 1"),
+        (("pin", "0"), "it must be greater than or equal to 1"),
     ],
 )
 def test_a_message_or_priority_that_is_none_is_an_error(
