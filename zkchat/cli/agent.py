@@ -115,7 +115,9 @@ def edit(name: AgentArgument, vault: SettingsVaultOption = None, json_output: Js
 @app.command()
 def config(
     name: AgentArgument,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="For example model, or rules.Tone.", show_default=False)],
+    key: Annotated[
+        str, typer.Argument(metavar="PROPERTY", help="For example model, or rules.Tone.", show_default=False)
+    ],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.", show_default=False)],
     vault: SettingsVaultOption = None,
     json_output: JsonOption = False,

@@ -46,7 +46,7 @@ ModelOption = Annotated[
         show_default=False,
     ),
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask: the answer is yes.")]
 
 
 @dataclass(frozen=True)

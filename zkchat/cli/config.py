@@ -42,7 +42,10 @@ def show(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> 
 
 @app.command()
 def get(key: KeyArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
-    """Show one setting."""
+    """Show one setting.
+
+    zkchat config get context.max_tokens
+    """
     from zkchat.compose.settings import setting_value
 
     io = current_io()
@@ -62,7 +65,14 @@ def set_(
     scope: ScopeOption = "user",
     vault: SettingsVaultOption = None,
 ) -> None:
-    """Change a setting. Comments in the file stay."""
+    """Change a setting. Comments in the file stay.
+
+    `zkchat help configuration` describes all settings, `zkchat config show` shows those in force.
+
+    zkchat config set model ollama:qwen3:8b
+
+    zkchat config set vault.exclude "Archive/**, Templates/**" --scope vault
+    """
     io = current_io()
     change = _editor(io, vault, scope).set(key, value)
     _note_unapproved(io, is_approved=change.is_approved)

@@ -32,7 +32,9 @@ def show(
     session: OptionalSessionArgument = None,
     message: Annotated[
         int | None,
-        typer.Option("--message", "-m", metavar="N", help="Why the answer N was what it was.", show_default=False),
+        typer.Option(
+            "--message", "-m", metavar="N", help="What was sent for the answer N, and why.", show_default=False
+        ),
     ] = None,
     request: Annotated[
         bool, typer.Option("--request", help="Build the exact request again that was sent for that answer.")

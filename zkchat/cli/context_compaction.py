@@ -98,7 +98,12 @@ def compact(
         typer.Option("--keep", min=1, metavar="N", help="Messages at the end that stay.", show_default=False),
     ] = None,
     strategy: Annotated[
-        CompactionStrategy | None, typer.Option("--strategy", help="Else context.strategy.", show_default=False)
+        CompactionStrategy | None,
+        typer.Option(
+            "--strategy",
+            help="How older messages leave; else as the setting context.strategy says.",
+            show_default=False,
+        ),
     ] = None,
     model: ModelOption = None,
     vault: VaultOption = None,

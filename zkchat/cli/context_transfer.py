@@ -26,10 +26,10 @@ class Format(StrEnum):
 
 FormatOption = Annotated[
     Format | None,
-    typer.Option("--format", help="Else by the name of the file: .md is Markdown, anything else JSON."),
+    typer.Option("--format", help="What to write; else by the name of the file: .md is Markdown, anything else JSON."),
 ]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else it goes to standard output.")
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; else to standard output.")
 ]
 FileArgument = Annotated[
     str, typer.Argument(metavar="FILE", help="What to read; - is standard input.", show_default=False)

@@ -56,7 +56,10 @@ def links(
 
 
 def backlinks(note: NoteArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """Show the links of other notes to a note, with their lines."""
+    """Show the links of other notes to a note, with their lines.
+
+    zkchat backlinks "[[Evergreen notes]]"
+    """
     from zkchat.vault import graph
 
     io = current_io()

@@ -82,7 +82,7 @@ def show(fact: FactArgument, vault: VaultOption = None, json_output: JsonOption 
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What it is about.", show_default=False)],
+    query: Annotated[str, typer.Argument(metavar="WORDS", help="What the facts are about.", show_default=False)],
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:

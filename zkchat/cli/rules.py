@@ -37,7 +37,7 @@ def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) ->
 
 @app.command()
 def show(name: RuleArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
-    """Show a rule."""
+    """Show a rule: when it holds, where its file is, and its text."""
     io = current_io()
     found = profiles.profile_store(io, vault).load()
     if name.casefold() not in found.rules and (file := found.awaiting("rule", name)):
@@ -56,7 +56,10 @@ def new(
     name: NameArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.", show_default=False)] = "",
     include: Annotated[
-        IncludeMode, typer.Option("--include", help="Always, on /add, or when it is relevant.")
+        IncludeMode,
+        typer.Option(
+            "--include", help="When it goes along: always, on /add in a chat, or when a question calls for it."
+        ),
     ] = "always",
     description: Annotated[
         str, typer.Option("--description", metavar="TEXT", help="When it applies; read by `--include agent`.")
@@ -65,7 +68,7 @@ def new(
     vault: SettingsVaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Make a rule.
+    """Make a rule that answers keep to.
 
     zkchat rules new "Dates" "Write dates as 2026-03-01." --include agent --description "Dates, times, calendars"
     """

@@ -106,7 +106,8 @@ def show(
 @app.command()
 def search(
     query: Annotated[
-        list[str] | None, typer.Argument(help="Words that were said. A name or a date helps.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="WORDS", help="Words that were said. A name or a date helps.", show_default=False),
     ] = None,
     session: Annotated[
         str | None, typer.Option("--session", metavar="SESSION", help="Only in this one.", show_default=False)

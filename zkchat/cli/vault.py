@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zkchat.vault.graph import Followed
     from zkchat.vault.library import Library
 
-app = typer.Typer(help="What is in the vault, and what wants mending.", no_args_is_help=True)
+app = typer.Typer(help="Show what is in the vault, and what in it to mend.", no_args_is_help=True)
 
 Row = TypeVar("Row")
 
