@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.world import World
 
-DOUBT = "No passage answers this for certain. Nearest:"
+DOUBT = "No passage answers this for certain. These come nearest."
 NOTHING = "Your notes hold nothing on this."
 
 

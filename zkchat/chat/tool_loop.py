@@ -239,7 +239,7 @@ class ToolLoop:
                         await asyncio.sleep(0)  # here the answer can be stopped, whatever the provider does
                     left -= len(chunk.text)
                 case RemarkChunk():
-                    await emit(Remarked(text=chunk.text))
+                    await emit(Remarked(text=chunk.text, is_heading=chunk.is_heading))
                 case ToolRequested(call=call):
                     exchange.calls.append(call)
                 case Finish():

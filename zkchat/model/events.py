@@ -50,10 +50,12 @@ class TextDelta(Value):
 
 
 class Remarked(Value):
-    """A sentence about the answer that is no part of it, such as that it is in doubt. It is not kept."""
+    """A sentence about the answer that is no part of it, such as that it is in doubt. It is not kept. `is_heading`: it
+    only says where the next part is from."""
 
     kind: Literal["remark"] = "remark"
     text: str
+    is_heading: bool = False
 
 
 class ThinkingDelta(Value):

@@ -92,6 +92,8 @@ class RemarkChunk(Value):
 
     kind: Literal["remark"] = "remark"
     text: str
+    is_heading: bool = False
+    """Whether it only says where the next part is from, which means nothing away from that part."""
 
 
 class ThinkingChunk(Value):

@@ -7,8 +7,8 @@ from typing import Final
 from zkchat.model.message import Evidence, MessageExcerpt
 from zkchat.model.prompt import RemarkChunk, TextChunk
 
-ELSEWHERE: Final = RemarkChunk(text="Elsewhere in your notes:")
-DOUBT: Final = RemarkChunk(text="No passage answers this for certain. Nearest:")
+ELSEWHERE: Final = RemarkChunk(text="Elsewhere in your notes:", is_heading=True)
+DOUBT: Final = RemarkChunk(text="No passage answers this for certain. These come nearest.")
 NOTHING: Final = "Your notes hold nothing on this.\n"
 _SENTENCE_ENDS: Final = (".", "!", "?", "…", "。", "！", "？")
 _BACKTICKS: Final = re.compile(r"`{3,}")

@@ -60,7 +60,7 @@ class JsonPresenter:
             case TextDelta():
                 self._text.append(event.text)
             case Remarked():
-                self._remarks.append(event.text)
+                self._remarks += [event.text] * (not event.is_heading)
             case LinksResolved():
                 self._references.extend(event.references)
             case ReferenceFound():

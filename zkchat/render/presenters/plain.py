@@ -50,6 +50,8 @@ class PlainPresenter:
                 self._begin_prompt(event)
             case TextDelta():
                 self._write(sanitize_text(event.text))
+            case Remarked() if event.is_heading:
+                self._print_detail(sanitize_text(event.text))
             case Remarked():
                 self._print(sanitize_text(event.text))
             case ToolStarted():

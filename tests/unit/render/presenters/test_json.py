@@ -51,7 +51,7 @@ def parsed(*events: Event) -> Any:
 
 
 def test_remarks_on_an_answer_have_a_field_of_their_own() -> None:
-    whole = parsed(Remarked(text="In doubt:"), TextDelta(text="> a"))
+    whole = parsed(Remarked(text="In doubt:"), TextDelta(text="> a"), Remarked(text="Elsewhere:", is_heading=True))
     assert (whole["answer"], whole["remarks"]) == ("> a", ["In doubt:"])
     replaced = parsed(Remarked(text="In doubt:"), AnswerReplaced(message_id="m"), TextDelta(text="> b"))
     assert (replaced["answer"], replaced["remarks"]) == ("> b", [])

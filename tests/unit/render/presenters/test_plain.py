@@ -67,6 +67,12 @@ def test_remarks_on_an_answer_are_beside_it() -> None:
         assert shown(events, details=details) == ("> a\n> b\n", "In doubt:\nElse␛:\n")
 
 
+def test_a_pipe_needs_no_headings() -> None:
+    events: list[Event] = [TextDelta(text="> a\n"), Remarked(text="Else:", is_heading=True), TextDelta(text="> b")]
+    assert shown(events) == ("> a\n> b\n", "")
+    assert shown(events, details=True) == ("> a\n> b\n", "Else:\n")
+
+
 def test_an_answer_that_ends_its_line_gets_no_second_newline() -> None:
     assert shown([TextDelta(text="Done.\n")]) == ("Done.\n", "")
     assert shown([]) == ("", "")
