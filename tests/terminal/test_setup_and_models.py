@@ -22,12 +22,17 @@ def user(tmp_path: Path) -> Iterator[World]:
         yield world
 
 
+def wait_for_words(terminal: Terminal, *wanted: str) -> None:
+    """Until all of it is on the screen, however it is wrapped."""
+    terminal.wait_until(lambda: all(words in " ".join(terminal.text.split()) for words in wanted), str(wanted))
+
+
 def test_setup_asks_and_ctrl_c_writes_nothing(user: World) -> None:
     config = user.home / ".config" / "zkchat" / "config.toml"
     stopped = Terminal(user, command=["setup"], cwd=user.vault)
-    stopped.wait_for("Which folder holds your notes?", "1 note]:")
+    wait_for_words(stopped, "1. Which folder holds your notes? Folder [", "1 note]:")
     stopped.type("\r")
-    stopped.wait_for("Which model is to answer?", "Number or name [ollama:tells]:")
+    wait_for_words(stopped, "2. Which model is to answer?", "Number or name [ollama:tells]:")
     stopped.type("\x03")
     assert stopped.finish() == ExitCode.INTERRUPTED
     assert "Nothing was written." in stopped.text
@@ -35,7 +40,7 @@ def test_setup_asks_and_ctrl_c_writes_nothing(user: World) -> None:
 
     terminal = Terminal(user, command=["setup"], cwd=user.vault)
     for asked, answer in (("1 note]:", "\r"), ("[ollama:tells]:", "2\r"), ("- for none [none]:", "\r")):
-        terminal.wait_until(lambda asked=asked: asked in " ".join(terminal.text.split()), asked)  # type: ignore[misc]
+        wait_for_words(terminal, asked)
         terminal.type(answer)
     assert terminal.finish() == ExitCode.OK
     assert config.read_text() == 'model = "ollama:thinks"\n'

@@ -46,7 +46,7 @@ class ChatGreeting:
         )
         for line in lines:
             self._io.note(fill(line, width) if width else line)
-        offer_models(self._io, opened, width)
+        offer_models(self._io, opened)
         self.print_state(active)
 
     def _count_notes(self, active: "ActiveConversation") -> tuple[int, bool]:

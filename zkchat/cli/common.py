@@ -47,6 +47,8 @@ ModelOption = Annotated[
     ),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask: the answer is yes.")]
+_MIN_WIDTH: Final = 20
+"""Columns below which lines are wrapped by the terminal itself."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,23 @@ class CommandIO:
     def note(self, text: str) -> None:
         """Print a line beside the result, to standard error."""
         self._write_line(self.environment.stderr, text)
+
+    def note_wrapped(self, text: str, *, indent: int = 0) -> None:
+        """The same, wrapped between words on a terminal; lines after the first are indented."""
+        self.note(self.wrap(text, indent=indent))
+
+    def wrap(self, text: str, *, indent: int = 0) -> str:
+        """Wrap a line between words, where standard error is a terminal."""
+        import os
+        from textwrap import fill
+
+        try:
+            width = os.get_terminal_size(self.environment.stderr.fileno()).columns
+        except (OSError, ValueError):  # no terminal
+            return text
+        return fill(
+            text, max(width, _MIN_WIDTH), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
+        )
 
     def json(self, value: object) -> None:
         """Print the result for scripts. In ASCII, so that no text of a note acts on a terminal."""

@@ -136,21 +136,20 @@ def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
     model = opened.conversation.model
     is_elsewhere = model.is_located and not model.on_this_machine
     if opened.chosen and not model.needs_notes and (io.environment.stderr_is_tty or is_elsewhere):
-        io.note(opened.chosen)
+        io.note_wrapped(opened.chosen)
 
 
 def announce_quotes(io: CommandIO, opened: "OpenConversation") -> None:
     """Say that nothing but quotations will come, where the user has not chosen that, and what could be set up."""
     if opened.chosen and _is_quoted_to_a_reader(io, opened):
-        io.note(f"{opened.chosen}\n")
+        io.note_wrapped(opened.chosen)
+        io.note("")
 
 
-def offer_models(io: CommandIO, opened: "OpenConversation", width: int | None) -> None:
+def offer_models(io: CommandIO, opened: "OpenConversation") -> None:
     """In a chat whose greeting has told that notes are quoted: say what could be set up, if the user chose nothing."""
-    from textwrap import fill
-
     if opened.offer and _is_quoted_to_a_reader(io, opened):
-        io.note(fill(opened.offer, width) if width else opened.offer)
+        io.note_wrapped(opened.offer)
 
 
 def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _INTRODUCTION: Final = "Three questions. Enter takes what stands in brackets; Ctrl-C leaves everything as it is."
 _NONE: Final = "-"
+_INDENT: Final = 3
 _COMMANDS: Final = (
     "Say it all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "
     "zkchat config set model NAME, zkchat config set privacy.local_only FOLDERS."
@@ -77,7 +78,7 @@ class _Questions:
         from zkchat.compose.setup import LOCAL_ONLY, SetupPlan
 
         if self._asks:
-            self._io.note(_INTRODUCTION)
+            self._say(_INTRODUCTION)
         folder = self._folder(vault)
         chosen = self._model(model, folder)
         folders = self._local_folders(local_only, folder)
@@ -91,19 +92,20 @@ class _Questions:
         is_offered = found.is_vault or (not found.is_home and count_notes(found.path).notes > 0)
         if named or not self._asks:
             return found if found.is_vault else None
-        self._io.note("\n1. Which folder holds your notes?")
+        self._io.note("")
+        self._say("1. Which folder holds your notes?")
         while True:
             default = f"{found.path}, {_notes_in(found)}" if is_offered else "none yet"
-            typed = self._ask(f"   Folder [{default}]: ")
+            typed = self._ask(f"   Folder [{default}]:")
             if not typed:
                 return found if is_offered else None
             try:
                 other = find_folder(environment, Path(typed))
             except VaultError as error:
-                self._io.note(f"   {error.message}")
+                self._say(f"   {error.message}")
                 continue
             if not other.is_home or self._io.confirm(f"   Use your home folder ({_notes_in(other)}) as a vault?"):
-                self._io.note(f"   {other.path}: {_notes_in(other)}.")
+                self._say(f"   {other.path}: {_notes_in(other)}.")
                 return other
 
     def _model(self, named: str | None, folder: "FoundFolder | None") -> dict[str, str]:
@@ -117,11 +119,12 @@ class _Questions:
         overview = _survey(self._io.environment, vault)
         if not self._asks:
             return {MODEL: overview.in_use}
-        self._io.note("\n2. Which model is to answer?")
+        self._io.note("")
+        self._say("2. Which model is to answer?")
         services = [] if overview.in_use.startswith("openai:") else offered_services(self._io.environment)
         shown = self._list_models(overview, services)
         while True:
-            typed = self._ask(f"   Number or name [{overview.in_use}]: ") or overview.in_use
+            typed = self._ask(f"   Number or name [{overview.in_use}]:") or overview.in_use
             name = shown[int(typed) - 1] if typed.isdecimal() and 0 < int(typed) <= len(shown) else typed
             service = next((each for each in services if each.name == name), None)
             try:
@@ -129,7 +132,7 @@ class _Questions:
                     return self._model_of(service, vault)
                 _verify(self._io.environment, vault, name)
             except ZkchatError as error:
-                self._io.note(f"   {error.message} {error.hint}".rstrip())
+                self._say(f"   {error.message} {error.hint}".rstrip())
                 continue
             return {MODEL: name}
 
@@ -143,11 +146,11 @@ class _Questions:
         facts += [f"a key is in {service.key_variable}; your notes are sent there" for service in services]
         width = max(map(len, names))
         for number, (name, about) in enumerate(zip(names, facts, strict=True), start=1):
-            self._io.note(f"   {number:>2}. {name:<{width}}  {about}")
+            self._io.note_wrapped(f"   {number:>2}. {name:<{width}}  {about}", indent=7)
         if left_out:
-            self._io.note(f"   … and {left_out:,} more: zkchat models --json")
+            self._say(f"   … and {left_out:,} more: zkchat models --json")
         if overview.offer:
-            self._io.note(f"   {overview.offer}")
+            self._say(f"   {overview.offer}")
         return names
 
     def _model_of(self, service: "HostedService", vault: Path | None) -> dict[str, str]:
@@ -163,8 +166,8 @@ class _Questions:
                 (each.problem for each in overview.listings if each.host in service.base_url and each.host), ""
             )
             raise UsageError(f"{service.name} lists no models. {problem}".rstrip())
-        self._io.note(f"   Models of {service.name}: {', '.join(row.name.partition(':')[2] for row in rows[:20])}")
-        typed = self._ask(f"   Which one? [{rows[0].name.partition(':')[2]}]: ")
+        self._say(f"   Models of {service.name}: {', '.join(row.name.partition(':')[2] for row in rows[:20])}")
+        typed = self._ask(f"   Which one? [{rows[0].name.partition(':')[2]}]:")
         name = f"openai:{typed.removeprefix('openai:')}" if typed else rows[0].name
         _verify(environment, vault, name)
         return {**settings, MODEL: name}
@@ -178,22 +181,26 @@ class _Questions:
             return "" if named.strip() == _NONE else named.strip()
         if not self._asks:
             return before
-        self._io.note("\n3. Which folders of notes must never leave this machine, whichever model answers?")
+        self._io.note("")
+        self._say("3. Which folders of notes must never leave this machine, whichever model answers?")
         if folder and (names := top_folders(folder.path)):
-            self._io.note(f"   There are: {', '.join(names)}")
-        question = f"   Folders, separated by commas; . for all notes, {_NONE} for none [{before or 'none'}]: "
+            self._say(f"   There are: {', '.join(names)}")
+        question = f"   Folders, separated by commas; . for all notes, {_NONE} for none [{before or 'none'}]:"
         typed, refused = self._ask(question), None
         while folder and typed not in {_NONE, before, refused} and (absent := missing_folders(folder.path, typed)):
-            self._io.note(f"   Not in {folder.path}: {', '.join(absent)}. Type it again to keep it all the same.")
+            self._say(f"   Not in {folder.path}: {', '.join(absent)}. Type it again to keep it all the same.")
             typed, refused = self._ask(question), typed
         return before if not typed else "" if typed == _NONE else typed
+
+    def _say(self, text: str) -> None:
+        self._io.note_wrapped(text, indent=_INDENT)
 
     def _ask(self, question: str) -> str:
         """A line that the user types. Raises EOFError at the end of the input."""
         from zkchat.render.sanitize import sanitize_text
 
         environment = self._io.environment
-        environment.stderr.write(sanitize_text(question))
+        environment.stderr.write(sanitize_text(f"{self._io.wrap(question, indent=_INDENT)} "))
         environment.stderr.flush()
         line = environment.stdin.readline()
         if not line:

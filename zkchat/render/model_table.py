@@ -78,7 +78,7 @@ def _abilities(row: ModelRow) -> str:
     if row.name == "quote":
         return "no model: passages of your notes"
     if row.is_small:
-        return "small: zkchat searches for it"
+        return "small, no tools"
     if row.calls_tools is None:
         return ""
-    return "tools" if row.calls_tools else "no tools: zkchat searches for it"
+    return "tools" if row.calls_tools else "no tools"

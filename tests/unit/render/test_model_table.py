@@ -18,9 +18,9 @@ def test_models_stand_in_columns_with_the_one_in_use_marked(width: int | None) -
     assert model_lines(ROWS, width) == [
         "  model                       window  runs on",
         "* ollama:qwen3:8b             40,960  this machine    tools",
-        "  quick = openai:gpt-5-mini  272,000  api.openai.com  no tools: zkchat searches for it",
+        "  quick = openai:gpt-5-mini  272,000  api.openai.com  no tools",
         "  gone = ollama:gone               ?  ?               not reachable",
-        "  local:tiny                   2,048  this machine    small: zkchat searches for it",
+        "  local:tiny                   2,048  this machine    small, no tools",
         "  quote                               this machine    no model: passages of your notes",
     ]
 
@@ -31,7 +31,7 @@ def test_on_a_narrow_screen_each_has_two_lines() -> None:
         "* ollama:qwen3:8b",
         "    40,960 tokens, this machine, tools",
         "  quick = openai:gpt-5-mini",
-        "    272,000 tokens, api.openai.com, no tools: zkchat\n    searches for it",
+        "    272,000 tokens, api.openai.com, no tools",
         "  gone = ollama:gone",
         "    not reachable",
     ]
