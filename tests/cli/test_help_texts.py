@@ -59,3 +59,10 @@ def test_the_commands_are_grouped_by_what_they_are_for(world: World) -> None:
     headings = re.findall(r"^(\S.*):$", world.run("--help").out, re.MULTILINE)
     assert headings == [*(section for section in Section if section is not Section.OTHERS), "Options"]
     assert "\nCommands:\n  status" in world.run("vault", "--help").out
+
+
+def test_the_help_fits_narrow_and_wide_terminals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns in (40, 60, 200):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        text, _, _ = world.run("rules", "new", "--help").out.partition("\nExamples:\n")
+        assert max(map(len, text.splitlines())) <= min(columns, 80)

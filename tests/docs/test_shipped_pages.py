@@ -55,6 +55,19 @@ def test_a_page_leads_only_to_what_is_installed(topic: Topic) -> None:
     assert {*shown} <= {*NAMES}
 
 
+def test_the_lines_of_a_paragraph_are_joined_and_all_others_stay(tmp_path: Path) -> None:
+    page = tmp_path / "x.md"
+    page.write_text(
+        "# Title\nText that\ngoes on, see [keys](keys.md#all)\nand [this](../README.md).\n\n- one\n  more\n- two\n\n"
+        "| a | b |\n|---|---|\n| [web](https://example.org) | d |\n\n```\nas [it](is.md)\nstands\n```\n\n"
+        "![p](pictures/p.svg)\n\nEnd.\n"
+    )
+    assert Topic(page).text == (
+        "# Title\nText that goes on, see keys (`zkchat help keys`) and this.\n\n- one more\n- two\n\n"
+        "| a | b |\n|---|---|\n| [web](https://example.org) | d |\n\n```\nas [it](is.md)\nstands\n```\n\nEnd.\n"
+    )
+
+
 @pytest.mark.outside
 @pytest.mark.slow
 def test_a_wheel_works_outside_the_checkout(tmp_path: Path) -> None:
@@ -67,16 +80,14 @@ def test_a_wheel_works_outside_the_checkout(tmp_path: Path) -> None:
     assert {f"zkchat/docs/{name}.md" for name in NAMES} <= {*names}
     assert {f"zkchat/cli/shells/completion.{shell}" for shell in ("bash", "zsh", "fish")} <= {*names}
     assert any(name.endswith(".data/data/share/man/man1/zkchat.1") for name in names)
+    code = (
+        "import sys, zkchat; from zkchat.__main__ import main; print(zkchat.__file__, flush=True); "
+        "sys.argv = ['zkchat', 'help', 'exit-codes']; main()"
+    )
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(tmp_path / "site")}
-
-    def run(*arguments: str) -> str:
-        command = [sys.executable, "-m", "zkchat", *arguments]
-        return subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True).stdout
-
-    where = subprocess.run(
-        [sys.executable, "-c", "import zkchat; print(zkchat.__file__)"],
-        cwd=tmp_path, env=environment, check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+    )
+    where, _, page = run.stdout.partition("\n")
     assert where.startswith(str(tmp_path))
-    assert run("help", "exit-codes").startswith("# Exit codes\n")
-    assert "compdef" in run("completion", "zsh")
+    assert page.startswith("# Exit codes\n")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -19,6 +20,9 @@ Rows = list[tuple[str, str]]
 
 _EXAMPLE: Final = re.compile(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b.*[^.]")
 """A paragraph of a docstring that is a command line, alone or at the end of a pipe."""
+_MIN_WIDTH: Final = 24
+_MAX_NAME_WIDTH: Final = 24
+"""Of the column with names; a longer name stands on a line of its own."""
 _RANGE: Final = re.compile(r"(?:(\d+)<=)?x(?:<=(\d+)|>=(\d+))(?=[;\]])")
 
 
@@ -100,6 +104,8 @@ def use_layout(app: typer.Typer) -> None:
 
 
 def _write(described: CommandHelp, ctx: "Context", formatter: "HelpFormatter") -> None:
+    # Click's formatter takes every terminal to have 52 columns at least.
+    formatter.width = min(formatter.width, max(_MIN_WIDTH, get_terminal_size().columns - 2))
     formatter.write_usage(ctx.command_path, described.usage)
     for paragraph in described.paragraphs:
         formatter.write_paragraph()
@@ -109,7 +115,7 @@ def _write(described: CommandHelp, ctx: "Context", formatter: "HelpFormatter") -
     for heading, rows in tables.items():
         if rows:
             with formatter.section(heading):
-                formatter.write_dl(rows)
+                formatter.write_dl(rows, col_max=min(_MAX_NAME_WIDTH, formatter.width // 3))
     if described.examples:
         with formatter.section("Examples"):
             _write_lines(described.examples, formatter)

@@ -10,6 +10,8 @@ _FOR_DEVELOPERS: Final = frozenset({"architecture", "dependencies", "live-ollama
 _FENCE: Final = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _PICTURE_LINE: Final = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _LINK: Final = re.compile(r"(?<!!)\[([^\]\[]+)\]\(([^)\s]+)\)")
+_BLOCK: Final = re.compile(r"\s*(?:[-*+] |\d+[.)] |[#|>]|<!--)")
+_WHOLE_LINE: Final = re.compile(r"\s*(?:#|\||<!--)")
 _ADDRESS: Final = re.compile(r"\w+:")
 
 
@@ -51,7 +53,19 @@ def topics() -> list[Topic]:
 
 
 def _readable(text: str, names: set[str]) -> str:
-    return _LINK.sub(lambda link: _as_command(link, names), _PICTURE_LINE.sub("", text))
+    return _LINK.sub(lambda link: _as_command(link, names), _unwrapped(_PICTURE_LINE.sub("", text)))
+
+
+def _unwrapped(text: str) -> str:
+    """Each paragraph on one line: the lines of a file are no lines of a screen."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        is_rest = bool(lines and lines[-1].strip() and line.strip()) and not _BLOCK.match(line)
+        if is_rest and not _WHOLE_LINE.match(lines[-1]):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _as_command(link: re.Match[str], names: set[str]) -> str:
