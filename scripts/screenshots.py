@@ -59,7 +59,7 @@ class Scene:
 def an_answer(terminal: Terminal) -> None:
     terminal.wait_for_prompt()
     terminal.type(f"{QUESTION}\r")
-    terminal.wait_for("Referenced Documents", "compaction at")
+    terminal.wait_for("● zkchat", "cited")
     terminal.wait_for_prompt()
 
 
@@ -81,7 +81,7 @@ def a_compaction(terminal: Terminal) -> None:
     an_answer(terminal)
     for question in ("And what makes a note atomic?", "Where do literature notes go?", "Thanks. What next?"):
         terminal.type(f"\x0c{question}\r")
-        terminal.wait_for(question, "compaction at")
+        terminal.wait_for(question, "● zkchat")
         terminal.wait_for_prompt()
     terminal.type("/compact titles\r")
     terminal.wait_for("compacted #1")

@@ -144,7 +144,7 @@ def test_a_session_is_offered_and_resumed_with_its_last_exchange(chat: Open, wor
     assert "Rest." not in terminal.text
     terminal.wait_for_prompt()
     terminal.type(f"{offered[0]}\r")
-    terminal.wait_for("you › What is [[Sleep]]?", "Rest.", "1 [[Sleep]]  linked by you", "vault · scripted:scripted ·")
+    terminal.wait_for("you › What is [[Sleep]]?", "Rest.", "1 [[Sleep]]  Ideas/Sleep.md", "vault · scripted:scripted ·")
     terminal.wait_for_prompt()
     terminal.type("Sure?\r")
     terminal.wait_for("Yes.")
@@ -252,7 +252,7 @@ def test_narrow_and_wide_terminals_without_colour(chat: Open, world: World, widt
     terminal.type("[[sl")
     terminal.wait_for("Sleep")
     terminal.type("\t\r\r")
-    terminal.wait_for("Rest well now.", "1 [[Sleep]]", "● zkchat")
+    terminal.wait_for("Rest well now.", "Ideas/Sleep.md", "● zkchat")
     terminal.wait_for_prompt()
     assert not COLOR.search(terminal.written)
 
@@ -269,7 +269,7 @@ def test_a_plain_terminal_sees_lines_and_no_sequence(
     terminal = chat(*arguments, variables=variables)
     terminal.wait_for("you ›")
     terminal.type("What of [[Sleep]]?\r")
-    terminal.wait_for("says [[Sleep]].", "1. [[Sleep]]")
+    terminal.wait_for("says [[Sleep]].", "[[Sleep]]  Ideas/Sleep.md  cited")
     terminal.type("\x03")
     terminal.wait_for("(Ctrl-D leaves.)")
     terminal.type("\x04")
