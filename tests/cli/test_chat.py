@@ -126,6 +126,16 @@ def test_a_plain_terminal_shows_details_and_asks_before_it_writes(world: World, 
     assert (world.vault / "Answer.md").exists()
 
 
+def test_a_plain_chat_has_no_marks_and_shows_the_context_once(world: World) -> None:
+    world.note("Sleep.md", "Sleep.\n")
+    model = world.script([{"text": "First, says [[Sleep]]."}], [{"text": "Second."}], context_limit=4_096)
+    chat = on_plain_terminal(world, "What is [[Sleep]]?\nAnd then?\n", "--model", model, "--plain")
+    assert chat.out == "First, says [[Sleep]].\nSecond.\n"
+    assert chat.err.count("1. [[Sleep]]  Sleep.md  cited, linked by you\n") == 1
+    assert chat.err.count("Context: ") == 1
+    assert not {*"●⌕█─"} & {*chat.err}
+
+
 def test_a_chat_without_a_place_for_sessions_goes_on_unsaved(world: World, model: str) -> None:
     world.block(".local")
     chat = at_prompt(world, "one\r/sessions\r\x04", "--model", model, "--vault", str(world.vault))

@@ -100,6 +100,15 @@ def test_what_a_tool_only_lists_is_a_reference_once_it_is_cited(garden: World, t
     assert {name: row[name] for name in facts} == facts
 
 
+def test_of_two_notes_with_one_name_that_of_this_turn_is_meant(garden: World) -> None:
+    listed = [{"tool": "list_documents", "arguments": {"folder": "Ideas"}}]
+    found = [{"tool": "find_excerpts", "arguments": {"query": "brown and green material", "limit": 1}}]
+    model = garden.script(listed, [{"text": "Done."}], found, [{"text": "Three to one, says [[Compost]]."}])
+    garden.run("ask", "Which ideas are there?", "--model", model)
+    rows = garden.run("ask", "How much brown?", "--continue", "--json", "--model", model).json["references"]
+    assert [row["relative_path"] for row in rows if row["cited"]] == ["Reference/Compost.md"]
+
+
 def test_documents_that_are_cited_come_first_and_then_what_the_user_linked(garden: World) -> None:
     call = ("find_excerpts", {"query": "rain on the leaves brings blight", "limit": 3})
     rows = ledger(garden, call, question="Compare [[Sleep]] and [[Nowhere]]", answer="Blight, says [[Tomatoes]].")

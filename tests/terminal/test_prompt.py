@@ -254,6 +254,7 @@ def test_narrow_and_wide_terminals_without_colour(chat: Open, world: World, widt
     terminal.type("\t\r\r")
     terminal.wait_for("Rest well now.", "Ideas/Sleep.md", "● zkchat")
     terminal.wait_for_prompt()
+    assert terminal.rows[terminal.rows.index("you ›") - 1] == ""  # the next question stands apart
     assert not COLOR.search(terminal.written)
 
 
