@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from zkchat.cli.common import CommandIO, JsonOption, YesOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, current_io
 from zkchat.errors import UsageError, VaultError, ZkchatError
 from zkchat.model.text import counted
 
@@ -42,7 +42,10 @@ def setup(
             show_default=False,
         ),
     ] = None,
-    yes: YesOption = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask: what is not given stays as it is, or is what zkchat finds."),
+    ] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Set zkchat up by three questions.
