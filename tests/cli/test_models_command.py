@@ -116,6 +116,14 @@ def test_a_small_model_is_listed_and_not_used_until_the_user_says_so(
     assert alone.run("models").out.startswith(f"In use: {name} (set in ")
 
 
+def test_a_chat_without_a_model_tells_what_could_be_set_up_until_the_user_has_chosen(alone: World) -> None:
+    alone.variables["OPENROUTER_API_KEY"] = KEY
+    offer = "There is a key for OpenRouter in OPENROUTER_API_KEY: `zkchat setup` can use it."
+    assert alone.run("chat", "--plain", terminal=True).err.count(offer) == 1
+    alone.run("config", "set", "model", "quote")
+    assert offer not in alone.run("chat", "--plain", terminal=True).err
+
+
 def test_a_model_that_is_set_is_in_use_whatever_else_there_is(alone: World, server: Listing) -> None:
     server.lists["/api/tags"] = tags("tells")
     alone.variables |= {"ZKCHAT_OLLAMA__HOST": server.address, "ZKCHAT_MODEL": "local:mine.gguf"}
