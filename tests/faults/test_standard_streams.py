@@ -17,6 +17,8 @@ COMMANDS = [
     ["index"],
     ["search", "beans"],
     ["search", "beans", "--json"],
+    ["show", "Garden"],
+    ["recent"],
     ["links", "Garden"],
     ["backlinks", "Beans"],
     ["vault", "status"],

@@ -27,6 +27,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "ask": (QUESTION, "--model", "quote", "--panels"),
     "chat": ("--model", "quote", "--plain"),
     "search": ("lighthouse",),
+    "show": ("[[Orders]]",),
+    "recent": (),
+    "tags": (),
+    "daily": (),
     "links": ("[[Orders]]",),
     "backlinks": ("[[Note 1]]",),
     "resolve": ("[[run.sh]]",),
@@ -76,10 +80,17 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "config path": (),
     "config trust": (),
     "trust": (),
+    "setup": (),
+    "completion": ("bash",),
+    "help": ("commands",),
 }
 MOST_MEMORY = 4_000_000_000
 MAY_FAIL = frozenset(
     {
+        "daily",
+        "setup",
+        "completion",
+        "help",
         "sessions show",
         "sessions rename",
         "sessions pin",
@@ -100,8 +111,11 @@ MAY_FAIL = frozenset(
         "doctor",
     }
 )
-"""What has nothing to work on here, or is right to say that something is wrong. All others give their result."""
-IN_CHAT = "/help\n/tools\n/rules\n/agent default\n/open 1\n/context\nHow many steps has it?\n/why [[Orders]]\n/quit\n"
+"""What has nothing to work on here, takes no vault, or rightly says that something is wrong. Others give a result."""
+IN_CHAT = (
+    "/help\n/tools\n/rules\n/agent default\n/open 1\n/search lighthouse\n/show 1\n/links\n/tags\n/daily\n/context\n"
+    "How many steps has it?\n/why [[Orders]]\n/quit\n"
+)
 
 
 @dataclass

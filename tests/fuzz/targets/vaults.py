@@ -13,6 +13,9 @@ LONGEST_NAME = 200
 COMMANDS = (
     ("search", "{word}"),
     ("search", "{word}", "--notes"),
+    ("show", "{name}"),
+    ("recent",),
+    ("tags",),
     ("links", "--all"),
     ("links", "{name}"),
     ("backlinks", "{name}"),
