@@ -25,7 +25,7 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 ANSWERS: list[list[dict[str, Any]]] = [
-    [{"tool": "find_excerpts", "arguments": {"query": "title statement", "limit": 2}}],
+    [{"tool": "read_document", "arguments": {"relative_path": "Ideas/Atomic notes.md"}}],
     [
         {
             "text": "Because a statement can be **agreed with, doubted and reused** [[Evergreen notes#Titles]]:\n\n"
@@ -35,7 +35,7 @@ ANSWERS: list[list[dict[str, Any]]] = [
     ],
     [{"text": "One thought that stands on its own, says [[Atomic notes]]: small enough to be linked from anywhere."}],
     [{"text": "Beside the source they come from, until they become [[Evergreen notes]]; see [[Literature notes]]."}],
-    [{"text": "Split a note that holds two thoughts, and give each half a statement for its title."}],
+    [{"text": "Give each thought a note and a statement for its title, and link the two: [[Atomic notes]]."}],
     [
         {
             "text": "- Titles of evergreen notes should be statements [[Evergreen notes#Titles]].\n"
@@ -59,7 +59,7 @@ class Scene:
 def an_answer(terminal: Terminal) -> None:
     terminal.wait_for_prompt()
     terminal.type(f"{QUESTION}\r")
-    terminal.wait_for("● zkchat", "cited")
+    terminal.wait_for("8,192 tokens")
     terminal.wait_for_prompt()
 
 
@@ -79,12 +79,15 @@ def context_details(terminal: Terminal) -> None:
 
 def a_compaction(terminal: Terminal) -> None:
     an_answer(terminal)
-    for question in ("And what makes a note atomic?", "Where do literature notes go?", "Thanks. What next?"):
+    for question in ("And what makes a note atomic?", "Where do literature notes go?", "How do I split a note that holds two?"):
         terminal.type(f"\x0c{question}\r")
-        terminal.wait_for(question, "● zkchat")
+        terminal.wait_for(question)
         terminal.wait_for_prompt()
     terminal.type("/compact titles\r")
     terminal.wait_for("compacted #1")
+    terminal.wait_for_prompt()
+    terminal.type("/expand\r")
+    terminal.wait_for("Titles of evergreen notes")
     terminal.wait_for_prompt()
 
 
