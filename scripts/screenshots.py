@@ -79,9 +79,13 @@ def context_details(terminal: Terminal) -> None:
 
 def a_compaction(terminal: Terminal) -> None:
     an_answer(terminal)
-    for question in ("And what makes a note atomic?", "Where do literature notes go?", "How do I split a note that holds two?"):
+    for question in (
+        "And what makes a note atomic?",
+        "Where do literature notes go?",
+        "How do I split a note that holds two?",
+    ):
         terminal.type(f"\x0c{question}\r")
-        terminal.wait_for(question)
+        terminal.wait_for(question, "● zkchat")
         terminal.wait_for_prompt()
     terminal.type("/compact titles\r")
     terminal.wait_for("compacted #1")
