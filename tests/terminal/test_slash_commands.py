@@ -86,7 +86,7 @@ class Chat:
 @pytest.fixture
 def chat(world: World) -> Iterator[Chat]:
     chat = Chat(world)
-    chat.say("Tell me of [[Sleep]]", "Seven hours", "tokens")
+    chat.say("Tell me of [[Sleep]]", "Seven hours")
     yield chat
     chat.terminal.send("/quit\r")
     chat.terminal.expect(pexpect.EOF)
@@ -144,13 +144,13 @@ def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: C
 
 
 def test_a_conversation_branches(chat: Chat) -> None:
-    chat.say("/retry", "Eight hours", "tokens")
+    chat.say("/retry", "Eight hours")
     assert chat.messages() == ["Tell me of [[Sleep]]", "Eight hours."]
     chat.say("/edit", "at its beginning")
     chat.see("Tell me of [[Sleep]]")
-    chat.say(" now", "Nine hours", "tokens")
+    chat.say(" now", "Nine hours")
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
-    chat.say("And then?", "Ten hours", "tokens")
+    chat.say("And then?", "Ten hours")
     left = re.search(r"/branch (b\d) returns", chat.say("/branch 2", "goes on after message 2", "returns"))
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
     assert left
@@ -160,7 +160,7 @@ def test_a_conversation_branches(chat: Chat) -> None:
 
 
 def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: Chat) -> None:
-    chat.say("And more?", "Eight hours", "tokens")
+    chat.say("And more?", "Eight hours")
     chat.say("/pin", "Message 4 is pinned")
     chat.say("/priority 4 9", "Message 4 has priority 9")
     chat.say("/compact hours", "Context compacted #1: 2 messages archived")
@@ -188,7 +188,7 @@ def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None
     assert dropped.groups() == added.groups()[::-1]
     chat.say("/add rule Tome", "There is no rule 'Tome'.", "There is: Tone.")
     chat.say("/add [[Coffee]] ", "Coffee.md is in every request from now on")
-    chat.say("And coffee?", "Eight hours", "tokens")
+    chat.say("And coffee?", "Eight hours")
     chat.say("/why [[Coffee]] ", "Coffee.md was in the request of the last answer:", "added by you", "for message 4")
     chat.say("/why [[Sleep]] ", "with message 1: linked in the message", "for messages 2 and 4")
     chat.say("/drop [[Coffee]] ", "Coffee.md is in no request from now on")
@@ -199,7 +199,7 @@ def test_another_agent_answers_and_things_are_remembered(chat: Chat) -> None:
     chat.say("/agent", "default answers.", "research:")
     chat.say("/agent reserch", "There is no agent 'reserch'.", "research")
     chat.say("/agent research", "research answers from now on")
-    chat.say("And more?", "Eight hours", "tokens")
+    chat.say("And more?", "Eight hours")
     shown = chat.world.run("context", "show", "--message", "4", "--json").json
     assert shown["agent"] == "research"
     chat.terminal.send("/memory\r")
