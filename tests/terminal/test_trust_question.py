@@ -28,7 +28,7 @@ def test_the_question_comes_before_the_prompt_and_is_asked_once(world: World, an
         terminal.expect_exact("you ›")
         assert "[y/N]" not in (terminal.before or "")
         terminal.send("What do cats do?\r")
-        terminal.expect_exact("Cats purr.")
+        terminal.expect_exact("purr.")
         terminal.expect_exact("you ›")
         terminal.sendeof()
         terminal.expect(pexpect.EOF)
