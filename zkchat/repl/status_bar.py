@@ -40,12 +40,13 @@ def status_of(
     activity: str = "",
     is_measured: bool = True,
 ) -> Status:
-    """What the bar shows; nothing of the context until it can be measured without a delay."""
+    """What the bar shows; of the context nothing without a model, nor until it can be measured without a delay."""
+    has_window = is_measured and not conversation.model.needs_notes
     return Status(
         vault=vault,
         model=conversation.model.name,
         session=session.title if session else "",
-        usage=conversation.usage if is_measured else None,
+        usage=conversation.usage if has_window else None,
         activity=activity,
     )
 

@@ -13,6 +13,7 @@ from zkchat.chat.conversation import Conversation
 from zkchat.model.events import TurnFinished
 from zkchat.model.message import ContextUsage, RequestItem
 from zkchat.providers.quote import Quote
+from zkchat.repl.status_bar import status_of
 from zkchat.vault.library import Library
 
 CATS = {"Cats.md": "# Cats\n\nThey sleep a lot.\n"}
@@ -109,3 +110,13 @@ def test_the_figure_waits_for_the_tokenizer_before_it_is_measurable(library: Lib
     assert not resumed.is_measurable
     resumed.load_tokenizer()
     assert resumed.is_measurable
+
+
+def test_the_bar_shows_the_context_of_a_model_and_none_without_one(library: Library) -> None:
+    shown_by = {}
+    for provider in (Reciting(), Quote()):
+        talk = conversation_over(library, SessionsInMemory(), provider)
+        events_of(talk.say("What do cats do?"))
+        shown_by[provider.info.provider] = status_of(talk, vault="garden", session=None).usage
+    assert shown_by.pop("quote") is None
+    assert all(shown_by.values())
