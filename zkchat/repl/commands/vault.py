@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from zkchat.vault.graph import Followed
     from zkchat.vault.library import Library
 
-_MAX_HITS: Final = 10
+_MAX_HITS: Final = 6
+"""Of a search: with their passages they fill a screen."""
+_MAX_RECENT_SHOWN: Final = 10
 _MAX_LISTED: Final = 50
 _MAX_RECENT: Final = 1_000
 _MAX_TAGS: Final = 40
@@ -101,7 +103,7 @@ def _backlink_place(followed: "Followed") -> Place:
 async def recent(context: CommandContext, argument: str) -> Outcome:
     if argument and not (argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= _MAX_RECENT):
         raise UsageError(f"{argument!r} is not a number of notes up to {_MAX_RECENT:,}.", hint="For example /recent 20")
-    limit = int(argument) if argument else _MAX_HITS
+    limit = int(argument) if argument else _MAX_RECENT_SHOWN
     found = recent_notes(context.browser.refreshed(), limit)
     if not found:
         raise UsageError("There are no notes in this vault.")
