@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.world import World
 
-pytest_plugins = ("tests.support.examples",)
+pytest_plugins = ("tests.support.examples", "tests.support.scratch")
 
 
 @pytest.fixture
