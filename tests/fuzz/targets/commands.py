@@ -120,7 +120,8 @@ class Commands:
         for words in lines:
             piped = mutation.text(case.rng, 5_000) if case.rng.random() < 0.3 else ""
             typed = case.rng.choice(("", "y\n", "n\n", "\n\n"))
-            if case.rng.random() < 0.2 and words[:1] != ["chat"]:
+            starts_chat = words[:1] in ([], ["chat"])  # which draws on a real terminal only
+            if case.rng.random() < 0.2 and not starts_chat:
                 world.checked(*words, typed=typed, terminal=True)
             else:
                 world.checked(*words, stdin=piped)
