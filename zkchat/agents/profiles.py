@@ -10,11 +10,12 @@ from typing import Final, NamedTuple, TypeVar
 
 from zkchat.agents.parsing import parse_agent, parse_rule
 from zkchat.errors import ConfigError, UnknownProfile
+from zkchat.model.choices import DEFAULT_AGENT
 from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind, ProfileProblem, Rule
 from zkchat.model.trust import HOW_TO_APPROVE
 from zkchat.vault.notes.frontmatter import cut
 
-DEFAULT: Final = "default"
+DEFAULT: Final = DEFAULT_AGENT
 EXAMPLES: Final = ("research", "writer", "librarian")
 BUILT_IN: Final = (DEFAULT, *EXAMPLES)
 PRECEDENCE: Final[tuple[Origin, ...]] = ("user", "vault", "built-in")

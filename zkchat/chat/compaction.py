@@ -85,7 +85,9 @@ class Compactor:
         window = history.window
         scale = max(1.0, assembled.usage.total / max(1, assembled.usage.counted))
         hidden = self.privacy.hidden()
-        unsaid = hidden | {left.item.name for left in assembled.context.left_out if left.why == "abstained"}
+        unsaid = hidden | {
+            left.item.name for left in assembled.context.left_out if left.why in {"abstained", "unanswered"}
+        }
         folded = [message for message in window.live if message.id in {*plan.archived} - unsaid]
         earlier = None if hidden.intersection(marker.id for marker in window.compactions[-1:]) else window.summary
         room = int(plan.summary_budget / scale)

@@ -35,12 +35,12 @@ from zkchat.context.strategies import (
     recent_start,
 )
 from zkchat.errors import UsageError
-from zkchat.model.choices import CompactionStrategy
+from zkchat.model.choices import CompactionStrategy, LeftOutReason
 from zkchat.model.events import Compacting, Warned
 from zkchat.model.message import ChatMessage, LeftOut, RequestItem, ToolCallPart, ToolResultPart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.session import History, Window, abstained_turns
+from zkchat.model.session import History, Window, abstained_turns, unanswered_turns
 from zkchat.model.text import shorten
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.attachments import READ_ATTACHMENT
@@ -63,6 +63,7 @@ SQUEEZE = 0.85
 RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
 ABSTAINED = "it was said that the notes do not answer this, which a small model would imitate"
+UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,9 +128,12 @@ class RequestBuilder:
         window, left_out = shown.window, shown.left_out
         if plan.last_turn_only:
             window = _last_turn(window)
-        elif wants_evidence(self._info, self.budget.window, can_read=plan.can_read):
-            window, abstained = _without_abstentions(window)
-            left_out += abstained
+        else:
+            window, unanswered = _without(window, unanswered_turns(window.live), "unanswered", UNANSWERED)
+            left_out += unanswered
+            if wants_evidence(self._info, self.budget.window, can_read=plan.can_read):
+                window, abstained = _without(window, abstained_turns(window.live), "abstained", ABSTAINED)
+                left_out += abstained
         complete = replace(plan, left_out=(*plan.left_out, *left_out))
         return self._assembler.assemble(complete, window, self.budget.tightened(plan.tightness), self.calibration)
 
@@ -348,13 +352,15 @@ def _last_turn(window: Window) -> Window:
     return Window(live=window.live[starts[-1] if starts else 0 :])
 
 
-def _without_abstentions(window: Window) -> tuple[Window, tuple[LeftOut, ...]]:
-    """The window without the turns in which nothing was found: a small model would imitate them."""
-    dropped = abstained_turns(window.live) - window.pinned
+def _without(
+    window: Window, ids: frozenset[str], why: LeftOutReason, reason: str
+) -> tuple[Window, tuple[LeftOut, ...]]:
+    """The window without these messages, except for pinned ones, and the record of what is left out."""
+    dropped = ids - window.pinned
     if not dropped:
         return window, ()
     left_out = tuple(
-        LeftOut(item=RequestItem(type="message", name=message.id, reason=ABSTAINED), why="abstained")
+        LeftOut(item=RequestItem(type="message", name=message.id, reason=reason), why=why)
         for message in window.live
         if message.id in dropped
     )

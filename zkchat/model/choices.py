@@ -18,7 +18,7 @@ ItemType = Literal[SessionItemType, "system", "summary", "recall", "evidence", "
 """What a request can hold."""
 
 LeftOutReason = Literal[
-    "budget", "score", "removed", "private", "missing", "unapproved", "abstained", "off", "repeated"
+    "budget", "score", "removed", "private", "missing", "unapproved", "abstained", "unanswered", "off", "repeated"
 ]
 
 LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
@@ -43,6 +43,7 @@ OpenWith = Literal["auto", "editor", "desktop", "obsidian"]
 PanelView = Literal["brief", "full", "off"]
 """What is shown below an answer: a line for each document and for a context that changed, all of it, nothing."""
 
+DEFAULT_AGENT: Final = "default"
 DEFAULT_PRIORITY: Final = 5
 """Of a message; priorities go from 1 to 10."""
 TOOL_PRIORITY: Final = 3

@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from zkchat.model.choices import (
+    DEFAULT_AGENT,
     DEFAULT_PRIORITY,
     MAX_PRIORITY,
     TOOL_PRIORITY,
@@ -260,7 +261,7 @@ class ContextUsage(Value):
 class RequestContext(Value):
     """The record on an assistant message of everything its request held."""
 
-    agent: str = "default"
+    agent: str = DEFAULT_AGENT
     can_read: bool = False
     """Whether the model was told that it can read documents by itself."""
     items: tuple[RequestItem, ...] = ()

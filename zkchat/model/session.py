@@ -1,6 +1,6 @@
 """Sessions as append-only lists of entries, and the views of them: thread, window, archive."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, TypeVar
@@ -16,6 +16,8 @@ from zkchat.model.message import (
     RequestItem,
     TextPart,
     ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
     Value,
     tags_of,
 )
@@ -359,6 +361,26 @@ def abstained_turns(messages: Iterable[ChatMessage]) -> frozenset[str]:
     """The ids of the answers that only say that the notes do not answer, and of their questions."""
     answers = (message for message in messages if message.abstained)
     return frozenset(id_ for answer in answers for id_ in (answer.id, answer.parent_id) if id_)
+
+
+def unanswered_turns(messages: Sequence[ChatMessage]) -> frozenset[str]:
+    """The ids of the messages of each turn, before the last one, in which nothing came from the model."""
+    turns: list[list[ChatMessage]] = []
+    for message in messages:
+        if message.role == "user" or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return frozenset(
+        message.id
+        for turn in turns[:-1]
+        if turn[0].role == "user" and not any(_says_something(answer) for answer in turn[1:])
+        for message in turn
+    )
+
+
+def _says_something(answer: ChatMessage) -> bool:
+    has_tools = any(isinstance(part, ToolCallPart | ToolResultPart) for part in answer.parts)
+    return has_tools or bool(answer.text.strip()) or compaction_of(answer) is not None
 
 
 def compaction_of(message: ChatMessage) -> CompactionPart | None:

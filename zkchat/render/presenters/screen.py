@@ -7,7 +7,7 @@ from typing import Final, assert_never
 from rich.console import Console
 from rich.text import Text
 
-from zkchat.model.choices import ThinkingView
+from zkchat.model.choices import DEFAULT_AGENT, ThinkingView
 from zkchat.model.events import (
     AnswerReplaced,
     Event,
@@ -32,10 +32,10 @@ from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.console import Matches
 from zkchat.render.live import LiveRegion, render_rows
 from zkchat.render.markdown.stream import MarkdownStream
-from zkchat.render.sanitize import error_lines
+from zkchat.render.sanitize import error_lines, sanitize_line
 
-ANSWER_MARK: Final = "● zkchat"
-"""Stands above an answer in a chat, so that it is found in the scrollback."""
+ANSWER_MARK: Final = "●"
+"""Stands above an answer in a chat, before the name of who answers, so that it is found in the scrollback."""
 
 
 class ScreenPresenter:
@@ -60,6 +60,7 @@ class ScreenPresenter:
         self._is_marked = is_marked
         self._matches = matches
         self._clock = clock
+        self._answers_as = "zkchat"
         self._section: MarkdownStream | ThinkingSection | ActivitySection | None = None
         self._deferred: list[Text] = []
         self._wait_indicator = WaitIndicator(out, clock=clock)
@@ -84,6 +85,8 @@ class ScreenPresenter:
                 self._print(Text(phrases.warning(event.text, event.hint), style="yellow"))
             case PromptReady() | AnswerReplaced():
                 self._begin_section(None)  # text so far was an answer of its own
+                if isinstance(event, PromptReady) and event.context and event.context.agent != DEFAULT_AGENT:
+                    self._answers_as = sanitize_line(event.context.agent)
             case TurnFinished():
                 self._finish_turn(event)
             case TurnFailed():
@@ -160,7 +163,7 @@ class ScreenPresenter:
             self._deferred.clear()
         is_answer = isinstance(section, MarkdownStream)
         if is_answer and self._is_marked:
-            self._out.print(Text(ANSWER_MARK, style="bold cyan"))
+            self._out.print(Text(f"{ANSWER_MARK} {self._answers_as}", style="bold cyan"))
         elif section is not None and ended is not None and isinstance(ended, MarkdownStream) != is_answer:
             self._out.print()
 

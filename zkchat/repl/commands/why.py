@@ -103,6 +103,7 @@ _WHY_NOT: Final[Mapping[LeftOutReason, str]] = {
     "missing": "it could not be read",
     "unapproved": "it came with the vault and you have not approved it: zkchat trust",
     "abstained": "{reason}",
+    "unanswered": "{reason}",
     "off": "{reason}",
     "repeated": "{reason}",
 }

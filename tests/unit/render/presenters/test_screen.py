@@ -23,7 +23,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import CompactionPart, DocumentReference, TokenUsage
+from zkchat.model.message import CompactionPart, DocumentReference, RequestContext, TokenUsage
 from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.console import console_for
 from zkchat.render.presenters.base import Presenter
@@ -318,3 +318,9 @@ def test_what_takes_the_place_of_an_answer_stands_apart_from_it() -> None:
         TextDelta(text="> Two days."),
     )
     assert [row.strip() for row in rows if row] == ["Four hours.", "warning: The notes say otherwise.", "▌ Two days."]
+
+
+def test_the_mark_names_the_agent_that_answers() -> None:
+    ready = PromptReady(message_id="m1", usage=a_usage(), context=RequestContext(agent="librarian"))
+    assert shown(ready, TextDelta(text="Here."), is_marked=True) == ["● librarian", "Here."]
+    assert shown(TextDelta(text="Here."), is_marked=True)[0] == "● zkchat"
