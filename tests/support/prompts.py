@@ -11,6 +11,7 @@ class RecordingHost:
         self.accepted: list[str] = []
         self.times_painted = 0
         self.times_toggled = 0
+        self.times_dropped = 0
 
     def status_line(self, _width: int) -> str:
         return self._status
@@ -22,6 +23,9 @@ class RecordingHost:
 
     def text_accepted(self, text: str) -> None:
         self.accepted.append(text)
+
+    def text_dropped(self) -> None:
+        self.times_dropped += 1
 
     def toggle_thinking(self) -> None:
         self.times_toggled += 1

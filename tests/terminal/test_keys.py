@@ -76,7 +76,7 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     terminal.type(f"{ESCAPE}{ESCAPE}")
     prompt_is(terminal, "")
     terminal.type(f"{ESCAPE}{ESCAPE}")
-    terminal.wait_for("The conversation goes on at its beginning.")
+    terminal.wait_for("What you send takes the place of message 1; what came after stays as a branch.")
     prompt_is(terminal, "A")
     terminal.type("\x03")
     prompt_is(terminal, "")
@@ -84,6 +84,9 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     terminal.wait_for("I-search backward: hal")
     terminal.type("\r\x05!\r")
     terminal.wait_for("Well.")
+    terminal.wait_for_prompt()
+    terminal.type("/history\r")
+    terminal.wait_for("   1  you       A B C D E F", "   3  you       half!")  # the edit that was given up moved nothing
     terminal.wait_for_prompt()
     terminal.type("\x04")
     assert terminal.finish() == 0

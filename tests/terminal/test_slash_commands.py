@@ -146,8 +146,9 @@ def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: C
 def test_a_conversation_branches(chat: Chat) -> None:
     chat.say("/retry", "Eight hours")
     assert chat.messages() == ["Tell me of [[Sleep]]", "Eight hours."]
-    chat.say("/edit", "at its beginning")
+    chat.say("/edit", "takes the place of message 1")
     chat.see("Tell me of [[Sleep]]")
+    assert chat.messages() == ["Tell me of [[Sleep]]", "Eight hours."]
     chat.say(" now", "Nine hours")
     assert chat.messages() == ["Tell me of [[Sleep]] now", "Nine hours."]
     chat.say("And then?", "Ten hours")

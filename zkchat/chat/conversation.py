@@ -150,19 +150,24 @@ class Conversation:
         chosen = any(isinstance(choice, ItemsEntry) and choice.private for choice in self._choices)
         return chosen or self.history.is_private
 
-    def say(self, text: str) -> AsyncGenerator[Event, None]:
-        """Store the user's words at once, and return the events of their answer.
+    def say(self, text: str, *, replaces: str | None = None) -> AsyncGenerator[Event, None]:
+        """Store the user's words at once, unless `keep` did, and return the events of their answer.
 
         Closing the iterator stops the answer and keeps its part.
         """
         if self._kept is None or self._kept.message.text != text:
-            self.keep(text)
+            self.keep(text, replaces=replaces)
         asked, self._kept = self._kept, None
         assert asked is not None
         return self.answer(asked)
 
-    def keep(self, text: str) -> None:
-        """Store the user's words now, before `say` is called with them."""
+    def keep(self, text: str, *, replaces: str | None = None) -> None:
+        """Store the user's words now, before `say` is called with them.
+
+        In place of the message with the id `replaces`, they begin a branch; that message stays on its own.
+        """
+        if replaces is not None:
+            self.branch(self.history.messages[self._known(replaces)].parent_id)
         choices, self._choices = self._choices, []
         self._kept = self._turn.ask(text, choices)
 

@@ -24,7 +24,7 @@ from zkchat.compose import conversation
 from zkchat.compose.model_catalogue import ModelCatalogue
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.note import without_suffix
-from zkchat.repl.command_context import CommandContext, Leave, Switch
+from zkchat.repl.command_context import CommandContext, Edit, Leave, Switch
 from zkchat.repl.key_listener import KeyListener
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
@@ -79,6 +79,8 @@ class InteractiveChat:
         self._models = ModelCatalogue(lambda: self._active.opened.workspace)
         self._is_prompting = False
         self._first_message = first_message.strip()
+        self._replaced: str | None = None
+        """The id of the message whose place is taken by what is sent from the prompt."""
         self._greeting = ChatGreeting(io, view)
         self._active = open_active_conversation(io, self._options, self)
         self._thinking = ThinkingToggle(self._active.opened.settings.ui.thinking)
@@ -171,8 +173,8 @@ class InteractiveChat:
     def is_saved(self) -> bool:
         return self._active.opened.conversation.is_saved
 
-    def say(self, text: str) -> "AsyncGenerator[Event, None]":
-        return self._active.opened.conversation.say(text)
+    def say(self, text: str, *, replaces: str | None) -> "AsyncGenerator[Event, None]":
+        return self._active.opened.conversation.say(text, replaces=replaces)
 
     def new_presenter(self) -> "Presenter":
         return create_presenter(
@@ -237,15 +239,19 @@ class InteractiveChat:
         """Store a message as it leaves the prompt. Commands are not messages."""
         if (message := text.strip()) and not message.startswith("/"):
             with without_delays():
-                self._active.opened.conversation.keep(message)
+                self._active.opened.conversation.keep(message, replaces=self._replaced)
 
-    async def read(self, initial: str) -> str:
+    def text_dropped(self) -> None:
+        self._replaced = None
+
+    async def read(self, edit: Edit | None) -> str:
         first, self._first_message = self._first_message, ""
         if self._prompt is None:
             return self._show_line(first) if first else read_line(self.io, "you › ")
         self._is_prompting = True
+        self._replaced = edit.replaces if edit else None
         try:
-            return await self._prompt.read(first or initial, accept=bool(first))
+            return await self._prompt.read(first or (edit.text if edit else ""), accept=bool(first))
         finally:
             self._is_prompting = False
 

@@ -248,6 +248,8 @@ class Edit:
     """Put this text into the next prompt, to be edited and sent."""
 
     text: str
+    replaces: str
+    """The id of the message whose place is taken by what is sent from that prompt."""
 
 
 @dataclass(frozen=True, kw_only=True)

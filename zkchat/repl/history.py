@@ -45,6 +45,14 @@ class SharedHistory(FileHistory):
         if not looks_secret(self._pastes.expand(string), self._keys):
             super().append_string(string)
 
+    def put_aside(self, string: str) -> None:
+        """Keep a text that was not sent for the prompts of this process; it is not written to the file."""
+        if not self._loaded:  # or loading would replace it
+            self._loaded_strings, self._loaded = [*self.load_history_strings()], True
+        is_last = self._loaded_strings[:1] == [string]
+        if not is_last and not looks_secret(self._pastes.expand(string), self._keys):
+            self._loaded_strings.insert(0, string)
+
     def store_string(self, string: str) -> None:
         file = Path(os.fsdecode(self.filename))
         with suppress(OSError):

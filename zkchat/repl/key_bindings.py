@@ -75,11 +75,13 @@ class FirstSuggestion:
 _HAS_TEXT: Final = Condition(lambda: bool(get_app().current_buffer.text))
 
 
-def bindings(pastes: Pastes, first: FirstSuggestion, toggle_thinking: Callable[[], None]) -> KeyBindings:
-    """All of them. `toggle_thinking` may print."""
+def bindings(
+    pastes: Pastes, first: FirstSuggestion, toggle_thinking: Callable[[], None], put_aside: Callable[[str], None]
+) -> KeyBindings:
+    """All of them. `toggle_thinking` may print; `put_aside` gets the text when the prompt is emptied."""
     keys = KeyBindings()
     _bind_sending(keys)
-    _bind_emptying(keys)
+    _bind_emptying(keys, put_aside)
     _bind_completion(keys, first)
 
     @keys.add("c-x", "c-e")
@@ -123,14 +125,12 @@ def _bind_sending(keys: KeyBindings) -> None:
         event.current_buffer.insert_text("\n")
 
 
-def _bind_emptying(keys: KeyBindings) -> None:
+def _bind_emptying(keys: KeyBindings, put_aside: Callable[[str], None]) -> None:
     @keys.add("c-c", filter=~is_searching & _HAS_TEXT)
-    def _drop(event: KeyPressEvent) -> None:
-        event.current_buffer.reset()
-
     @keys.add("escape", "escape", filter=emacs_mode & ~is_searching & _HAS_TEXT)
-    def _put_aside(event: KeyPressEvent) -> None:
-        event.current_buffer.reset(append_to_history=True)
+    def _empty(event: KeyPressEvent) -> None:
+        put_aside(event.current_buffer.text)
+        event.current_buffer.reset()
         event.current_buffer.load_history_if_not_yet_loaded()  # so that Up finds it at once
 
     @keys.add("escape", "escape", filter=emacs_mode & ~is_searching & ~_HAS_TEXT)

@@ -34,7 +34,7 @@ SECTIONS: Final[Sequence[KeySection]] = (
         rows=(
             KeyRow(keys=("Enter",), does="send; inside an open code fence, begin a new line"),
             KeyRow(keys=("Alt-Enter", "Ctrl-J", "\\ Enter", "Shift-Enter"), does="begin a new line"),
-            KeyRow(keys=("Ctrl-C",), does="stop the answer; at the prompt, empty it"),
+            KeyRow(keys=("Ctrl-C",), does="stop the answer; at the prompt, empty it (Up brings it back)"),
             KeyRow(keys=("Ctrl-D",), does="leave, at an empty prompt"),
             KeyRow(keys=("Ctrl-Z",), does="suspend zkchat; fg resumes it"),
         ),

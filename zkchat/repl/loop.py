@@ -21,12 +21,15 @@ class Chat(Protocol):
 
     def command_context(self) -> CommandContext: ...
 
-    async def read(self, initial: str) -> str:
-        """Prompt with `initial` for the next message. Raises EOFError at the end, KeyboardInterrupt for Ctrl-C."""
+    async def read(self, edit: Edit | None) -> str:
+        """Prompt for the next message, with a text to edit or none.
+
+        Raises EOFError at the end, KeyboardInterrupt for Ctrl-C.
+        """
         ...
 
-    def say(self, text: str) -> AsyncGenerator[Event, None]:
-        """Store a message before returning, and answer it."""
+    def say(self, text: str, *, replaces: str | None) -> AsyncGenerator[Event, None]:
+        """Store a message before returning, in place of the one with the id `replaces` or at the end; answer it."""
         ...
 
     def new_presenter(self) -> Presenter:
@@ -46,33 +49,36 @@ class Chat(Protocol):
 
 async def converse(chat: Chat) -> Leave | Switch:
     """Run the chat until the user leaves or switches to another conversation."""
-    initial = ""
+    edit: Edit | None = None
     while True:
         on_interrupt(do_nothing)
         try:
-            text = (await chat.read(initial)).strip()
+            text = (await chat.read(edit)).strip()
         except EOFError:
             return Leave()
         except KeyboardInterrupt:
             chat.command_context().surface.print("(Ctrl-D leaves.)")
+            edit = None
             continue
         finally:
             on_interrupt(do_nothing)  # the prompt had its own
-        outcome = await _outcome_of(chat, text)
+        outcome = await _outcome_of(chat, text, edit)
         if isinstance(outcome, Leave | Switch):
             return outcome
-        initial = outcome.text if isinstance(outcome, Edit) else ""
+        edit = outcome if isinstance(outcome, Edit) else None
 
 
-async def _outcome_of(chat: Chat, text: str) -> Nothing | Edit | Leave | Switch:
-    """Run a command, or send a message and show its turn to the end."""
-    outcome = await _command(chat, text) if text.startswith("/") else Send(text)
+async def _outcome_of(chat: Chat, text: str, edit: Edit | None) -> Nothing | Edit | Leave | Switch:
+    """Run a command, or send a message, edited or new, and show its turn to the end."""
+    is_command = text.startswith("/")
+    outcome = await _command(chat, text) if is_command else Send(text)
     match outcome:
         case Nothing() | Edit() | Leave() | Switch():
             return outcome
         case Send():
             if outcome.text:
-                await _turn(chat, chat.say(outcome.text))
+                replaces = edit.replaces if edit and not is_command else None
+                await _turn(chat, chat.say(outcome.text, replaces=replaces))
         case Play():
             await _turn(chat, outcome.events)
         case _:

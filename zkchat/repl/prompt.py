@@ -76,6 +76,10 @@ class PromptHost(Protocol):
         """Called as Enter is pressed, before anything is drawn."""
         ...
 
+    def text_dropped(self) -> None:
+        """Called when the user empties the prompt instead of sending its text."""
+        ...
+
     def toggle_thinking(self) -> None:
         """Show or fold the thinking of models from now on. May print."""
         ...
@@ -107,7 +111,7 @@ class Prompt:
             complete_in_thread=True,
             multiline=True,
             prompt_continuation=_continuation,
-            key_bindings=bindings(self._pastes, first, host.toggle_thinking),
+            key_bindings=bindings(self._pastes, first, host.toggle_thinking, self._put_aside),
             input_processors=[_Sanitizer()],
             vi_mode=vi,
             cursor=ModalCursorShapeConfig() if vi else None,
@@ -153,6 +157,10 @@ class Prompt:
         self._host.text_accepted(self._pastes.expand(buffer.text))
         self._history.session_id = self._host.session_id
         return self._accept_handler(buffer) if self._accept_handler else False
+
+    def _put_aside(self, text: str) -> None:
+        self._history.put_aside(text)
+        self._host.text_dropped()
 
     async def ask(self, question: str) -> str:
         """Ask for a short answer, which does not enter the history."""

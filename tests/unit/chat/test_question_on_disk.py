@@ -162,3 +162,18 @@ def test_what_is_kept_at_the_prompt_is_not_stored_again_when_it_is_said(
     events_of(talk.say("one"))
     events_of(talk.say("one"))
     assert texts(store) == ["one", "Answer 1.", "one", "Answer 2."]
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_an_edited_question_takes_the_place_of_the_first_one_and_that_stays_on_its_branch(
+    library: Library, store: SessionsInMemory, is_kept: bool
+) -> None:
+    talk = conversation_over(library, store, Reciting())
+    for text in ("one", "two"):
+        events_of(talk.say(text))
+    edited = talk.messages[2].id
+    if is_kept:
+        talk.keep("two!", replaces=edited)
+    events_of(talk.say("two!", replaces=edited))
+    assert [message.text for message in talk.messages] == ["one", "Answer 1.", "two!", "Answer 3."]
+    assert [(branch.messages, branch.is_current) for branch in talk.branches()] == [(4, False), (4, True)]

@@ -78,3 +78,13 @@ def test_without_a_place_to_write_there_is_simply_no_history(tmp_path: Path) -> 
     assert list(history.load_history_strings()) == []
     (tmp_path / "folder").mkdir()
     assert remembered(tmp_path / "folder") == []
+
+
+def test_what_was_put_aside_is_there_once_until_the_chat_ends_unless_it_is_secret(tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    SharedHistory(file, Pastes()).append_string("sent")
+    history = SharedHistory(file, Pastes(), keys=("correct-horse",))
+    for text in ("half", "half", "mine is correct-horse"):
+        history.put_aside(text)
+    assert history.get_strings() == ["sent", "half"]
+    assert remembered(file) == ["sent"]

@@ -111,9 +111,13 @@ def test_a_backslash_that_is_escaped_or_not_last_is_sent(tmp_path: Path) -> None
     assert typed(tmp_path, "a\\b\r") == "a\\b"
 
 
-def test_escape_twice_empties_the_prompt_and_up_brings_the_text_back(tmp_path: Path) -> None:
-    emptied = ("half a thought", has_text, f"{ESCAPE}{ESCAPE}", lambda buffer: not buffer.text)
-    assert typed(tmp_path, *emptied, "other\r") == "other"
+@pytest.mark.parametrize("keys", [f"{ESCAPE}{ESCAPE}", "\x03"])
+def test_a_prompt_is_emptied_and_up_brings_the_text_back(tmp_path: Path, keys: str) -> None:
+    host = RecordingHost()
+    emptied = ("half a thought", has_text, keys, lambda buffer: not buffer.text)
+    assert typed(tmp_path, *emptied, "other\r", host=host) == "other"
+    assert (host.times_dropped, host.accepted) == (1, ["other"])
+    assert "half" not in (tmp_path / "history").read_text()
     assert typed(tmp_path, *emptied, f"{ESCAPE}[A", has_text, "!\r") == "half a thought!"
 
 

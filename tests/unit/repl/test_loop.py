@@ -59,6 +59,7 @@ class ScriptedChat:
     def __init__(self, *typed: Typed) -> None:
         self._typed = iter(typed)
         self.initials: list[str] = []
+        self.replaced: list[str | None] = []
         self.shown: list[str] = []
         self.out = io.StringIO()
         self.turns = 0
@@ -66,15 +67,16 @@ class ScriptedChat:
         self.is_busy = False
         self.is_saved = True
 
-    async def read(self, initial: str) -> str:
-        self.initials.append(initial)
+    async def read(self, edit: Edit | None) -> str:
+        self.initials.append(edit.text if edit else "")
         typed = next(self._typed, EOFError)
         if isinstance(typed, str):
             return typed
         raise typed
 
-    def say(self, text: str) -> AsyncGenerator[Event, None]:
+    def say(self, text: str, *, replaces: str | None) -> AsyncGenerator[Event, None]:
         self.stored.append(text)
+        self.replaced.append(replaces)
         return self.answer(text)
 
     async def answer(self, text: str) -> AsyncGenerator[Event, None]:
@@ -199,10 +201,27 @@ def test_events_of_a_command_are_shown_like_a_turn(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_text_to_edit_stands_in_the_next_prompt_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_command(monkeypatch, Edit("change me"))
-    chat = ScriptedChat("/test", "changed")
+    with_command(monkeypatch, Edit("change me", replaces="m3"))
+    chat = ScriptedChat("/test", "changed", "more")
     chat.run()
-    assert chat.initials == ["", "change me", ""]
+    assert chat.initials == ["", "change me", "", ""]
+    assert chat.replaced == ["m3", None]
+
+
+@pytest.mark.parametrize("given_up", ["", "/help", KeyboardInterrupt])
+def test_an_edit_that_is_given_up_is_forgotten(monkeypatch: pytest.MonkeyPatch, given_up: Typed) -> None:
+    with_command(monkeypatch, Edit("change me", replaces="m3"))
+    chat = ScriptedChat("/test", given_up, "new")
+    chat.run()
+    assert chat.initials == ["", "change me", "", ""]
+    assert chat.replaced == [None]
+
+
+def test_what_a_command_sends_takes_no_place_of_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_command(monkeypatch, Edit("change me", replaces="m3"), Send("again"))
+    chat = ScriptedChat("/test", "/test")
+    chat.run()
+    assert (chat.stored, chat.replaced) == (["again"], [None])
 
 
 def test_another_conversation_ends_this_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,8 +122,12 @@ async def retry(context: CommandContext, _argument: str) -> Outcome:
 
 async def edit(context: CommandContext, _argument: str) -> Outcome:
     question = last_question(context)
-    _continue_after(context, question.parent_id)
-    return Edit(question.text)
+    number = number_of(context, question)
+    follows = number < len(context.conversation.messages)
+    rest = "what came after stays as a branch" if follows else "that one stays as a branch"
+    context.surface.print(f"What you send takes the place of message {number}; {rest}.")
+    context.surface.print_dimmed("Ctrl-C leaves everything as it is.")
+    return Edit(question.text, replaces=question.id)
 
 
 async def sessions(context: CommandContext, _argument: str) -> Outcome:

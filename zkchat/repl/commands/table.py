@@ -160,7 +160,7 @@ COMMANDS: Final[Sequence[Command]] = (
     Command(
         name="edit",
         help="change the question",
-        details="It comes back into the prompt. What you send goes to a new branch.",
+        details="It comes back into the prompt. What you send takes its place in a new branch; until then nothing changes.",
         act=history.edit,
     ),
     Command(

@@ -257,10 +257,14 @@ def test_retry_plays_the_answer_once_more(harness: CommandHarness) -> None:
     assert played(harness, "/retry") == [Warned(text="retried")]
 
 
-def test_edit_brings_the_last_message_back_and_begins_a_branch_in_its_place(harness: CommandHarness) -> None:
-    assert outcome(harness, "/edit") == Edit("How long?")
-    assert said(harness) == ["What is sleep?", "Rest."]
-    assert "/branch b1 returns" in harness.surface.text
+def test_edit_brings_the_last_message_back_and_stores_nothing(harness: CommandHarness) -> None:
+    before = [*harness.store.entries("s1")]
+    assert outcome(harness, "/edit") == Edit("How long?", replaces="m3")
+    assert harness.store.entries("s1") == before
+    assert "takes the place of message 3; what came after stays as a branch." in harness.surface.text
+    harness.conversation.add("user", "More?")
+    assert outcome(harness, "/edit") == Edit("More?", replaces="m5")
+    assert "takes the place of message 5; that one stays as a branch." in harness.surface.text
 
 
 def test_sessions_are_listed_and_the_present_one_marked(harness: CommandHarness) -> None:
