@@ -133,3 +133,12 @@ def test_every_command_has_a_help_line(world: World) -> None:
     for command in app.registered_commands:
         assert command.callback is not None
         assert (command.callback.__doc__ or "").strip()
+
+
+def test_options_without_a_command_are_those_of_the_chat(world: World) -> None:
+    world.note("Tea.md", "# Tea\n\nGreen tea steeps for two minutes.\n")
+    chat = world.run("--plain", "--model", "quote", stdin="How long does green tea steep?\n")
+    assert chat.code == ExitCode.OK
+    assert "Green tea steeps for two minutes." in chat.out
+    wrong = world.run("--bogus")
+    assert (wrong.code, "See: zkchat chat --help" in wrong.err) == (ExitCode.USAGE, True)

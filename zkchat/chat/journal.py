@@ -226,7 +226,7 @@ class Journal:
             bodies.append(MessageEntry(message=closing))
         warnings = [self.append(*bodies)] if bodies else []
         if last and last.role == "user":
-            text = "The last question of this session has no answer: zkchat was stopped, or there was no model."
+            text = "The last question of this session has no answer."
             warnings.append(Warned(text=text, hint="In a chat, /retry asks it again."))
         return [warning for warning in warnings if warning]
 

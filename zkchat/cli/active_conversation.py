@@ -63,7 +63,7 @@ class ActiveConversation:
     def close(self, io: CommandIO) -> None:
         """End it; a warning says where entries that a full disk refused are lost."""
         if warning := self.opened.conversation.save_rest():
-            io.note(f"{warning.text} {warning.hint}".strip())
+            io.note_wrapped(f"{warning.text} {warning.hint}".strip())
         self.resources.close()
 
 

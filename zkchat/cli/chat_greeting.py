@@ -64,7 +64,7 @@ class ChatGreeting:
     def print_state(self, active: "ActiveConversation", *, is_new: bool = True) -> None:
         """Print warnings, and the last exchange unless it is on the screen."""
         for warning in active.opened.warnings:
-            self._io.note(f"{warning.text} {warning.hint}".strip())
+            self._io.note_wrapped(f"{warning.text} {warning.hint}".strip())
         if active.opened.conversation.is_private:
             self._io.note("This conversation is private: nothing of it is remembered in others.")
         if is_new and self._io.environment.stdin_is_tty:

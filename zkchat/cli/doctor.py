@@ -45,10 +45,13 @@ def doctor(vault: SettingsVaultOption = None, model: ModelOption = None, json_ou
 
 
 def _print(io: CommandIO, findings: list[Finding]) -> None:
+    def out(text: str, indent: int) -> None:
+        io.out(io.wrap(text, indent=indent) if io.environment.stdout_is_tty else text)
+
     for finding in findings:
-        io.out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}")
+        out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
         if finding.hint:
-            io.out(f"  {'':<10} → {finding.hint}")
+            out(f"  {'':<10} → {finding.hint}", indent=15)
     problems = sum(finding.state == "problem" for finding in findings)
     io.out(f"\n{problems} problem{'s' * (problems != 1)} found." if problems else "\nEverything needed is there.")
 

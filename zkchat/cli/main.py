@@ -46,6 +46,9 @@ Read more:           zkchat help"""
 
 AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 
+OWN_OPTIONS: Final = ("--version", "--help")
+"""Of `zkchat` alone; all others are those of the chat."""
+
 app = typer.Typer(
     name="zkchat",
     help="Chat with your Markdown notes in the terminal, with sources and an honest picture of the context.",
@@ -114,6 +117,8 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
     if agent_name:
         arguments = ["ask", "--agent", agent_name[1], *arguments[1:]]
+    elif arguments and arguments[0].startswith("-") and arguments[0] not in OWN_OPTIONS:
+        arguments = ["chat", *arguments]  # which `zkchat` alone starts
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:
         try:
             code = app(list(arguments), prog_name="zkchat", standalone_mode=False)

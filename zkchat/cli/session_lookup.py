@@ -87,5 +87,5 @@ def open_session_conversation(
     )
     with composition.open_conversation(io.environment, options) as opened:
         for warning in opened.warnings:
-            io.note(f"{warning.text} {warning.hint}".strip())
+            io.note_wrapped(f"{warning.text} {warning.hint}".strip())
         yield opened
