@@ -86,7 +86,8 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     terminal.wait_for("Well.")
     terminal.wait_for_prompt()
     terminal.type("/history\r")
-    terminal.wait_for("   1  you       A B C D E F", "   3  you       half!")  # the edit that was given up moved nothing
+    # the edit that was given up moved nothing
+    terminal.wait_for("   1  you       A B C D E F", "   3  you       half!")
     terminal.wait_for_prompt()
     terminal.type("\x04")
     assert terminal.finish() == 0
