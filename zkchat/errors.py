@@ -59,6 +59,10 @@ class UnconfirmedVault(VaultError):
     """Nobody has said yet that the folder is a vault."""
 
 
+class LostDefaultVault(VaultError):
+    """The user's default vault cannot be used."""
+
+
 class NoteNotFound(VaultError):
     """There is no such note in the vault."""
 

@@ -114,3 +114,11 @@ def test_a_model_of_openai_needs_a_key_and_is_asked_for(world: World, monkeypatc
     assert result.code == ExitCode.MODEL
     assert "OpenAI (gpt-5-mini) cannot be reached" in result.out
     assert "sk-canary" not in result.out
+
+
+def test_a_folder_that_stays_here_in_all_vaults_need_not_be_in_this_one(world: World) -> None:
+    world.note("Diaries/May.md", "Slept badly.")
+    world.run("config", "set", "privacy.local_only", "Work, Dairies, Clients")
+    world.note(".zkchat/config.toml", "[privacy]\nlocal_only = ['Elsewhere', 'Clients']\n")
+    warnings = [finding["text"] for finding in world.run("doctor", "--json").json if finding["subject"] == "privacy"]
+    assert [text.split("'")[1] for text in warnings] == ["Dairies", "Elsewhere", "Clients"]

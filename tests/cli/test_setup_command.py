@@ -37,12 +37,17 @@ def settings(world: World) -> str:
     return file.read_text() if file.exists() else ""
 
 
+def written(world: World, model: str, local_only: str) -> str:
+    """The settings file after three answers."""
+    return f'model = "{model}"\n\n[vault]\ndefault = "{world.vault}"\n\n[privacy]\nlocal_only = ["{local_only}"]\n'
+
+
 def test_three_answers_make_the_settings_and_nothing_is_written_into_the_folder(user: World) -> None:
     result = answered(user, "", "2", "journal")
     assert result.code == ExitCode.OK, result.err
     assert f"[{user.vault}, 2 notes]" in result.err
     assert "1. ollama:tells   8,192 tokens, this machine, tools" in result.err
-    assert settings(user) == 'model = "ollama:thinks"\n\n[privacy]\nlocal_only = ["journal"]\n'
+    assert settings(user) == written(user, "ollama:thinks", "journal")
     assert "model = ollama:thinks" in result.out
     assert str(user.home / ".config" / "zkchat" / "config.toml") in result.out
     assert "Begin: zkchat" in result.out
@@ -69,7 +74,7 @@ def test_what_cannot_be_is_asked_again(user: World) -> None:
     assert "has no model 'gone'" in result.err
     assert "There is no model '9'." in result.err
     assert f"Not in {user.vault}: Journel." in result.err
-    assert settings(user) == 'model = "ollama:tells"\n\n[privacy]\nlocal_only = ["Journal"]\n'
+    assert settings(user) == written(user, "ollama:tells", "Journal")
 
 
 def test_without_the_last_answer_nothing_is_written(user: World) -> None:
@@ -88,7 +93,36 @@ def test_elsewhere_no_folder_is_taken_unasked_and_another_one_can_be_named(user:
     assert "zkchat chat --vault FOLDER" in result.out
     named = answered(user, str(user.vault), "", "", cwd=outside)
     assert f"{user.vault} is known as a vault." in named.out
-    assert f"Begin: zkchat chat --vault {user.vault}" in named.out
+    assert named.out.endswith("\nBegin: zkchat\n")
+
+
+def test_the_folder_is_the_default_vault_from_then_on(user: World) -> None:
+    outside, other = user.root / "empty", user.root / "other"
+    for folder in (outside, other / ".obsidian"):
+        folder.mkdir(parents=True)
+    answered(user, str(user.vault), "quote", "-", cwd=outside)
+    assert "Sleep.md" in user.run("search", "seven hours", stdin="", cwd=outside).out
+    again = answered(user, "", "", "", cwd=other)
+    assert f"[{user.vault}, 2 notes]" in again.err
+    assert f"Begin: zkchat chat --vault {user.vault}" in again.out
+    unnamed = user.run("setup", "--yes", "--json", stdin="", cwd=other)
+    assert (unnamed.json["vault"], f'default = "{user.vault}"' in settings(user)) == (str(user.vault), True)
+
+
+def test_a_default_vault_that_is_gone_is_told_and_chosen_anew(user: World) -> None:
+    config = user.home / ".config" / "zkchat" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[vault]\ndefault = "~/gone"\n')
+    result = answered(user, "", "quote", "-")
+    assert f"The vault {user.home / 'gone'} is not there. It is your default vault" in " ".join(result.err.split())
+    assert f'default = "{user.vault}"' in settings(user)
+
+
+def test_the_setup_does_not_advise_to_run_the_setup(user: World) -> None:
+    user.variables["ZKCHAT_OLLAMA__HOST"] = "http://127.0.0.1:9"
+    assert "OPENAI_API_KEY; `zkchat setup` helps." in " ".join(user.run("models", stdin="").out.split())
+    result = answered(user, "", "", "-")
+    assert "put a key into the variable OPENAI_API_KEY. Number or name" in " ".join(result.err.split())
 
 
 def test_the_home_folder_needs_a_yes_of_its_own(user: World) -> None:
@@ -119,7 +153,11 @@ def test_scripts_say_it_all_by_flags(user: World) -> None:
     result = user.run("setup", *flags, "--json", stdin="", cwd=user.home)
     assert result.json == {
         "file": str(user.home / ".config" / "zkchat" / "config.toml"),
-        "settings": {"model": "ollama:tells", "privacy.local_only": "Journal, Work"},
+        "settings": {
+            "model": "ollama:tells",
+            "vault.default": str(user.vault),
+            "privacy.local_only": "Journal, Work",
+        },
         "vault": str(user.vault),
     }
     gone = user.run("setup", "--yes", "--model", "ollama:gone", stdin="")

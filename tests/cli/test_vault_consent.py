@@ -173,3 +173,45 @@ def test_a_sentence_of_the_api_tells_the_same(stranger: World, monkeypatch: pyte
     monkeypatch.chdir(stranger.vault)
     with pytest.raises(api.VaultError, match="is not a vault yet"), api.open_vault():
         pass
+
+
+def test_a_default_vault_is_a_yes_wherever_zkchat_is_started(stranger: World) -> None:
+    notes, outside = stranger.home / "notes", stranger.root / "outside"
+    for folder in (notes, outside):
+        folder.mkdir()
+    (notes / "Tea.md").write_text("Tea for seven hours.\n")
+    assert stranger.run("config", "set", "vault.default", "~/notes", cwd=outside).code == ExitCode.OK
+    asked = stranger.run("ask", "What is tea?", "--model", "quote", stdin="", cwd=outside)
+    assert (asked.code, "Tea for seven hours." in asked.out) == (ExitCode.OK, True), asked.err
+    stranger.variables |= {"ZKCHAT_MODEL": "quote", "TERM": "dumb"}
+    started = stranger.run(terminal=True, typed="/quit\n", cwd=outside)
+    assert (started.code, "Usage:" in started.out) == (ExitCode.OK, False)
+    assert "notes · 1 note" in started.err
+    assert listing(outside) == []
+    assert listing(stranger.vault) == ["Sleep.md"]
+
+
+def test_a_default_vault_that_is_gone_is_one_sentence_and_can_be_changed(stranger: World) -> None:
+    outside = stranger.root / "outside"
+    outside.mkdir()
+    stranger.run("config", "set", "vault.default", "~/gone", cwd=outside)
+    for command in (("ask", "What is tea?"), ()):
+        result = stranger.run(*command, terminal=True, cwd=outside)
+        assert (result.code, "It is your default vault" in result.err) == (ExitCode.VAULT, True)
+        assert "zkchat setup" in result.err
+    checked = stranger.run("doctor", cwd=outside)
+    assert (checked.code, "It is your default vault" in checked.out) == (ExitCode.VAULT, True)
+    assert stranger.run("config", "unset", "vault.default", cwd=outside).code == ExitCode.OK
+    assert "Usage:" in stranger.run(terminal=True, cwd=outside).out
+
+
+def test_a_vault_cannot_name_the_default_vault(stranger: World) -> None:
+    evil = stranger.root / "evil"
+    evil.mkdir()
+    stranger.note(".zkchat/config.toml", f"[vault]\ndefault = '{evil}'\n")
+    assert "'vault.default' in" in stranger.run("search", "seven hours", stdin="").err
+    assert stranger.run("trust", "--yes", stdin="").code == ExitCode.OK
+    assert stranger.run("config", "get", "vault.default").out.strip() == ""
+    refused = stranger.run("config", "set", "vault.default", str(evil), "--scope", "vault")
+    assert (refused.code, "counts in your own settings only" in refused.err) == (ExitCode.CONFIG, True)
+    assert stranger.run("index", stdin="", cwd=evil).code == ExitCode.VAULT

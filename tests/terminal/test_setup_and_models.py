@@ -43,7 +43,7 @@ def test_setup_asks_and_ctrl_c_writes_nothing(user: World) -> None:
         wait_for_words(terminal, asked)
         terminal.type(answer)
     assert terminal.finish() == ExitCode.OK
-    assert config.read_text() == 'model = "ollama:thinks"\n'
+    assert config.read_text() == f'model = "ollama:thinks"\n\n[vault]\ndefault = "{user.vault}"\n'
     assert [path.name for path in user.vault.iterdir()] == ["Sleep.md"]
 
 

@@ -25,7 +25,7 @@ def _confirm_vault(context: typer.Context, vault: Path | None) -> Path | None:
 
 _WHICH_VAULT: Final = (
     "The folder of your notes. Else $ZKCHAT_VAULT, the nearest parent with .zkchat/ or .obsidian/ or that you "
-    "confirmed, or the current folder once you confirm it."
+    "confirmed, your default vault, or the current folder once you confirm it."
 )
 VaultOption = Annotated[
     Path | None,

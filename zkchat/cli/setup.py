@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, current_io
-from zkchat.errors import UsageError, VaultError, ZkchatError
+from zkchat.errors import LostDefaultVault, UsageError, VaultError, ZkchatError
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
@@ -78,20 +78,21 @@ class _Questions:
         self._asks = asks
 
     def plan(self, vault: Path | None, model: str | None, local_only: str | None) -> "SetupPlan":
-        from zkchat.compose.setup import LOCAL_ONLY, SetupPlan
+        from zkchat.compose.setup import LOCAL_ONLY, SetupPlan, default_vault_setting
 
         if self._asks:
             self._say(_INTRODUCTION)
         folder = self._folder(vault)
+        default = default_vault_setting(folder) if folder and (vault or self._asks) else {}
         chosen = self._model(model, folder)
         folders = self._local_folders(local_only, folder)
-        return SetupPlan(folder=folder, settings={**chosen, LOCAL_ONLY: folders})
+        return SetupPlan(folder=folder, settings={**chosen, **default, LOCAL_ONLY: folders})
 
     def _folder(self, named: Path | None) -> "FoundFolder | None":
         from zkchat.compose.paths import count_notes, find_folder
 
         environment = self._io.environment
-        found = find_folder(environment, named)
+        found = find_folder(environment, named) if named else self._folder_offered()
         is_offered = found.is_vault or (not found.is_home and count_notes(found.path).notes > 0)
         if named or not self._asks:
             return found if found.is_vault else None
@@ -110,6 +111,17 @@ class _Questions:
             if not other.is_home or self._io.confirm(f"   Use your home folder ({_notes_in(other)}) as a vault?"):
                 self._say(f"   {other.path}: {_notes_in(other)}.")
                 return other
+
+    def _folder_offered(self) -> "FoundFolder":
+        """The default vault that is set, else the vault around, else the current folder."""
+        from zkchat.compose.paths import default_vault, find_settings_folder
+
+        environment = self._io.environment
+        try:
+            return default_vault(environment) or find_settings_folder(environment, None)
+        except LostDefaultVault as error:
+            self._say(error.message)
+            return find_settings_folder(environment, None)
 
     def _model(self, named: str | None, folder: "FoundFolder | None") -> dict[str, str]:
         """The settings of the chosen model, which has to answer."""
@@ -141,6 +153,7 @@ class _Questions:
 
     def _list_models(self, overview: "ModelOverview", services: "Sequence[HostedService]" = ()) -> list[str]:
         """Print the models with their numbers, and return their names in this order."""
+        from zkchat.compose.setup import offer_within_setup
         from zkchat.render.model_table import fold, model_facts
 
         rows, left_out = fold(overview.rows)
@@ -153,7 +166,7 @@ class _Questions:
         if left_out:
             self._say(f"   … and {left_out:,} more: zkchat models --json")
         if overview.offer:
-            self._say(f"   {overview.offer}")
+            self._say(f"   {offer_within_setup(overview.offer)}")
         return names
 
     def _model_of(self, service: "HostedService", vault: Path | None) -> dict[str, str]:
@@ -241,6 +254,8 @@ def _verify(environment: "Environment", vault: Path | None, name: str) -> None:
 
 
 def _report(io: CommandIO, plan: "SetupPlan", result: "SetupResult", *, json_output: bool) -> None:
+    from zkchat.compose.paths import find_settings_folder
+
     folder = plan.folder
     if json_output:
         io.json({"file": result.file, "settings": result.written, "vault": folder.path if folder else None})
@@ -253,5 +268,5 @@ def _report(io: CommandIO, plan: "SetupPlan", result: "SetupResult", *, json_out
         return
     if result.is_new_vault:
         io.out(f"{folder.path} is known as a vault.")
-    is_here = io.environment.cwd.resolve().is_relative_to(folder.path)
-    io.out(f"Begin: {'zkchat' if is_here else f'zkchat chat --vault {folder.path}'}")
+    is_found = find_settings_folder(io.environment, None).path == folder.path
+    io.out(f"Begin: {'zkchat' if is_found else f'zkchat chat --vault {folder.path}'}")

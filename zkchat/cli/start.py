@@ -1,4 +1,4 @@
-"""`zkchat` alone: the chat in a vault, a short help elsewhere."""
+"""`zkchat` alone: the chat in the vault around or the default one, else a short help."""
 
 from typing import Final
 
@@ -21,11 +21,12 @@ All commands:
   zkchat --help
 
 In a folder of notes with .obsidian/ or .zkchat/ in it, or that you
-have confirmed, `zkchat` alone starts the chat."""
+have confirmed, `zkchat` alone starts the chat. Once you have named
+the folder of your notes in `zkchat setup`, it does so everywhere."""
 
 
 def start(io: CommandIO) -> None:
-    """Start the chat where somebody sits at a terminal in a vault."""
+    """Start the chat where somebody sits at a terminal and has a vault."""
     environment = io.environment
     if environment.stdin_is_tty and environment.stdout_is_tty and is_in_vault(environment):
         chat(vault=confirmed_vault(io, None))

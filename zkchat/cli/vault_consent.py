@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def confirmed_vault(io: CommandIO, vault: "Path | None") -> "Path | None":
     """The vault as it was named, or the current folder once the user has agreed.
 
-    Raises `UnconfirmedVault` where the answer is no, or nobody is there to be asked. `--vault` and `$ZKCHAT_VAULT` say
-    yes, for the home folder aloud.
+    Raises `UnconfirmedVault` where the answer is no, or nobody is there to be asked. `--vault`, `$ZKCHAT_VAULT` and
+    `vault.default` say yes, for the home folder aloud.
     """
     from zkchat.compose.paths import find_folder, unconfirmed
 
@@ -39,12 +39,14 @@ def confirmed_vault(io: CommandIO, vault: "Path | None") -> "Path | None":
 
 
 def is_in_vault(environment: "Environment") -> bool:
-    """Whether a command that is started here and names no folder has a vault."""
+    """Whether a command that is started here and names no folder has a vault. Raises `LostDefaultVault`."""
     from zkchat.compose.paths import find_folder
-    from zkchat.errors import VaultError
+    from zkchat.errors import LostDefaultVault, VaultError
 
     try:
         return find_folder(environment, None).is_vault
+    except LostDefaultVault:
+        raise
     except VaultError:
         return False
 

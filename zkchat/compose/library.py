@@ -1,7 +1,7 @@
 """The notes of a vault: its files, the index over them, and the folders that stay on this machine."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -97,7 +97,13 @@ def local_folders_of(workspace: Workspace) -> "list[LocalFolder]":
 
     vault = workspace.paths.vault
     roots = (str(vault.absolute()), str(vault.resolve()))
-    return local_folders(workspace.settings.privacy.local_only, roots, str(workspace.environment.home))
+    of_user = workspace.loaded.of_user.get("privacy.local_only", ())
+    return local_folders(
+        workspace.settings.privacy.local_only,
+        roots,
+        str(workspace.environment.home),
+        user_wide=len(of_user) if isinstance(of_user, Sequence) else 0,
+    )
 
 
 def local_globs(workspace: Workspace) -> list[str]:

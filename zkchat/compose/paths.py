@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.environment import Environment
-from zkchat.errors import UnconfirmedVault, VaultError
+from zkchat.errors import ConfigError, LostDefaultVault, UnconfirmedVault, VaultError
 from zkchat.storage.known_vaults import KnownVaults
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class FoundFolder:
 
     path: Path
     is_named: bool
-    """By the flag or by $ZKCHAT_VAULT."""
+    """By the flag, by $ZKCHAT_VAULT or by the user's setting `vault.default`."""
     is_marked: bool
     is_confirmed: bool
     """Whether the user has said before that it is a vault."""
@@ -63,10 +63,10 @@ def find_paths(environment: Environment, vault: Path | None, *, needs_vault: boo
 
     Works while the settings are broken.
     """
-    root = find_vault(environment, vault) if needs_vault else find_folder(environment, vault).path
+    root = find_vault(environment, vault) if needs_vault else find_settings_folder(environment, vault).path
     return Paths(
         vault=root,
-        user_config=environment.config_dir / "config.toml",
+        user_config=_user_config(environment),
         vault_config=root / ".zkchat" / "config.toml",
         data=environment.data_dir,
         cache=environment.cache_dir,
@@ -75,7 +75,7 @@ def find_paths(environment: Environment, vault: Path | None, *, needs_vault: boo
 
 
 def find_vault(environment: Environment, vault: Path | None) -> Path:
-    """The folder that was named, else the nearest parent of the current one that is marked or confirmed as a vault."""
+    """The folder that was named, else the vault around the current folder, else the user's default vault."""
     found = find_folder(environment, vault)
     if not found.is_vault:
         raise unconfirmed(found)
@@ -96,22 +96,84 @@ def unconfirmed(found: FoundFolder) -> UnconfirmedVault:
 
 
 def find_folder(environment: Environment, vault: Path | None) -> FoundFolder:
-    """The same, or else the current folder, which is no vault. Raises `VaultError` if it is not there."""
+    """The same, or else the current folder, which is no vault.
+
+    Raises `VaultError` if it is not there, and `ConfigError` where the user's file does not tell the default vault.
+    """
+    return (
+        _named_folder(environment, vault)
+        or _vault_around(environment)
+        or default_vault(environment)
+        or _current_folder(environment)
+    )
+
+
+def find_settings_folder(environment: Environment, vault: Path | None) -> FoundFolder:
+    """The same, but a default vault that cannot be used is passed over, so that the setting can be corrected."""
+    try:
+        return find_folder(environment, vault)
+    except (ConfigError, LostDefaultVault):
+        return _vault_around(environment) or _current_folder(environment)
+
+
+def default_vault(environment: Environment) -> FoundFolder | None:
+    """The folder of `vault.default`. Raises `LostDefaultVault` where it cannot be used, and `ConfigError`."""
+    file = _user_config(environment)
+    if _is_absent(file) and not environment.variables.get("ZKCHAT_VAULT__DEFAULT"):
+        return None  # without the time that it takes to import the settings
+    from zkchat.config.default_vault import read_default_vault
+
+    path, origin = read_default_vault(file, environment.variables)
+    if not path:
+        return None
+    try:
+        folder = _existing(environment, Path(path))
+    except VaultError as error:
+        raise LostDefaultVault(
+            f"{error.message} It is your default vault ('vault.default' {origin.phrase}).",
+            hint="Choose another: zkchat setup. Or name one: --vault FOLDER",
+        ) from error
+    return _describe(environment, folder, known_vaults(environment), is_named=True)
+
+
+def _user_config(environment: Environment) -> Path:
+    return environment.config_dir / "config.toml"
+
+
+def _is_absent(file: Path) -> bool:
+    try:
+        file.lstat()
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
+    return False
+
+
+def _named_folder(environment: Environment, vault: Path | None) -> FoundFolder | None:
+    """The folder that the flag or the variable names."""
     variable = environment.variables.get("ZKCHAT_VAULT")
     named = vault or (Path(variable) if variable else None)
-    known = known_vaults(environment)
-    if named is not None:
-        return _describe(environment, _existing(environment, named), known, is_named=True)
+    if named is None:
+        return None
+    return _describe(environment, _existing(environment, named), known_vaults(environment), is_named=True)
+
+
+def _vault_around(environment: Environment) -> FoundFolder | None:
+    """The current folder or the nearest parent of it that is marked or confirmed as a vault."""
     here = environment.cwd.resolve()
     if not here.is_dir():
         raise VaultError(
             "The folder that zkchat was started in is not there any more.",
             hint="Go to another one, or name the folder of your notes: --vault FOLDER",
         )
+    known = known_vaults(environment)
     around = (folder for folder in (here, *here.parents) if folder != _FILE_SYSTEM_ROOT)
     candidates = (_describe(environment, folder, known, is_named=False) for folder in around)
-    nearest = next((candidate for candidate in candidates if candidate.is_vault), None)
-    return nearest or _describe(environment, _existing(environment, here), known, is_named=False)
+    return next((candidate for candidate in candidates if candidate.is_vault), None)
+
+
+def _current_folder(environment: Environment) -> FoundFolder:
+    here = _existing(environment, environment.cwd)
+    return _describe(environment, here, known_vaults(environment), is_named=False)
 
 
 def count_notes(folder: Path) -> "FolderCount":

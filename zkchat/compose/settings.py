@@ -90,7 +90,13 @@ class SettingsEditor:
     def set(self, key: str, value: str) -> SettingChange:
         """Write a setting. Raises `ConfigError` where there is no such setting, or it cannot have that value."""
         from zkchat.config.edit import set_value
+        from zkchat.config.schema import is_user_only
 
+        if self.scope == "vault" and is_user_only(key):
+            raise ConfigError(
+                f"'{key}' counts in your own settings only, not in a vault's.",
+                hint=f"Set it there: zkchat config set {key} VALUE",
+            )
         file, beneath = self._file
         with self._locked() as requests:
             before = dict(requests)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from zkchat.model.providers import HostedService
 
 MODEL: Final = "model"
+_DEFAULT_VAULT: Final = "vault.default"
 LOCAL_ONLY: Final = "privacy.local_only"
 _BASE_URL: Final = "openai.base_url"
 _KEY_VARIABLE: Final = "openai.api_key_env"
@@ -104,6 +105,22 @@ def offered_services(environment: "Environment") -> "list[HostedService]":
     from zkchat.providers.services import services_with_key
 
     return services_with_key(environment.variables)
+
+
+def default_vault_setting(folder: FoundFolder) -> dict[str, str]:
+    """The setting that makes a folder the default vault; none for a name that is no text, which no file can hold."""
+    try:
+        str(folder.path).encode()
+    except UnicodeEncodeError:
+        return {}
+    return {_DEFAULT_VAULT: str(folder.path)}
+
+
+def offer_within_setup(offer: str) -> str:
+    """What could be set up, without the advice to run the setup."""
+    from zkchat.providers.detect import SETUP_HELPS
+
+    return offer.replace(SETUP_HELPS, "")
 
 
 def service_settings(service: "HostedService") -> dict[str, str]:

@@ -3,12 +3,12 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from zkchat.config.schema import field_of, is_section, needs_trust
+from zkchat.config.schema import field_of, is_section, is_user_only, needs_trust
 from zkchat.errors import ConfigError
 from zkchat.files import read_bounded
 from zkchat.model.trust import VaultItem, vault_item
@@ -63,6 +63,8 @@ class VaultFile:
     harmless: Mapping[str, object]
     requests: Mapping[str, object]
     """What needs approval, unknown settings among it."""
+    refused: Sequence[str] = ()
+    """The settings that never count there."""
 
     @property
     def unknown(self) -> list[str]:
@@ -86,7 +88,8 @@ def read_vault_file(file: Path) -> VaultFile:
     values = dict(_leaves(read_table(file, beneath=vault_of(file))))
     return VaultFile(
         harmless={key: value for key, value in values.items() if not needs_trust(key)},
-        requests={key: values[key] for key in sorted(values) if needs_trust(key)},
+        requests={key: values[key] for key in sorted(values) if needs_trust(key) and not is_user_only(key)},
+        refused=[key for key in values if is_user_only(key)],
     )
 
 

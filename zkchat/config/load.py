@@ -70,6 +70,8 @@ class Loaded:
     warnings: tuple[str, ...] = ()
     unapproved: tuple[str, ...] = ()
     """The settings in the vault's file that are left out because the user has not approved them."""
+    of_user: Mapping[str, object] = field(default_factory=dict)
+    """What the user's own file says, whatever other layers add to it or say instead."""
     privacy_unknown: str = ""
     """Why it is not known which notes the vault's file keeps on this machine; empty where it is known."""
     overruled: Mapping[str, str] = field(default_factory=dict)
@@ -101,6 +103,7 @@ def load(
     warnings: list[str] = []
     unapproved: list[str] = []
     unreadable: list[str] = []
+    of_user: dict[str, object] = {}
     layers = (
         _from_provider_variables(variables),
         _from_file(Origin("user", str(user_file)), user_file) if user_file else (),
@@ -112,6 +115,8 @@ def load(
         for key, value, origin in layer:
             adds = accumulates(key) or origin.layer == "vault"  # which adds to lists and takes nothing from them
             values[key], origins[key] = _concatenated(values.get(key), value) if adds else value, origin
+            if origin.layer == "user":
+                of_user[key] = value
     try:
         settings = Settings.model_validate(unflatten(values))
     except ValidationError as error:
@@ -123,6 +128,7 @@ def load(
         origins=every,
         warnings=(*(f"{message} Its settings are left out." for message in unreadable), *warnings),
         unapproved=tuple(unapproved),
+        of_user=of_user,
         privacy_unknown="".join(unreadable),
         overruled={key: origin.where for key, _, origin in _from_provider_variables(variables) if every[key] != origin},
     )
@@ -158,6 +164,7 @@ def _from_vault(
         return
     if misread := next(filter(_may_mean_privacy, found.unknown), None):
         raise unknown_setting(misread, origin)
+    warnings.extend(f"'{key}' {origin.phrase} is left out: it counts in your own settings." for key in found.refused)
     yield from ((key, value, origin) for key, value in found.harmless.items())
     if found.requests and not trusted(found.item):
         unapproved.extend(found.requests)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -35,8 +36,20 @@ class Accumulates:
 
 
 @dataclass(frozen=True, slots=True)
+class UserOnly:
+    """Marks a setting that never counts in a vault's own file, approved or not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Redacted:
     """Marks a setting whose wrong values are never shown: somebody may have put a key there."""
+
+
+def _validate_whole_path(path: str) -> str:
+    """Raises ValueError for a path that means another folder in each current one."""
+    if path and Path(path).parts[:1] != ("~",) and not Path(path).is_absolute():
+        raise ValueError("The path is not whole.")
+    return path
 
 
 HttpAddress = Annotated[
@@ -60,6 +73,11 @@ Globs = Annotated[
     Field(max_length=globs.MAX_GLOBS),
     Expects(f"a list of texts (at most {globs.MAX_GLOBS}, of up to {globs.MAX_CHARS} characters each)"),
 ]
+WholePath = Annotated[
+    str,
+    AfterValidator(_validate_whole_path),
+    Expects("the whole path of a folder, such as ~/notes, or empty"),
+]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
@@ -69,6 +87,10 @@ class SettingsSection(BaseModel):
 
 
 class Vault(SettingsSection):
+    default: Annotated[WholePath, UserOnly()] = Field(
+        default="",
+        description="The folder of your notes, used where you are in no vault and name none. `zkchat setup` sets it.",
+    )
     exclude: Annotated[Globs, Harmless()] = Field(
         default=(),
         strict=False,
@@ -350,6 +372,12 @@ def is_section(key: str) -> bool:
 def needs_trust(key: str) -> bool:
     """Whether a setting, known or not, counts in a vault's own file only after the user's approval."""
     return key not in HARMLESS
+
+
+def is_user_only(key: str) -> bool:
+    """Whether a setting never counts in a vault's own file."""
+    field = field_of(key)
+    return field is not None and any(isinstance(mark, UserOnly) for mark in field.metadata)
 
 
 def accumulates(key: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic.fields import FieldInfo
 
-from zkchat.config.schema import FIELDS, accepted_values, field_of, model_keys, needs_trust
+from zkchat.config.schema import FIELDS, accepted_values, field_of, is_user_only, model_keys, needs_trust
 
 BEGIN: Final = "<!-- settings: made from zkchat/config/schema.py -->"
 END: Final = "<!-- end of settings -->"
@@ -21,6 +21,7 @@ def table() -> str:
         field = field_of(key)
         assert field is not None
         unasked = " *Counts in a vault's file without approval.*" if not needs_trust(key) else ""
+        unasked = " *Never counts in a vault's file.*" if is_user_only(key) else unasked
         rows.append(f"| `{key}` | {_default(field)} | {accepted_values(key)} | {field.description}{unasked} |")
     return "\n".join(rows)
 

@@ -13,9 +13,11 @@ from zkchat.providers.registry import descriptors
 
 PROBE_TIMEOUT = 0.3
 """Seconds that a server may take to accept a connection."""
+SETUP_HELPS: Final = "; `zkchat setup` helps"
+"""The end of the sentence, left out by the setup itself."""
 HOW_TO_GET_ONE: Final = (
     "For answers in words, start Ollama (https://ollama.com) and `ollama pull qwen3:4b`, or put a key into the "
-    "variable OPENAI_API_KEY; `zkchat setup` helps."
+    f"variable OPENAI_API_KEY{SETUP_HELPS}."
 )
 
 

@@ -11,6 +11,8 @@ from zkchat.vault.privacy.classes import components, is_inside
 
 SETTING: Final = "privacy.local_only"
 _EVERYTHING: Final = "**"
+_TYPO_CUTOFF: Final = 0.8
+"""Similarity of names from which on one is taken for a typo of the other: `Dairies` of `Diaries`."""
 _DRIVE: Final = re.compile(r"[A-Za-z]:/")
 
 
@@ -18,16 +20,29 @@ class LocalFolder(NamedTuple):
     written: str
     globs: tuple[str, ...]
     """What it means in the vault; none if it leads out of it."""
+    is_user_wide: bool = False
+    """Whether it stands in the user's own file, and so may be meant for another vault."""
 
 
-def local_folders(entries: Iterable[str], roots: Sequence[str], home: str) -> list[LocalFolder]:
-    """What each entry means. `roots` are the names of the vault's folder, `home` is what `~` stands for."""
-    return [LocalFolder(entry, tuple(_globs(entry, roots, home))) for entry in entries]
+def local_folders(entries: Iterable[str], roots: Sequence[str], home: str, *, user_wide: int = 0) -> list[LocalFolder]:
+    """What each entry means. `roots` are the names of the vault's folder, `home` is what `~` stands for.
+
+    The first `user_wide` entries are those of the user's own file.
+    """
+    return [
+        LocalFolder(entry, tuple(_globs(entry, roots, home)), is_user_wide=number < user_wide)
+        for number, entry in enumerate(entries)
+    ]
 
 
 def unmatched(folders: Iterable[LocalFolder], paths: Sequence[str]) -> Iterator[NoteWarning]:
-    """A warning for each entry that keeps no note of the vault back, with the folder that comes nearest."""
+    """A warning for each entry that keeps no note of the vault back, with the folder that comes nearest.
+
+    An entry of the user's own file may be meant for another vault: it is warned of only if it looks like a typo.
+    """
     for folder in folders:
+        if folder.is_user_wide and not _looks_like_a_typo(folder.written, paths):
+            continue
         if not any(is_inside(path, folder.globs) for path in paths):
             what = "matches no note" if folder.globs else "is empty or leads out of the vault"
             nearest = _nearest(folder.written, paths)
@@ -68,9 +83,22 @@ def _within(text: str, roots: Sequence[str]) -> list[str] | None:
     return components(plain) if text.startswith("/") else None
 
 
-def _nearest(written: str, paths: Sequence[str]) -> str:
+def _looks_like_a_typo(written: str, paths: Sequence[str]) -> bool:
+    """Whether the name of a folder of the vault is almost the same."""
+    name = written.strip().replace("\\", "/")
+    if name.startswith(("/", "~", "..")) or _DRIVE.match(name):
+        return False
+    return bool(get_close_matches(name.strip("/").casefold(), _by_folded(paths), n=1, cutoff=_TYPO_CUTOFF))
+
+
+def _by_folded(paths: Sequence[str]) -> dict[str, str]:
+    """The folders of the vault by their names in lower case."""
     folders = {path[:end] for path in paths for end in _ends(path)}
-    by_folded = {folder.casefold(): folder for folder in sorted(folders)}
+    return {folder.casefold(): folder for folder in sorted(folders)}
+
+
+def _nearest(written: str, paths: Sequence[str]) -> str:
+    by_folded = _by_folded(paths)
     by_name = {name.rpartition("/")[2]: folder for name, folder in by_folded.items()}
     asked = written.strip().replace("\\", "/").strip("/").casefold()
     close = get_close_matches(asked, by_folded, n=1) or get_close_matches(asked.rpartition("/")[2], by_name, n=1)

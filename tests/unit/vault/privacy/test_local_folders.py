@@ -14,8 +14,9 @@ def matched(entry: str) -> list[str]:
     return [path for path in PATHS if is_inside(path, folder.globs)]
 
 
-def warned(entry: str) -> list[str]:
-    return [warning.text for warning in unmatched(local_folders([entry], ROOTS, "/home/me"), PATHS)]
+def warned(entry: str, *, user_wide: int = 0) -> list[str]:
+    folders = local_folders([entry], ROOTS, "/home/me", user_wide=user_wide)
+    return [warning.text for warning in unmatched(folders, PATHS)]
 
 
 @pytest.mark.parametrize(
@@ -66,3 +67,17 @@ def test_what_leads_out_of_the_vault_matches_nothing_and_is_warned_of(entry: str
 def test_an_entry_that_matches_nothing_is_warned_of_with_the_nearest_folder(entry: str, nearest: str) -> None:
     (text,) = warned(entry)
     assert text == f"'{entry}' matches no note, so it keeps nothing on this machine. Did you mean '{nearest}'?"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["Diary", "Words", "Journal", "~/Other/Journal", "/home/me/Other/Journal", "../Other", "C:/Notes", "**/Private"],
+)
+def test_an_entry_for_all_vaults_may_match_nothing_in_this_one(entry: str) -> None:
+    assert warned(entry, user_wide=1) == []
+
+
+@pytest.mark.parametrize("entry", ["Jurnal", "Journals", "./Jurnal", "Work/Client/", " jounral "])
+def test_an_entry_for_all_vaults_that_is_almost_a_folder_of_this_one_is_warned_of(entry: str) -> None:
+    (text,) = warned(entry, user_wide=1)
+    assert "Did you mean" in text

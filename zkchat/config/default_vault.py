@@ -1,0 +1,28 @@
+"""The user's default vault, read before the settings are loaded, because those depend on the vault."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from zkchat.config.files import read_table
+from zkchat.config.load import Origin, validation_error
+from zkchat.config.schema import Settings
+
+KEY: Final = "vault.default"
+VARIABLE: Final = "ZKCHAT_VAULT__DEFAULT"
+
+
+def read_default_vault(user_file: Path, variables: Mapping[str, str]) -> tuple[str, Origin]:
+    """The value of `vault.default` (empty where there is none) and its origin. Raises `ConfigError`."""
+    value: object = variables.get(VARIABLE)
+    origin = Origin("variable", VARIABLE)
+    if not value:
+        section = read_table(user_file).get("vault")
+        value = section.get("default", "") if isinstance(section, Mapping) else ""
+        origin = Origin("user", str(user_file))
+    try:
+        return Settings.model_validate({"vault": {"default": value}}).vault.default, origin
+    except ValidationError as error:
+        raise validation_error(error.errors()[0], {KEY: origin}) from None
