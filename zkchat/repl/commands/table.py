@@ -160,7 +160,8 @@ COMMANDS: Final[Sequence[Command]] = (
     Command(
         name="edit",
         help="change the question",
-        details="It comes back into the prompt. What you send takes its place in a new branch; until then nothing changes.",
+        details="It comes back into the prompt. What you send takes its place in a new branch; until then nothing "
+        "changes.",
         act=history.edit,
     ),
     Command(
