@@ -187,6 +187,10 @@ class InteractiveChat:
         keyboard = self._environment.stdin
         return KeyListener(keyboard, toggle_thinking=self._thinking.switch, keep=self._prompt.type_ahead).listening()
 
+    def hold_typed(self) -> None:
+        if self._prompt:
+            self._prompt.hold_typed()
+
     def toggle_thinking(self) -> None:
         opened = self._active.opened
         self._thinking.toggle(opened.conversation.messages, self._surface(opened))

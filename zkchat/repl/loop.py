@@ -40,6 +40,10 @@ class Chat(Protocol):
         """Hear the keys that are typed while the body runs."""
         ...
 
+    def hold_typed(self) -> None:
+        """Let messages that were typed ahead stand in the prompt instead of being sent."""
+        ...
+
     async def wait_until_ready(self) -> None:
         """Wait for background work that a turn would otherwise wait for without hearing Ctrl-C."""
         ...
@@ -100,6 +104,7 @@ async def _turn(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
     except asyncio.CancelledError:
         if (current := asyncio.current_task()) and current.cancelling():
             raise  # not this turn, but the whole chat is to end
+        chat.hold_typed()
         kept = "What came is kept." if chat.is_saved else "It is not saved yet."
         chat.command_context().surface.print_dimmed(f"(Stopped. {kept})")
     chat.after_turn()

@@ -10,10 +10,11 @@ from prompt_toolkit.completion import Completer
 from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.input.typeahead import store_typeahead
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.key_binding.vi_state import InputMode
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
@@ -153,6 +154,14 @@ class Prompt:
         parser.feed_and_flush(keys)
         store_typeahead(self._session.input, presses)
 
+    def hold_typed(self) -> None:
+        """Let what was typed ahead stand in the next prompt instead of being sent by it."""
+        presses = get_typeahead(self._session.input)
+        held = [KeyPress(Keys.ControlJ, "\n") if press.key == Keys.ControlM else press for press in presses]
+        while held and held[-1].key == Keys.ControlJ:
+            held.pop()
+        store_typeahead(self._session.input, held)
+
     def _accept(self, buffer: Buffer) -> bool:
         self._host.text_accepted(self._pastes.expand(buffer.text))
         self._history.session_id = self._host.session_id
@@ -163,8 +172,12 @@ class Prompt:
         self._host.text_dropped()
 
     async def ask(self, question: str) -> str:
-        """Ask for a short answer, which does not enter the history."""
-        return await PromptSession[str]().prompt_async(question)
+        """Ask for a short answer, which does not enter the history. What was typed before it is no answer."""
+        typed = get_typeahead(self._session.input)
+        try:
+            return await PromptSession[str]().prompt_async(question)
+        finally:
+            store_typeahead(self._session.input, typed)
 
     async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:
         """Let the user choose one of the rows; None if none was chosen."""

@@ -158,6 +158,24 @@ def test_keys_typed_before_the_prompt_come_first(tmp_path: Path) -> None:
     assert at_prompt(tmp_path, act) == "earl!y"
 
 
+def test_after_a_stop_what_was_typed_ahead_waits_in_the_prompt(tmp_path: Path) -> None:
+    async def act(prompt: Prompt) -> str:
+        prompt.type_ahead("three\rfour\r")
+        prompt.hold_typed()
+        return await prompt.read()
+
+    assert at_prompt(tmp_path, act, lambda buffer: buffer.text == "three\nfour", "!\r") == "three\nfour!"
+
+
+def test_what_was_typed_ahead_answers_no_question(tmp_path: Path) -> None:
+    async def act(prompt: Prompt) -> str:
+        prompt.type_ahead("y\r")
+        answer = await prompt.ask("Write it? [y/N] ")
+        return f"{answer} {await prompt.read()}"
+
+    assert at_prompt(tmp_path, act, "n\r") == "n y"
+
+
 def test_enter_in_an_open_fence_goes_on_in_it(tmp_path: Path) -> None:
     assert typed(tmp_path, "```py\rx = 1\r```\r") == "```py\nx = 1\n```"
 

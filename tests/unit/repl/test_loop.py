@@ -57,6 +57,7 @@ class ScriptedChat:
     """Implements `loop.Chat` with a user who types what was written down before; it is its own presenter."""
 
     def __init__(self, *typed: Typed) -> None:
+        self.times_held = 0
         self._typed = iter(typed)
         self.initials: list[str] = []
         self.replaced: list[str | None] = []
@@ -110,6 +111,9 @@ class ScriptedChat:
     def listening(self) -> AbstractContextManager[None]:
         return nullcontext()
 
+    def hold_typed(self) -> None:
+        self.times_held += 1
+
     def after_turn(self) -> None:
         self.turns += 1
 
@@ -156,6 +160,7 @@ def test_ctrl_c_in_mid_answer_stops_it_and_the_loop_goes_on() -> None:
     chat.run()
     assert chat.shown == ["heard endless", "closed", "end", "heard and now", "closed", "end"]
     assert chat.out.getvalue() == "(Stopped. What came is kept.)\n"
+    assert chat.times_held == 1
 
 
 @pytest.mark.parametrize(("is_saved", "told"), [(True, "What came is kept."), (False, "It is not saved yet.")])
