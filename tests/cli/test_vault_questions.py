@@ -83,8 +83,21 @@ def test_more_of_a_list_is_shown_on_request(world: World) -> None:
         world.note(f"Extra/{number:02}.md", "")
     assert "… and 5 more.\n" in world.run("ask", "orphans in folder Extra").out
     assert "20. [[19]]" in world.run("ask", "orphans in folder Extra", "--more").out
-    chat = world.run("chat", stdin="orphans\n/more\n")
-    assert "no passages follow it" in chat.out + chat.err
+    world.note("Extra/17.md", "Seventeen.")
+    chat = world.run("chat", stdin="orphans in Extra\n/more\n/show 18\n/search slate\n/show 1\n/more\n")
+    assert "15. [[14]] · today" in chat.out
+    assert "\n16. [[15]] · today" in chat.out
+    assert "20. [[19]] · today" in chat.out
+    assert "Seventeen." in chat.out
+    assert "The list from the index ends here." in chat.out + chat.err
+    assert chat.out.count("[[16]]") == 1
+    assert chat.out.count("/show N reads one, /open N opens it.") == 2  # after /more and /search
+
+
+def test_a_list_may_hold_one_tag_or_the_other(world: World) -> None:
+    found = world.run("ask", "notes tagged stone or #home").out
+    assert found.startswith("2 notes tagged #stone or #home:\n\n1. [[Roof]]")
+    assert world.run("ask", "list my projects").out.startswith("1 note in Projects/:")
 
 
 def test_folders_may_be_mentioned_and_agents_addressed(world: World) -> None:

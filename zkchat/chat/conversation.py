@@ -27,7 +27,15 @@ from zkchat.model.branches import Branch, branches_of
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
 from zkchat.model.memory import FactSource
-from zkchat.model.message import BudgetUse, ChatMessage, CompactionPart, ContextUsage, RequestItem, ToolCallPart
+from zkchat.model.message import (
+    BudgetUse,
+    ChatMessage,
+    CompactionPart,
+    ContextUsage,
+    RequestItem,
+    ToolCallPart,
+    VaultListing,
+)
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import (
@@ -87,6 +95,7 @@ class Conversation:
             asked=lambda: self.history.last_question,
             found=turn.further_passages,
             are_quoted=turn.provider.info.needs_notes,
+            now=turn.journal.now,
         )
         self._is_tokenizer_loaded = False
         self._usage: tuple[tuple[int, ModelInfo], ContextUsage] | None = None
@@ -176,7 +185,7 @@ class Conversation:
         return event_stream(partial(self._run, partial(self._turn.run, asked)))
 
     def next_passages(self) -> Page:
-        """What else the notes say on the last question. Raises `UsageError` where nothing was asked."""
+        """The next passages on the last question, or rows of a list. Raises `UsageError` where there are none."""
         return self._further_passages.next_page()
 
     @property
@@ -188,6 +197,11 @@ class Conversation:
     def passages_left(self) -> int:
         """How many follow those; 0 where a model answers."""
         return self._further_passages.left
+
+    @property
+    def listing(self) -> VaultListing | None:
+        """The list from the index that answers the last question."""
+        return self._further_passages.listing
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Ask the last question again; the earlier answer stays on a branch of its own."""

@@ -1,13 +1,15 @@
-"""What else the notes say on the last question: passage by passage, beyond those that the user has read."""
+"""What else there is on the last question: passages, or rows of a list, beyond those that the user has read."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
 from zkchat.chat.second_look import look_up
+from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.errors import StorageError, UsageError, VaultError
-from zkchat.model.message import ChatMessage, Evidence, EvidencePart
+from zkchat.model.message import ChatMessage, Evidence, EvidencePart, VaultListing
 from zkchat.vault.evidence import Findings
 from zkchat.vault.library import Library
 
@@ -31,6 +33,8 @@ class Page:
     """Whether the user has read passages of notes that the question links to or names."""
     left: int
     """Passages on the page after this one."""
+    listing: VaultListing | None = None
+    """The next rows of a list from the index, with the references of all rows up to its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +46,17 @@ class FurtherPassages:
     """How many passages would follow those that went with a question, by its id."""
     are_quoted: bool
     """Whether the answer shows the passages that go with its question."""
+    now: Callable[[], datetime]
     _read: dict[str, int] = field(default_factory=dict)
     """How many passages the user has read on a question, by its id."""
+    _listed: dict[str, VaultListing] = field(default_factory=dict)
+    """What the user has read last of the list that answers a question, by its id."""
+
+    @property
+    def listing(self) -> VaultListing | None:
+        """The list from the index that answers the last question, as far as the user has read it."""
+        message = self.asked()
+        return self._listing_of(message) if message else None
 
     @property
     def read(self) -> int:
@@ -60,13 +73,12 @@ class FurtherPassages:
         return len(_given(message)) + self.found.get(message.id, 0) - self._count_read(message)
 
     def next_page(self) -> Page:
-        """The passages after those that the user has read. Raises `UsageError` where nothing was asked."""
+        """The passages or rows after those that the user has read. Raises `UsageError` where nothing was asked."""
         message = self.asked()
         if message is None:
             raise UsageError("There is no question to look up.", hint="Ask one first.")
-        if any(isinstance(part, EvidencePart) and part.listing for part in message.parts):
-            hint = "Narrow it by a tag, a folder or a time, or ask for a number: the 50 newest notes."
-            raise UsageError("The last answer is a list from the index, and no passages follow it.", hint=hint)
+        if listing := self._listing_of(message):
+            return self._next_rows(message, listing)
         read = self._count_read(message)
         question = Question.of(message)
         found = self._look_up(question, read)
@@ -79,6 +91,28 @@ class FurtherPassages:
             after_linked=self.are_quoted and any(found.linked for found in _given(message)),
             left=min(found.more, PAGE_SIZE),
         )
+
+    def _listing_of(self, asked: ChatMessage) -> VaultListing | None:
+        given = (part.listing for part in asked.parts if isinstance(part, EvidencePart) and part.listing)
+        return self._listed.get(asked.id) or next(given, None)
+
+    def _next_rows(self, asked: ChatMessage, listing: VaultListing) -> Page:
+        question = Question.of(asked)
+        found = self._look_up_rows(question, listing.rows) if listing.more else None
+        if found is None or found.rows <= listing.rows:
+            hint = "Ask for other notes: by a tag, a folder or a time, or for a number: the 50 newest notes."
+            raise UsageError("The list from the index ends here.", hint=hint)
+        self._listed[asked.id] = found
+        return Page(
+            question=question, passages=(), nearest=(), is_first=False, after_linked=False, left=0, listing=found
+        )
+
+    def _look_up_rows(self, question: Question, after: int) -> VaultListing | None:
+        try:
+            references = resolve_links(self.library, question.links)
+        except (StorageError, VaultError):
+            return None
+        return answer_about_vault(self.library, question, references, self.now(), after=after)
 
     def _count_read(self, asked: ChatMessage) -> int:
         return self._read.get(asked.id, len(_given(asked)) if self.are_quoted else 0)

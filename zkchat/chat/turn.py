@@ -42,6 +42,7 @@ from zkchat.model.message import (
 from zkchat.model.profile import Agent
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.ports import ModelProvider, Tokenizer
+from zkchat.vault.catalog.answers import MAX_ASKED, MAX_LISTED
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
@@ -279,8 +280,8 @@ class Turn:
         """What the index says on a question about the vault itself, where no model could find out."""
         if not self.provider.info.needs_notes:
             return None
-        wants_more = self.quoted_passages > DEFAULT_LIMIT
-        return answer_about_vault(self.library, question, references, self.journal.now(), wants_more=wants_more)
+        most = MAX_ASKED if self.quoted_passages > DEFAULT_LIMIT else MAX_LISTED
+        return answer_about_vault(self.library, question, references, self.journal.now(), most=most)
 
     async def _answer(
         self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit

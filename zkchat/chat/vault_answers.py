@@ -9,7 +9,7 @@ from zkchat.chat.references import VIA_WITHHELD
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import DocumentReference, VaultListing
 from zkchat.model.note import Ambiguous, Link, Resolved
-from zkchat.vault.catalog.answers import MAX_ASKED, MAX_LISTED, CatalogAnswer, Row, answer_query
+from zkchat.vault.catalog.answers import MAX_LISTED, CatalogAnswer, Row, answer_query
 from zkchat.vault.catalog.lexer import LINK_MARK
 from zkchat.vault.catalog.parser import parse_question
 from zkchat.vault.library import Library
@@ -25,9 +25,13 @@ def answer_about_vault(
     references: Sequence[DocumentReference],
     now: datetime,
     *,
-    wants_more: bool = False,
+    most: int = MAX_LISTED,
+    after: int = 0,
 ) -> VaultListing | None:
-    """What the index says on a question about the vault itself; None for every other question, and where it fails."""
+    """What the index says on a question about the vault itself; None for every other question, and where it fails.
+
+    The text of a list begins after so many rows, and has so many.
+    """
     if question.has_material or question.unknown_paths:
         return None
     targets = [_target(link, references) for link in question.links]
@@ -40,10 +44,15 @@ def answer_about_vault(
             return None
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
-        most = MAX_ASKED if wants_more else MAX_LISTED
-        answer = answer_query(library, query, path or "", now.astimezone(), most=most)
-        text = _text(library, answer)
-        return VaultListing(text=text, references=tuple(_references(library, answer, text)))
+        answer = answer_query(library, query, path or "", now.astimezone(), most=after + most)
+        text = _text(library, answer, after)
+        return VaultListing(
+            text=text,
+            references=tuple(_references(library, answer, text)),
+            rows=len(answer.rows),
+            is_numbered=any(row.path for row in answer.rows),
+            more=0 if query.kind == "tags" else answer.more,
+        )
     except (StorageError, VaultError):
         return None
 
@@ -59,6 +68,9 @@ class _LibraryNames:
 
     def is_note(self, name: str) -> bool:
         return bool(self.path_of(name))
+
+    def is_tag(self, name: str) -> bool:
+        return name.casefold() in self._library.tags()
 
     def path_of(self, name: str) -> str:
         found = self._library.resolve(Link(text=f"[[{name}]]", target=name), suggestions=0) if name else None
@@ -86,11 +98,14 @@ def _marked(question: Question) -> str:
     return text.partition(" ")[2] if question.agent is not None and text.startswith("@") else text
 
 
-def _text(library: Library, answer: CatalogAnswer) -> str:
+def _text(library: Library, answer: CatalogAnswer, after: int) -> str:
     lines = [
-        _line(library, row, number, is_list=len(answer.rows) > 1) for number, row in enumerate(answer.rows, start=1)
+        _line(library, row, number, is_list=len(answer.rows) > 1)
+        for number, row in enumerate(answer.rows[after:], start=after + 1)
     ]
     more = f"\n… and {answer.more:,} more.\n" if answer.more else ""
+    if after:
+        return "".join([*lines, more])
     return f"{answer.heading}\n" + "".join(["\n", *lines, more] if lines else [])
 
 

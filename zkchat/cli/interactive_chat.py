@@ -17,7 +17,7 @@ from zkchat.cli.desktop import SystemDesktop
 from zkchat.cli.editors import VaultDocumentEditor
 from zkchat.cli.line_input import can_draw_prompt, read_line
 from zkchat.cli.note_lookup import print_warnings
-from zkchat.cli.output import PresenterOptions, consoles, create_presenter, suggest_next
+from zkchat.cli.output import PresenterOptions, consoles, create_presenter, suggest_next, suggest_rows
 from zkchat.cli.page_editor import VaultPageEditor
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
@@ -321,6 +321,7 @@ class InteractiveChat:
         self._thinking.announce(self._surface(self._active.opened))
         self._suggest_dropping()
         suggest_next(self.io, self._active.opened, "/more", most=PAGE_SIZE)
+        suggest_rows(self.io, self._active.opened)
         self._active.proposals.after_turn()
         self._active.opened.conversation.describe_soon()
         if self._prompt:

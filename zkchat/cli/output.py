@@ -167,6 +167,15 @@ def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, mos
         io.note(f"{command} shows {counted(further, 'further passage')}.")
 
 
+def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
+    """After a list from the index in a chat: what its numbers are for, and how it goes on."""
+    from zkchat.repl.commands.places import describe_next_steps
+
+    listing = opened.conversation.listing
+    if listing and _is_quoted_to_a_reader(io, opened) and (steps := describe_next_steps(listing)):
+        io.note(steps)
+
+
 def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
     """Whether answers are quotations that are read at a terminal."""
     return opened.conversation.model.needs_notes and io.environment.stdout_is_tty and io.environment.stderr_is_tty

@@ -11,11 +11,11 @@ from zkchat.lexicon.vault_questions_unspaced import CHINESE, JAPANESE
 
 ENGLISH: Final = {
     "ask": """
-        which|what|whats|what's|who's|i|i've|my|me|mine|we|our|you|the|a|an|of|in|at|by|and|or|are|is|was|were|be
+        which|what|whats|what's|who's|i|i've|my|me|mine|we|our|you|the|a|an|of|in|at|by|and|are|is|was|were|be
         been|being|has|have|had|do|does|did|that|this|these|those|there|any|some|all|every|everything|anything
         please|can|could|would|will|it|its|their|currently|now|named|called|so far|only|just|also|right now
         what are the|what are my|what is the|what is my|what's my|what's the|which are|in total|altogether|here
-        within|exist|from|my own
+        within|exist|either|from|my own
     """,
     "define": "what is|what are|what's|whats|what is a|what is an|what's a|what's an",
     "list": "list|show|show me|give me|display|print|find|find me|tell me|get|let me see|i want to see",
@@ -97,15 +97,23 @@ ENGLISH: Final = {
     "single": "note",
     "tags": "tags|hashtags|keywords",
     "with": "with|as",
+    "or": "or",
+    "and": "and",
+    "not": """
+        not|but not|and not|without|but without|except|not tagged|but not tagged|and not tagged|without the tag
+        not with
+    """,
+    "all": "all|every|everything|all of",
+    "own": "my|my own|our",
 }
 
 GERMAN: Final = {
     "ask": """
         welche|welcher|welches|welchen|welchem|was|ich|mein|meine|meinen|meinem|meiner|mir|mich|wir|unser|unsere|der
-        die|das|den|dem|des|ein|eine|einen|einem|einer|von|vom|in|im|aus|und|oder|ist|sind|war|waren|wurde|wurden
+        die|das|den|dem|des|ein|eine|einen|einem|einer|von|vom|in|im|aus|und|ist|sind|war|waren|wurde|wurden
         worden|habe|haben|hat|hatte|sich|es|gibt|alle|alles|bitte|kannst du|da|davon|diese|dieser|derzeit|gerade
         insgesamt|was sind die|was sind meine|welche sind|enthalten|liegt|liegen|steht|stehen|namens|man|denn
-        uberhaupt|noch|seit der|verwende|benutze|nutze|gibt's|auf
+        uberhaupt|noch|seit der|verwende|benutze|nutze|gibt's|auf|entweder
     """,
     "define": "was ist|was sind|was ist ein|was ist eine",
     "list": """
@@ -189,12 +197,20 @@ GERMAN: Final = {
     "single": "notiz",
     "tags": "tags|schlagworter|schlagworte|hashtags|stichworter|stichworte",
     "with": "mit",
+    "or": "oder",
+    "and": "und",
+    "not": """
+        nicht|aber nicht|und nicht|ohne|aber ohne|ausser|außer|nicht getaggt|nicht mit|ohne tag
+        ohne den tag
+    """,
+    "all": "alle|alles",
+    "own": "mein|meine|meinen|unsere",
 }
 
 FRENCH: Final = {
     "ask": """
         quel|quelle|quels|quelles|que|qu'est-ce qui|qu'est-ce que|je|j'ai|ai-je|mon|ma|mes|moi|nous|nos|le|la|les|l'
-        un|une|des|du|de|d'|dans|en|a|au|aux|et|ou|est|sont|etait|etaient|ete|a-t-il|ont|ont ete|ai|as|y a-t-il
+        un|une|des|du|de|d'|dans|en|a|au|aux|et|est|sont|etait|etaient|ete|a-t-il|ont|ont ete|ai|as|y a-t-il
         il y a|qui|ce|cette|ces|tous|toutes|tout|s'il te plait|s'il vous plait|se|elles|ils|quelles sont les
         quelles sont mes|quels sont les|quels sont mes|j'|ont-elles|utilise|j'utilise|se trouvent|trouve
         actuellement|est-ce que|pouvez-vous|peux-tu|quelles sont|quels sont
@@ -260,11 +276,16 @@ FRENCH: Final = {
     "single": "note",
     "tags": "tags|etiquettes|mots-cles|hashtags",
     "with": "avec",
+    "or": "ou",
+    "and": "et",
+    "not": "pas|mais pas|et pas|sans|mais sans|sauf|sans le tag|sans l'etiquette",
+    "all": "tous|toutes|tout",
+    "own": "mon|ma|mes|nos",
 }
 
 SPANISH: Final = {
     "ask": """
-        que|cual|cuales|yo|mi|mis|me|nosotros|nuestras|el|la|los|las|lo|un|una|unos|unas|de|del|en|a|al|y|o|es|son
+        que|cual|cuales|yo|mi|mis|me|nosotros|nuestras|el|la|los|las|lo|un|una|unos|unas|de|del|en|a|al|y|es|son
         era|eran|fue|fueron|ha|han|he|hemos|tengo|tienen|tiene|hay|esta|estan|este|estas|estos|todas|todos|todo
         por favor|se|sido|cuales son las|cuales son mis|cuales son los|uso|usadas|puedes|ahora|que hay|existen
         alguna|algun|alguno|cuales son|que tengo
@@ -331,12 +352,17 @@ SPANISH: Final = {
     "single": "nota",
     "tags": "tags|etiquetas|hashtags|palabras clave",
     "with": "con",
+    "or": "o|u",
+    "and": "y",
+    "not": "pero no|y no|sin|pero sin|excepto|menos|sin la etiqueta",
+    "all": "todas|todos|todo",
+    "own": "mi|mis|nuestras",
 }
 
 PORTUGUESE: Final = {
     "ask": """
         que|qual|quais|o que|o|a|os|as|um|uma|uns|umas|eu|meu|minha|meus|minhas|me|nos|de|do|da|dos|das|em|no|na|nas
-        e|ou|sao|foi|foram|era|eram|tenho|tem|ha|existem|estao|esta|este|estes|estas|todas|todos|tudo|por favor|uso
+        e|sao|foi|foram|era|eram|tenho|tem|ha|existem|estao|esta|este|estes|estas|todas|todos|tudo|por favor|uso
         se|sido|quais sao as|quais sao minhas|quais sao os|usadas|voce pode|agora|alguma|algum|quais sao
     """,
     "define": "o que e|o que sao|que sao|o que e um|o que e uma|que e",
@@ -397,6 +423,11 @@ PORTUGUESE: Final = {
     "single": "nota",
     "tags": "tags|etiquetas|marcadores|hashtags",
     "with": "com",
+    "or": "ou",
+    "and": "e",
+    "not": "mas nao|e nao|sem|mas sem|exceto|menos|sem a tag",
+    "all": "todas|todos|tudo",
+    "own": "meu|minha|meus|minhas",
 }
 
 VAULT_WORDS: Final[Mapping[str, Mapping[str, str]]] = {

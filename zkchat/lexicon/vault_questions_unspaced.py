@@ -51,6 +51,10 @@ CHINESE: Final = {
     "this_year": "今年",
     "last_year": "去年",
     "tags": "标签|標籤",
+    "or": "或|或者|或是",
+    "and": "和",
+    "all": "所有|全部",
+    "own": "我的",
 }
 
 JAPANESE: Final = {
@@ -109,4 +113,8 @@ JAPANESE: Final = {
     "this_year": "今年",
     "last_year": "去年|昨年",
     "tags": "タグ|タグの",
+    "or": "または|あるいは|もしくは|か",
+    "and": "と",
+    "all": "全て|すべて|すべての|全部|全ての",
+    "own": "私の|僕の",
 }

@@ -405,6 +405,12 @@ class VaultListing(Value):
     """In Markdown."""
     references: tuple[DocumentReference, ...] = ()
     """The notes that it names, those of a numbered list first and in its order."""
+    rows: int = 0
+    """Those of its list up to its end, with those on the pages before."""
+    is_numbered: bool = False
+    """Whether its rows are notes, which have numbers."""
+    more: int = 0
+    """Rows that are left out."""
 
 
 class EvidencePart(Value):

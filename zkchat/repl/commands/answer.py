@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from zkchat.errors import UsageError
 from zkchat.export.notes import answer_note, as_markdown, file_name
 from zkchat.export.session_json import as_json
-from zkchat.model.message import ChatMessage
+from zkchat.model.message import ChatMessage, VaultListing
 from zkchat.model.note import NOTE_SUFFIX, is_note, without_suffix
 from zkchat.model.prompt import RemarkChunk, TextChunk
 from zkchat.model.quotation import no_answer, quotations
@@ -22,6 +22,7 @@ from zkchat.repl.commands.arguments import (
     reference_numbered,
     references_of_last_answer,
 )
+from zkchat.repl.commands.places import describe_next_steps, show_references
 from zkchat.vault.notes.wikilink import name_key
 
 
@@ -40,6 +41,8 @@ async def refs(context: CommandContext, argument: str) -> Outcome:
 
 async def more(context: CommandContext, _argument: str) -> Outcome:
     page = context.conversation.next_passages()
+    if page.listing:
+        return _show_rows(context, page.listing)
     if page.passages:
         context.surface.print_markdown(
             "".join(map(_markdown, quotations(page.passages, after_linked=page.after_linked))), page.question.matches
@@ -50,6 +53,16 @@ async def more(context: CommandContext, _argument: str) -> Outcome:
         context.surface.print("There are no further passages on this.")
     if page.left:
         context.surface.print_dimmed(f"/more shows {counted(page.left, 'further passage')}.")
+    return NOTHING
+
+
+def _show_rows(context: CommandContext, listing: VaultListing) -> Outcome:
+    """Show the next rows of a list; numbers mean all of its rows so far."""
+    context.surface.print_markdown(listing.text)
+    if listing.is_numbered:
+        show_references(context, listing.references)
+    if steps := describe_next_steps(listing):
+        context.surface.print_dimmed(steps)
     return NOTHING
 
 

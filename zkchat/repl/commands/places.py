@@ -1,19 +1,36 @@
 """Arguments that mean a place in the vault: a number of the list shown last, a link, a title, a path."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from zkchat.errors import NoteNotFound, UsageError
-from zkchat.model.message import DocumentReference
+from zkchat.model.message import DocumentReference, VaultListing
+from zkchat.model.text import counted
 from zkchat.render.references import describe_doubt
 from zkchat.repl.command_context import CommandContext
 from zkchat.repl.commands.arguments import last_answer_id, last_references, number_completions, parse_number
 from zkchat.repl.vault_browser import Place
+from zkchat.vault.catalog.answers import MAX_LISTED
 from zkchat.vault.named_notes import find_named_note
+
+NEXT_STEP: Final = "/show N reads one, /open N opens it."
 
 
 def show_list(context: CommandContext, places: Sequence[Place]) -> None:
     """Let numbers mean these places from now on."""
     context.browser.view.show_list(last_answer_id(context), places)
+
+
+def describe_next_steps(listing: VaultListing) -> str:
+    """What the numbers of a list from the index are for, and how it goes on; empty where neither applies."""
+    further = counted(min(listing.more, MAX_LISTED), "further note" if listing.is_numbered else "further folder")
+    steps = (f"/more shows {further}." if listing.more else "", NEXT_STEP if listing.is_numbered else "")
+    return " ".join(filter(None, steps))
+
+
+def show_references(context: CommandContext, references: Iterable[DocumentReference]) -> None:
+    """Let numbers mean these documents from now on."""
+    show_list(context, [*map(_place_of, references)])
 
 
 def find_place(context: CommandContext, argument: str, command: str) -> Place:

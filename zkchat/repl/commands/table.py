@@ -122,8 +122,8 @@ COMMANDS: Final[Sequence[Command]] = (
     Command(
         name="more",
         help="further passages",
-        details="What else your notes say on your last question, whichever model answered it; again and again, until "
-        "there is no more.",
+        details="What else your notes say on your last question, whichever model answered it, or the next notes of a "
+        "list; again and again, until there is no more.",
         act=answer.more,
     ),
     *VAULT_COMMANDS,

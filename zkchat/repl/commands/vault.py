@@ -10,7 +10,7 @@ from zkchat.render.link_destinations import describe_destination, describe_link,
 from zkchat.render.numbered_rows import NumberedRow
 from zkchat.render.passages import passage_row, passage_title
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
-from zkchat.repl.commands.places import find_file, show_list
+from zkchat.repl.commands.places import NEXT_STEP, find_file, show_list
 from zkchat.repl.vault_browser import Place
 from zkchat.vault import graph
 from zkchat.vault.listings import recent_notes, tag_counts
@@ -27,7 +27,6 @@ _MAX_LISTED: Final = 50
 _MAX_RECENT: Final = 1_000
 _MAX_TAGS: Final = 40
 _TAG_FILTER: Final = "tag:"
-_NEXT_STEP: Final = "/show N reads one, /open N opens it."
 
 
 async def search(context: CommandContext, argument: str) -> Outcome:
@@ -150,5 +149,5 @@ def _list_some(context: CommandContext, found: Sequence[tuple[NumberedRow, Place
 
 def _end_list(context: CommandContext, places: Sequence[Place]) -> Outcome:
     show_list(context, places)
-    context.surface.print_dimmed(_NEXT_STEP)
+    context.surface.print_dimmed(NEXT_STEP)
     return NOTHING

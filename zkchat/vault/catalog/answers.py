@@ -1,7 +1,7 @@
 """Answers to questions about the vault, computed from the index: a heading, and the notes below it."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -49,6 +49,7 @@ def answer_query(
     library: Library, query: CatalogQuery, path: str, now: datetime, *, most: int = MAX_LISTED
 ) -> CatalogAnswer:
     """The answer to a query with at most so many rows; `path` is the note that it names, if any. `now` is local."""
+    most = max(most, MAX_ASKED) if query.wants_all else most
     return _ANSWERS[query.kind](_Asked(query, path, CatalogView(library, now), most))
 
 
@@ -66,8 +67,11 @@ class _Asked:
     def notes(self) -> list[str]:
         """The notes with the tags and in the folder that are asked for."""
         paths = [*self.view.notes]
-        for tagged in map(self.view.tagged, self.query.tags):
-            paths = [path for path in paths if path in tagged]
+        combined = any if self.query.any_tag else all
+        if tagged := [self.view.tagged(tag) for tag in self.query.tags]:
+            paths = [path for path in paths if combined(path in each for each in tagged)]
+        for unwanted in map(self.view.tagged, self.query.without_tags):
+            paths = [path for path in paths if path not in unwanted]
         if self.query.folder is not None:
             paths = [path for path in paths if self.folder and path.startswith(self.folder)]
         return paths
@@ -80,8 +84,11 @@ class _Asked:
     def described(self, number: int = 2) -> str:
         """`notes`, and which: `notes tagged #book in Projects/`."""
         words = "note" if number == 1 else "notes"
-        if self.query.tags:
-            words += f" tagged {' and '.join(f'#{tag}' for tag in self.query.tags)}"
+        query = self.query
+        if query.tags:
+            words += f" tagged {_tags(query.tags, 'or' if query.any_tag else 'and')}"
+        if query.without_tags:
+            words += f" {'but not' if query.tags else 'not tagged'} {_tags(query.without_tags, 'or')}"
         if self.query.folder is not None:
             words += f" in {self.folder or self.query.folder}"
         return words
@@ -106,6 +113,10 @@ class _Asked:
             rows=tuple(Row(path=path, details=details(path)) for path in self.view.library.confirmed(first)),
             more=len(paths) - len(first) if tells_rest else 0,
         )
+
+
+def _tags(tags: Iterable[str], conjunction: str) -> str:
+    return f" {conjunction} ".join(f"#{tag}" for tag in tags)
 
 
 def _list_notes(asked: _Asked) -> CatalogAnswer:
@@ -153,18 +164,28 @@ def _rank_notes(asked: _Asked, paths: Sequence[str]) -> CatalogAnswer:
 
 def _list_orphans(asked: _Asked) -> CatalogAnswer:
     orphans = {*graph.orphans(asked.view.library)}
-    return _with_nothing(asked, [path for path in asked.notes if path in orphans], "link to or from another note")
+    return _list_lacking(asked, orphans.__contains__, "link to or from another note")
 
 
 def _list_untagged(asked: _Asked) -> CatalogAnswer:
     tagged = {path for paths in asked.view.tags.values() for path in paths}
-    untagged = asked.view.library.without_templates(path for path in asked.notes if path not in tagged)
-    return _with_nothing(asked, untagged, "tag")
+    return _list_lacking(asked, lambda path: path not in tagged, "tag")
 
 
-def _with_nothing(asked: _Asked, paths: Sequence[str], what: str) -> CatalogAnswer:
+def _list_lacking(asked: _Asked, lacks: Callable[[str], bool], what: str) -> CatalogAnswer:
+    """The notes without something that every note should have; templates need not."""
+    notes = asked.notes
+    counting = asked.view.library.without_templates(notes)
+    if not notes:
+        return CatalogAnswer(heading=_no_notes(asked, ""))
+    if not counting:
+        return CatalogAnswer(heading=f"The {asked.described()} are templates, which are not counted.")
+    paths = [*filter(lacks, counting)]
     if not paths:
-        return CatalogAnswer(heading=f"Every {asked.described(1)} has a {what}.")
+        templates = len(notes) - len(counting)
+        verb = "is" if templates == 1 else "are"
+        rest = f" ({counted(templates, 'template')} {verb} not counted)" if templates else ""
+        return CatalogAnswer(heading=f"Every {asked.described(1)} has a {what}{rest}.")
     return asked.listed(paths, f"{asked.counted(len(paths))} {'has' if len(paths) == 1 else 'have'} no {what}")
 
 
@@ -215,12 +236,13 @@ def _times(number: int) -> str:
 
 
 def _list_hubs(asked: _Asked) -> CatalogAnswer:
-    incoming = asked.view.incoming
-    if not incoming:
-        return CatalogAnswer(heading="No note links to another one.")
+    incoming, notes = asked.view.incoming, {*asked.notes}
+    linked = [path for path in incoming if path in notes]
+    if not linked:
+        return CatalogAnswer(heading=f"No note links to other {asked.described()}.")
     return asked.listed(
-        [*incoming],
-        "The notes that most others link to",
+        linked,
+        f"The {asked.described()} that most others link to",
         lambda path: f"linked by {counted(incoming[path], 'note')}",
         limit=asked.limit,
         tells_rest=False,
@@ -228,9 +250,11 @@ def _list_hubs(asked: _Asked) -> CatalogAnswer:
 
 
 def _list_broken_links(asked: _Asked) -> CatalogAnswer:
-    broken = sorted(graph.doubts(asked.view.library).broken, key=lambda each: each.source or "")
+    notes = {*asked.notes}
+    found = (each for each in graph.doubts(asked.view.library).broken if each.source in notes)
+    broken = sorted(found, key=lambda each: each.source or "")
     if not broken:
-        return CatalogAnswer(heading="No link is broken.")
+        return CatalogAnswer(heading=f"No link in {asked.described()} is broken.")
     by_note = {source or "": [*group] for source, group in groupby(broken, key=lambda each: each.source)}
 
     def describe(path: str) -> str:
@@ -239,7 +263,7 @@ def _list_broken_links(asked: _Asked) -> CatalogAnswer:
         return ", ".join(links[:_LINKS_SHOWN]) + more
 
     leads = f"lead{'s' * (len(broken) == 1)} nowhere"
-    heading = f"{counted(len(broken), 'link')} {leads}, in {counted(len(by_note), 'note')}"
+    heading = f"{counted(len(broken), 'link')} {leads}, in {asked.counted(len(by_note))}"
     return asked.listed([*by_note], heading, describe)
 
 

@@ -14,6 +14,8 @@ from zkchat.vault.search.terms import UNSPACED_SCRIPTS
 LINK_MARK: Final = "\ue000"
 """Stands for a link in the text."""
 UNKNOWN: Final = "unknown"
+MAX_UNKNOWN: Final = 4
+"""Tokens that are not understood at which reading ends."""
 _UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _HASHTAG: Final = re.compile(r"#[^\s#?!,;:\"'“”„‘’«»()\[\]{}、。？！，：；「」『』]+")
 _FOLDER: Final = re.compile(r"(?:[\w.-]+/)+(?=$|[\s?!,;:])")
@@ -54,7 +56,7 @@ class Token:
 
 
 def tokens_of(text: str, language: str) -> list[Token]:
-    """The text without its punctuation, up to what is not understood a second time: that is no question of ours.
+    """The text without its punctuation, up to what is not understood once too often: that is no question of ours.
 
     What is not understood next to each other is one token.
     """
@@ -78,7 +80,7 @@ class _Lexer:
 
     def run(self) -> list[Token]:
         at = 0
-        while at < len(self._text) and self._unknown_tokens < 2:
+        while at < len(self._text) and self._unknown_tokens < MAX_UNKNOWN:
             if self._text[at] == " ":
                 at += 1
             elif self._is_inside_word(at):

@@ -5,20 +5,18 @@ of is looked for in the notes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from typing import Final, Protocol
+from typing import Final
 
 from zkchat.lexicon.vault_questions import VAULT_WORDS
-from zkchat.vault.catalog.lexer import LINK_MARK, UNKNOWN, Token, fold, tokens_of
+from zkchat.vault.catalog.filters import SIGNS, SILENT, Names, Phrase, with_named_folder, with_tags_and_folder
+from zkchat.vault.catalog.lexer import LINK_MARK, MAX_UNKNOWN, UNKNOWN, Token, tokens_of
 from zkchat.vault.catalog.query import CatalogQuery, Order, Period, QueryKind, Unit
 
 MAX_CHARACTERS: Final = 160
 """Of a question; what is longer tells a story."""
 _MAX_NAME_CHARACTERS: Final = 60
-_SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
-
-_SILENT: Final = frozenset({"ask", "list"})
 _PERIODS: Final[dict[str, Period]] = {
     "today": Period(unit="day"),
     "yesterday": Period(unit="day", back=1),
@@ -45,39 +43,6 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
 """What is asked for, the word that it takes, and the others that may stand beside it."""
 
 
-_INSIDE: Final = frozenset({"in", "inside", "within", "im", "dans", "en", "em", "na", "no"})
-"""Words before the name of a folder."""
-
-
-class Names(Protocol):
-    """The names by which a question may speak of folders and notes without a link."""
-
-    def is_folder(self, name: str) -> bool: ...
-
-    def is_note(self, name: str) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Phrase:
-    """A question in one language: its tokens, and the names in it."""
-
-    tokens: Sequence[Token]
-    period: Period | None = None
-    tags: tuple[str, ...] = ()
-    folder: str | None = None
-    note: str | None = None
-    """A link, or the name of a note."""
-    note_at: int = 0
-    """Where the note stands among the tokens."""
-
-    @property
-    def meanings(self) -> frozenset[str]:
-        return frozenset(token.meaning for token in self.tokens) - _SILENT
-
-    def has(self, meaning: str) -> bool:
-        return any(token.meaning == meaning for token in self.tokens)
-
-
 def parse_question(text: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
     """The query that a text means in which each of the links is written as `LINK_MARK`."""
     if not 0 < len(text.strip()) <= MAX_CHARACTERS or text.count(LINK_MARK) != len(links) or len(links) > 1:
@@ -91,11 +56,14 @@ def parse_question(text: str, links: Sequence[str], names: Names) -> CatalogQuer
 
 
 def _parse(text: str, tokens: list[Token], language: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
-    phrase = _with_named_note(text, _Phrase(tokens=tokens), links, names)
-    phrase = _with_period(phrase)
+    if sum(token.meaning == UNKNOWN for token in tokens) >= MAX_UNKNOWN:
+        return None
+    phrase = _with_named_note(text, Phrase(tokens=tokens), links, names)
     if phrase.folder and not phrase.has("note"):
         return None  # a folder that is mentioned comes with the list of its files
-    named = _with_tags_and_folder(phrase, names)
+    if phrase.folder is None and not phrase.note:
+        phrase = with_named_folder(text, phrase, names)
+    named = with_tags_and_folder(_with_period(phrase), names)
     if named is None or any(token.meaning == UNKNOWN for token in named.tokens):
         return None
     if named.note:
@@ -103,7 +71,7 @@ def _parse(text: str, tokens: list[Token], language: str, links: Sequence[str], 
     return _listing_query(named)
 
 
-def _with_named_note(text: str, phrase: _Phrase, links: Sequence[str], names: Names) -> _Phrase:
+def _with_named_note(text: str, phrase: Phrase, links: Sequence[str], names: Names) -> Phrase:
     """The phrase with its link, or with the note whose name ends it: "which notes link to Evergreen notes"."""
     tokens = phrase.tokens
     for at, token in enumerate(tokens):
@@ -112,14 +80,14 @@ def _with_named_note(text: str, phrase: _Phrase, links: Sequence[str], names: Na
         if token.meaning == "link":
             return replace(phrase, note=links[0], note_at=at)
         if token.meaning in {"linkto", "backlink"}:
-            name = text[token.end :].strip(_SIGNS)
+            name = text[token.end :].strip(SIGNS)
             if name and len(name) <= _MAX_NAME_CHARACTERS and names.is_note(name):
                 kept = [*tokens[: at + 1], replace(token, meanings=("link",))]
                 return replace(phrase, tokens=kept, note=name, note_at=at + 1)
     return phrase
 
 
-def _with_period(phrase: _Phrase) -> _Phrase:
+def _with_period(phrase: Phrase) -> Phrase:
     """The phrase with the time it names as one value."""
     tokens, period = [*phrase.tokens], phrase.period
     for at, token in enumerate(tokens):
@@ -169,47 +137,15 @@ def _rolling_period(tokens: Sequence[Token]) -> tuple[Period, int] | None:
     return None
 
 
-def _with_tags_and_folder(phrase: _Phrase, names: Names) -> _Phrase | None:
-    """The phrase with its tags and its folder; None where it names something else."""
-    kept: list[Token] = []
-    tags: list[str] = []
-    folder = phrase.folder
-    tokens = phrase.tokens
-    for at, token in enumerate(tokens):
-        before = tokens[at - 1].meaning if at else ""
-        after = tokens[at + 1].meaning if at + 1 < len(tokens) else ""
-        if token.meaning == "hashtag":
-            tags.append(token.text)
-        elif token.meaning == "path":
-            folder = token.text
-        elif token.meaning == "with" and after == "hashtag":
-            continue
-        elif token.meaning != UNKNOWN:
-            kept.append(token)
-        elif (
-            before == "tagged" or (before == "tag" and (phrase.has("note") or phrase.has("single")))
-        ) and " " not in token.text:
-            tags.append(token.text.strip(_SIGNS))
-        elif "folder" in (before, after) or before == "infolder" or (at and fold(tokens[at - 1].text) in _INSIDE):
-            is_there = names.is_folder(token.text)
-            is_meant = before == "infolder" and " " not in token.text and phrase.has("note")
-            if folder is not None or not (is_there or is_meant):
-                return None
-            folder = token.text
-        else:
-            return None
-    return replace(phrase, tokens=kept, tags=tuple(filter(None, tags)), folder=folder)
-
-
 _LINK_WORDS: Final = frozenset(
     {"note", "vault", "count", "linkto", "backlink", "outlink", "linked", "whereto", "whereis", "link", "single"}
 )
 
 
-def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
+def _links_query(phrase: Phrase, language: str) -> CatalogQuery | None:
     """Which notes link to the note, or which it links to."""
     meanings = phrase.meanings
-    if phrase.period or phrase.tags or phrase.folder or not meanings <= _LINK_WORDS:
+    if phrase.period or phrase.names_tags or phrase.folder or not meanings <= _LINK_WORDS:
         return None
     if "backlink" in meanings or {"whereis", "linked"} <= meanings:
         return CatalogQuery(kind="backlinks", note=phrase.note)
@@ -225,9 +161,9 @@ def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
     return CatalogQuery(kind="backlinks" if leads_there else "links", note=phrase.note)
 
 
-def _listing_query(phrase: _Phrase) -> CatalogQuery | None:
+def _listing_query(phrase: Phrase) -> CatalogQuery | None:
     meanings = phrase.meanings
-    has_filter = bool(phrase.tags or phrase.folder or phrase.period)
+    has_filter = bool(phrase.names_tags or phrase.folder or phrase.period)
     if "about" in meanings:
         is_whole = len(phrase.tokens) == 1 or "vault" in meanings or "note" in meanings
         is_meant = is_whole or any(" " in token.text for token in phrase.tokens if token.meaning == "about")
@@ -236,13 +172,25 @@ def _listing_query(phrase: _Phrase) -> CatalogQuery | None:
     if "size" in meanings and "vault" in meanings:
         return CatalogQuery(kind="count") if meanings <= {"size", "vault", "note"} and not has_filter else None
     for kind, word, beside in _WITHOUT_NAME:
-        is_named = (word == "tags" and phrase.tags) or (word == "folder" and phrase.folder)
+        is_named = (word == "tags" and phrase.names_tags) or (word == "folder" and phrase.folder)
         if any(token.may_mean(word) for token in phrase.tokens) and not is_named:
-            named = {"infolder", "folder"} if phrase.folder else {"tagged", "tag"} if phrase.tags else set[str]()
-            allowed = {*beside, *named, *_SILENT}
+            named = {"infolder", "folder"} if phrase.folder else {"tagged", "tag"} if phrase.names_tags else set[str]()
+            allowed = {*beside, *named, *SILENT}
             is_plain = all(token.may_mean(word) or token.meaning in allowed for token in phrase.tokens)
-            return CatalogQuery(kind=kind, tags=phrase.tags, folder=phrase.folder) if is_plain else None
+            is_plain &= kind not in {"tags", "folders"} or not has_filter
+            return _filtered(kind, phrase) if is_plain else None
     return _notes_query(phrase, meanings, has_filter=has_filter)
+
+
+def _filtered(kind: QueryKind, phrase: Phrase) -> CatalogQuery:
+    return CatalogQuery(
+        kind=kind,
+        tags=phrase.tags,
+        any_tag=phrase.any_tag,
+        without_tags=phrase.without_tags,
+        folder=phrase.folder,
+        wants_all=phrase.may_have("all"),
+    )
 
 
 _NOTE_WORDS: Final = frozenset(
@@ -264,7 +212,7 @@ _NOTE_WORDS: Final = frozenset(
 )
 
 
-def _notes_query(phrase: _Phrase, meanings: frozenset[str], *, has_filter: bool) -> CatalogQuery | None:
+def _notes_query(phrase: Phrase, meanings: frozenset[str], *, has_filter: bool) -> CatalogQuery | None:
     """Which notes, by tag, folder and time, or how many."""
     orders = [order for order in _ORDERS if order in meanings]
     changes = not meanings.isdisjoint(_CHANGES)
@@ -273,10 +221,8 @@ def _notes_query(phrase: _Phrase, meanings: frozenset[str], *, has_filter: bool)
     if is_odd or not meanings <= _NOTE_WORDS or not _is_whole(phrase, meanings, bool(orders), changes=changes):
         return None
     if has_filter or orders or changes or (phrase.has("list") and "count" not in meanings):
-        return CatalogQuery(
-            kind="notes",
-            tags=phrase.tags,
-            folder=phrase.folder,
+        return replace(
+            _filtered("notes", phrase),
             period=phrase.period,
             order=orders[0] if orders else None,
             is_about_changes=changes,
@@ -285,15 +231,15 @@ def _notes_query(phrase: _Phrase, meanings: frozenset[str], *, has_filter: bool)
     return CatalogQuery(kind="count") if {"count", "note"} <= meanings else None
 
 
-def _is_whole(phrase: _Phrase, meanings: frozenset[str], is_ranked: bool, *, changes: bool) -> bool:
+def _is_whole(phrase: Phrase, meanings: frozenset[str], is_ranked: bool, *, changes: bool) -> bool:
     """Whether it says of what: of notes, of a tag or a folder, or of what changed when."""
-    names_some = bool(phrase.tags or phrase.folder)
+    names_some = phrase.names_tags or phrase.folder is not None
     if not meanings.isdisjoint({"note", "single"}):
         return "define" not in meanings or names_some or phrase.period is not None
     if is_ranked:
         return False
     if names_some:
         return changes or not meanings.isdisjoint(
-            {"tag", "tagged"} if phrase.tags else {"define", "folder", "infolder"}
+            {"tag", "tagged"} if phrase.names_tags else {"define", "folder", "infolder"}
         )
     return changes and (phrase.period is not None or ("recent" in meanings and bool(meanings & {"changed", "vault"})))

@@ -70,6 +70,10 @@ class CatalogQuery:
     kind: QueryKind
     tags: tuple[str, ...] = ()
     """Without their `#`; a note has all of them, or tags below them."""
+    any_tag: bool = False
+    """Whether one of the tags is enough."""
+    without_tags: tuple[str, ...] = ()
+    """A note has none of these, nor tags below them."""
     folder: str | None = None
     """As it is written."""
     period: Period | None = None
@@ -77,6 +81,8 @@ class CatalogQuery:
     is_about_changes: bool = False
     """Whether it asks what was changed, and not only for the notes of a time."""
     limit: int | None = None
+    wants_all: bool = False
+    """Whether it asks for all of them in so many words."""
     note: str | None = None
     """The link whose links are asked for, as it is written; or the name of a note."""
 

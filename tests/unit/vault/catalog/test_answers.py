@@ -75,6 +75,15 @@ def test_tags_and_folders_filter(library: Library) -> None:
     assert answer.heading == "2 notes tagged #Project:"
     assert [path for path, _ in rows(answer)] == ["Projects/Roof.md", "Projects/Old/Shed.md"]
     assert [path for path, _ in rows(ask(library, kind="notes", tags=("project", "home")))] == ["Projects/Roof.md"]
+    either = ask(library, kind="notes", tags=("home", "secret"), any_tag=True)
+    assert either.heading == "2 notes tagged #home or #secret:"
+    assert [path for path, _ in rows(either)] == ["Projects/Roof.md", "Diary.md"]
+    without = ask(library, kind="notes", tags=("project",), without_tags=("home",))
+    assert without.heading == "1 note tagged #project but not #home:"
+    assert [path for path, _ in rows(without)] == ["Projects/Old/Shed.md"]
+    assert ask(library, kind="notes", without_tags=("project", "secret")).heading == (
+        "3 notes not tagged #project or #secret:"
+    )
     answer = ask(library, kind="notes", folder="old")
     assert (answer.heading, len(answer.rows)) == ("1 note in Projects/Old/:", 1)
 
@@ -97,7 +106,19 @@ def test_orphans_and_untagged_notes_are_listed(library: Library) -> None:
     assert ask(library, kind="orphans", folder="Projects").heading == (
         "Every note in Projects/ has a link to or from another note."
     )
+    assert ask(library, kind="orphans", folder="Nowhere").heading == "There is no folder Nowhere."
     assert [path for path, _ in rows(ask(library, kind="untagged"))] == ["Alone.md", "Slate.md", "屋根.md"]
+
+
+def test_templates_are_said_not_to_be_counted(tmp_path: Path) -> None:
+    notes = {"Templates/Daily.md": "{{date}}", "Templates/Book.md": "", "A.md": "#x [[B]]", "B.md": "#x"}
+    notes[".obsidian/templates.json"] = '{"folder": "Templates"}'
+    with library_of(tmp_path, notes) as library:
+        for kind in ("orphans", "untagged"):
+            assert ask(library, kind=kind, folder="Templates/").heading == (
+                "The notes in Templates/ are templates, which are not counted."
+            )
+        assert ask(library, kind="untagged").heading == "Every note has a tag (2 templates are not counted)."
 
 
 def test_links_in_both_directions_are_listed(library: Library) -> None:
@@ -121,6 +142,11 @@ def test_links_in_both_directions_are_listed(library: Library) -> None:
 def test_broken_links_are_listed_by_note(library: Library) -> None:
     answer = ask(library, kind="broken_links")
     assert answer.heading == "2 links lead nowhere, in 1 note:"
+    assert ask(library, kind="broken_links", folder="Projects").heading == (
+        "2 links lead nowhere, in 1 note in Projects/:"
+    )
+    assert ask(library, kind="broken_links", folder="Old").heading == "No link in notes in Projects/Old/ is broken."
+    assert ask(library, kind="broken_links", tags=("secret",)).rows == ()
     assert rows(answer) == [("Projects/Roof.md", "`[[Gone]]` in line 2, `[[Lost]]` in line 2")]
 
 
@@ -143,6 +169,7 @@ def test_long_lists_are_cut(tmp_path: Path) -> None:
         answer = ask(library, kind="orphans")
         assert (len(answer.rows), answer.more) == (MAX_LISTED, 4)
         assert answer.heading.startswith(f"{MAX_LISTED + 4} notes have")
+        assert len(ask(library, kind="orphans", wants_all=True).rows) == MAX_LISTED + 4
 
 
 @pytest.mark.parametrize(

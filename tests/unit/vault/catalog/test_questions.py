@@ -25,10 +25,13 @@ KINDS = {"broken_links": "broken", "overview": "about", "hubs": "linked"}
 
 class Names:
     def is_folder(self, name: str) -> bool:
-        return name.casefold() in {"projects", "daily"}
+        return name.casefold() in {"projects", "daily", "notes", "reading list"}
 
     def is_note(self, name: str) -> bool:
         return name.casefold() == "evergreen notes"
+
+    def is_tag(self, name: str) -> bool:
+        return name.casefold() in {"python", "solver"}
 
 
 def ask(text: str) -> CatalogQuery | None:
@@ -91,6 +94,37 @@ def test_the_sets_hold_enough_of_both_kinds() -> None:
         ("notes tagged Book", CatalogQuery(kind="notes", tags=("Book",))),
         ("What is tagged #project/roof?", CatalogQuery(kind="notes", tags=("project/roof",))),
         ("notes tagged #a and #b", CatalogQuery(kind="notes", tags=("a", "b"))),
+        ("notes tagged #a or #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
+        ("notes tagged #a, #b or tagged #c", CatalogQuery(kind="notes", tags=("a", "b", "c"), any_tag=True)),
+        ("notes tagged python or solver", CatalogQuery(kind="notes", tags=("python", "solver"), any_tag=True)),
+        ("Notizen mit #a oder #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
+        ("notes avec #a ou #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
+        ("notas con #a o #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
+        ("notas com #a ou #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
+        ("带有 #a 或 #b 的笔记", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
+        ("タグ #a か #b のノート", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
+        ("orphans tagged #a or #b", CatalogQuery(kind="orphans", tags=("a", "b"), any_tag=True)),
+        ("notes tagged #a but not #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
+        (
+            "notes tagged #a or #b but not tagged #c",
+            CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True, without_tags=("c",)),
+        ),
+        ("notes not tagged #a", CatalogQuery(kind="notes", without_tags=("a",))),
+        ("Notizen mit #a aber nicht #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
+        ("notes avec #a mais pas #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
+        ("notas con #a pero no #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
+        ("notas com #a mas não #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
+        ("orphans in Notes", CatalogQuery(kind="orphans", folder="Notes")),
+        ("orphans in the Notes folder", CatalogQuery(kind="orphans", folder="Notes")),
+        ("orphans in my notes", CatalogQuery(kind="orphans")),
+        ("notes in Reading list changed", CatalogQuery(kind="notes", folder="Reading list", is_about_changes=True)),
+        ("broken links in Projects", CatalogQuery(kind="broken_links", folder="Projects")),
+        ("list all orphans", CatalogQuery(kind="orphans", wants_all=True)),
+        ("alle verwaisten Notizen", CatalogQuery(kind="orphans", wants_all=True)),
+        ("how many daily notes do I have?", CatalogQuery(kind="notes", folder="daily")),
+        ("list my projects", CatalogQuery(kind="notes", folder="projects")),
+        ("show all my projects", CatalogQuery(kind="notes", folder="projects", wants_all=True)),
+        ("How many projects are there?", CatalogQuery(kind="notes", folder="projects")),
         ("Notizen mit dem Tag Küche", CatalogQuery(kind="notes", tags=("Küche",))),
         ("标签为园艺的笔记", CatalogQuery(kind="notes", tags=("园艺",))),
         ("タグ「庭」のノート", CatalogQuery(kind="notes", tags=("庭",))),
@@ -155,6 +189,19 @@ def test_times_are_understood(text: str, period: Period) -> None:
         "what is in [[Projects/]]",
         "which notes changed this week, and why does the roof leak?",
         "which notes changed this week " * 8,
+        "notes tagged #a and #b or #c",
+        "notes tagged #a but not #b or #c",
+        "notes tagged #a or in Projects/",
+        "notes in Projects/ or Daily/",
+        "notes tagged python or gardening tools",
+        "notes tagged python and why",
+        "notes tagged a in folder Projects of the choir",
+        "orphans in Attic",
+        "tags in Projects",
+        "how many weekly notes do I have?",
+        "list my recipes",
+        "find projects",
+        "How many projects failed?",
     ],
 )
 def test_what_is_no_single_question_is_none(text: str) -> None:
