@@ -81,8 +81,9 @@ def _print(io: CommandIO, paths: "Paths", query: str, hits: list["Passage"]) -> 
     from zkchat.render.numbered_rows import plain_rows, print_rows
     from zkchat.render.passages import passage_row
     from zkchat.vault.search.passages import matches
+    from zkchat.vault.search.previews import preview_of
 
-    console, rows = stdout_console(io, paths), [passage_row(hit) for hit in hits]
+    console, rows = stdout_console(io, paths), [passage_row(hit, preview_of(hit, query)) for hit in hits]
     if console:
         print_rows(console, rows, lambda text: matches(text, query))
     else:

@@ -5,10 +5,11 @@ from zkchat.render.numbered_rows import NumberedRow
 from zkchat.render.sanitize import sanitize_line
 
 
-def passage_row(passage: Passage) -> NumberedRow:
-    """Title, location and snippet of a passage."""
-    place = f"{passage.path}:{passage.first_line} · {passage.why}"
-    return NumberedRow(name=passage_title(passage), place=place, text=passage.snippet)
+def passage_row(passage: Passage, preview: str, repetitions: int = 0) -> NumberedRow:
+    """Title, location and text of a passage, and how many others have the same text."""
+    repeated = f" · and {repetitions:,} more with the same text" if repetitions else ""
+    place = f"{passage.path}:{passage.first_line} · {passage.why}{repeated}"
+    return NumberedRow(name=passage_title(passage), place=place, text=preview)
 
 
 def passage_title(passage: Passage) -> str:

@@ -1,7 +1,7 @@
 """A note in pages: the rows of each, how far it was shown, and the parts in which a very long one is drawn."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 
 MAX_PART_CHARACTERS: Final = 10_000
 """Of a part of a note that is drawn at once, in a fraction of a second; a part ends at the next blank line."""
+_MAX_CUT: Final = 3
+"""The part of a page that is left out at most, so that the page ends with a block: a third."""
+_HEADING: Final = re.compile(r"\x1b\[1[\d;]*m[^\x1b]*\x1b\[0m")
+"""A row that is bold from end to end."""
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -66,18 +70,22 @@ class NotePages:
         return self._page(at, min(first, most) if is_last else first)
 
     def page_after(self, position: Position) -> "tuple[list[Row], Position]":
-        """The page after one that was shown."""
-        is_over = position.row >= position.rows
-        at = min(position.part + is_over, len(self._parts) - 1)
-        return self._page(at, 0 if is_over else position.row_of(len(self._rows(at))))
+        """The page after one that was shown, without a blank row at its top."""
+        rows, after = self._following(position)
+        return (rows[1:] if len(rows) > 1 and not rows[0].cells else rows), after
 
     def rest_after(self, position: Position) -> "tuple[list[Row], Position]":
         """All that follows a page that was shown."""
         shown: list[Row] = []
         while not position.is_end:
-            rows, position = self.page_after(position)
+            rows, position = self._following(position)
             shown += rows
         return shown, position
+
+    def _following(self, position: Position) -> "tuple[list[Row], Position]":
+        is_over = position.row >= position.rows
+        at = min(position.part + is_over, len(self._parts) - 1)
+        return self._page(at, 0 if is_over else position.row_of(len(self._rows(at))))
 
     def _rows(self, at: int) -> "list[Row]":
         if self._drawn is None or self._drawn[0] != at:
@@ -97,6 +105,8 @@ class NotePages:
             end = len(taken)
             shown += [BLANK, *taken]
         rows = len(self._rows(at))
+        if end < rows and (cut := rows_after_block(shown)) <= end:
+            shown, end = shown[: len(shown) - cut], end - cut
         return shown, Position(row=end, rows=rows, is_from_top=is_from_top, part=at, parts=len(self._parts))
 
     def _row_of(self, line: int, part: Part, rows: "list[Row]") -> int:
@@ -104,6 +114,18 @@ class NotePages:
         above = "".join(part.text.splitlines(keepends=True)[: line - part.first_line])
         row = len(self._draw(above)) if above.strip() else 0
         return row + 1 if row < len(rows) and not rows[row].cells else row
+
+
+def rows_after_block(page: "Sequence[Row]") -> int:
+    """How many rows at the end of a page begin a block that goes on; 0 where too little of the page would be left.
+
+    A heading belongs to the block below it.
+    """
+    for cut in range(len(page) // _MAX_CUT + 1):
+        kept = page[: len(page) - cut]
+        if kept and not kept[-1].cells and not (len(kept) > 1 and _HEADING.fullmatch(kept[-2].text)):
+            return cut
+    return 0
 
 
 def split_parts(text: str) -> list[Part]:

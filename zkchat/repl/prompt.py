@@ -23,6 +23,7 @@ from zkchat.render.sanitize import sanitize_in_place
 from zkchat.repl.history import SharedHistory
 from zkchat.repl.key_bindings import FirstSuggestion, bindings
 from zkchat.repl.paste import Pastes
+from zkchat.repl.screen_rows import menu_rows
 
 if TYPE_CHECKING:
     from prompt_toolkit.application import Application
@@ -144,6 +145,7 @@ class Prompt:
 
         Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C.
         """
+        self._session.reserve_space_for_menu = menu_rows(self._session.output.get_size().rows)
         typed = await self._session.prompt_async(default=text, accept_default=accept)
         return self._pastes.expand(typed)
 

@@ -11,6 +11,7 @@ from zkchat.render.context_bar import context_line
 from zkchat.render.references import reference_lines
 from zkchat.render.sanitize import never_fail_to_encode, sanitize_line, sanitize_text
 from zkchat.repl.note_pages import NotePages, Position
+from zkchat.repl.screen_rows import page_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 _MAX_COPY_BYTES: Final = 74_000
 """Bytes of a copy that every terminal accepts."""
 _PLAIN_WIDTH: Final = 80
-_ROWS_BESIDE_PAGE: Final = 8
-"""Rows of the screen that are left free beside a page of a note: for its heading, what to type next, and the prompt."""
-_MIN_PAGE_ROWS: Final = 8
 
 
 class Questioner(Protocol):
@@ -191,7 +189,7 @@ class DrawnSurface(_Surface):
         from zkchat.render.markdown.notes import note_rows
 
         draw = partial(note_rows, self._console, source=source, links=self._links)
-        pages = NotePages(text, draw, max(_MIN_PAGE_ROWS, self._console.height - _ROWS_BESIDE_PAGE))
+        pages = NotePages(text, draw, page_rows(self._console.height))
         if after is None:
             rows, position = pages.page_at(first_line)
         else:

@@ -6,9 +6,11 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from prompt_toolkit import PromptSession
 from prompt_toolkit.application import create_app_session, get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, WordCompleter
+from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.key_binding.vi_state import InputMode
@@ -82,6 +84,20 @@ def test_the_whole_message_is_reported_as_enter_is_pressed(tmp_path: Path) -> No
     sent = typed(tmp_path, pasted("line\n" * 20), " and more\r", host=host)
     assert host.accepted == [sent]
     assert sent.startswith("line\nline\n")
+
+
+def test_on_a_small_screen_fewer_rows_are_kept_for_the_menu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[int] = []
+
+    async def record(session: PromptSession[str], **_: object) -> str:
+        kept.append(session.reserve_space_for_menu)
+        return ""
+
+    monkeypatch.setattr(PromptSession, "prompt_async", record)
+    for rows in (24, 40):
+        monkeypatch.setattr(DummyOutput, "get_size", lambda _, rows=rows: Size(rows=rows, columns=80))
+        typed(tmp_path)
+    assert kept == [6, 8]
 
 
 def test_enter_sends(tmp_path: Path) -> None:

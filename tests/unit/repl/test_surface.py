@@ -142,8 +142,8 @@ def test_a_note_is_drawn_page_by_page_and_no_row_is_missing_or_drawn_twice() -> 
     console = terminal(80, 24)
     surface = drawn(console)
     position = surface.print_note(PARAGRAPHS, source="a.md")
-    assert position == Position(row=16, rows=59)
-    assert paragraphs(console) == [*range(1, 9)]
+    assert position == Position(row=10, rows=59)
+    assert paragraphs(console) == [*range(1, 6)]
     while position.row < position.rows:
         position = surface.print_note(PARAGRAPHS, source="a.md", after=position)
     assert paragraphs(console) == [*range(1, 31)]
@@ -164,7 +164,7 @@ def test_a_long_note_is_drawn_from_a_line_on_and_a_short_one_whole() -> None:
     assert not position.is_from_top
     end = terminal(80, 24)
     assert drawn(end).print_note(PARAGRAPHS, source="a.md", first_line=59).row == 59
-    assert paragraphs(end) == [*range(23, 31)]
+    assert paragraphs(end) == [*range(25, 31)]
     tall = terminal(80, 80)
     assert drawn(tall).print_note(PARAGRAPHS, source="a.md", first_line=21).is_from_top
     assert paragraphs(tall) == [*range(1, 31)]

@@ -19,6 +19,7 @@ _TWO_COLUMNS_WIDTH: Final = 80
 _INTRODUCTION: Final = "Write a question; [[wikilinks]] name your notes. /help keys lists the keys."
 _FOOTER: Final = "/help NAME tells more. N is a message of /history, or a source of /refs."
 _KEYS: Final = "keys"
+_MIN_WORD: Final = 3
 
 
 async def run(context: CommandContext, line: str) -> Outcome:
@@ -93,8 +94,14 @@ def _command_list(width: int) -> list[str]:
 
 
 def _help_lines(commands: Sequence[Command]) -> list[str]:
-    start = max(len(command.usage) for command in commands) + 1
-    return [f"{command.usage:<{start}}{command.help}" for command in commands]
+    usages = [", ".join([command.usage, *_other_words(command)]) for command in commands]
+    start = max(map(len, usages)) + 1
+    return [f"{usage:<{start}}{command.help}" for usage, command in zip(usages, commands, strict=True)]
+
+
+def _other_words(command: Command) -> list[str]:
+    """The aliases that are words, not abbreviations."""
+    return [f"/{name}" for name in command.aliases if len(name) >= _MIN_WORD]
 
 
 def _complete_command_name(_context: CommandContext, text: str) -> list[str]:

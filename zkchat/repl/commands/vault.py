@@ -15,6 +15,7 @@ from zkchat.repl.vault_browser import Place
 from zkchat.vault import graph
 from zkchat.vault.listings import recent_notes, tag_counts
 from zkchat.vault.search.passages import matches
+from zkchat.vault.search.previews import hits_of
 
 if TYPE_CHECKING:
     from zkchat.vault.graph import Followed
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 _MAX_HITS: Final = 6
 """Of a search: with their passages they fill a screen."""
+_MAX_COMPARED: Final = 100
+"""Passages of which those with the same text are listed once."""
+_MORE_HITS: Final = "There are more hits: add a word or tag:NAME; in a shell, zkchat search --limit 30 lists more."
+_BY_MEANING: Final = "meaning"
+"""Why a passage is found that has none of the words."""
 _MAX_RECENT_SHOWN: Final = 10
 _MAX_LISTED: Final = 50
 _MAX_RECENT: Final = 1_000
@@ -34,12 +40,16 @@ async def search(context: CommandContext, argument: str) -> Outcome:
         raise UsageError(
             "What shall be searched for?", hint='/search WORDS, with tag:idea, path:Projects or "a phrase".'
         )
-    hits = context.browser.refreshed().search(argument, limit=_MAX_HITS)
-    if not hits:
+    hits = hits_of(context.browser.refreshed().search(argument, limit=_MAX_COMPARED), argument)
+    shown = hits[:_MAX_HITS]
+    if not shown:
         context.surface.print(f"Nothing matches {argument}. Try fewer or other words.")
         return NOTHING
-    context.surface.print_rows([*map(passage_row, hits)], lambda text: matches(text, argument))
-    return _end_list(context, [*map(_passage_place, hits)])
+    rows = [passage_row(hit.passage, hit.preview, hit.repetitions) for hit in shown]
+    context.surface.print_rows(rows, lambda text: matches(text, argument))
+    if any(hit.passage.why != _BY_MEANING for hit in hits[_MAX_HITS:]):
+        context.surface.print_dimmed(_MORE_HITS)
+    return _end_list(context, [_passage_place(hit.passage) for hit in shown])
 
 
 def _passage_place(passage: Passage) -> Place:
@@ -61,9 +71,10 @@ async def links(context: CommandContext, argument: str) -> Outcome:
     if not found:
         context.surface.print(f"{_heading(library, path)} links to nothing.")
         return NOTHING
-    broken = sum(is_doubtful(each.found) for each in found)
-    doubt = f", {broken} of them doubtful" if broken else ""
-    context.surface.print(f"{_heading(library, path)}: {counted(len(found), 'link')}{doubt}")
+    ambiguous = sum(isinstance(each.found, Ambiguous) for each in found)
+    broken = sum(is_doubtful(each.found) for each in found) - ambiguous
+    faults = [f"{count} {fault}" for count, fault in ((broken, "broken"), (ambiguous, "ambiguous")) if count]
+    context.surface.print(f"{_heading(library, path)}: {', '.join([counted(len(found), 'link'), *faults])}")
     return _list_some(context, [(_link_row(each), _link_place(each)) for each in found])
 
 

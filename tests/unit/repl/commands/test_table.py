@@ -1,6 +1,7 @@
 """The table of slash commands: found by name, helped with, completed."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,14 @@ def test_help_fits_a_screen_and_names_every_command(harness: CommandHarness) -> 
     assert len(lines) <= 22
     assert max(map(len, lines)) < 80
     for command in COMMANDS:
-        assert f"{command.usage} " in harness.surface.text
+        assert re.search(rf"{re.escape(command.usage)}[ ,]", harness.surface.text)
         assert command.help in harness.surface.text
+
+
+def test_help_lists_the_other_words_for_a_command(harness: CommandHarness) -> None:
+    typed(harness, "/help")
+    assert re.search(r"^.*/new, /clear +begin a new session", harness.surface.text, re.MULTILINE)
+    assert "/q " not in harness.surface.text
 
 
 def test_two_columns_of_help_never_run_into_each_other(harness: CommandHarness) -> None:

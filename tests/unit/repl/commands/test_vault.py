@@ -95,7 +95,7 @@ def test_what_cannot_be_listed_is_answered_with_a_way_out(harness: CommandHarnes
 
 def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarness) -> None:
     assert typed(harness, "/links Sleep").splitlines() == [
-        "Sleep (Body/Sleep.md): 2 links, 1 of them doubtful",
+        "Sleep (Body/Sleep.md): 2 links, 1 broken",
         "1. [[Coffee]] → Coffee.md",
         "   line 6",
         "2. [[Nowhere]] → nothing",
@@ -104,7 +104,7 @@ def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarnes
     ]
     assert typed(harness, "/show 2") == "[[Nowhere]] leads to no note. It leads to nothing."
     assert typed(harness, "/links 1").splitlines() == [
-        "Coffee: 2 links, 1 of them doubtful",
+        "Coffee: 2 links, 1 broken",
         "1. [[Sleep#Phases]] → Body/Sleep.md (no such place in it)",
         "   line 3",
         "2. [there](https://x.org) → outside the vault",
@@ -112,6 +112,31 @@ def test_links_tell_where_each_leads_and_which_are_broken(harness: CommandHarnes
         "/show N reads one, /open N opens it.",
     ]
     assert typed(harness, "/open 2") == "[there](https://x.org) leads to no note. It leads to outside the vault."
+
+
+def test_links_tell_what_is_ambiguous(tmp_path: Path) -> None:
+    notes = {"a/Log.md": "A.", "b/Log.md": "B.", "Index.md": "[[Log]] [[Log]] [[Nowhere]]"}
+    with library_of(tmp_path, notes) as library:
+        told = typed(CommandHarness(library=library), "/links Index")
+    assert told.splitlines()[0] == "Index: 3 links, 1 broken, 2 ambiguous"
+
+
+def test_a_line_that_many_notes_have_is_listed_once_and_further_hits_are_mentioned(tmp_path: Path) -> None:
+    daily = {f"Daily/2026-01-{day:02}.md": "- Tea with **honey**.\n" for day in range(1, 11)}
+    others = {f"Bees {number}.md": f"Of bees {number}, and of honey too.\n" for number in range(1, 5)}
+    with library_of(tmp_path, daily | others) as library:
+        harness = CommandHarness(library=library)
+        told = typed(harness, "/search honey").splitlines()
+        assert sum("Tea with honey." in line for line in told) == 1
+        assert any(line.endswith(".md:1 · text · and 9 more with the same text") for line in told)
+        assert sum("and of honey too." in line for line in told) == 4
+        assert not any("more hits" in line for line in told)
+        assert typed(harness, "/show 6") == "There is no hit 6: there are 5. /search and /refs number them."
+        for number in range(5, 8):
+            (tmp_path / "vault" / f"Bees {number}.md").write_text(f"Of bees {number}, and of honey too.\n")
+        told = typed(harness, "/search honey").splitlines()
+        assert told[-2].startswith("There are more hits: ")
+        assert told[-4].startswith("   Bees")
 
 
 def test_backlinks_are_those_of_the_note_that_is_shown(harness: CommandHarness) -> None:
