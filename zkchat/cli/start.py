@@ -1,10 +1,11 @@
-"""`zkchat` alone: the chat in the vault around or the default one, else a short help."""
+"""`zkchat` alone: the chat in the vault around, the default one, or after a yes a folder of notes; else a short help."""
 
 from typing import Final
 
 from zkchat.cli.chat import chat
 from zkchat.cli.common import CommandIO
-from zkchat.cli.vault_consent import confirmed_vault, is_in_vault
+from zkchat.cli.vault_consent import confirmed_vault, holds_notes, is_in_vault
+from zkchat.errors import UnconfirmedVault
 
 HELP: Final = """\
 Usage: zkchat COMMAND [OPTIONS]
@@ -26,9 +27,15 @@ the folder of your notes in `zkchat setup`, it does so everywhere."""
 
 
 def start(io: CommandIO) -> None:
-    """Start the chat where somebody sits at a terminal and has a vault."""
+    """Start the chat where somebody sits at a terminal and has a vault, or agrees that this folder of notes is one."""
     environment = io.environment
-    if environment.stdin_is_tty and environment.stdout_is_tty and is_in_vault(environment):
-        chat(vault=confirmed_vault(io, None))
+    is_at_terminal = environment.stdin_is_tty and environment.stdout_is_tty
+    if is_at_terminal and (is_in_vault(environment) or holds_notes(environment)):
+        try:
+            vault = confirmed_vault(io, None)
+        except UnconfirmedVault:
+            io.out(HELP)
+        else:
+            chat(vault=vault)
     else:
         io.out(HELP)

@@ -51,6 +51,18 @@ def is_in_vault(environment: "Environment") -> bool:
         return False
 
 
+def holds_notes(environment: "Environment") -> bool:
+    """Whether the current folder, if it is not the home folder, could be a vault."""
+    from zkchat.compose.paths import count_notes, find_folder
+    from zkchat.errors import VaultError
+
+    try:
+        found = find_folder(environment, None)
+    except VaultError:
+        return False
+    return not found.is_home and count_notes(found.path).notes > 0
+
+
 def _can_ask(environment: "Environment") -> bool:
     return environment.stdin_is_tty and environment.stderr_is_tty
 
