@@ -35,7 +35,6 @@ NEED_NO_VAULT = (
     ("rules", "list"),
     ("models",),
     ("doctor",),
-    (),
 )
 
 

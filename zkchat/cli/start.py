@@ -1,4 +1,4 @@
-"""`zkchat` alone: the chat in the vault around, the default one, or after a yes a folder of notes; else a short help."""
+"""`zkchat` alone: the chat in the vault around, the default one, or a folder of notes after a yes; else a help."""
 
 from typing import Final
 
