@@ -129,7 +129,7 @@ class RequestBuilder:
         if plan.last_turn_only:
             window = _last_turn(window)
         else:
-            window, unanswered = _without(window, unanswered_turns(window.live), "unanswered", UNANSWERED)
+            window, unanswered = _without(window, unanswered_turns(self._history.window.live), "unanswered", UNANSWERED)
             left_out += unanswered
             if wants_evidence(self._info, self.budget.window, can_read=plan.can_read):
                 window, abstained = _without(window, abstained_turns(window.live), "abstained", ABSTAINED)
