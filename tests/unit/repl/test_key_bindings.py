@@ -1,7 +1,7 @@
 """The keys of the prompt, typed into a real one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def at_prompt(
                     await eventually_async(lambda step=step: step(prompt.buffer))  # type: ignore[misc]
             return await reading
 
-    return asyncio.run(asyncio.wait_for(read(), 20))
+    return asyncio.run(asyncio.wait_for(read(), 60))
 
 
 def has_menu(buffer: Buffer) -> bool:
@@ -327,6 +327,44 @@ def test_a_menu_opens_for_what_was_typed_before_there_was_anything_to_offer(tmp_
 
     steps = ("[", has_nothing_to_offer, learns, offers, "\t", is_chosen, "\r\r")
     assert at_prompt(tmp_path, act, *steps, completer=completer) == "[[Sleep]]"
+
+
+class SlowCompleter(LateCompleter):
+    """Answers with what it knew when it was asked, once it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_answer = asyncio.Event()
+
+    async def get_completions_async(
+        self, _document: Document, _event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        self.times_asked += 1
+        known = self.names
+        await self.may_answer.wait()
+        for name in known:
+            yield Completion(name)
+
+
+def test_a_menu_opens_although_names_come_while_it_is_computed_without_them(tmp_path: Path) -> None:
+    completer = SlowCompleter()
+    prompts: list[Prompt] = []
+
+    async def act(prompt: Prompt) -> str:
+        prompts.append(prompt)
+        return await prompt.read()
+
+    def is_computing(_: Buffer) -> bool:
+        return completer.times_asked > 0
+
+    def learns(_: Buffer) -> bool:
+        completer.names = ("[Sleep]]",)
+        prompts[0].offer_again()
+        asyncio.get_running_loop().call_later(0.01, completer.may_answer.set)
+        return True
+
+    steps = ("[", is_computing, learns, lambda buffer: has_menu(buffer) and completer.times_asked > 1, "\t", is_chosen)
+    assert at_prompt(tmp_path, act, *steps, "\r\r", completer=completer) == "[[Sleep]]"
 
 
 @pytest.mark.parametrize(
