@@ -63,7 +63,9 @@ def test_keys_for_new_lines_the_editor_the_screen_thinking_and_the_last_message(
     assert terminal.rows[5] == "    · f"
     terminal.type(CTRL_G)
     terminal.wait_for("you › A", "    · F")
-    terminal.type("\r")
+    terminal.type("g\x18\x05")  # Ctrl-X Ctrl-E, the same editor
+    terminal.wait_for("you › A", "    · FG")
+    terminal.type("\x7f\r")
     terminal.wait_for("Rest.", "… thought for")
     terminal.wait_for_prompt()
     assert "Deep" not in terminal.text
