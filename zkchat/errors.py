@@ -3,6 +3,8 @@
 Scripts rely on the exit codes; docs/exit-codes.md lists them, and a test compares both.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 
@@ -73,6 +75,29 @@ class NoteUnreadable(VaultError):
 
 class OutsideVault(VaultError):
     """The path leads out of the vault."""
+
+
+class EditRefused(VaultError):
+    """A change of a note that cannot be made as it was asked for. The hint shows what is there instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileConflict:
+    """A file that is no longer what a change or its undoing expects. None: the file is not there."""
+
+    path: str
+    expected: bytes | None
+    wanted: bytes | None
+    """What it would have become."""
+    found: bytes | None
+
+
+class FilesChanged(VaultError):
+    """Files are not what a change expects; nothing was written."""
+
+    def __init__(self, message: str, *, hint: str = "", conflicts: Sequence[FileConflict] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.conflicts = tuple(conflicts)
 
 
 class SessionError(ZkchatError):

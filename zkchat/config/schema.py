@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from zkchat.config.urls import validate_http_url
 from zkchat.model import globs
-from zkchat.model.choices import CompactionStrategy, OpenWith, PanelView, ThinkingView
+from zkchat.model.choices import CompactionStrategy, OpenWith, PanelView, ThinkingView, WriteMode
 from zkchat.model.providers import ProviderName
 
 
@@ -221,6 +221,28 @@ class References(SettingsSection):
     )
 
 
+class Write(SettingsSection):
+    enabled: bool = Field(
+        default=False,
+        description="Whether a model may propose changes of notes, as `--write` and `/write on` allow it for one chat.",
+    )
+    mode: WriteMode = Field(
+        default="ask",
+        description="What becomes of its proposals. `ask`: you see each as a diff and say yes or no. `propose`: they "
+        "are only shown.",
+    )
+    accept: Globs = Field(
+        default=(),
+        strict=False,
+        description="Folders, as globs, in which proposals are applied without a question: `Inbox`, `Journal/**`. "
+        "Private notes are asked about all the same where the model runs elsewhere.",
+    )
+    git_commit: bool = Field(
+        default=False,
+        description="Whether each change set becomes a git commit, where the vault is in a repository.",
+    )
+
+
 _LOCAL_SERVER: Final = (
     "`false`: a server on this machine only forwards to another one, as LiteLLM or a tunnel does, so that its models "
     "get no local notes. A server elsewhere is never local."
@@ -317,6 +339,7 @@ class Settings(SettingsSection):
     references: References = References()
     ollama: Ollama = Ollama()
     openai: OpenAI = OpenAI()
+    write: Write = Write()
     ui: UserInterface = UserInterface()
 
 

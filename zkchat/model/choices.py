@@ -53,3 +53,9 @@ PASTE_PRIORITY: Final = 4
 KEEP_PRIORITY: Final = 8
 """From here on a message is kept word for word while it fits."""
 MAX_PRIORITY: Final = 10
+
+WriteMode = Literal["propose", "ask"]
+"""What becomes of the changes that a model proposes: they are only shown, or asked about."""
+
+SectionPosition = Literal["append", "prepend", "replace", "before", "after"]
+"""Where a text goes: to the end or the beginning of a section's text, in its place, before its heading, after it."""

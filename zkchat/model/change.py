@@ -1,0 +1,82 @@
+"""Changes of a vault's files: what is proposed, what was applied, and what can be undone."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+TRASH: Final = ".trash"
+"""Obsidian's folder for deleted files, at the root of the vault."""
+
+ChangeState = Literal["applied", "undone"]
+Decision = Literal["applied", "declined", "kept"]
+"""What the user did with a proposal: `kept` means that it was shown and written nowhere (propose only)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileWrite:
+    """The new content of a file."""
+
+    path: str
+    before: bytes | None
+    """What it held; None for a file that is not there yet."""
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileMove:
+    """A file, or a folder with all that it holds, under another path; its content stays."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSet:
+    """Changes that take effect together or not at all: first the moves in their order, then the writes.
+
+    The paths of writes are those after the moves.
+    """
+
+    title: str
+    """What it does, in a few words: `Append to Inbox.md`."""
+    moves: tuple[FileMove, ...] = ()
+    writes: tuple[FileWrite, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.moves or self.writes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeOrigin:
+    """Who made a change."""
+
+    command: str = ""
+    """The command, or the tools of a model, separated by commas."""
+    session_id: str = ""
+    message_id: str = ""
+    """The answer that proposed it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRecord:
+    """A change set of the journal."""
+
+    id: int
+    at: datetime
+    state: ChangeState
+    origin: ChangeOrigin
+    changes: ChangeSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewOutcome:
+    """What became of a proposal."""
+
+    decision: Decision
+    changes: ChangeSet
+    """As they were applied: the user may have edited them."""
+    edited: bool = False
+    record_id: int | None = None
+    """In the journal, where they were applied."""
+    reason: str = ""
+    """Why they were not applied, as a sentence, where the user did not say no."""
