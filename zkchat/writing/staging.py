@@ -46,6 +46,10 @@ class StagedChanges:
         on_disk = self.path_on_disk(path)
         return on_disk is not None and self._files.is_taken(on_disk)
 
+    def is_new(self, path: str) -> bool:
+        """Whether this file is only staged, and not on disk."""
+        return path in self._after and self._before[path] is None
+
     def path_on_disk(self, path: str) -> str | None:
         """Where a file is before the staged moves; None where they leave nothing at this path."""
         for move in reversed(self._moves):

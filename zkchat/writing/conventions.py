@@ -1,0 +1,31 @@
+"""How a vault wants its notes written: where new ones go, how links are spelled, where templates are."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from zkchat.vault.daily_notes import DailyNoteSettings
+
+LinkFormat = Literal["shortest", "relative", "absolute"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkStyle:
+    """How new link targets are spelled, by `newLinkFormat` and `useMarkdownLinks` of Obsidian."""
+
+    format: LinkFormat = "shortest"
+    markdown: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultConventions:
+    """What the settings of Obsidian say about writing."""
+
+    link_style: LinkStyle = field(default_factory=LinkStyle)
+    daily: DailyNoteSettings = field(default_factory=DailyNoteSettings)
+    template_folders: tuple[str, ...] = ()
+    """Each with a slash at its end."""
+    date_format: str = "YYYY-MM-DD"
+    time_format: str = "HH:mm"
+    """Of `{{date}}` and `{{time}}` in templates, in the notation of moment.js."""
+    new_note_folder: str = ""
+    """Where a note goes that is named by its title alone; empty for the root of the vault."""
