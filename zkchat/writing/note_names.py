@@ -31,8 +31,7 @@ def path_of_new_note(named: str, folder: str) -> str:
     if not written:
         raise EditRefused("A new note needs a name.")
     path = written if "/" in written else "/".join(part for part in (*folder.split("/"), written) if part)
-    path = path if is_note(path) else path + NOTE_SUFFIX
-    return path
+    return path if is_note(path) else path + NOTE_SUFFIX
 
 
 def check_inside(path: str) -> None:
