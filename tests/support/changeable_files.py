@@ -2,35 +2,52 @@
 
 from collections.abc import Mapping
 
-from zkchat.errors import VaultError
+from zkchat.errors import NoteUnreadable, VaultError
 from zkchat.model.change import ChangeSet
 
 
 class FilesInMemory:
-    """Implements `ports.ChangeableFiles`, and makes change sets without a journal."""
+    """Implements `ports.ChangeableFiles`, and makes change sets without a journal. A folder stays when it is empty."""
 
     def __init__(self, files: Mapping[str, bytes | str] | None = None) -> None:
-        self.files = {
-            path: content.encode() if isinstance(content, str) else content for path, content in (files or {}).items()
-        }
+        self.files: dict[str, bytes] = {}
+        self.folders: set[str] = set()
+        for path, content in (files or {}).items():
+            self.put(path, content.encode() if isinstance(content, str) else content)
+
+    def put(self, path: str, content: bytes) -> None:
+        self.files[path] = content
+        self._add_folders(path)
 
     def read_bytes(self, path: str) -> bytes | None:
+        if path in self.folders:
+            raise NoteUnreadable(f"{path} is not a regular file.")
         return self.files.get(path)
 
     def is_taken(self, path: str) -> bool:
-        return path in self.files or any(each.startswith(f"{path}/") for each in self.files)
+        return path in self.files or path in self.folders
 
     def apply(self, changes: ChangeSet) -> None:
-        """Make the changes, first the moves in their order, then the writes. Raises `VaultError` where one cannot be
-        made."""
+        """Make the changes as `ChangeSet` says. Raises `VaultError` where one cannot be made."""
         for move in changes.moves:
-            if not self.is_taken(move.source) or self.is_taken(move.target):
-                raise VaultError(f"{move.source} cannot be moved to {move.target}.")
-            self.files = {_moved(path, move.source, move.target): content for path, content in self.files.items()}
+            self._move(move.source, move.target)
         for write in changes.writes:
-            if self.files.get(write.path) != write.before:
+            if write.path in self.folders or self.files.get(write.path) != write.before:
                 raise VaultError(f"{write.path} is not what was expected.")
-            self.files[write.path] = write.after
+            self.put(write.path, write.after)
+
+    def _move(self, source: str, target: str) -> None:
+        if not self.is_taken(source) or self.is_taken(target) or target.startswith(f"{source}/"):
+            raise VaultError(f"{source} cannot be moved to {target}.")
+        self.files = {_moved(path, source, target): content for path, content in self.files.items()}
+        self.folders = {_moved(path, source, target) for path in self.folders}
+        self._add_folders(target)
+
+    def _add_folders(self, path: str) -> None:
+        while path := path.rpartition("/")[0]:
+            if path in self.files:
+                raise VaultError(f"{path} is a file.")
+            self.folders.add(path)
 
 
 def _moved(path: str, source: str, target: str) -> str:

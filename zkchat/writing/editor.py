@@ -117,7 +117,7 @@ class NoteEditor:
         for path in _exact_paths(target):
             on_disk = self._staged.path_on_disk(path)
             is_visible = on_disk is not None and self._library.has_text(on_disk)
-            if is_visible or (self._staged.is_new(path)):
+            if is_visible or path in self._staged.new_paths:
                 return path
         link = _link(target)
         found = self._library.resolve(link)

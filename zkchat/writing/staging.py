@@ -1,8 +1,9 @@
 """Staged changes: the files of a vault as they will be once the user agrees."""
 
+import unicodedata
 from collections.abc import Iterator
 
-from zkchat.errors import EditRefused, NoteNotFound, VaultError
+from zkchat.errors import EditRefused, NoteNotFound, NoteUnreadable, VaultError
 from zkchat.model.change import TRASH, ChangeSet, FileMove, FileWrite
 from zkchat.ports import ChangeableFiles
 
@@ -18,6 +19,10 @@ class StagedChanges:
         self._after: dict[str, bytes] = {}
         self.titles: list[str] = []
         """What each change does, in a few words."""
+        self.reasons_to_ask: list[str] = []
+        """Why the user has to be asked whatever the settings accept, as sentences."""
+        self.revision = 0
+        """Grows with every change, also when all are taken back."""
 
     def __bool__(self) -> bool:
         return bool(self._moves or self._after)
@@ -41,14 +46,12 @@ class StagedChanges:
 
     def is_taken(self, path: str) -> bool:
         """Whether there will be something at this path."""
-        if path in self._after or any(each.startswith(f"{path}/") for each in self._after):
-            return True
-        on_disk = self.path_on_disk(path)
-        return on_disk is not None and self._files.is_taken(on_disk)
+        return any(_is_within(each, path) for each in self._after) or self._is_moved_or_on_disk(path)
 
-    def is_new(self, path: str) -> bool:
-        """Whether this file is only staged, and not on disk."""
-        return path in self._after and self._before[path] is None
+    @property
+    def new_paths(self) -> list[str]:
+        """The files that are only staged, and not on disk."""
+        return [path for path, before in self._before.items() if before is None]
 
     def path_on_disk(self, path: str) -> str | None:
         """Where a file is before the staged moves; None where they leave nothing at this path."""
@@ -67,21 +70,24 @@ class StagedChanges:
 
     def write(self, path: str, text: str, *, title: str) -> None:
         """Give a file that will be there a new text. One that stays the same is not written."""
+        content = _encode(text)
         if path not in self._before:
-            self._before[path] = self.read_bytes(path)
-        if self._before[path] is None and path not in self._after:
-            del self._before[path]
-            raise NoteNotFound(f"There is no file {path} in the vault.")
-        self._put(path, text.encode())
-        self.titles.append(title)
+            before = self.read_bytes(path)
+            if before is None:
+                raise NoteNotFound(f"There is no file {path} in the vault.")
+            self._before[path] = before
+        self._put(path, content)
+        self._note(title)
 
     def create(self, path: str, text: str, *, title: str) -> None:
         """Add a file. Raises `VaultError` where something has that path."""
+        content = _encode(text)
         if self.is_taken(path):
             raise VaultError(f"{path} is there already, and was left as it is.", hint="Choose another name.")
+        self._check_folders(path)
         self._before[path] = None
-        self._after[path] = text.encode()
-        self.titles.append(title)
+        self._after[path] = content
+        self._note(title)
 
     def move(self, source: str, target: str, *, title: str) -> None:
         """Give a file, or a folder, another path. Raises `VaultError` where nothing is, or something is at the target.
@@ -90,28 +96,29 @@ class StagedChanges:
         """
         if not self.is_taken(source):
             raise NoteNotFound(f"There is no file {source} in the vault.")
-        if self.is_taken(target) and not _is_same_but_for_case(source, target):
+        if self.is_taken(target) and not self._is_same_file(source, target):
             raise VaultError(f"{target} is there already, and was left as it is.", hint="Choose another name.")
-        on_disk = self.path_on_disk(source)
-        if on_disk is not None and self._files.is_taken(on_disk):
+        if _is_within(_key(target), _key(source)) and _key(target) != _key(source):
+            raise VaultError(f"{source} cannot be moved into itself.", hint="Choose another folder.")
+        self._check_folders(target)
+        if self._is_moved_or_on_disk(source):
             self._moves.append(FileMove(source=source, target=target))
         for path in [*self._before]:
             if moved := _follow(path, source, target):
                 self._before[moved] = self._before.pop(path)
-                if path in self._after:
-                    self._after[moved] = self._after.pop(path)
-        self.titles.append(title)
+                self._after[moved] = self._after.pop(path)
+        self._note(title)
 
     def trash(self, path: str, *, title: str) -> None:
-        """Move a file to the trash of the vault as it is on disk; one that was only staged is gone."""
-        is_new = self._before.get(path, b"") is None
-        if not is_new:
+        """Move a file, or a folder, to the trash of the vault as it is on disk; what was only staged is gone."""
+        if not self.is_taken(path):
+            raise NoteNotFound(f"There is no file {path} in the vault.")
+        for staged in [each for each in self._before if _is_within(each, path)]:
+            del self._before[staged], self._after[staged]
+        if self._is_moved_or_on_disk(path):
             self.move(path, self._free_place_in_trash(path.rpartition("/")[2]), title=title)
-            path = self._moves[-1].target
         else:
-            self.titles.append(title)
-        self._before.pop(path, None)
-        self._after.pop(path, None)
+            self._note(title)
 
     def change_set(self) -> ChangeSet:
         """All that is staged."""
@@ -128,6 +135,44 @@ class StagedChanges:
         self._before.clear()
         self._after.clear()
         self.titles.clear()
+        self.reasons_to_ask.clear()
+        self.revision += 1
+
+    def _note(self, title: str) -> None:
+        self.titles.append(title)
+        self.revision += 1
+
+    def _is_moved_or_on_disk(self, path: str) -> bool:
+        """Whether something of the disk will be at this path, after the moves."""
+        on_disk = self.path_on_disk(path)
+        if on_disk is not None and self._files.is_taken(on_disk):
+            return True
+        return any(_is_within(self._path_after_move(number), path) for number in range(len(self._moves)))
+
+    def _path_after_move(self, number: int) -> str:
+        """Where the moves after this one leave its target."""
+        path = self._moves[number].target
+        for move in self._moves[number + 1 :]:
+            path = _follow(path, move.source, move.target) or path
+        return path
+
+    def _is_same_file(self, path: str, other: str) -> bool:
+        """Whether two names may be of one file, because the disk ignores case or normal form."""
+        return path != other and _key(path) == _key(other) and self.read_bytes(path) == self.read_bytes(other)
+
+    def _check_folders(self, path: str) -> None:
+        """Raise `VaultError` where a file is in the way of the folders of a path."""
+        folder = path.rpartition("/")[0]
+        while folder:
+            if folder in self._after or (self.is_taken(folder) and self._is_file(folder)):
+                raise VaultError(f"{folder} is a file, not a folder.", hint="Choose another folder.")
+            folder = folder.rpartition("/")[0]
+
+    def _is_file(self, path: str) -> bool:
+        try:
+            return self.read_bytes(path) is not None
+        except NoteUnreadable:
+            return False  # a folder, or what cannot be told from one: writing it will show
 
     def _put(self, path: str, content: bytes) -> None:
         if self._before[path] == content:
@@ -151,8 +196,22 @@ def _follow(path: str, source: str, target: str) -> str | None:
     return f"{target}{path[len(source) :]}" if path.startswith(f"{source}/") else None
 
 
-def _is_same_but_for_case(path: str, other: str) -> bool:
-    return path != other and path.casefold() == other.casefold()
+def _is_within(path: str, folder: str) -> bool:
+    """Whether a path is that of a file or folder, or of something in that folder."""
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def _key(path: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+def _encode(text: str) -> bytes:
+    if "\0" in text:
+        raise EditRefused("The text holds a NUL character, which no note may.", hint="Leave it out.")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise EditRefused("The text holds half of a character, which no file can.", hint="Leave it out.") from None
 
 
 def _places_in_trash(name: str) -> Iterator[str]:

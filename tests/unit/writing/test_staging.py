@@ -1,0 +1,146 @@
+import pytest
+
+from tests.support.changeable_files import FilesInMemory
+from zkchat.errors import EditRefused, NoteNotFound, VaultError
+from zkchat.model.change import FileMove, FileWrite
+from zkchat.writing.staging import StagedChanges
+
+
+@pytest.fixture
+def files() -> FilesInMemory:
+    return FilesInMemory({"A.md": "a", "Folder/B.md": "b", "Folder/Deep/C.md": "c"})
+
+
+@pytest.fixture
+def staged(files: FilesInMemory) -> StagedChanges:
+    return StagedChanges(files)
+
+
+def tree(files: FilesInMemory, staged: StagedChanges) -> dict[str, str]:
+    files.apply(staged.change_set())
+    return {path: content.decode() for path, content in files.files.items()}
+
+
+def test_nothing_is_staged_at_first_and_after_all_is_taken_back(staged: StagedChanges) -> None:
+    assert not staged
+    assert not staged.change_set()
+    staged.move("A.md", "X.md", title="Move")
+    staged.create("Y.md", "y", title="Create")
+    staged.reasons_to_ask.append("It is odd.")
+    staged.clear()
+    assert not staged
+    assert staged.read("A.md") == "a"
+    assert (staged.titles, staged.reasons_to_ask) == ([], [])
+
+
+def test_writes_of_one_file_are_one(staged: StagedChanges) -> None:
+    staged.write("A.md", "one", title="One")
+    staged.write("A.md", "two", title="Two")
+    changes = staged.change_set()
+    assert changes.writes == (FileWrite(path="A.md", before=b"a", after=b"two"),)
+    assert changes.title == "One, and 1 more"
+
+
+def test_a_file_that_gets_its_own_text_back_is_not_written(staged: StagedChanges) -> None:
+    staged.write("A.md", "one", title="One")
+    staged.write("A.md", "a", title="Two")
+    assert not staged
+
+
+def test_a_file_is_read_as_it_will_be(staged: StagedChanges) -> None:
+    staged.move("Folder", "Other", title="Move")
+    staged.write("Other/B.md", "new", title="Write")
+    staged.create("New.md", "n", title="Create")
+    assert [staged.read(path) for path in ("Other/B.md", "Other/Deep/C.md", "New.md")] == ["new", "c", "n"]
+    assert [staged.read(path) for path in ("Folder/B.md", "Nowhere.md")] == [None, None]
+    assert staged.path_on_disk("Other/Deep/C.md") == "Folder/Deep/C.md"
+    assert staged.path_after("Folder/B.md") == "Other/B.md"
+    assert staged.new_paths == ["New.md"]
+
+
+def test_only_what_is_utf_8_is_read_as_text(files: FilesInMemory, staged: StagedChanges) -> None:
+    files.put("Latin.md", b"caf\xe9")
+    with pytest.raises(EditRefused):
+        staged.read("Latin.md")
+    assert staged.read_bytes("Latin.md") == b"caf\xe9"
+
+
+@pytest.mark.parametrize("text", ["half \ud800", "nul \0"])
+def test_text_that_no_note_can_hold_is_refused(staged: StagedChanges, text: str) -> None:
+    with pytest.raises(EditRefused):
+        staged.create("X.md", text, title="Create")
+    with pytest.raises(EditRefused):
+        staged.write("A.md", text, title="Write")
+    assert not staged
+
+
+def test_nothing_is_created_over_a_file_or_a_folder_nor_below_a_file(staged: StagedChanges) -> None:
+    staged.create("New/X.md", "x", title="Create")
+    for path in ("A.md", "Folder", "New", "New/X.md", "A.md/B.md", "New/X.md/Y.md"):
+        with pytest.raises(VaultError):
+            staged.create(path, "x", title="Create")
+
+
+def test_a_place_that_was_left_can_be_taken(files: FilesInMemory, staged: StagedChanges) -> None:
+    staged.move("A.md", "X.md", title="Move")
+    staged.create("A.md", "other", title="Create")
+    assert tree(files, staged) | {} == {
+        "X.md": "a",
+        "A.md": "other",
+        "Folder/B.md": "b",
+        "Folder/Deep/C.md": "c",
+    }
+
+
+def test_a_folder_that_only_staged_moves_fill_can_be_moved(files: FilesInMemory, staged: StagedChanges) -> None:
+    staged.create("New/X.md", "x", title="Create")
+    staged.move("A.md", "New/A.md", title="Move")
+    staged.move("New", "Newer", title="Move")
+    assert staged.read("Newer/A.md") == "a"
+    assert tree(files, staged).items() >= {"Newer/X.md": "x", "Newer/A.md": "a"}.items()
+
+
+@pytest.mark.parametrize("target", ["Folder/Sub", "folder/Sub", "A.md", "A.md/B"])
+def test_a_folder_moves_neither_into_itself_nor_onto_or_below_a_file(staged: StagedChanges, target: str) -> None:
+    with pytest.raises(VaultError):
+        staged.move("Folder", target, title="Move")
+    assert not staged
+
+
+def test_a_new_file_that_is_moved_is_only_created_elsewhere(staged: StagedChanges) -> None:
+    staged.create("X.md", "x", title="Create")
+    staged.move("X.md", "Y.md", title="Move")
+    changes = staged.change_set()
+    assert (changes.moves, changes.writes) == ((), (FileWrite(path="Y.md", before=None, after=b"x"),))
+
+
+def test_a_name_may_change_in_case_only(staged: StagedChanges) -> None:
+    staged.move("A.md", "a.md", title="Move")
+    assert staged.change_set().moves == (FileMove(source="A.md", target="a.md"),)
+
+
+def test_a_name_that_differs_in_case_is_taken_where_another_file_has_it(
+    files: FilesInMemory, staged: StagedChanges
+) -> None:
+    files.put("a.md", b"another")
+    with pytest.raises(VaultError):
+        staged.move("A.md", "a.md", title="Move")
+
+
+def test_the_trash_gets_a_file_as_it_is_on_disk(files: FilesInMemory, staged: StagedChanges) -> None:
+    files.put(".trash/A.md", b"older")
+    staged.write("A.md", "edited", title="Write")
+    staged.trash("A.md", title="Trash")
+    assert tree(files, staged).items() >= {".trash/A.md": "older", ".trash/A 2.md": "a"}.items()
+    with pytest.raises(NoteNotFound):
+        staged.trash("A.md", title="Trash")
+
+
+def test_what_was_only_staged_goes_to_no_trash(files: FilesInMemory, staged: StagedChanges) -> None:
+    staged.create("X.md", "x", title="Create")
+    staged.trash("X.md", title="Trash")
+    assert not staged
+    staged.create("Folder/X.md", "x", title="Create")
+    staged.write("Folder/B.md", "edited", title="Write")
+    staged.trash("Folder", title="Trash")
+    assert tree(files, staged) == {"A.md": "a", ".trash/Folder/B.md": "b", ".trash/Folder/Deep/C.md": "c"}
