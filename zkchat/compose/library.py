@@ -12,6 +12,7 @@ from zkchat.compose.paths import Paths
 from zkchat.compose.stores import DatabasePaths
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace, load_workspace
+from zkchat.compose.writing import recover_interrupted_changes
 from zkchat.environment import Environment
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ def open_library(
 
 @contextmanager
 def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[str, ...]]]:
-    """The notes; where the cache cannot be written, they are indexed for this once, and a notice says so."""
+    """The notes; where the cache cannot be written, they are indexed for this once, and a notice says so.
+
+    A change whose process was killed is taken back first.
+    """
     from zkchat.providers.static_vectors import installed
     from zkchat.storage.locations import writable_cache_path
     from zkchat.storage.note_index import SqliteNoteIndex
@@ -50,6 +54,7 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
     from zkchat.vault.library import Library
     from zkchat.vault.search.vectors import VectorSearch
 
+    interrupted = recover_interrupted_changes(workspace)
     workers = ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1))
     with ExitStack() as stack:
         own = DatabasePaths(workspace).cache("index.db")
@@ -65,7 +70,7 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
             clock=monotonic,
             templates=partial(template_folders, workspace.paths.vault),
         )
-        yield stack.enter_context(closing(library)), (unwritable,) if reason else ()
+        yield stack.enter_context(closing(library)), (*interrupted, unwritable) if reason else interrupted
 
 
 def embed_for_search(library: "Library") -> None:

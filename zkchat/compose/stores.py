@@ -146,6 +146,11 @@ class DatabasePaths:
         locations = claim(paths.vault, data_dir=paths.data, cache_dir=paths.cache, new_id=new_id)
         return locations.sessions.with_name(name)
 
+    @property
+    def durable_folder(self) -> Path:
+        """Where those databases are, or are not yet."""
+        return self.workspace.paths.vault / ".zkchat" if self._in_vault else self._locations.sessions.parent
+
     def cache(self, name: str) -> Path:
         """The path of a database that can be made again. Raises `StorageError`."""
         return self._checked(name) if self._in_vault else self._locations.index.with_name(name)

@@ -29,6 +29,15 @@ class FileMove:
     source: str
     target: str
 
+    def follow(self, path: str) -> str | None:
+        """Where a path is afterwards; None for one that the move does not concern."""
+        if path == self.source:
+            return self.target
+        return f"{self.target}{path[len(self.source) :]}" if path.startswith(f"{self.source}/") else None
+
+    def reversed(self) -> "FileMove":
+        return FileMove(source=self.target, target=self.source)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSet:
@@ -66,6 +75,11 @@ class ChangeRecord:
     state: ChangeState
     origin: ChangeOrigin
     changes: ChangeSet
+    has_contents: bool = True
+    """False where the journal has dropped what the files held, to stay small: the writes are empty then, and the change
+    cannot be undone."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know beside, just after it was applied or undone: a git commit that failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Final
 from zkchat.errors import StorageError
 from zkchat.files import RefusedFile, list_names, read_bounded, write_atomically
 from zkchat.storage import memories, message_index, note_schema, sessions, summaries
+from zkchat.storage.changes.journal import SqliteChangeJournal
 from zkchat.storage.database import Migration, execute_all, open_read_only, result_code, storage_errors
 from zkchat.storage.locations import DATABASES
 
@@ -49,6 +50,7 @@ def _cache(schema: Sequence[str], version: int) -> _Known:
 _KNOWN: Final = {
     "sessions.db": _durable(sessions.SqliteSessions.migrations),
     "memories.db": _durable(memories.SqliteMemories.migrations),
+    "changes.db": _durable(SqliteChangeJournal.migrations),
     "index.db": _cache(note_schema.SCHEMA, note_schema.VERSION),
     "messages.db": _cache(message_index.SCHEMA, message_index.VERSION),
     "summaries.db": _cache(summaries.SCHEMA, summaries.VERSION),

@@ -10,12 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.support.sessions import NOON
+from zkchat.storage.changes.journal import SqliteChangeJournal
 from zkchat.storage.database import has_schema, open_read_only
 from zkchat.storage.durable_database import DurableDatabase
 from zkchat.storage.memories import SqliteMemories
 from zkchat.storage.sessions import SqliteSessions
 
-STORES: dict[str, type[DurableDatabase]] = {"sessions": SqliteSessions, "memories": SqliteMemories}
+STORES: dict[str, type[DurableDatabase]] = {
+    "sessions": SqliteSessions,
+    "memories": SqliteMemories,
+    "changes": SqliteChangeJournal,
+}
 VERSIONS = [(name, version) for name, store in STORES.items() for version in range(1, len(store.migrations) + 1)]
 
 

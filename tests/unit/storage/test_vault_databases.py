@@ -13,6 +13,7 @@ import pytest
 from tests.support import hostile_vaults
 from tests.support.sessions import NOON
 from zkchat.errors import StorageError
+from zkchat.storage.changes.journal import SqliteChangeJournal
 from zkchat.storage.locations import DATABASES
 from zkchat.storage.memories import SqliteMemories
 from zkchat.storage.message_index import SqliteMessageIndex
@@ -36,6 +37,8 @@ def make(path: Path) -> None:
             SqliteSessions(path, now=lambda: NOON, new_id=lambda: "a").close()
         case "memories.db":
             SqliteMemories(path, now=lambda: NOON, new_id=lambda: "a").close()
+        case "changes.db":
+            SqliteChangeJournal(path, now=lambda: NOON, new_id=lambda: "a").close()
         case "index.db":
             with closing(SqliteNoteIndex(path)) as index:
                 index.counts()

@@ -11,8 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.support.sessions import NOON
+from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry
+from zkchat.storage.changes.journal import SqliteChangeJournal
+from zkchat.storage.changes.plan import plan_changes
 from zkchat.storage.memories import SqliteMemories
 from zkchat.storage.sessions import SqliteSessions
 
@@ -30,13 +33,23 @@ def fill_memories(path: Path) -> int:
     return len(SqliteMemories.migrations)
 
 
+def fill_changes(path: Path) -> int:
+    changes = ChangeSet(
+        title="Append to Tea.md", writes=(FileWrite(path="Tea.md", before=b"I like", after=b"I like tea."),)
+    )
+    plan = plan_changes(changes, lambda _: True)
+    with SqliteChangeJournal(path, now=lambda: NOON, new_id=lambda: "c1") as journal:
+        journal.mark(journal.begin(changes, plan, ChangeOrigin(command="note append")).id, "applied")
+    return len(SqliteChangeJournal.migrations)
+
+
 def dump(database: Path, version: int) -> str:
     with closing(sqlite3.connect(database)) as connection:
         return "\n".join([f"PRAGMA user_version = {version};", *connection.iterdump()]) + "\n"
 
 
 if __name__ == "__main__":
-    for name, fill in (("sessions", fill_sessions), ("memories", fill_memories)):
+    for name, fill in (("sessions", fill_sessions), ("memories", fill_memories), ("changes", fill_changes)):
         with TemporaryDirectory() as folder:
             database = Path(folder, f"{name}.db")
             version = fill(database)

@@ -1,0 +1,161 @@
+"""Changes of notes: the store with its journal, and the editor over it."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zkchat.compose.stores import DatabasePaths, DurableFile
+from zkchat.compose.user_interface import UNATTENDED, Notices
+from zkchat.compose.workspace import Workspace
+from zkchat.errors import ZkchatError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet
+    from zkchat.ports import ChangeStore
+    from zkchat.storage.changes.files import VaultTree
+    from zkchat.storage.changes.journal import SqliteChangeJournal
+    from zkchat.storage.changes.store import VaultChanges
+    from zkchat.vault.library import Library
+    from zkchat.writing.conventions import VaultConventions
+    from zkchat.writing.editor import NoteEditor
+    from zkchat.writing.staging import StagedChanges
+
+JOURNAL = "changes.db"
+
+
+@contextmanager
+def open_change_store(
+    workspace: Workspace, library: "Library | None" = None, notices: Notices = UNATTENDED
+) -> "Iterator[ChangeStore]":
+    """The files of the vault with their journal, which is made with the first change.
+
+    The library is refreshed after each change. A recovered journal is reported to `notices`, and a change that was
+    interrupted.
+    """
+    with closing(_open_changes(workspace, notices)) as store:
+        if _is_interrupted(workspace):
+            store.recover()
+        yield store if library is None else RefreshingChanges(store, library)
+
+
+def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:
+    """Take back a change set whose process was killed. One look at a file where there is none."""
+    if not _is_interrupted(workspace):
+        return ()
+    notices = _Collected()
+    with closing(_open_changes(workspace, notices)) as store:
+        store.recover()
+    return tuple(notices.texts)
+
+
+def _is_interrupted(workspace: Workspace) -> bool:
+    return (DatabasePaths(workspace).durable_folder / f"{JOURNAL}.progress").exists()
+
+
+def _open_changes(workspace: Workspace, notices: Notices) -> "VaultChanges":
+    from zkchat.storage.changes.store import VaultChanges
+
+    return VaultChanges(changeable_files(workspace), _JournalFile(workspace, notices), notify=notices.note)
+
+
+def changeable_files(workspace: Workspace) -> "VaultTree":
+    """The files of the vault to the last byte."""
+    from zkchat.storage.changes.files import VaultTree
+
+    vault = workspace.settings.vault
+    return VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+
+
+def vault_conventions(workspace: Workspace) -> "VaultConventions":
+    """How the vault wants its notes written, by the settings of Obsidian in it."""
+    from zkchat.compose.daily_notes import daily_note_settings
+    from zkchat.storage.template_folders import template_folders
+    from zkchat.writing.conventions import VaultConventions
+
+    vault = workspace.paths.vault
+    return VaultConventions(daily=daily_note_settings(vault), template_folders=tuple(template_folders(vault)))
+
+
+@dataclass(frozen=True, slots=True)
+class Editing:
+    """What changes notes: the editor stages, the store applies what was staged."""
+
+    editor: "NoteEditor"
+    staged: "StagedChanges"
+    store: "ChangeStore"
+
+
+@contextmanager
+def open_editing(workspace: Workspace, library: "Library", notices: Notices = UNATTENDED) -> Iterator[Editing]:
+    """An editor of the notes. Where a model edits, the library is the one that the model sees."""
+    from zkchat.writing.editor import NoteEditor
+    from zkchat.writing.staging import StagedChanges
+
+    with open_change_store(workspace, library, notices) as store:
+        staged = StagedChanges(store)
+        editor = NoteEditor(library, staged, vault_conventions(workspace), workspace.environment.now)
+        yield Editing(editor, staged, store)
+
+
+class RefreshingChanges:
+    """Implements `ports.ChangeStore`: the index knows of a change when it is made."""
+
+    def __init__(self, store: "ChangeStore", library: "Library") -> None:
+        self._store = store
+        self._library = library
+
+    def read_bytes(self, path: str) -> bytes | None:
+        return self._store.read_bytes(path)
+
+    def is_taken(self, path: str) -> bool:
+        return self._store.is_taken(path)
+
+    def records(self, *, since: "datetime | None" = None, limit: int | None = None) -> "list[ChangeRecord]":
+        return self._store.records(since=since, limit=limit)
+
+    def apply(self, changes: "ChangeSet", origin: "ChangeOrigin") -> "ChangeRecord":
+        return self._refreshed(self._store.apply(changes, origin))
+
+    def undo(self, record_id: int) -> "ChangeRecord":
+        return self._refreshed(self._store.undo(record_id))
+
+    def _refreshed(self, record: "ChangeRecord") -> "ChangeRecord":
+        with suppress(ZkchatError):  # the files are written, whatever becomes of the index
+            self._library.refresh()
+        return record
+
+
+@dataclass(frozen=True)
+class _JournalFile:
+    """Implements `storage.changes.store.JournalFile`."""
+
+    workspace: Workspace
+    notices: Notices
+
+    @property
+    def exists(self) -> bool:
+        from zkchat.storage.durable_database import copies_of
+
+        path = DatabasePaths(self.workspace).durable_folder / JOURNAL
+        return path.exists() or bool(copies_of(path))
+
+    def open(self) -> "SqliteChangeJournal":
+        from zkchat.storage.changes.journal import open_journal
+
+        opened = DurableFile(self.workspace, JOURNAL, open_journal).recover()
+        for notice in opened.notices:
+            self.notices.note(notice)
+        return opened.store
+
+
+class _Collected:
+    """Implements `Notices`."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.texts.append(text)

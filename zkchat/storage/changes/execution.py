@@ -1,0 +1,121 @@
+"""Carrying out a plan step by step, and taking it back from wherever it stopped."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from zkchat.errors import FilesChanged, NoteUnreadable, StorageError, StorageFull, VaultError
+from zkchat.model.change import FileMove
+from zkchat.storage.changes.files import VaultTree
+from zkchat.storage.changes.plan import ContentChange, Plan, Stage
+from zkchat.storage.changes.progress import Progress, ProgressFile
+
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_NOTHING_CHANGED: Final = "Nothing was changed."
+
+
+class Execution:
+    """One attempt at a plan. Raises `VaultError` and `StorageError`."""
+
+    def __init__(self, plan: Plan, files: VaultTree, file: ProgressFile, progress: Progress) -> None:
+        self._plan = plan
+        self._files = files
+        self._file = file
+        self._progress = progress
+
+    def run(self) -> None:
+        for number, stage in enumerate(self._plan):
+            if number:
+                self._progress = Progress(self._progress.run, number)
+                self._file.write(self._progress)
+            self._carry_out(stage)
+
+    def take_back(self) -> list[str]:
+        """Lead every file back to what it was, except those that somebody else has changed: they are returned, each
+        as a sentence."""
+        left: list[str] = []
+        for stage in reversed(self._plan[: self._progress.stage + 1]):
+            self._sweep(stage)
+            for change in reversed(stage.contents):
+                left += self._restore(change)
+            if stage.move:
+                left += self._move_back(stage.move)
+            for folder in reversed(stage.make):
+                self._files.remove_folder(folder)
+            for folder in reversed(stage.remove):
+                with suppress(OSError, VaultError):
+                    self._files.make_folder(folder)
+        return left
+
+    def _carry_out(self, stage: Stage) -> None:
+        for folder in stage.make:
+            with _disk_errors(folder):
+                self._files.make_folder(folder)
+        if stage.move:
+            with _disk_errors(stage.move.target):
+                self._files.move(stage.move, self._progress.temporary_name())
+        for number, change in enumerate(stage.contents):
+            if change.after is not None:
+                with _disk_errors(change.path):
+                    self._files.prepare(change, self._progress.temporary_name(number))
+        for number, change in enumerate(stage.contents):
+            with _disk_errors(change.path):
+                self._files.put(change, self._progress.temporary_name(number))
+        self._sync(stage)
+        for folder in stage.remove:
+            self._files.remove_folder(folder)
+
+    def _sync(self, stage: Stage) -> None:
+        for path in {change.path.rpartition("/")[0]: change.path for change in stage.contents}.values():
+            with suppress(OSError):
+                self._files.sync_folder_of(path)
+
+    def _sweep(self, stage: Stage) -> None:
+        for path in {change.path.rpartition("/")[0]: change.path for change in stage.contents}.values():
+            self._files.sweep(path, self._progress.temporary_prefix)
+
+    def _restore(self, change: ContentChange) -> list[str]:
+        """Replace what this run has written by what was there."""
+        try:
+            found = self._files.read_bytes(change.path)
+            if found == change.before:
+                return []
+            if found != change.after:
+                return [f"{change.path} was changed by somebody else, and was left as it is."]
+            back = change.reversed()
+            with _disk_errors(change.path):
+                if back.after is not None:
+                    self._files.prepare(back, self._progress.temporary_name())
+                self._files.put(back, self._progress.temporary_name())
+                self._files.sync_folder_of(change.path)
+        except (FilesChanged, NoteUnreadable):
+            return [f"{change.path} was changed by somebody else, and was left as it is."]
+        return []
+
+    def _move_back(self, move: FileMove) -> list[str]:
+        try:
+            left = self._files.move_back(move, self._progress.temporary_name())
+        except (FileNotFoundError, NotADirectoryError):  # its folder was not made yet
+            return []
+        except FileExistsError:
+            left = f"{move.target} could not be moved back: {move.source} is there."
+        except OSError as error:
+            raise _failure(error, move.source) from error
+        return [left] if left else []
+
+
+@contextmanager
+def _disk_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError as error:
+        raise VaultError(f"{path} is there already, and was left as it is.", hint=_NOTHING_CHANGED) from error
+    except OSError as error:
+        raise _failure(error, path) from error
+
+
+def _failure(error: OSError, path: str) -> StorageError:
+    kind = StorageFull if error.errno in _FULL else StorageError
+    reason = (error.strerror or str(error)).lower()
+    return kind(f"{path} could not be written: {reason}.", hint=_NOTHING_CHANGED)

@@ -1,0 +1,372 @@
+"""Single steps that change a vault's files, by the rules of paths by which they are read. No link leads one out."""
+
+import errno
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from zkchat.errors import FileConflict, FilesChanged, NoteNotFound, NoteUnreadable, OutsideVault, VaultError
+from zkchat.model.change import TRASH, FileMove
+from zkchat.storage.changes.plan import ContentChange
+from zkchat.storage.vault_files import FOLDER_FLAGS, LINK_ERRORS, VaultFiles
+
+_NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_HAS_FOLDER_HANDLES: Final = os.mkdir in os.supports_dir_fd
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A name in a folder that is held open, so that no link can replace it meanwhile."""
+
+    folder: Path
+    descriptor: int | None
+    """None on Windows, where `folder` is the whole path; else that is empty."""
+    name: str
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.name
+
+    def beside(self, name: str) -> "Place":
+        return Place(self.folder, self.descriptor, name)
+
+    def status(self) -> os.stat_result | None:
+        """Of the file, folder or link itself; None where there is none."""
+        try:
+            return os.stat(self.path, dir_fd=self.descriptor, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def names(self) -> list[str]:
+        """All names in the folder."""
+        return os.listdir(self.folder if self.descriptor is None else self.descriptor)  # noqa: PTH208 (held open)
+
+    def is_listed(self) -> bool:
+        """Whether the folder lists this very name, also where names that differ in case mean one file."""
+        own = unicodedata.normalize("NFC", self.name)
+        return any(unicodedata.normalize("NFC", name) == own for name in self.names())
+
+    def unlink(self) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(self.path, dir_fd=self.descriptor)
+
+    def rename_to(self, target: "Place") -> None:
+        """Over what is there."""
+        os.replace(self.path, target.path, src_dir_fd=self.descriptor, dst_dir_fd=target.descriptor)
+
+    def sync_folder(self) -> None:
+        if self.descriptor is not None:
+            with suppress(OSError):  # not every system can sync a folder
+                os.fsync(self.descriptor)
+
+
+class VaultTree(VaultFiles):
+    """Implements `ports.ChangeableFiles`, and the steps by which a plan is carried out.
+
+    Raises `VaultError`, and `OSError` where the disk refuses.
+    """
+
+    def read_bytes(self, path: str) -> bytes | None:
+        self._changeable_parts(path)
+        try:
+            return self._bytes(path)
+        except NoteNotFound:
+            return None
+
+    def is_taken(self, path: str) -> bool:
+        parts = self._changeable_parts(path, or_trash=True)
+        try:
+            with self._folder(parts, path) as place:
+                return place.status() is not None
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def require_changeable(self, path: str, *, or_trash: bool = False) -> None:
+        """Raises `VaultError` for a path that no change may touch; in the trash are places for whole files."""
+        self._changeable_parts(path, or_trash=or_trash and path != TRASH)
+
+    def require_movable(self, move: FileMove) -> None:
+        """Raises `VaultError` for a link that would lead elsewhere, or nowhere, from its new place."""
+        with self._folder(self._changeable_parts(move.source, or_trash=True), move.source) as place:
+            status = place.status()
+            if status is None or not stat.S_ISLNK(status.st_mode):
+                return
+            link = os.readlink(place.path, dir_fd=place.descriptor)
+        if not Path(link).is_absolute() and move.source.rpartition("/")[0] != move.target.rpartition("/")[0]:
+            raise VaultError(
+                f"{move.source} is a link to {link}, which would not lead there from another folder.",
+                hint="Move the file that it leads to.",
+            )
+
+    def is_one_file(self, path: str, other: str) -> bool:
+        """Whether two names mean one file, as those that differ only in case do on some disks."""
+        with self._folder(self._changeable_parts(path), path) as first:
+            found = first.status()
+        with self._folder(self._changeable_parts(other), other) as second:
+            status = second.status()
+        return found is not None and status is not None and os.path.samestat(found, status)
+
+    def make_folder(self, path: str) -> None:
+        with self._folder(self._changeable_parts(path, or_trash=True), path) as place:
+            with suppress(FileExistsError):
+                os.mkdir(place.path, dir_fd=place.descriptor)
+            place.sync_folder()
+
+    def remove_folder(self, path: str) -> None:
+        """Unless something is in it."""
+        with suppress(OSError), self._folder(self._changeable_parts(path, or_trash=True), path) as place:
+            os.rmdir(place.path, dir_fd=place.descriptor)
+            place.sync_folder()
+
+    def prepare(self, change: ContentChange, temporary: str) -> None:
+        """Write the new content of a file beside it, with the owner, permissions and attributes that it has."""
+        assert change.after is not None
+        with self._file(change.path) as place:
+            new = place.beside(temporary)
+            with os.fdopen(os.open(new.path, _NEW_FILE_FLAGS, 0o666, dir_fd=new.descriptor), "wb") as stream:
+                stream.write(change.after)
+                stream.flush()
+                if change.before is not None:
+                    self._copy_attributes(place, stream.fileno())
+                os.fsync(stream.fileno())
+
+    def put(self, change: ContentChange, temporary: str) -> None:
+        """Give a file its prepared content, or remove it, if it holds what it should. Raises `FilesChanged`."""
+        with self._file(change.path) as place:
+            if change.before is None:
+                self._add(change, place, place.beside(temporary))
+            elif change.after is None:
+                self._remove(change, place, place.beside(temporary))
+            else:
+                self._require(change, self._content_of(place, change.path))
+                place.beside(temporary).rename_to(place)
+
+    def sync_folder_of(self, path: str) -> None:
+        with self._file(path) as place:
+            place.sync_folder()
+
+    def move(self, move: FileMove, temporary: str) -> None:
+        """Give a file or folder another path. Raises `FileExistsError` where something else has it."""
+        with self._ends_of(move) as (source, target):
+            status, found = source.status(), target.status()
+            if status is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            if found is not None and not (is_only_case(move) and os.path.samestat(status, found)):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            if found is not None:
+                _change_case(source, target, source.beside(temporary))
+            elif stat.S_ISDIR(status.st_mode):
+                os.rename(source.path, target.path, src_dir_fd=source.descriptor, dst_dir_fd=target.descriptor)
+            else:
+                _rename_new(source, target)
+            source.sync_folder()
+            target.sync_folder()
+
+    def move_back(self, move: FileMove, temporary: str) -> str:
+        """Revert a move that was made, made in part, or not made. Returns what was left alone, as a sentence."""
+        with self._ends_of(move) as (source, target):
+            between = source.beside(temporary)
+            if between.status() is not None and not source.is_listed():
+                between.rename_to(source)
+                return ""
+            if source.status() is not None and source.is_listed():
+                status, found = source.status(), target.status()
+                if status and found and os.path.samestat(status, found) and not is_only_case(move):
+                    target.unlink()  # it had both names for a moment
+                return ""
+            if target.status() is None:
+                return f"{move.source} is no longer where zkchat moved it, {move.target}."
+        self.move(move.reversed(), temporary)
+        return ""
+
+    def sweep(self, folder_of: str, prefix: str) -> None:
+        """Remove the temporary files with names that begin so, from the folder of a file."""
+        with suppress(OSError, VaultError), self._file(folder_of) as place:
+            for name in place.names():
+                if name.startswith(prefix):
+                    place.beside(name).unlink()
+
+    def _changeable_parts(self, path: str, *, or_trash: bool = False) -> list[str]:
+        if or_trash and path == TRASH:
+            return [TRASH]
+        if or_trash and (name := path.removeprefix(f"{TRASH}/")) != path and "/" not in name:
+            return [TRASH, *self._changeable_parts(name)]
+        try:
+            return self._parts(path)
+        except NoteNotFound as error:
+            raise VaultError(f"{path!r} is no name for a note.", hint=error.hint) from error
+
+    @contextmanager
+    def _file(self, path: str) -> Iterator[Place]:
+        """The place of a file; where a link has its name, that of the file in the vault that it leads to."""
+        parts = self._changeable_parts(path)
+        with self._folder(parts, path) as place:
+            status = place.status()
+            if status is None or not stat.S_ISLNK(status.st_mode):
+                yield place
+                return
+        with self._folder(self._resolved(parts, path), path) as place:
+            status = place.status()
+            if status is not None and stat.S_ISLNK(status.st_mode):
+                raise VaultError(f"{path} is a link that changes, and was left as it is.")
+            yield place
+
+    @contextmanager
+    def _folder(self, parts: Sequence[str], path: str) -> Iterator[Place]:
+        """The folder of a path, held open, and the name in it. Links to folders of the vault are followed once."""
+        try:
+            place = self._open_folder(parts)
+        except OSError as error:
+            if error.errno not in LINK_ERRORS or parts[0] == TRASH:
+                raise
+            above = self._resolved(parts[:-1], path)
+            place = self._open_folder([*above, parts[-1]])
+        try:
+            yield place
+        finally:
+            if place.descriptor is not None:
+                os.close(place.descriptor)
+
+    @contextmanager
+    def _ends_of(self, move: FileMove) -> Iterator[tuple[Place, Place]]:
+        source, target = (self._changeable_parts(path, or_trash=True) for path in (move.source, move.target))
+        with self._folder(source, move.source) as first, self._folder(target, move.target) as second:
+            yield first, second
+
+    def _resolved(self, parts: Sequence[str], path: str) -> list[str]:
+        target = Path(os.path.realpath(self._root.joinpath(*parts)))
+        if not self._contains(target):
+            raise OutsideVault(f"{path} leads out of the vault by a link.", hint="Name a file inside the vault.")
+        return list(target.relative_to(self._root).parts)
+
+    def _open_folder(self, parts: Sequence[str]) -> Place:
+        *folders, name = parts
+        if not _HAS_FOLDER_HANDLES:  # Windows: whoever may make links there is an administrator
+            whole = self._root.joinpath(*folders)
+            if whole.resolve() != whole:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            return Place(whole, None, name)
+        descriptor = os.open(self._root, FOLDER_FLAGS)
+        try:
+            for folder in folders:
+                inner = os.open(folder, FOLDER_FLAGS, dir_fd=descriptor)
+                os.close(descriptor)
+                descriptor = inner
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return Place(Path(), descriptor, name)
+
+    def _content_of(self, place: Place, path: str) -> bytes | None:
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        try:
+            file = os.open(place.path, flags, dir_fd=place.descriptor)
+        except FileNotFoundError:
+            return None
+        try:
+            return self._read_content(file, path)
+        finally:
+            os.close(file)
+
+    @staticmethod
+    def _require(change: ContentChange, found: bytes | None) -> None:
+        if found != change.before:
+            raise files_changed([conflict_of(change, found)])
+
+    def _add(self, change: ContentChange, place: Place, new: Place) -> None:
+        try:
+            _rename_new(new, place)
+        except FileExistsError:
+            found = None
+            with suppress(OSError, NoteUnreadable):
+                found = self._content_of(place, change.path)
+            raise files_changed([conflict_of(change, found)]) from None
+
+    def _remove(self, change: ContentChange, place: Place, aside: Place) -> None:
+        """The file gets another name first: what is looked at then is what is removed."""
+        if place.status() is None:
+            raise files_changed([conflict_of(change, None)])
+        place.rename_to(aside)
+        try:
+            self._require(change, self._content_of(aside, change.path))
+        except BaseException:
+            _rename_new(aside, place)
+            raise
+        aside.unlink()
+
+    @staticmethod
+    def _copy_attributes(place: Place, new: int) -> None:
+        """The owner and the extended attributes as far as the system lets us, the permissions in any case."""
+        try:
+            old = os.open(place.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0), dir_fd=place.descriptor)
+        except FileNotFoundError:
+            return  # the comparison of contents will tell
+        try:
+            status = os.fstat(old)
+            if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (os.getuid(), os.getgid()):
+                with suppress(OSError):
+                    os.fchown(new, status.st_uid, status.st_gid)
+            if hasattr(os, "fchmod"):
+                os.fchmod(new, stat.S_IMODE(status.st_mode))
+            if hasattr(os, "listxattr"):
+                with suppress(OSError):
+                    for name in os.listxattr(old):
+                        with suppress(OSError):
+                            os.setxattr(new, name, os.getxattr(old, name))
+        finally:
+            os.close(old)
+
+
+def conflict_of(change: ContentChange, found: bytes | None) -> FileConflict:
+    return FileConflict(path=change.path, expected=change.before, wanted=change.after, found=found)
+
+
+def files_changed(conflicts: Sequence[FileConflict]) -> FilesChanged:
+    names = ", ".join(conflict.path for conflict in conflicts[:3])
+    more = f" and {len(conflicts) - 3} more" if len(conflicts) > 3 else ""
+    what = "is there already" if all(each.expected is None for each in conflicts) else "changed meanwhile"
+    return FilesChanged(
+        f"{names}{more} {what}. Nothing was written.",
+        hint="Look at what is there now, and try again.",
+        conflicts=conflicts,
+    )
+
+
+def is_only_case(move: FileMove) -> bool:
+    return move.source != move.target and move.source.casefold() == move.target.casefold()
+
+
+def _change_case(source: Place, target: Place, between: Place) -> None:
+    """Where names that differ only in case mean one file, renaming may do nothing: then by way of another name."""
+    os.rename(source.path, target.path, src_dir_fd=source.descriptor, dst_dir_fd=target.descriptor)
+    if not target.is_listed():
+        source.rename_to(between)
+        between.rename_to(target)
+
+
+def _rename_new(source: Place, target: Place) -> None:
+    """Raises `FileExistsError` where something has the new name."""
+    try:
+        is_windows = source.descriptor is None  # which cannot be asked not to follow links
+        os.link(
+            source.path,
+            target.path,
+            src_dir_fd=source.descriptor,
+            dst_dir_fd=target.descriptor,
+            follow_symlinks=is_windows,
+        )
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        # File systems of cameras and phones have no second names: a look, and then the new name.
+        if target.status() is not None:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from error
+        os.rename(source.path, target.path, src_dir_fd=source.descriptor, dst_dir_fd=target.descriptor)
+    else:
+        source.unlink()

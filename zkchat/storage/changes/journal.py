@@ -1,0 +1,323 @@
+"""The journal of changes in SQLite: what was changed, by whom, and what the files held before and after.
+
+It is a database of its own beside the sessions: what files held can be large, and would be copied with every backup of
+the sessions and read at every check of them.
+"""
+
+import json
+import sqlite3
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from zkchat.errors import UsageError
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove, FileWrite
+from zkchat.model.text import counted
+from zkchat.storage.changes.plan import ContentChange, Plan, Stage
+from zkchat.storage.database import execute_all
+from zkchat.storage.durable_database import DurableDatabase, UnreadableRow, keep_reserve
+from zkchat.storage.recovery import Recovered, open_recovered
+from zkchat.storage.sessions import timestamp
+from zkchat.storage.sqlite_pages import Row, read_rows
+
+MAX_CONTENT_BYTES: Final = 64 << 20
+"""Of stored contents, as they are stored; those of the oldest changes are dropped first."""
+
+State = Literal["applying", "applied", "undoing", "undone", "failed"]
+_LISTED: Final = ("applied", "undone")
+
+_COLUMNS: Final = "number, revision, state, at, title, command, session_id, message_id, steps"
+_CHANGES: Final = f"SELECT {_COLUMNS} FROM changes"  # noqa: S608
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    execute_all(
+        connection,
+        # Of a row that is found twice by a recovery, the higher revision counts.
+        """CREATE TABLE changes (
+            number INTEGER NOT NULL UNIQUE, revision INTEGER NOT NULL, state TEXT NOT NULL, at TEXT NOT NULL,
+            title TEXT NOT NULL, command TEXT NOT NULL, session_id TEXT NOT NULL, message_id TEXT NOT NULL,
+            steps TEXT NOT NULL)""",
+        "CREATE INDEX changes_by_time ON changes (at)",
+        "CREATE INDEX changes_unfinished ON changes (number) WHERE state IN ('applying', 'undoing')",
+        # Text in base 64, which a recovery can read from the pages.
+        """CREATE TABLE contents (
+            digest TEXT NOT NULL UNIQUE, last_used INTEGER NOT NULL, size INTEGER NOT NULL, content TEXT NOT NULL)""",
+        "CREATE INDEX contents_by_use ON contents (last_used, size)",
+    )
+
+
+class _ChangeRow(NamedTuple):
+    number: int
+    revision: int
+    state: str
+    at: str
+    title: str
+    command: str
+    session_id: str
+    message_id: str
+    steps: str
+
+
+class Journaled(NamedTuple):
+    """A change set of the journal with the plan by which it was carried out."""
+
+    record: ChangeRecord
+    state: State
+    plan: Plan
+
+
+class SqliteChangeJournal(DurableDatabase):
+    """All change sets of one vault, in the order in which they were made."""
+
+    migrations = (_create_tables,)
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    def begin(self, changes: ChangeSet, plan: Plan, origin: ChangeOrigin) -> ChangeRecord:
+        """Write down what is going to be done; on disk when this returns."""
+        record = self._retry_without_reserve(lambda: self._begin(changes, plan, origin))
+        keep_reserve(self._path)
+        return record
+
+    def _begin(self, changes: ChangeSet, plan: Plan, origin: ChangeOrigin) -> ChangeRecord:
+        at = self._now()
+        with self._writing() as connection:
+            (number,) = connection.execute("SELECT COALESCE (MAX (number), 0) + 1 FROM changes").fetchone()
+            row = _ChangeRow(
+                number, 1, "applying", timestamp(at), changes.title, *_origin_columns(origin), _steps_as_text(plan)
+            )
+            connection.execute(f"INSERT INTO changes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+            for content in _contents_of(plan):
+                _keep(connection, content, number)
+            _drop_oldest(connection, before=number)
+        return ChangeRecord(id=number, at=at, state="applied", origin=origin, changes=changes)
+
+    def mark(self, number: int, state: State) -> None:
+        self._retry_without_reserve(lambda: self._mark(number, state))
+
+    def _mark(self, number: int, state: State) -> None:
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE changes SET state = ?, revision = revision + 1 WHERE number = ?", (state, number)
+            )
+
+    def get(self, number: int) -> Journaled:
+        """Raises `UsageError` where there is no such change."""
+        with self._reading() as connection:
+            row = connection.execute(f"{_CHANGES} WHERE number = ? AND state <> 'failed'", (number,)).fetchone()
+            if row is None:
+                raise UsageError(f"There is no change {number}.", hint="zkchat changes lists those that there are.")
+            return self._journaled(connection, _ChangeRow(*row))
+
+    def unfinished(self) -> list[Journaled]:
+        """What a process that was killed has begun, the latest first."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                f"{_CHANGES} WHERE state IN ('applying', 'undoing') ORDER BY number DESC"
+            ).fetchall()
+            return [self._journaled(connection, _ChangeRow(*row)) for row in rows]
+
+    def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
+        """The latest first."""
+        statement = f"{_CHANGES} WHERE state IN (?, ?) AND at >= ? ORDER BY number DESC LIMIT ?"
+        first = timestamp(since) if since else ""
+        with self._reading() as connection:
+            rows = connection.execute(statement, (*_LISTED, first, -1 if limit is None else limit)).fetchall()
+            return [self._journaled(connection, _ChangeRow(*row)).record for row in rows]
+
+    def later_plans(self, number: int) -> list[tuple[int, str, Plan]]:
+        """Number, title and steps, without the contents, of the changes after this one that are in force."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT number, title, steps FROM changes WHERE number > ? AND state = 'applied' ORDER BY number",
+                (number,),
+            ).fetchall()
+            return [(later, title, _plan_from(steps, {})) for later, title, steps in rows]
+
+    def verify(self) -> None:
+        with self._reading() as connection:
+            for (state,) in connection.execute("SELECT DISTINCT state FROM changes"):
+                _state(state)
+
+    def verify_every_row(self) -> None:
+        self.records()
+
+    def describe_content(self) -> str:
+        with self._reading() as connection:
+            (number,) = connection.execute("SELECT COUNT (*) FROM changes WHERE state <> 'failed'").fetchone()
+        return counted(number, "change") if number else ""
+
+    @staticmethod
+    def restore(connection: sqlite3.Connection, sources: Iterable[Path]) -> None:
+        changes: dict[int, _ChangeRow] = {}
+        contents: dict[str, tuple[str, int, int, str]] = {}
+        for source in sources:
+            for row in read_rows(source):
+                with suppress(ValueError, TypeError, KeyError, zlib.error):
+                    _sort_in(row, changes, contents)
+        connection.executemany(
+            f"INSERT INTO changes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+            [changes[number] for number in sorted(changes)],
+        )
+        connection.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", contents.values())
+
+    def _journaled(self, connection: sqlite3.Connection, row: _ChangeRow) -> Journaled:
+        try:
+            digests = _digests_in(row.steps)
+            contents = _stored(connection, digests)
+            plan = _plan_from(row.steps, contents)
+            origin = ChangeOrigin(command=row.command, session_id=row.session_id, message_id=row.message_id)
+            state = _state(row.state)
+            record = ChangeRecord(
+                id=row.number,
+                at=datetime.fromisoformat(row.at),
+                state="undone" if state == "undone" else "applied",
+                origin=origin,
+                changes=_change_set(row.title, plan),
+                has_contents=digests <= contents.keys(),
+            )
+        except (ValueError, TypeError, KeyError, zlib.error) as error:
+            raise UnreadableRow from error
+        return Journaled(record, state, plan)
+
+
+def _state(text: object) -> State:
+    match text:
+        case "applying" | "applied" | "undoing" | "undone" | "failed":
+            return text
+    raise UnreadableRow(text)
+
+
+def _origin_columns(origin: ChangeOrigin) -> tuple[str, str, str]:
+    return origin.command, origin.session_id, origin.message_id
+
+
+def _contents_of(plan: Plan) -> Iterable[bytes]:
+    for stage in plan:
+        for change in stage.contents:
+            yield from (content for content in (change.before, change.after) if content is not None)
+
+
+def _keep(connection: sqlite3.Connection, content: bytes, number: int) -> None:
+    digest = _digest(content)
+    found = connection.execute("UPDATE contents SET last_used = ? WHERE digest = ?", (number, digest))
+    if not found.rowcount:
+        packed = b64encode(zlib.compress(content)).decode("ascii")
+        connection.execute("INSERT INTO contents VALUES (?, ?, ?, ?)", (digest, number, len(packed), packed))
+
+
+def _drop_oldest(connection: sqlite3.Connection, *, before: int) -> None:
+    """Remove contents until the rest fits; those that a change since `before` uses stay in any case."""
+    (excess,) = connection.execute("SELECT COALESCE (SUM (size), 0) - ? FROM contents", (MAX_CONTENT_BYTES,)).fetchone()
+    if excess <= 0:
+        return
+    rows = connection.execute("SELECT last_used, SUM (size) FROM contents GROUP BY last_used ORDER BY last_used")
+    for last_used, size in rows.fetchall():
+        if excess <= 0 or last_used >= before:
+            break
+        connection.execute("DELETE FROM contents WHERE last_used = ?", (last_used,))
+        excess -= size
+
+
+def _stored(connection: sqlite3.Connection, digests: Iterable[str]) -> dict[str, bytes]:
+    found = {}
+    for digest in digests:
+        row = connection.execute("SELECT content FROM contents WHERE digest = ?", (digest,)).fetchone()
+        if row is not None:
+            found[digest] = _unpacked(digest, row[0])
+    return found
+
+
+def _unpacked(digest: str, packed: str) -> bytes:
+    content = zlib.decompress(b64decode(packed, validate=True))
+    if _digest(content) != digest:
+        raise ValueError(digest)
+    return content
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def _steps_as_text(plan: Plan) -> str:
+    return json.dumps(
+        [
+            {
+                "move": [stage.move.source, stage.move.target] if stage.move else None,
+                "contents": [
+                    [each.path, _digest_or_none(each.before), _digest_or_none(each.after)] for each in stage.contents
+                ],
+                "folders": stage.make,
+            }
+            for stage in plan
+        ],
+        ensure_ascii=False,
+    )
+
+
+def _digest_or_none(content: bytes | None) -> str | None:
+    return None if content is None else _digest(content)
+
+
+def _digests_in(steps: str) -> set[str]:
+    return {digest for stage in json.loads(steps) for _, *both in stage["contents"] for digest in both if digest}
+
+
+def _plan_from(steps: str, contents: dict[str, bytes]) -> Plan:
+    """The plan; contents that are not given are empty."""
+
+    def content(digest: str | None) -> bytes | None:
+        return None if digest is None else contents.get(digest, b"")
+
+    return tuple(
+        Stage(
+            move=FileMove(source=stage["move"][0], target=stage["move"][1]) if stage["move"] else None,
+            contents=tuple(
+                ContentChange(path=path, before=content(before), after=content(after))
+                for path, before, after in stage["contents"]
+            ),
+            make=tuple(stage["folders"]),
+        )
+        for stage in json.loads(steps)
+    )
+
+
+def _change_set(title: str, plan: Plan) -> ChangeSet:
+    return ChangeSet(
+        title=title,
+        moves=tuple(stage.move for stage in plan if stage.move),
+        writes=tuple(
+            FileWrite(path=each.path, before=each.before, after=each.after or b"")
+            for stage in plan
+            for each in stage.contents
+        ),
+    )
+
+
+def _sort_in(row: Row, changes: dict[int, _ChangeRow], contents: dict[str, tuple[str, int, int, str]]) -> None:
+    """Keep a row that validates; its columns tell which table it is from."""
+    match row:
+        case (int(number), int(revision), str(state), str(at), str(), str(), str(), str(), str(steps)):
+            _plan_from(steps, {})
+            datetime.fromisoformat(at)
+            _state(state)
+            if number not in changes or changes[number].revision < revision:
+                changes[number] = _ChangeRow(*row)  # type: ignore[arg-type] # as the pattern says
+        case (str(digest), int(last_used), int(), str(content)) if digest not in contents:
+            _unpacked(digest, content)
+            contents[digest] = digest, last_used, len(content), content
+
+
+def open_journal(
+    path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]
+) -> Recovered[SqliteChangeJournal]:
+    """Open the journal, after a recovery if its file is damaged or missing."""
+    return open_recovered(SqliteChangeJournal, path, now=now, new_id=new_id)

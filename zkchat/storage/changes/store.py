@@ -1,0 +1,185 @@
+"""Change sets: checked, written to the journal, carried out whole or not at all, and undone."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Protocol
+
+from zkchat.errors import FilesChanged, UsageError, VaultError, ZkchatError
+from zkchat.files import LockBusy, locked
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet
+from zkchat.storage.changes.checks import check, rests_on
+from zkchat.storage.changes.execution import Execution
+from zkchat.storage.changes.files import VaultTree
+from zkchat.storage.changes.journal import Journaled, SqliteChangeJournal, State
+from zkchat.storage.changes.plan import Plan, plan_changes, reverse
+from zkchat.storage.changes.progress import Progress, ProgressFile
+from zkchat.storage.database import sibling
+
+_LOCK_SECONDS: Final = 20.0
+
+Committer = Callable[[ChangeSet, str], str]
+"""Commits the files of a change set under a message. Returns a warning; empty where all went well."""
+
+
+class JournalFile(Protocol):
+    """The file of a journal that may not be there yet."""
+
+    @property
+    def exists(self) -> bool: ...
+
+    def open(self) -> SqliteChangeJournal: ...
+
+
+class VaultChanges:
+    """Implements `ports.ChangeStore`."""
+
+    def __init__(
+        self,
+        files: VaultTree,
+        journal: JournalFile,
+        *,
+        commit: Committer | None = None,
+        notify: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        """`notify` takes what the user should know of changes that were interrupted."""
+        self._files = files
+        self._file = journal
+        self._commit = commit
+        self._notify = notify
+        self._opened: SqliteChangeJournal | None = None
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def read_bytes(self, path: str) -> bytes | None:
+        return self._files.read_bytes(path)
+
+    def is_taken(self, path: str) -> bool:
+        return self._files.is_taken(path)
+
+    def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
+        if self._opened is None and not self._file.exists:
+            return []
+        return self._journal.records(since=since, limit=limit)
+
+    def apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
+        with self._writing() as journal:
+            plan = plan_changes(changes, self._files.is_taken)
+            if not plan:
+                raise VaultError("There is nothing to change.")
+            check(plan, self._files, is_undo=False)
+            record: list[ChangeRecord] = []
+
+            def begin() -> int:
+                record.append(journal.begin(changes, plan, origin))
+                return record[0].id
+
+            self._carry_out(plan, begin, ending="applied", on_failure="failed")
+            return self._committed(record[0], changes.title)
+
+    def undo(self, record_id: int) -> ChangeRecord:
+        with self._writing() as journal:
+            done = journal.get(record_id)
+            self._require_undoable(done)
+            plan = reverse(done.plan)
+            check(plan, self._files, is_undo=True)
+
+            def begin() -> int:
+                journal.mark(record_id, "undoing")
+                return record_id
+
+            self._carry_out(plan, begin, ending="undone", on_failure="applied")
+            return self._committed(replace(done.record, state="undone"), f"Undo: {done.record.changes.title}")
+
+    def recover(self) -> None:
+        """Take back what a process that was killed left unfinished; while another one is at work, do nothing."""
+        with suppress(LockBusy), self._writing(seconds=0):
+            pass
+
+    @property
+    def _journal(self) -> SqliteChangeJournal:
+        if self._opened is None:
+            self._opened = self._file.open()
+        return self._opened
+
+    @property
+    def _progress(self) -> ProgressFile:
+        return ProgressFile(self._journal.path)
+
+    @contextmanager
+    def _writing(self, *, seconds: float = _LOCK_SECONDS) -> Iterator[SqliteChangeJournal]:
+        """The journal, while no other process changes files of this vault, and with nothing unfinished in it."""
+        journal = self._journal
+        with locked(sibling(journal.path, ".writing"), seconds=seconds):
+            self._finish_interrupted(journal)
+            yield journal
+
+    def _carry_out(self, plan: Plan, begin: Callable[[], int], *, ending: State, on_failure: State) -> None:
+        progress = self._progress.begin()
+        try:
+            number = begin()
+        except BaseException:
+            self._progress.clear()
+            raise
+        execution = Execution(plan, self._files, self._progress, progress)
+        try:
+            execution.run()
+            self._journal.mark(number, ending)
+        except BaseException as error:
+            left = execution.take_back()
+            self._journal.mark(number, on_failure)
+            self._progress.clear()
+            if left and isinstance(error, ZkchatError):
+                error.hint = " ".join([*left, error.hint])
+            raise
+        self._progress.clear()
+
+    def _finish_interrupted(self, journal: SqliteChangeJournal) -> None:
+        progress = self._progress.read()
+        for each in journal.unfinished():
+            if progress is None:  # its row comes from an old copy of the journal
+                journal.mark(each.record.id, "applied" if each.state == "applying" else "undone")
+            else:
+                self._take_back(each, progress, journal)
+        if progress is not None:
+            self._progress.clear()
+
+    def _take_back(self, each: Journaled, progress: Progress, journal: SqliteChangeJournal) -> None:
+        is_undo = each.state == "undoing"
+        plan = reverse(each.plan) if is_undo else each.plan
+        left = Execution(plan, self._files, self._progress, progress).take_back()
+        journal.mark(each.record.id, "applied" if is_undo else "failed")
+        what = "The undoing of a change" if is_undo else "A change"
+        self._notify(" ".join([f"{what} was interrupted and has been taken back: {each.record.changes.title}.", *left]))
+
+    def _require_undoable(self, done: Journaled) -> None:
+        number, title = done.record.id, done.record.changes.title
+        if done.state == "undone":
+            raise UsageError(f"Change {number} ({title}) was undone already.", hint="zkchat changes lists them.")
+        if not done.record.has_contents:
+            raise VaultError(
+                f"Change {number} ({title}) cannot be undone: it is so old that the journal no longer holds what the "
+                "files were.",
+                hint="Nothing was changed.",
+            )
+        for later, its_title, steps in self._journal.later_plans(number):
+            if rests_on(steps, done.plan):
+                raise FilesChanged(
+                    f"Change {number} ({title}) cannot be undone by itself: change {later} ({its_title}) was made to "
+                    "the same files after it.",
+                    hint=f"Undo change {later} first.",
+                )
+
+    def _committed(self, record: ChangeRecord, message: str) -> ChangeRecord:
+        warning = self._commit(record.changes, message) if self._commit else ""
+        return replace(record, remarks=(warning,)) if warning else record
+
+
+def was_interrupted(journal: Path) -> bool:
+    """Whether a change set is at work, or was when its process died."""
+    return ProgressFile(journal).exists
