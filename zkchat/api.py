@@ -223,7 +223,9 @@ def _in_event_loop() -> bool:
 
 
 async def _finish(events: AsyncGenerator[Event, None]) -> TurnFinished:
+    """The answer, once the turn is over."""
     warned = Warned(text="The turn ended without an answer.")
+    finished: TurnFinished | None = None
     async with aclosing(events):
         async for event in events:
             match event:
@@ -232,7 +234,9 @@ async def _finish(events: AsyncGenerator[Event, None]) -> TurnFinished:
                 case TurnFailed():
                     raise _error(event)
                 case TurnFinished() if event.message.text.strip():
-                    return event
+                    finished = event
+    if finished:
+        return finished
     raise NoAnswer(warned.text, hint=warned.hint)
 
 

@@ -24,6 +24,7 @@ from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, Tex
 from zkchat.model.session import AgentEntry, ItemsEntry, Session
 from zkchat.ports import ModelProvider, SessionStore, Tokenizer
 from zkchat.vault.library import Library
+from zkchat.writing.proposals import Proposals
 
 
 class ApprovesEveryPage:
@@ -56,6 +57,7 @@ def conversation_over(
     check_answers: bool = False,
     prior: float = 1.0,
     choices: Sequence[AgentEntry | ItemsEntry] = (),
+    proposals: Callable[[Library], Proposals] | None = None,
     **shares: Any,
 ) -> Conversation:
     """A conversation as `zkchat.compose` builds it, with a clock that stands still and ids `m1`, `m2`, …"""
@@ -88,6 +90,7 @@ def conversation_over(
         memory=memory,
         search=search,
         user_interface=Attended(reviewer),
+        proposals=proposals,
     )
     return Conversation(build_turn(parts), choices)
 

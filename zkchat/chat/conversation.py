@@ -1,5 +1,6 @@
 """A conversation that lasts: one turn after the other, in a session on disk."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
 from zkchat.chat.privacy import stays_here
+from zkchat.chat.proposed_changes import FAILED, STOPPED, ChangeSettlement, ProposedChanges
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
@@ -25,7 +27,7 @@ from zkchat.errors import ProviderError, StorageError, UsageError, ZkchatError
 from zkchat.memory.facts import Remembered
 from zkchat.model.branches import Branch, branches_of
 from zkchat.model.choices import CompactionStrategy
-from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
+from zkchat.model.events import ChangesReviewed, Compacting, Event, PromptReady, TurnFinished, Warned
 from zkchat.model.memory import FactSource
 from zkchat.model.message import (
     BudgetUse,
@@ -100,6 +102,9 @@ class Conversation:
         self._is_tokenizer_loaded = False
         self._usage: tuple[tuple[int, ModelInfo], ContextUsage] | None = None
         """What filled the context when it was measured last: after how many entries, and for which model."""
+        self._settlement = ChangeSettlement(turn.proposals, turn.journal) if turn.proposals else None
+        self.dropped_changes: ChangesReviewed | None = None
+        """What the last turn had proposed when it was stopped."""
         self._reported: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and was reported to the user."""
 
@@ -225,9 +230,37 @@ class Conversation:
                 return emit(event.model_copy(update={"next_usage": self.usage}))
             return prompt_ready(event) if isinstance(event, PromptReady) else emit(event)
 
-        if answer := await turn(observe):
+        self.dropped_changes = None
+        try:
+            answer = await turn(observe)
+        except (asyncio.CancelledError, GeneratorExit):
+            self.dropped_changes = self._drop_changes(STOPPED)
+            raise
+        if answer:
             self.keep_model()
             self._count_facts(answer)
+        if reviewed := self._settle(answer):
+            await emit(reviewed)
+
+    def _settle(self, answer: ChatMessage | None) -> ChangesReviewed | None:
+        """Have what a turn proposed reviewed; of one that failed it is dropped."""
+        if self._settlement is None or self._settlement.proposals.is_deferred:
+            return None
+        return self._settlement.settle(answer.id) if answer else self._settlement.drop(FAILED)
+
+    def _drop_changes(self, reason: str) -> ChangesReviewed | None:
+        if self._settlement is None or self._settlement.proposals.is_deferred:
+            return None
+        return self._settlement.drop(reason)
+
+    @property
+    def proposals(self) -> ProposedChanges | None:
+        """The changes of notes that the model may propose; None where it cannot call tools."""
+        return self._turn.proposals
+
+    def settle_changes(self) -> ChangesReviewed | None:
+        """Have reviewed what was proposed while the review was deferred; None where nothing was."""
+        return self._settlement.settle() if self._settlement else None
 
     def keep_model(self) -> None:
         """Have the session keep its model, as it is now, where it does not yet."""

@@ -11,6 +11,7 @@ from zkchat.chat.archive_recall import ArchiveRecall
 from zkchat.chat.journal import Journal
 from zkchat.chat.long_messages import LongMessages
 from zkchat.chat.privacy import ConversationPrivacy
+from zkchat.chat.proposed_changes import ProposedChanges, outcome_items
 from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of
 from zkchat.chat.repeated_notes import without_repeated
 from zkchat.chat.staleness import Staleness, StaleNote
@@ -21,7 +22,7 @@ from zkchat.context.assembly import (
 )
 from zkchat.context.budget import Budget, Shares, budget_for
 from zkchat.context.condensing import split_question
-from zkchat.context.instructions import SMALL_AGENT
+from zkchat.context.instructions import SMALL_AGENT, WRITING
 from zkchat.context.selection import (
     Candidate,
     Selection,
@@ -75,6 +76,8 @@ class RequestPlanner:
     remembers: bool = True
     """Whether the settings want anything of memory in requests."""
     recall: ArchiveRecall | None = None
+    proposals: ProposedChanges | None = None
+    """The changes of notes that the model may propose."""
     strict: bool = False
     """Whether answers may rest on nothing but the notes that are sent along."""
 
@@ -105,9 +108,9 @@ class RequestPlanner:
         # Of a note that may have become private the model hears nothing, not even its name.
         changed = [note for note in self.stale(user) if note.now] if user else []
         stale = [note.prompt_item(can_read=can_read) for note in changed]
-        beside = (*project.items, *facts.items, *recalled, *stale)
+        beside = (*project.items, *facts.items, *recalled, *stale, *self._outcomes(user))
         planned = RequestPlan(
-            items=(_instructions(agent, info), *selected.items, *beside),
+            items=(_instructions(agent, info), *self._may_write(selected.items), *selected.items, *beside),
             left_out=(
                 *self._withheld_links(user),
                 *map(self._with_its_reason, (*selected.left_out, *project.left_out, *facts.left_out)),
@@ -121,7 +124,8 @@ class RequestPlanner:
     def permanent_items(self, agent: Agent) -> list[PromptItem]:
         """The instructions, and what is in every request whatever the question."""
         selected = self._selected(agent, "").items
-        return [_instructions(agent, self._info), *(each for each in selected if each.item.include != "agent")]
+        lasting = [each for each in selected if each.item.include != "agent"]
+        return [_instructions(agent, self._info), *self._may_write(lasting), *lasting]
 
     def candidates(self, agent: Agent) -> list[Candidate]:
         """The rules, notes and tools that this agent may be given."""
@@ -141,7 +145,23 @@ class RequestPlanner:
         left_out = frozenset() if self.memory_state(agent).is_on else MEMORY_TOOLS
         if not self.long_messages.are_there(self.budget.cap):
             left_out |= {READ_ATTACHMENT}
+        if self.proposals and not self.proposals.is_on:
+            left_out |= self.proposals.tool_names
         return [spec for spec in self.tools.specs if spec.name not in left_out]
+
+    def _may_write(self, selected: Iterable[PromptItem]) -> list[PromptItem]:
+        """What the model is told while it has tools that propose changes."""
+        names = self.proposals.tool_names if self.proposals else frozenset()
+        if not any(each.item.type == "tool" and each.item.name in names for each in selected):
+            return []
+        return [prompt_item("rule", "write", WRITING, reason="writing is on")]
+
+    def _outcomes(self, user: ChatMessage | None) -> list[PromptItem]:
+        """What became of the changes that were proposed last; nothing of a turn that is kept from the model."""
+        if user is None or self._info.needs_notes:
+            return []
+        hidden = self.privacy.hidden()
+        return [*outcome_items(self._history, user, hidden)]
 
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""

@@ -8,7 +8,7 @@ from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.references import place_of, text_of
 from zkchat.context.assembly import PromptItem, digest, prompt_item
 from zkchat.context.formatting import format_document
-from zkchat.context.instructions import SMALL_AGENT, STRICT
+from zkchat.context.instructions import SMALL_AGENT, STRICT, WRITING
 from zkchat.context.selection import build_candidates
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.events import Warned
@@ -170,8 +170,8 @@ def _present_texts(item: RequestItem, profiles: Profiles, library: Library) -> l
             return [instructions(agent), *small] if agent else []
         case "rule":
             rules = build_candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())
-            asked_for = [STRICT] if item.name == "strict" else []  # by an option, and not by a file
-            return [*(rule.text for rule in rules if rule.name == item.name), *asked_for]
+            asked_for = {"strict": STRICT, "write": WRITING}.get(item.name)  # by an option, and not by a file
+            return [*(rule.text for rule in rules if rule.name == item.name), *([asked_for] if asked_for else [])]
         case "reference":
             try:
                 text = text_of(library, item.name)

@@ -15,6 +15,7 @@ from zkchat.chat.journal import Asked, Journal
 from zkchat.chat.long_messages import priority_of
 from zkchat.chat.mentions import is_mentioned, problems_of
 from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
+from zkchat.chat.proposed_changes import ProposedChanges
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList, embedded, resolve_links
 from zkchat.chat.repeated_notes import is_sent_anyway, with_those_sent_anyway
@@ -72,6 +73,8 @@ class Turn:
     answer_check: AnswerCheck
     summaries: Summaries
     tokenizer: Tokenizer
+    proposals: ProposedChanges | None = None
+    """The changes of notes that the model proposes."""
     strict: bool = False
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
     quoted_passages: int = DEFAULT_LIMIT

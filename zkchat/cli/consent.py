@@ -12,6 +12,7 @@ from zkchat.errors import ZkchatError
 
 if TYPE_CHECKING:
     from zkchat.chat.conversation import Conversation
+    from zkchat.cli.change_review import TerminalChangeReviewer
     from zkchat.context.strategies import CompactionPlan
     from zkchat.vault.indexing.indexer import Progress
 
@@ -25,6 +26,14 @@ class TerminalInterface:
     @property
     def reviewer(self) -> "TerminalReviewer | None":
         return TerminalReviewer(self._io) if self._io.environment.stdin_is_tty else None
+
+    @property
+    def change_reviewer(self) -> "TerminalChangeReviewer | None":
+        from zkchat.cli.change_review import TerminalChangeReviewer
+
+        environment = self._io.environment
+        can_ask = environment.stdin_is_tty and environment.stderr_is_tty
+        return TerminalChangeReviewer(self._io) if can_ask else None
 
     def may_remember(self, text: str) -> bool:
         if self._io.environment.stdin_is_tty:

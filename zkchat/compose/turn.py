@@ -34,6 +34,8 @@ from zkchat.tools.registry import Toolbox
 from zkchat.vault.evidence import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from zkchat.agents.profiles import Profiles
     from zkchat.chat.journal import Journal
     from zkchat.compose.conversation import ConversationOptions
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from zkchat.memory.facts import Memory
     from zkchat.ports import ModelProvider, Tokenizer, Tool
     from zkchat.vault.library import Library
+    from zkchat.writing.proposals import Proposals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +121,8 @@ class TurnParts:
     """Over the archived messages; without it none is found."""
     summary_cache: SummaryCache | None = None
     user_interface: UserInterface = UNATTENDED
+    proposals: "Callable[[Library], Proposals] | None" = None
+    """Makes what the model may propose changes with, over the notes that it may see."""
 
 
 def build_turn(parts: TurnParts) -> Turn:
@@ -126,7 +131,8 @@ def build_turn(parts: TurnParts) -> Turn:
     library = parts.library.guarded_for(provider)
     privacy = ConversationPrivacy(journal=journal, library=library, provider=provider)
     journal.privacy = privacy
-    requests = _request_builder(parts, library, privacy)
+    proposals = parts.proposals(library) if parts.proposals else None
+    requests = _request_builder(parts, library, privacy, proposals)
     summaries = Summaries(library, parts.summary_cache)
     loop = ToolLoop(
         provider=provider,
@@ -151,17 +157,25 @@ def build_turn(parts: TurnParts) -> Turn:
         answer_check=AnswerCheck(loop=loop, is_wanted=settings.check_answers),
         summaries=summaries,
         tokenizer=tokenizer,
+        proposals=proposals,
         strict=settings.strict,
         quoted_passages=settings.quoted_passages,
     )
 
 
-def _request_builder(parts: TurnParts, library: "Library", privacy: ConversationPrivacy) -> RequestBuilder:
+def _request_builder(
+    parts: TurnParts, library: "Library", privacy: ConversationPrivacy, proposals: "Proposals | None"
+) -> RequestBuilder:
     journal, provider, tokenizer, settings = parts.journal, parts.provider, parts.tokenizer, parts.settings
     memory = parts.memory.within(privacy) if parts.memory and settings.memory else None
     recall = _archive_recall(parts, privacy)
     long_messages = LongMessages(journal=journal, privacy=privacy)
-    reading_on = attachment_tools(long_messages.texts)
+    tools = [
+        *explore_tools(library, journal.now),
+        *_other_tools(parts, recall, memory),
+        *attachment_tools(long_messages.texts),
+        *(proposals.tools if proposals else ()),
+    ]
     compactor = Compactor(
         journal=journal,
         provider=provider,
@@ -177,7 +191,7 @@ def _request_builder(parts: TurnParts, library: "Library", privacy: Conversation
         library=library,
         privacy=privacy,
         shares=settings.shares,
-        tools=Toolbox([*explore_tools(library, journal.now), *_other_tools(parts, recall, memory), *reading_on]),
+        tools=Toolbox(tools),
         long_messages=long_messages,
         core=CORE_TOOLS,
         profiles=parts.profiles,
@@ -186,6 +200,7 @@ def _request_builder(parts: TurnParts, library: "Library", privacy: Conversation
         memory=memory,
         remembers=settings.memory,
         recall=recall if settings.recall else None,
+        proposals=proposals,
         strict=settings.strict,
     )
     return RequestBuilder(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from zkchat.chat.compaction import Reviewer
     from zkchat.vault.indexing.indexer import Progress
+    from zkchat.writing.review import ChangeReviewer
 
 
 class Notices(Protocol):
@@ -21,6 +22,10 @@ class UserInterface(Protocol):
     def reviewer(self) -> "Reviewer | None":
         """Who is asked about compactions; None where nobody can be asked."""
 
+    @property
+    def change_reviewer(self) -> "ChangeReviewer | None":
+        """Who is asked about changes of notes; None where nobody can be asked."""
+
     def may_remember(self, text: str) -> bool:
         """Show the user what a model wants to be kept. Whether they agree."""
 
@@ -32,6 +37,7 @@ class Unattended:
     """Implements `Notices` and `UserInterface` where there is nobody: nothing is shown, nothing is agreed to."""
 
     reviewer: "Reviewer | None" = None
+    change_reviewer: "ChangeReviewer | None" = None
 
     def note(self, text: str) -> None:
         pass

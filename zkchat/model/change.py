@@ -8,8 +8,9 @@ TRASH: Final = ".trash"
 """Obsidian's folder for deleted files, at the root of the vault."""
 
 ChangeState = Literal["applied", "undone"]
-Decision = Literal["applied", "declined", "kept"]
-"""What the user did with a proposal: `kept` means that it was shown and written nowhere (propose only)."""
+Decision = Literal["applied", "declined", "kept", "dropped"]
+"""What became of a proposal. `kept`: it was written nowhere, for the reason that is said. `dropped`: the turn that made
+it did not come to its end, so that nobody was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +88,12 @@ class ReviewOutcome:
     """What became of a proposal."""
 
     decision: Decision
+    proposed: ChangeSet
     changes: ChangeSet
-    """As they were applied: the user may have edited them."""
+    """As they were applied: the user may have edited them, or left some out."""
     edited: bool = False
+    stops: bool = False
+    """Whether the user also wants nothing more of what made the proposal."""
     record_id: int | None = None
     """In the journal, where they were applied."""
     reason: str = ""

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from zkchat.model.change import Decision
 from zkchat.model.message import (
     ChatMessage,
     ContextUsage,
@@ -117,6 +118,22 @@ class Compacted(Notice):
     message: ChatMessage
 
 
+class ChangesReviewed(Notice):
+    """What became of the changes of notes that the answer proposed: `applied`, `declined`, `kept` (shown, and written
+    nowhere; `reason` says why) or `dropped` with a turn that failed. `record` is their number in the journal, `diff`
+    the patch."""
+
+    kind: Literal["changes_reviewed"] = "changes_reviewed"
+    message_id: str
+    decision: Decision
+    title: str
+    paths: tuple[str, ...]
+    edited: bool = False
+    record: int | None = None
+    reason: str = ""
+    diff: str = ""
+
+
 class Warned(Value):
     """Something is not as it should be, and the turn goes on."""
 
@@ -166,6 +183,7 @@ Event = Annotated[
     | UsageReported
     | Compacting
     | Compacted
+    | ChangesReviewed
     | Warned
     | AnswerReplaced
     | TurnFinished

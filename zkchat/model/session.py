@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import ConfigDict, Discriminator, Tag
 
+from zkchat.model.change import Decision
 from zkchat.model.choices import Role
 from zkchat.model.message import (
     ChatMessage,
@@ -201,6 +202,27 @@ class ListingEntry(Value):
     listed: bool
 
 
+class ChangesEntry(Value):
+    """What became of the changes of notes that an answer proposed."""
+
+    kind: Literal["changes"] = "changes"
+    message_id: str
+    """The answer that proposed them."""
+    decision: Decision
+    title: str = ""
+    paths: tuple[str, ...] = ()
+    """What they touch."""
+    edited: bool = False
+    record: int | None = None
+    """Its number in the journal of changes, where they were applied."""
+    reason: str = ""
+    """Why they were not applied, where the user did not say no."""
+    told: str = ""
+    """What the next request says of it to the model."""
+    diff: str = ""
+    """The patch, as it was proposed or, where the user edited it, as it was applied."""
+
+
 class UnknownEntry(Value):
     """An entry that a newer zkchat wrote: kept as it is."""
 
@@ -226,6 +248,7 @@ EntryBody = Annotated[
     | Annotated[AgentEntry, Tag("agent")]
     | Annotated[ModelEntry, Tag("model")]
     | Annotated[ListingEntry, Tag("listing")]
+    | Annotated[ChangesEntry, Tag("changes")]
     | Annotated[UnknownEntry, Tag("unknown")],
     Discriminator(_entry_tag),
 ]
@@ -437,6 +460,8 @@ class History:
         self._priorities: dict[str, int] = {}
         self._restored: set[str] = set()
         self._items: list[ItemsEntry] = []
+        self.changes: dict[str, list[ChangesEntry]] = {}
+        """By answer, what became of the changes of notes that it proposed."""
         self.agent = ""
         """Who answers from here on, where the user has said so."""
         self.model: ModelEntry | None = None
@@ -525,12 +550,19 @@ class History:
                 self.contents[digest] = text
             case ItemsEntry() as items:
                 self._items.append(items)
-            case AgentEntry(name=name):
-                self.agent, self.is_agent_newer = name, True
-            case ModelEntry() as model:
-                self.model, self.is_agent_newer = model if model.name else None, False
+            case ChangesEntry() as changes:
+                self.changes.setdefault(changes.message_id, []).append(changes)
+            case AgentEntry() | ModelEntry() as chosen:
+                self._take_choice(chosen)
             case _:
                 pass  # titles, whether it is listed, and what a newer zkchat wrote
+
+    def _take_choice(self, chosen: AgentEntry | ModelEntry) -> None:
+        self.is_agent_newer = isinstance(chosen, AgentEntry)
+        if isinstance(chosen, AgentEntry):
+            self.agent = chosen.name
+        else:
+            self.model = chosen if chosen.name else None
 
     def _take_model(self, message: ChatMessage) -> None:
         """The model of an answer that zkchat got is that of the session, also where no entry says so."""

@@ -4,7 +4,7 @@ import json
 from typing import Final, assert_never
 
 from zkchat.model.choices import DEFAULT_PRIORITY, KEEP_PRIORITY
-from zkchat.model.events import Compacted, Compacting
+from zkchat.model.events import ChangesReviewed, Compacted, Compacting
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.text import counted, shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
@@ -44,7 +44,7 @@ def remark(text: str) -> str:
     return f"\n*{sanitize_text(text)}*\n\n"
 
 
-def notice(event: Compacting | Compacted) -> str:
+def notice(event: Compacting | Compacted | ChangesReviewed) -> str:
     """One line about something that happened besides the answer."""
     match event:
         case Compacting():
@@ -54,8 +54,25 @@ def notice(event: Compacting | Compacted) -> str:
             return f"Summarising {counted(event.messages, 'older message')} {filled}"
         case Compacted():
             return compaction(event.message)
+        case ChangesReviewed():
+            return reviewed(event)
         case _:
             assert_never(event)
+
+
+def reviewed(event: ChangesReviewed) -> str:
+    """What became of proposed changes: `Applied, as you edited it: Append to Inbox.md. zkchat undo takes it back.`"""
+    title = sanitize_line(event.title)
+    match event.decision:
+        case "applied":
+            how = "Applied, as you edited it" if event.edited else "Applied"
+            return f"{how}: {title}. `zkchat undo` takes it back."
+        case "declined":
+            return f"Not applied: {title}."
+        case "kept" | "dropped":
+            return f"Not applied: {title}. {sanitize_line(event.reason)} The session keeps the diff: /write diff"
+        case _:
+            assert_never(event.decision)
 
 
 def compaction(message: ChatMessage) -> str:

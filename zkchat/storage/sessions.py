@@ -17,6 +17,7 @@ from zkchat.errors import SessionNotFound, StorageError, StorageFull
 from zkchat.model.message import OMIT_DEFAULTS
 from zkchat.model.session import (
     AgentEntry,
+    ChangesEntry,
     ContentEntry,
     DraftEntry,
     Entry,
@@ -338,7 +339,7 @@ def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, st
             return message.role, message.id, message.parent_id, None
         case DraftEntry():
             return "assistant", body.message_id, body.parent_id, None
-        case HeadEntry() | PinEntry() | PriorityEntry():
+        case HeadEntry() | PinEntry() | PriorityEntry() | ChangesEntry():
             return None, body.message_id, None, None
         case TitleEntry():
             return None, None, None, body.title

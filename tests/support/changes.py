@@ -1,0 +1,96 @@
+"""A vault in memory that can be changed, and reviewers that answer as they are told: fakes at the ports of writing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from tests.support.sessions import NOON
+from zkchat.errors import FileConflict, FilesChanged
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet
+from zkchat.writing.review import Verdict
+
+
+class ChangesInMemory:
+    """Implements `ports.ChangeStore`."""
+
+    def __init__(self, **notes: str) -> None:
+        self.files = {f"{name}.md": text.encode() for name, text in notes.items()}
+        self.journal: list[ChangeRecord] = []
+        self.before_apply: Callable[[], object] = lambda: None
+        """What somebody else does at the last moment."""
+
+    def read_bytes(self, path: str) -> bytes | None:
+        return self.files.get(path)
+
+    def is_taken(self, path: str) -> bool:
+        return path in self.files or any(each.startswith(f"{path}/") for each in self.files)
+
+    def apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
+        self.before_apply()
+        files = dict(self.files)
+        for move in changes.moves:
+            for path in [*files]:
+                if path == move.source or path.startswith(f"{move.source}/"):
+                    files[move.target + path[len(move.source) :]] = files.pop(path)
+        conflicts = [
+            FileConflict(path=each.path, expected=each.before, wanted=each.after, found=files.get(each.path))
+            for each in changes.writes
+            if files.get(each.path) != each.before
+        ]
+        if conflicts:
+            raise FilesChanged(f"{conflicts[0].path} has changed meanwhile.", conflicts=conflicts)
+        self.files = files | {each.path: each.after for each in changes.writes}
+        self.journal.append(
+            ChangeRecord(id=len(self.journal) + 1, at=NOON, state="applied", origin=origin, changes=changes)
+        )
+        return self.journal[-1]
+
+    def undo(self, record_id: int) -> ChangeRecord:
+        return replace(self.journal[record_id - 1], state="undone")
+
+    def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
+        return self.journal[::-1]
+
+
+class Answering:
+    """Implements `writing.review.ChangeReviewer`: each proposal is answered by the next of the answers."""
+
+    def __init__(self, *answers: Callable[[ChangeSet], Verdict]) -> None:
+        self._answers = [*answers]
+        self.shown: list[ChangeSet] = []
+        self.remarks: list[str] = []
+        self.may_always: list[bool] = []
+
+    def review(
+        self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
+    ) -> Verdict:
+        self.shown.append(changes)
+        self.remarks += remarks
+        self.may_always.append(may_always)
+        return self._answers.pop(0)(changes) if is_asked else no(changes)
+
+
+def yes(changes: ChangeSet) -> Verdict:
+    return Verdict(answer="yes", changes=changes)
+
+
+def always(changes: ChangeSet) -> Verdict:
+    return Verdict(answer="yes", changes=changes, always=True)
+
+
+def no(changes: ChangeSet) -> Verdict:
+    return Verdict(answer="no", changes=changes)
+
+
+def stop(changes: ChangeSet) -> Verdict:
+    return Verdict(answer="stop", changes=changes)
+
+
+def edited(path: str, text: str) -> Callable[[ChangeSet], Verdict]:
+    """Yes, with another text for one of the files."""
+
+    def answer(changes: ChangeSet) -> Verdict:
+        writes = tuple(replace(each, after=text.encode()) if each.path == path else each for each in changes.writes)
+        return Verdict(answer="yes", changes=replace(changes, writes=writes), edited=True)
+
+    return answer

@@ -1,0 +1,232 @@
+"""What a conversation does with changes that its model proposes: reviewed after the answer, recorded, told."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.changes import Answering, ChangesInMemory, edited, no, yes
+from tests.support.conversations import conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.sessions import SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.context.instructions import WRITING
+from zkchat.errors import ProviderError
+from zkchat.model.events import ChangesReviewed, Event, TurnFinished
+from zkchat.model.message import ToolCallPart
+from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
+from zkchat.model.session import ChangesEntry, Session
+from zkchat.ports import ToolOutcome
+from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.vault.library import Library
+from zkchat.writing.proposals import Proposals
+from zkchat.writing.staging import StagedChanges
+
+
+class Appending:
+    """A model that appends what it is asked, by a tool, and then answers; or fails, or goes on for ever."""
+
+    def __init__(self, then: str = "answers", *, on_this_machine: bool = True) -> None:
+        self.info = ModelInfo(
+            provider="appending", id="x", context_limit=8000, calls_tools=True, on_this_machine=on_this_machine
+        )
+        self.requests: list[ModelRequest] = []
+        self._then = then
+
+    async def connect(self) -> None:
+        pass
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        self.requests.append(request)
+        asked = request.messages[-1]
+        if asked.role == "user" and "append" in asked.text:
+            call = ToolCallPart(call_id=f"c{len(self.requests)}", name="append", arguments='{"text": "more"}')
+            yield ToolRequested(call=call)
+            yield Finish(reason="tool_calls")
+            return
+        if self._then == "fails" and asked.role == "tool":
+            raise ProviderError("The server is gone.")
+        yield TextChunk(text="I propose to append a line.")
+        while self._then == "talks on" and asked.role == "tool":
+            yield TextChunk(text=" And on.")
+        yield Finish()
+
+
+class Line(Arguments):
+    text: str
+
+
+class Vault:
+    """Notes in memory that may be changed, and whoever is asked about it."""
+
+    def __init__(self) -> None:
+        self.store = ChangesInMemory(Sleep="# Sleep\n")
+        self.proposals: Proposals | None = None
+
+    def proposing(self, reviewer: Answering | None, **more: Any) -> Any:
+        def make(_library: Library) -> Proposals:
+            staged = StagedChanges(self.store)
+
+            def append(line: Line) -> ToolOutcome:
+                text = staged.read("Sleep.md")
+                assert text is not None
+                staged.write("Sleep.md", f"{text}{line.text}\n", title="Append to Sleep.md")
+                return ToolOutcome(text="Proposed.", summary="proposed")
+
+            tool = FunctionTool("append", "Append a line.", Line, append)
+            settings = {"is_on": True, **more}
+            self.proposals = Proposals(staged=staged, store=self.store, tools=(tool,), reviewer=reviewer, **settings)
+            return self.proposals
+
+        return make
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, {"Sleep.md": "# Sleep\n"}) as library:
+        yield library
+
+
+def reviewed(events: list[Event]) -> ChangesReviewed:
+    (found,) = (event for event in events if isinstance(event, ChangesReviewed))
+    return found
+
+
+def told(model: Appending) -> list[str]:
+    """Paragraphs of the last question, as the model got it."""
+    asked = [message for message in model.requests[-1].messages if message.role == "user"]
+    return asked[-1].text.split("\n\n")
+
+
+def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(library: Library) -> None:
+    vault, model, store = Vault(), Appending(), SessionsInMemory()
+    talk = conversation_over(library, store, model, proposals=vault.proposing(Answering(yes)))
+    events = events_of(talk.say("Please append it."))
+    review = reviewed(events)
+    assert [type(event) for event in events[-2:]] == [TurnFinished, ChangesReviewed]
+    assert (review.decision, review.paths, review.record) == ("applied", ("Sleep.md",), 1)
+    assert "\n+more\n" in review.diff
+    assert vault.store.files["Sleep.md"] == b"# Sleep\nmore\n"
+    origin = vault.store.journal[0].origin
+    assert (origin.command, origin.session_id) == ("append", talk.session_id)
+    assert origin.message_id == review.message_id == talk.messages[-1].id
+
+    events_of(talk.say("What else?"))
+    assert "The changes that you proposed (Append to Sleep.md) were applied." in told(model)
+    (item,) = (item for item in record_of(talk) if item.name == "Append to Sleep.md")
+    assert (item.reason, item.this_turn_only) == ("what became of the changes it proposed", True)
+    events_of(talk.say("And now?"))
+    assert not any("you proposed" in text for text in told(model))
+
+
+def record_of(talk: Conversation) -> Any:
+    context = talk.messages[-1].request_context
+    assert context
+    return context.items
+
+
+def test_a_resumed_session_tells_what_became_of_the_last_proposal(library: Library) -> None:
+    vault, store = Vault(), SessionsInMemory()
+    talk = conversation_over(library, store, Appending(), proposals=vault.proposing(Answering(no)))
+    events_of(talk.say("Please append it."))
+    model, (session,) = Appending(), store.sessions()
+    assert isinstance(session, Session)
+    resumed = conversation_over(library, store, model, session=session, proposals=vault.proposing(Answering()))
+    events_of(resumed.say("What else?"))
+    assert any("were declined by the user" in text for text in told(model))
+    assert vault.store.journal == []
+
+
+def test_the_model_is_told_what_the_user_edited(library: Library) -> None:
+    vault, model = Vault(), Appending()
+    reviewer = Answering(edited("Sleep.md", "# Sleep\nless\n"))
+    talk = conversation_over(library, SessionsInMemory(), model, proposals=vault.proposing(reviewer))
+    review = reviewed(events_of(talk.say("Please append it.")))
+    assert review.edited
+    assert "+less" in review.diff
+    events_of(talk.say("What else?"))
+    said = "\n\n".join(told(model))
+    assert "were applied as the user edited them" in said
+    assert "-more\n+less" in said
+
+
+def test_of_a_turn_that_is_kept_from_the_model_it_is_told_nothing(library: Library) -> None:
+    vault, store = Vault(), SessionsInMemory()
+    talk = conversation_over(library, store, Appending(), proposals=vault.proposing(Answering(yes)))
+    events_of(talk.say("Please append it."))
+    (session,) = store.sessions()
+    for message in [*talk.messages]:  # as if a local note had gone with it
+        from zkchat.model.session import MessageEntry
+
+        store.append(session.id, [MessageEntry(message=message.model_copy(update={"local": True}))])
+    model = Appending(on_this_machine=False)
+    elsewhere = conversation_over(library, store, model, session=session, proposals=vault.proposing(Answering()))
+    events_of(elsewhere.say("What else?"))
+    assert not any("you proposed" in message.text for message in model.requests[-1].messages)
+
+
+@pytest.mark.parametrize("then", ["fails", "talks on"])
+def test_what_a_turn_proposed_that_did_not_come_to_its_end_is_dropped_and_kept_in_the_session(
+    library: Library, then: str
+) -> None:
+    vault, store = Vault(), SessionsInMemory()
+    talk = conversation_over(library, store, Appending(then), proposals=vault.proposing(Answering()))
+
+    async def run() -> list[Event]:
+        events = []
+        async with aclosing(talk.say("Please append it.")) as stream:
+            async for event in stream:
+                events.append(event)
+                if event.kind == "text" and " And on." in event.text:
+                    break
+        return events
+
+    events = asyncio.run(run())
+    (entry,) = (each.body for each in talk.history.entries if isinstance(each.body, ChangesEntry))
+    assert entry.decision == "dropped"
+    assert "+more" in entry.diff
+    assert vault.proposals
+    assert not vault.proposals.staged
+    assert vault.store.journal == []
+    if then == "fails":
+        assert reviewed(events).reason == "The answer failed before you were asked."
+    else:
+        assert talk.dropped_changes
+        assert talk.dropped_changes.reason == "The answer was stopped before you were asked."
+
+
+def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_unknown(library: Library) -> None:
+    vault, model = Vault(), Appending()
+    talk = conversation_over(library, SessionsInMemory(), model, proposals=vault.proposing(Answering(), is_on=False))
+    events_of(talk.say("Please append it."))
+    assert all("append" not in {tool.name for tool in request.tools} for request in model.requests)
+    assert all(WRITING not in request.messages[0].text for request in model.requests)
+    assert "There is no tool 'append'" in model.requests[-1].messages[-1].text
+    assert vault.proposals
+    assert not vault.proposals.staged
+
+    vault.proposals.is_on = True
+    vault.proposals.reviewer = Answering(yes)
+    assert reviewed(events_of(talk.say("Please append it now."))).decision == "applied"
+    assert "append" in {tool.name for tool in model.requests[-1].tools}
+    assert WRITING in model.requests[-1].messages[0].text
+
+
+def test_a_deferred_review_is_one_for_all_turns(library: Library) -> None:
+    vault = Vault()
+    talk = conversation_over(library, SessionsInMemory(), Appending(), proposals=vault.proposing(Answering(yes)))
+    assert vault.proposals
+    with vault.proposals.deferred():
+        for number in range(2):
+            events = events_of(talk.say(f"Please append it, {number}."))
+            assert not any(isinstance(event, ChangesReviewed) for event in events)
+        assert vault.store.journal == []
+        review = talk.settle_changes()
+    assert review
+    assert review.message_id == talk.messages[-1].id
+    assert vault.store.files["Sleep.md"] == b"# Sleep\nmore\nmore\n"
+    assert len(vault.store.journal) == 1
+    assert talk.settle_changes() is None

@@ -1,0 +1,140 @@
+from typing import Any
+
+import pytest
+
+from tests.support.changes import Answering, ChangesInMemory, always, edited, no, stop, yes
+from zkchat.errors import StorageError
+from zkchat.model.change import ChangeOrigin, ReviewOutcome
+from zkchat.writing.proposals import Proposals
+from zkchat.writing.review import ReviewPolicy
+from zkchat.writing.staging import StagedChanges
+
+ORIGIN = ChangeOrigin(command="edit_document", session_id="s", message_id="m")
+
+
+@pytest.fixture
+def store() -> ChangesInMemory:
+    return ChangesInMemory(Sleep="old\n", Coffee="black\n")
+
+
+def proposals(store: ChangesInMemory, reviewer: Answering | None = None, **more: Any) -> Proposals:
+    return Proposals(staged=StagedChanges(store), store=store, reviewer=reviewer, **more)
+
+
+def stage(proposed: Proposals) -> None:
+    proposed.staged.write("Sleep.md", "new\n", title="Edit Sleep.md")
+    proposed.staged.create("Inbox/Tea.md", "green\n", title="Create Inbox/Tea.md")
+
+
+def settle(proposed: Proposals) -> ReviewOutcome:
+    outcome = proposed.settle(ORIGIN)
+    assert outcome
+    assert not proposed.staged
+    return outcome
+
+
+def test_what_the_user_agrees_to_is_applied_together_and_the_notes_are_looked_at_again(store: ChangesInMemory) -> None:
+    looked: list[str] = []
+    proposed = proposals(store, Answering(yes), applied=lambda: looked.append("again"))
+    stage(proposed)
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.record_id, outcome.edited) == ("applied", 1, False)
+    assert store.files == {"Sleep.md": b"new\n", "Coffee.md": b"black\n", "Inbox/Tea.md": b"green\n"}
+    assert store.journal[0].origin == ORIGIN
+    assert looked == ["again"]
+
+
+def test_nothing_is_asked_where_nothing_is_staged(store: ChangesInMemory) -> None:
+    assert proposals(store, Answering()).settle(ORIGIN) is None
+
+
+@pytest.mark.parametrize(("answer", "stops"), [(no, False), (stop, True)])
+def test_what_the_user_declines_is_written_nowhere(store: ChangesInMemory, answer: Any, stops: bool) -> None:
+    proposed = proposals(store, Answering(answer))
+    stage(proposed)
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.stops) == ("declined", stops)
+    assert store.files["Sleep.md"] == b"old\n"
+
+
+def test_what_the_user_edited_is_applied_as_they_left_it(store: ChangesInMemory) -> None:
+    proposed = proposals(store, Answering(edited("Sleep.md", "newer\n")))
+    stage(proposed)
+    outcome = settle(proposed)
+    assert outcome.edited
+    assert outcome.proposed.writes[0].after == b"new\n"
+    assert store.files["Sleep.md"] == b"newer\n"
+
+
+def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory) -> None:
+    reviewer = Answering(always, no)
+    proposed = proposals(store, reviewer)
+    proposed.staged.create("Inbox/Tea.md", "green\n", title="Create")
+    assert settle(proposed).decision == "applied"
+    proposed.staged.create("Inbox/Milk.md", "white\n", title="Create")
+    assert settle(proposed).decision == "applied"
+    assert len(reviewer.shown) == 1
+    proposed.staged.write("Sleep.md", "new\n", title="Edit")
+    assert settle(proposed).decision == "declined"
+
+
+def test_without_anybody_to_ask_nothing_is_written_and_the_reason_names_the_ways(store: ChangesInMemory) -> None:
+    proposed = proposals(store)
+    stage(proposed)
+    outcome = settle(proposed)
+    assert outcome.decision == "kept"
+    assert "--yes" in outcome.reason
+    assert store.journal == []
+
+
+def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store: ChangesInMemory) -> None:
+    sure = ReviewPolicy(assumes_yes=True)
+    proposed = proposals(store, policy=sure)
+    stage(proposed)
+    assert settle(proposed).decision == "applied"
+    proposed = proposals(store, policy=sure, reasons=lambda: ["Clip.md is a web clipping."])
+    proposed.staged.write("Sleep.md", "newest\n", title="Edit")
+    outcome = settle(proposed)
+    assert outcome.decision == "kept"
+    assert "Clip.md is a web clipping." in outcome.reason
+    assert store.files["Sleep.md"] == b"new\n"
+
+
+def test_a_reason_to_ask_is_read_with_the_diff_and_always_is_not_offered(store: ChangesInMemory) -> None:
+    reviewer = Answering(yes)
+    proposed = proposals(store, reviewer, reasons=lambda: ["Clip.md is a web clipping."])
+    stage(proposed)
+    settle(proposed)
+    assert reviewer.remarks == ["Clip.md is a web clipping."]
+    assert reviewer.may_always == [False]
+
+
+def test_in_the_mode_propose_changes_are_shown_and_written_nowhere(store: ChangesInMemory) -> None:
+    reviewer = Answering()
+    proposed = proposals(store, reviewer, policy=ReviewPolicy(mode="propose", accept=("**",), assumes_yes=True))
+    stage(proposed)
+    assert settle(proposed).decision == "kept"
+    assert len(reviewer.shown) == 1
+    assert store.journal == []
+
+
+def test_what_cannot_be_applied_is_kept_with_the_reason(store: ChangesInMemory) -> None:
+    def full() -> None:
+        raise StorageError("The disk is full.", hint="Make room.")
+
+    store.before_apply = full
+    proposed = proposals(store, Answering(yes))
+    stage(proposed)
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.reason) == ("kept", "The disk is full. Make room.")
+    assert len(outcome.proposed.writes) == 2
+
+
+def test_what_is_dropped_is_returned(store: ChangesInMemory) -> None:
+    proposed = proposals(store)
+    assert proposed.drop("Stopped.") is None
+    stage(proposed)
+    outcome = proposed.drop("Stopped.")
+    assert outcome
+    assert (outcome.decision, outcome.reason) == ("dropped", "Stopped.")
+    assert not proposed.staged

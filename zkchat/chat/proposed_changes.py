@@ -1,0 +1,124 @@
+"""What a conversation does with the changes of notes that its model proposes: it has them settled, and records that."""
+
+from collections.abc import Iterator
+from typing import Final, Protocol
+
+from zkchat.chat.journal import Journal
+from zkchat.context.assembly import PromptItem, prompt_item
+from zkchat.model.change import ChangeOrigin, ChangeSet, ReviewOutcome
+from zkchat.model.events import ChangesReviewed
+from zkchat.model.message import ChatMessage, ToolCallPart
+from zkchat.model.patch import edits_of_user, patch_of
+from zkchat.model.session import ChangesEntry, History
+
+MAX_DIFF_CHARS: Final = 1_000_000
+"""Of a patch that is kept in the session."""
+MAX_TOLD_CHARS: Final = 2_000
+"""Of what the user edited that the model is told."""
+STOPPED: Final = "The answer was stopped before you were asked."
+FAILED: Final = "The answer failed before you were asked."
+REASON: Final = "what became of the changes it proposed"
+
+
+class ProposedChanges(Protocol):
+    """The changes that are staged for the user's review; `writing.proposals.Proposals` implements it."""
+
+    is_on: bool
+    """Whether the model may propose changes now."""
+    is_deferred: bool
+    """Whether they are to be reviewed later than at the end of the turn."""
+
+    @property
+    def tool_names(self) -> frozenset[str]:
+        """The tools that propose changes."""
+        ...
+
+    def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
+        """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
+        ...
+
+    def drop(self, reason: str) -> ReviewOutcome | None:
+        """Forget what is staged, and return it; None where nothing is."""
+        ...
+
+
+class ChangeSettlement:
+    """Settles what is proposed in one conversation, and stores the outcome in its session."""
+
+    def __init__(self, proposals: ProposedChanges, journal: Journal) -> None:
+        self.proposals = proposals
+        self._journal = journal
+
+    def settle(self, message_id: str = "") -> ChangesReviewed | None:
+        """Have the staged changes reviewed as those of this answer, or of the last message."""
+        origin = ChangeOrigin(
+            command=", ".join(self._tools_called()), session_id=self._journal.session_id, message_id=message_id
+        )
+        return self._record(self.proposals.settle(origin), message_id)
+
+    def drop(self, reason: str) -> ChangesReviewed | None:
+        """Forget the staged changes of a turn that did not come to its end; the session keeps what they were."""
+        return self._record(self.proposals.drop(reason), "")
+
+    def _record(self, outcome: ReviewOutcome | None, message_id: str) -> ChangesReviewed | None:
+        if outcome is None:
+            return None
+        last = self._journal.history.last
+        reviewed = ChangesReviewed(
+            message_id=message_id or (last.id if last else ""),
+            decision=outcome.decision,
+            title=outcome.proposed.title,
+            paths=_paths(outcome.changes),
+            edited=outcome.edited,
+            record=outcome.record_id,
+            reason=outcome.reason,
+            diff=patch_of(outcome.changes)[:MAX_DIFF_CHARS],
+        )
+        self._journal.append(
+            ChangesEntry(**reviewed.model_dump(exclude={"kind"}), told=_sentence(outcome)),
+        )
+        return reviewed
+
+    def _tools_called(self) -> list[str]:
+        names = self.proposals.tool_names
+        called: list[str] = []
+        for message in self._journal.history.newest_first:
+            if message.role == "user":
+                break
+            called += [part.name for part in message.parts if isinstance(part, ToolCallPart) and part.name in names]
+        return [*dict.fromkeys(reversed(called))]
+
+
+def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -> Iterator[PromptItem]:
+    """What a request for this question says of the changes that were proposed in the turn before it.
+
+    Of messages that are `hidden` from the model, by their ids, it says nothing.
+    """
+    told: list[ChangesEntry] = []
+    message = history.messages.get(user.parent_id or "")
+    while message is not None and message.role != "user":
+        told[:0] = history.changes.get(message.id, []) if message.id not in hidden else []
+        message = history.messages.get(message.parent_id or "")
+    for entry in told:
+        if entry.told:
+            yield prompt_item("memory", entry.title, entry.told, reason=REASON, this_turn_only=True)
+
+
+def _paths(changes: ChangeSet) -> tuple[str, ...]:
+    moved = (path for move in changes.moves for path in (move.source, move.target))
+    return tuple(dict.fromkeys([*moved, *(write.path for write in changes.writes)]))
+
+
+def _sentence(outcome: ReviewOutcome) -> str:
+    """What the model is told."""
+    what = f"The changes that you proposed ({outcome.proposed.title})"
+    match outcome.decision:
+        case "applied":
+            if outcome.edited or outcome.changes != outcome.proposed:
+                edits = edits_of_user(outcome.proposed, outcome.changes)[:MAX_TOLD_CHARS]
+                return f"{what} were applied as the user edited them:\n{edits}".rstrip()
+            return f"{what} were applied."
+        case "declined":
+            return f"{what} were declined by the user: nothing was changed. Do not propose them again unasked."
+        case "kept" | "dropped":
+            return f"{what} were not applied: nothing was changed. {outcome.reason}"
