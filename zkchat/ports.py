@@ -242,6 +242,10 @@ class LinkIndex(Protocol):
 
     def links_to(self, path: str) -> list[StoredLink]: ...
 
+    def notes_with_keys(self, keys: Collection[str]) -> list[str]:
+        """The notes that hold a link with one of these keys, and those of which no links are known."""
+        ...
+
     def doubtful_links(self) -> list[StoredLink]:
         """Those that lead nowhere, to one of several files, or to a place that the note does not have."""
         ...

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from zkchat.writing.staging import StagedChanges
 
 JOURNAL = "changes.db"
+_MAX_HISTORY = 50
+"""Change sets among which a rename looks for the one that it takes back."""
 
 
 @contextmanager
@@ -72,11 +74,16 @@ def changeable_files(workspace: Workspace) -> "VaultTree":
 def vault_conventions(workspace: Workspace) -> "VaultConventions":
     """How the vault wants its notes written, by the settings of Obsidian in it."""
     from zkchat.compose.daily_notes import daily_note_settings
+    from zkchat.compose.link_style import link_style
     from zkchat.storage.template_folders import template_folders
     from zkchat.writing.conventions import VaultConventions
 
     vault = workspace.paths.vault
-    return VaultConventions(daily=daily_note_settings(vault), template_folders=tuple(template_folders(vault)))
+    return VaultConventions(
+        link_style=link_style(vault),
+        daily=daily_note_settings(vault),
+        template_folders=tuple(template_folders(vault)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +102,14 @@ def open_editing(workspace: Workspace, library: "Library", notices: Notices = UN
     from zkchat.writing.staging import StagedChanges
 
     with open_change_store(workspace, library, notices) as store:
-        staged = StagedChanges(store)
+        staged = StagedChanges(store, history=lambda: _applied(store))
         editor = NoteEditor(library, staged, vault_conventions(workspace), workspace.environment.now)
         yield Editing(editor, staged, store)
+
+
+def _applied(store: "ChangeStore") -> "Iterator[ChangeSet]":
+    """The last change sets that were not undone, the latest first."""
+    return (record.changes for record in store.records(limit=_MAX_HISTORY) if record.state == "applied")
 
 
 class RefreshingChanges:

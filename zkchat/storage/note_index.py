@@ -42,6 +42,7 @@ from zkchat.storage.note_schema import (
     LINKS_TO_RESOLVE,
     MARK_RESOLVED,
     NOTES_TO_RESOLVE,
+    NOTES_WITH_KEYS,
     POSTINGS_OF_PREFIXES,
     POSTINGS_OF_SEGMENT,
     POSTINGS_OF_TERMS,
@@ -221,6 +222,10 @@ class SqliteNoteIndex:
     def links_to(self, path: str) -> list[StoredLink]:
         with self._reading() as database:
             return [link_of(row) for row in database.execute(LINKS_TO, (path,))]
+
+    def notes_with_keys(self, keys: Collection[str]) -> list[str]:
+        with self._reading() as database:
+            return [path for (path,) in typed(database.execute(NOTES_WITH_KEYS, (json.dumps([*keys]),)), str)]
 
     def doubtful_links(self) -> list[StoredLink]:
         with self._reading() as database:

@@ -84,6 +84,9 @@ DOUBTFUL_LINKS = """SELECT notes.path, links.*
     FROM links JOIN notes ON notes.id = note
     WHERE status IN ('missing', 'ambiguous') OR (status = 'resolved' AND NOT anchor_found)
     ORDER BY notes.path, links.id"""
+NOTES_WITH_KEYS = """SELECT notes.path
+    FROM json_each(?) AS asked CROSS JOIN link_keys ON link_keys.key = asked.value CROSS JOIN notes ON notes.id = note
+    UNION SELECT path FROM notes WHERE privacy = 'never'"""
 TOUCH_KEYS = """INSERT OR IGNORE INTO unresolved
     SELECT note FROM json_each(?) AS touched CROSS JOIN link_keys ON link_keys.key = touched.value"""
 EDGES = """SELECT DISTINCT source.path, target.path

@@ -204,6 +204,9 @@ class GuardedLinkIndex:
     def links_to(self, path: str) -> list[StoredLink]:
         return [] if path in self._guard.hidden() else self._shown(self._links.links_to(path))
 
+    def notes_with_keys(self, keys: Collection[str]) -> list[str]:
+        return [*self._guard.visible(self._links.notes_with_keys(keys))]
+
     def doubtful_links(self) -> list[StoredLink]:
         return self._shown(self._links.doubtful_links())
 

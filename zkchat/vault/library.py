@@ -241,6 +241,15 @@ class Library:
     def links_to(self, path: str) -> list[StoredLink]:
         return self._answer(lambda: self._ports.link_index.links_to(path))
 
+    def notes_with_keys(self, keys: Collection[str]) -> list[str]:
+        """The notes that hold a link with one of these keys, and those of which no links are known."""
+        return self._answer(lambda: self._ports.link_index.notes_with_keys(keys))
+
+    def linked_files(self, paths: Iterable[str]) -> dict[str, str]:
+        """Those of the paths that are symbolic links, or go through one, and where in the vault they lead."""
+        asked = [*paths]
+        return self._answer(lambda: self._ports.files.linked(asked))
+
     def doubtful_links(self) -> list[StoredLink]:
         """Those that lead nowhere, to one of several files, or to a place that the note does not have."""
         return self._answer(self._ports.link_index.doubtful_links)

@@ -1,7 +1,7 @@
 """Staged changes: the files of a vault as they will be once the user agrees."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from zkchat.errors import EditRefused, NoteNotFound, NoteUnreadable, VaultError
 from zkchat.model.change import TRASH, ChangeSet, FileMove, FileWrite
@@ -11,8 +11,10 @@ from zkchat.ports import ChangeableFiles
 class StagedChanges:
     """Changes that grow, one on top of the other, and become one change set. Nothing is written here."""
 
-    def __init__(self, files: ChangeableFiles) -> None:
+    def __init__(self, files: ChangeableFiles, history: Callable[[], Iterable[ChangeSet]] = tuple) -> None:
+        """`history` are the change sets that were applied, the latest first."""
         self._files = files
+        self._history = history
         self._moves: list[FileMove] = []
         self._before: dict[str, bytes | None] = {}
         """By present path, what the files that are written hold on disk; None for new ones."""
@@ -129,6 +131,11 @@ class StagedChanges:
                 FileWrite(path=path, before=self._before[path], after=after) for path, after in self._after.items()
             ),
         )
+
+    def last_move(self, source: str, target: str) -> ChangeSet | None:
+        """The last change set that made this move, staged or applied."""
+        move = FileMove(source=source, target=target)
+        return next((changes for changes in (self.change_set(), *self._history()) if move in changes.moves), None)
 
     def clear(self) -> None:
         self._moves.clear()

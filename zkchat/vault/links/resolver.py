@@ -242,6 +242,24 @@ def resolve(catalog: Catalog, link: Link | LinkToResolve, source: str | None, *,
     return Missing(target=link.target, suggestions=catalog.similar_to(name, suggestions) if suggestions else ())
 
 
+class FoundTarget(NamedTuple):
+    path: str
+    named: str
+    """The part of the target that names the file: all of it, but for `Note^block`."""
+    by_name: bool
+    """Not so for one that was found by an alias, an id or a title."""
+
+
+def find_target(catalog: Catalog, target: str, source: str | None) -> FoundTarget | None:
+    """What the target of a link means; None where it means no file."""
+    for named in (target, target.partition("^")[0].rstrip()):
+        found = _find(catalog, named, source) if named else None
+        if found:
+            paths, via = found
+            return FoundTarget(paths[0], named, via in {"path", "name"})
+    return None
+
+
 def is_attachment(target: str) -> bool:
     """Whether a link to this target names a file that is not a note, whether or not it exists."""
     return _extension(target) in KNOWN_EXTENSIONS and not is_note(target)

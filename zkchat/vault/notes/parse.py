@@ -5,10 +5,11 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import NamedTuple
 
 from zkchat.model.note import Block, Heading, Link, Note, NoteWarning, file_title
 from zkchat.vault.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
-from zkchat.vault.notes.markdown import MAX_ITEMS, Lines, Span, blank, flatten, outline, plain
+from zkchat.vault.notes.markdown import MAX_ITEMS, Lines, Outline, Span, blank, flatten, outline, plain
 from zkchat.vault.notes.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
 
 _TAG = re.compile(
@@ -66,6 +67,23 @@ def _warnings(path: str, matter: Frontmatter, has_more: Mapping[str, bool]) -> I
 def frontmatter_of(text: str) -> Frontmatter:
     """The frontmatter of a note, without parsing the rest."""
     return cut(flatten(text), start=int(text.startswith("\ufeff")))
+
+
+class LinksInText(NamedTuple):
+    """The links of a text, and what they were found by."""
+
+    links: tuple[Link, ...]
+    outline: Outline
+    body: str
+    """The flattened text, with the frontmatter blanked out."""
+
+
+def find_links(text: str, *, has_frontmatter: bool = True) -> LinksInText:
+    """The links of a note, or of a text without frontmatter, in order."""
+    flat, matter, body = _cut(text) if has_frontmatter else (flatten(text), Frontmatter(), flatten(text))
+    found = outline(body, matter.end)
+    links = (*_frontmatter_links(text, flat, matter), *read_prose(text, body, found).links)
+    return LinksInText(links, found, body)
 
 
 def prose_of(text: str) -> str:

@@ -1,0 +1,68 @@
+"""How the target of a link can be spelled after its file has moved: as it was, as far as that still means the file."""
+
+from collections.abc import Iterator
+from itertools import takewhile
+
+from zkchat.model.note import is_note, without_suffix
+from zkchat.vault.notes.wikilink import name_key
+from zkchat.writing.conventions import LinkStyle
+
+
+def spellings(written: str, old: str, new: str, source: str, style: LinkStyle) -> Iterator[str]:
+    """Targets for a link in the note `source` that meant the file `old` and has to mean `new`, the best first.
+
+    A name stays a name, a path a path, a relative path a relative one, and `.md` stays away where it was. A name that
+    is not enough becomes what new links are in this vault. Folders that stay are written as they are there.
+    """
+    has_suffix = _has_suffix(written, old)
+    for suffixed in (has_suffix, True):
+        parts = _parts(written, old, new, suffixed=suffixed)
+        folders = new.split("/")[:-1]
+        relative = _relative(parts, folders, source.split("/")[:-1])
+        path = "/".join(parts)
+        fallbacks = (relative, path, f"/{path}") if style.format == "relative" else (path, f"/{path}", relative)
+        if written.startswith(("./", "../")):
+            yield relative
+        elif written.startswith("/"):
+            yield f"/{path}"
+        elif (depth := _depth(written, old)) is not None:
+            yield "/".join(parts[-depth:])
+        yield from fallbacks
+
+
+def _depth(written: str, old: str) -> int | None:
+    """How many folders and names are to be written; None for the whole path."""
+    if not _names_file(written, old) or "/" not in written:
+        return 1
+    depth = len(written.split("/"))
+    return None if depth == len(old.split("/")) else depth
+
+
+def _parts(written: str, old: str, new: str, *, suffixed: bool) -> list[str]:
+    """The folders and the name of the new path; those that stay where they are as they were written."""
+    parts = [*(new if suffixed else without_suffix(new)).split("/")]
+    before, after = old.split("/"), new.split("/")
+    spelled = [part for part in written.split("/") if part not in {"", ".", ".."}]
+    if _names_file(written, old):
+        for at in range(-1, -1 - min(len(parts), len(before), len(spelled)), -1):
+            names_all = at < -1 or _has_suffix(written, old) == suffixed
+            if before[at] == after[at] and names_all:
+                parts[at] = spelled[at]
+    return parts
+
+
+def _relative(parts: list[str], folders: list[str], here: list[str]) -> str:
+    common = len([*takewhile(lambda pair: pair[0] == pair[1], zip(folders, here, strict=False))])
+    ups = [".."] * (len(here) - common)
+    return "/".join([*(ups or ["."]), *parts[common:]])
+
+
+def _names_file(written: str, path: str) -> bool:
+    """Whether a target names a file by its name, and not by an alias, an id or a title."""
+    name = path.rpartition("/")[2]
+    return name_key(written.rpartition("/")[2]) in {name_key(name), name_key(without_suffix(name))}
+
+
+def _has_suffix(written: str, path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return not is_note(path) or name_key(written.rpartition("/")[2]) == name_key(name)

@@ -1,0 +1,105 @@
+"""Links after files have moved: which would lead elsewhere, and how they are written so that they do not."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from zkchat.errors import EditRefused
+from zkchat.vault.links.resolver import Catalog, find_target
+from zkchat.vault.notes.link_targets import LinkTarget, TextEdit, edited, link_targets, written_target
+from zkchat.vault.notes.parse import frontmatter_of
+from zkchat.writing.conventions import LinkStyle
+from zkchat.writing.link_spelling import spellings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedFiles:
+    """What moves, and what links mean before and after it."""
+
+    before: Catalog
+    after: Catalog
+    paths: Mapping[str, str]
+    """By the path of each file that moves, its new one."""
+    style: LinkStyle
+    revived: dict[str, list[str]] = field(default_factory=dict)
+    """By the new path of a note, its links that led nowhere, and now lead to a file."""
+
+    def path(self, path: str) -> str:
+        """Where a file will be."""
+        return self.paths.get(path, path)
+
+    def retargeted(self, target: str, source: str, link: str) -> str | None:
+        """What a link in the file `source` has to say to mean the same file; None where it may stay as it is."""
+        found = find_target(self.before, target, source)
+        new_source = self.path(source)
+        now = find_target(self.after, target, new_source)
+        if found is None:
+            if now is not None and now[0] in self.paths.values():
+                self.revived.setdefault(new_source, []).append(link)
+            return None
+        path, named, by_name = found
+        wanted = self.path(path)
+        if now is not None and now[:2] == (wanted, named) and now.by_name >= by_name:
+            return None
+        rest = target[len(named) :]
+        for spelled in spellings(named, path, wanted, new_source, self.style):
+            if self.means(spelled + rest, new_source) == wanted:
+                return spelled + rest
+        raise cannot_be_written(link, source, wanted)
+
+    def means(self, target: str, new_source: str) -> str | None:
+        """The file that a target will mean in the file `new_source`; None for none."""
+        found = find_target(self.after, target, new_source)
+        return found[0] if found else None
+
+    def expected(self, targets: Sequence[LinkTarget], source: str) -> list[str | None]:
+        """What each link has to mean; None for those that lead nowhere now."""
+        found = [find_target(self.before, each.target, source) for each in targets]
+        return [self.path(each[0]) if each else None for each in found]
+
+
+def cannot_be_written(link: str, source: str, wanted: str) -> EditRefused:
+    return EditRefused(
+        f"The link {link} in {source} cannot be written so that it means {wanted}.",
+        hint="Choose a name without # ^ | [ ] % and quotation marks, or change that link first.",
+    )
+
+
+def update_text(text: str, source: str, moved: MovedFiles, *, has_frontmatter: bool = True) -> list[TextEdit]:
+    """The edits that make every link of a text mean what it meant. Raises `EditRefused` where there are none."""
+    targets = link_targets(text, has_frontmatter=has_frontmatter)
+    edits = [*dict.fromkeys(_edits(text, targets, source, moved))]
+    if not edits:
+        return []
+    expected = moved.expected(targets, source)
+    after = edited(text, edits)
+    problem = _problem(after, source, moved, expected, has_frontmatter)
+    if problem is not None:
+        at = min(problem, len(targets) - 1)
+        raise cannot_be_written(targets[at].link, source, expected[at] or source)
+    if has_frontmatter and frontmatter_of(after).warning and not frontmatter_of(text).warning:
+        raise EditRefused(
+            f"The new links would make the frontmatter of {source} unreadable.", hint="Choose another name."
+        )
+    return edits
+
+
+def _edits(text: str, targets: Iterable[LinkTarget], source: str, moved: MovedFiles) -> Iterator[TextEdit]:
+    for each in targets:
+        target = moved.retargeted(each.target, source, each.link)
+        if target is None:
+            continue
+        if each.place is None:
+            raise cannot_be_written(each.link, source, target)
+        yield TextEdit(*each.place, written_target(target, each, text))
+
+
+def _problem(
+    after: str, source: str, moved: MovedFiles, expected: Sequence[str | None], has_frontmatter: bool
+) -> int | None:
+    """The number of the first link of the new text that does not mean what it has to; None if all do."""
+    new_source = moved.path(source)
+    targets = link_targets(after, has_frontmatter=has_frontmatter)
+    for number, (each, wanted) in enumerate(zip(targets, expected, strict=False)):
+        if wanted is not None and moved.means(each.target, new_source) != wanted:
+            return number
+    return None if len(targets) == len(expected) else min(len(targets), len(expected))

@@ -1,0 +1,219 @@
+"""Renaming and moving files and folders: every link of the vault follows."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from zkchat.errors import EditRefused, NoteNotFound, VaultError
+from zkchat.model.note import file_title, is_note
+from zkchat.vault.indexing.reader import is_source
+from zkchat.vault.library import Library
+from zkchat.vault.links.resolver import Anchors, Catalog, CatalogEntry, keys_of_file
+from zkchat.vault.notes.link_targets import TextEdit, edited
+from zkchat.vault.notes.parse import parse_note
+from zkchat.vault.privacy.classes import written_class
+from zkchat.writing.base_links import BASE_SUFFIX, update_base
+from zkchat.writing.canvas_links import CANVAS_SUFFIX, update_canvas
+from zkchat.writing.conventions import LinkStyle
+from zkchat.writing.moved_links import MovedFiles, update_text
+from zkchat.writing.staging import StagedChanges
+
+_MAX_PASSES = 4
+"""A new name may change the title of a note that links to it, and with the title what other links mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveSummary:
+    """What a move changes besides the paths themselves."""
+
+    rewritten: tuple[str, ...] = ()
+    """The files whose links were written anew, by their new paths."""
+    links: int = 0
+    """How many links those are."""
+    revived: tuple[str, ...] = ()
+    """Files with links that led nowhere, and now lead to what was moved."""
+
+
+def stage_move(library: Library, staged: StagedChanges, source: str, target: str, style: LinkStyle) -> MoveSummary:
+    """Stage the move of a file or folder, and every link that has to follow.
+
+    Raises `NoteNotFound`, `VaultError` for a target that is taken, and `EditRefused` where a link cannot be written so
+    that it means the same file; nothing is staged then.
+    """
+    _check(staged, source, target)
+    whole = library.whole
+    whole.refresh()
+    move = _Move(_Vault(whole, staged), source, target, style, _earlier_texts(staged, source, target))
+    texts = move.new_texts()
+    title = f"Rename {source} to {target}"
+    staged.move(source, target, title=title)
+    for path, (text, _) in texts.items():
+        staged.write(path, text, title=title)
+    return MoveSummary(
+        rewritten=tuple(sorted(texts)),
+        links=sum(count for _, count in texts.values()),
+        revived=tuple(sorted(move.moved.revived)),
+    )
+
+
+def _check(staged: StagedChanges, source: str, target: str) -> None:
+    if not staged.is_taken(source):
+        raise NoteNotFound(f"There is no file {source} in the vault.")
+    if source == target:
+        raise EditRefused(f"{source} has that path already.")
+    if target.startswith(f"{source}/"):
+        raise EditRefused(f"{source} cannot be moved into itself.")
+    if is_note(source) and not is_note(target) and staged.read_bytes(source) is not None:
+        raise EditRefused(f"{target} would be no note any more.", hint="Give it a name that ends in .md.")
+
+
+def _earlier_texts(staged: StagedChanges, source: str, target: str) -> dict[str, str]:
+    """Where this move takes an earlier one back: by present path, the texts before that of files unchanged since."""
+    changes = staged.last_move(target, source)
+    texts = {}
+    for write in changes.writes if changes else ():
+        if write.before is not None and staged.read_bytes(write.path) == write.after:
+            texts[write.path] = write.before.decode(errors="replace")
+    return texts
+
+
+class _Vault:
+    """The files of the vault as they will be once all that is staged is done."""
+
+    def __init__(self, library: Library, staged: StagedChanges) -> None:
+        self._library = library
+        self._staged = staged
+        self._written = {write.path for write in staged.change_set().writes}
+        self.entries = {entry.path: entry for entry in self._entries()}
+
+    def _entries(self) -> Iterator[CatalogEntry]:
+        for row in self._library.files():
+            path = self._staged.path_after(row.path)
+            if not path.startswith("."):
+                yield CatalogEntry(path, row.title, row.aliases, row.is_source)
+        for path in self._written:
+            yield entry_of(path, self.read(path)[0] or "")
+
+    def hosts(self, keys: Iterable[str]) -> set[str]:
+        """The files that may hold a link with one of these keys."""
+        notes = {self._staged.path_after(path) for path in self._library.notes_with_keys({*keys})}
+        others = {path for path in self.entries if path.lower().endswith((CANVAS_SUFFIX, BASE_SUFFIX))}
+        return notes | others | self._written
+
+    def changeable(self, paths: Iterable[str]) -> set[str]:
+        """Those that are in the vault, but for symbolic links: the file itself is changed, under its own path."""
+        present = {path for path in paths if path in self.entries}
+        on_disk = {self._staged.path_on_disk(path): path for path in present}
+        linked = self._library.linked_files(path for path in on_disk if path is not None)
+        return present - {on_disk[path] for path in linked}
+
+    def read(self, path: str) -> tuple[str | None, bool]:
+        """The text of a file, None for one that cannot be read; and whether it could be written back as it is."""
+        try:
+            content = self._staged.read_bytes(path)
+        except VaultError:
+            content = None
+        if content is None:
+            return None, False
+        try:
+            return content.decode(), True
+        except UnicodeDecodeError:
+            encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+            return content.decode(encoding, errors="replace"), False
+
+
+def entry_of(path: str, text: str) -> CatalogEntry:
+    """What links can call a file with this text."""
+    if not is_note(path):
+        return CatalogEntry(path)
+    if written_class(text).privacy == "never":
+        return CatalogEntry(path, file_title(path))
+    note = parse_note(path, text)
+    return CatalogEntry(path, note.title, note.aliases, is_source(note.frontmatter))
+
+
+class _Move:
+    """One move, and the texts of all files that it changes."""
+
+    def __init__(
+        self, vault: _Vault, source: str, target: str, style: LinkStyle, earlier_texts: dict[str, str]
+    ) -> None:
+        self._vault = vault
+        self._earlier_texts = earlier_texts
+        inside = [path for path in vault.entries if path == source or path.startswith(f"{source}/")]
+        paths = {path: target + path[len(source) :] for path in inside}
+        self._folder = None if source in paths else (source, target)
+        self._entries = {
+            (new := paths.get(path, path)): self._moved_entry(entry, new) for path, entry in vault.entries.items()
+        }
+        before, after = _catalog(vault.entries.values()), _catalog(self._entries.values())
+        self.moved = MovedFiles(before=before, after=after, paths=paths, style=style)
+        back = {new: old for old, new in paths.items()}
+        self._back = MovedFiles(before=after, after=before, paths=back, style=style)
+
+    def _moved_entry(self, entry: CatalogEntry, path: str) -> CatalogEntry:
+        """The entry of a file under its new path: its title may be its name."""
+        if path == entry.path:
+            return entry
+        text, _ = self._vault.read(entry.path) if is_note(path) else (None, False)
+        return entry_of(path, text) if text is not None else entry._replace(path=path)
+
+    def new_texts(self) -> dict[str, tuple[str, int]]:
+        """By new path, the text of each file that changes, and how many of its links do."""
+        paths = self.moved.paths
+        entries = [self._vault.entries[path] for path in paths] + [self._entries[path] for path in paths.values()]
+        keys = {key for entry in entries for key in _keys(entry)}
+        for _ in range(_MAX_PASSES):
+            self.moved.revived.clear()
+            hosts = self._vault.changeable({*paths, *self._earlier_texts, *self._vault.hosts(keys)})
+            texts = {self.moved.path(path): new for path in sorted(hosts) if (new := self._new_text(path))}
+            renamed = [
+                entry
+                for path, (text, _) in texts.items()
+                if is_note(path) and (entry := entry_of(path, text)) != self._entries[path]
+            ]
+            if not renamed:
+                return texts
+            for entry in renamed:
+                keys |= {*_keys(entry), *_keys(self._entries[entry.path])}
+                self._entries[entry.path] = entry
+                self.moved.after.replace(entry)
+        raise EditRefused(
+            "The new name changes titles that links use, again and again.", hint="Choose another name, or use paths."
+        )
+
+    def _new_text(self, path: str) -> tuple[str, int] | None:
+        """The text of a file with its links written anew, and how many those are; None where it stays as it is."""
+        text, is_intact = self._vault.read(path)
+        if text is None:
+            return None
+        earlier = self._earlier_texts.get(path)
+        if earlier is not None:
+            edits = self._edits(earlier, self.moved.path(path), self._back)
+            if edited(earlier, edits) == text:
+                return earlier, len(edits)
+        edits = self._edits(text, path, self.moved)
+        if edits and not is_intact:
+            raise EditRefused(
+                f"{path} links to what is moved, but is not UTF-8 throughout, and is left as it is.",
+                hint="Save it as UTF-8 first.",
+            )
+        return (edited(text, edits), len(edits)) if edits else None
+
+    def _edits(self, text: str, path: str, moved: MovedFiles) -> list[TextEdit]:
+        if is_note(path):
+            return update_text(text, path, moved)
+        if path.lower().endswith(CANVAS_SUFFIX):
+            return update_canvas(text, path, moved)
+        if path.lower().endswith(BASE_SUFFIX):
+            folder = self._folder[::-1] if self._folder and moved is self._back else self._folder
+            return update_base(text, path, moved, folder)
+        return []
+
+
+def _catalog(entries: Iterable[CatalogEntry]) -> Catalog:
+    nothing = Anchors()
+    return Catalog(entries, lambda _: nothing)
+
+
+def _keys(entry: CatalogEntry) -> frozenset[str]:
+    return keys_of_file(entry.path, entry.title, entry.aliases)
