@@ -20,6 +20,7 @@ _TAG = re.compile(
 _WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")
 """In these Markdown sees nothing but text."""
 MAX_TAGS = 5_000
+_TITLE = re.compile(r"\s*#.*|(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
 _BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
@@ -89,6 +90,21 @@ def find_links(text: str, *, has_frontmatter: bool = True) -> LinksInText:
 def prose_of(text: str) -> str:
     """The text of a note with frontmatter, code, formulas and links blanked out; offsets are preserved."""
     return _prose(text).rest
+
+
+def running_text(text: str) -> str:
+    """The same without comments and headings."""
+    _, matter, body = _cut(text)
+    found = outline(body, matter.end)
+    prose = read_prose(text, body, found)
+    titles = [(title.start, _end_of_title(body, title.start)) for title in found.titles]
+    return blank(prose.rest, sorted([*prose.comments, *titles]))
+
+
+def _end_of_title(body: str, start: int) -> int:
+    """The end of the line of a heading, or of the line below it that makes it one."""
+    end = _TITLE.match(body, start)
+    return end.end() if end else start
 
 
 def comments_of(text: str) -> list[Span]:

@@ -1,0 +1,235 @@
+"""Links made of mentions: where notes name other notes, what a link would be there, and the text with it."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from zkchat.errors import VaultError
+from zkchat.model.note import Ambiguous, Resolved
+from zkchat.model.text import counted
+from zkchat.vault.common_names import CommonNames
+from zkchat.vault.library import Library
+from zkchat.vault.mentions import Mention, NoteNames
+from zkchat.vault.notes.markdown import Lines, flatten
+from zkchat.vault.notes.parse import parse_note
+from zkchat.writing.conventions import LinkStyle
+from zkchat.writing.new_links import write_link
+from zkchat.writing.staging import StagedChanges
+
+_MAX_CANDIDATES: Final = 500
+"""Notes that are read, at most, to see where one name is mentioned."""
+_DELIMITER_ROW: Final = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$", re.MULTILINE)
+"""The second row of a table."""
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionLink:
+    """A mention, and the link that it may become."""
+
+    source: str
+    target: str
+    """The path of the note that is named."""
+    name: str
+    start: int
+    end: int
+    line: int
+    before: str
+    """What stands before it on its line, and after it."""
+    text: str
+    after: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionGroup:
+    """The mentions of one note in another, in order; only the first is linked unless the user wants all of them."""
+
+    text: str
+    """Of the note, as it was when they were found."""
+    links: tuple[MentionLink, ...]
+
+    @property
+    def first(self) -> MentionLink:
+        return self.links[0]
+
+
+class MentionLinks:
+    """Finds mentions that may become links. Notes that link to the one they name already are left alone."""
+
+    def __init__(self, library: Library, read: Callable[[str], str | None], style: LinkStyle) -> None:
+        self._library = library
+        self._read = read
+        self._style = style
+        notes = [row for row in library.notes() if row.is_source]
+        kept = {*library.without_templates(row.path for row in notes)}
+        self._notes = [row.path for row in notes if row.path in kept]
+        common = CommonNames(library.idf, library.counts().sections)
+        self._names = NoteNames((row for row in notes if row.path in kept), common.among)
+
+    def of(self, path: str) -> Iterator[MentionGroup]:
+        """Mentions of a note in the others."""
+        phrases = [f'"{name.replace(chr(34), " ")}"' for name in self._library.names(path)]
+        found = {hit.path for phrase in phrases for hit in self._library.documents(phrase, limit=_MAX_CANDIDATES)}
+        for source in self._by_age(found - {path}):
+            yield from (group for group in self._in_note(source, {path}) if group.first.target == path)
+
+    def inside(self, path: str) -> Iterator[MentionGroup]:
+        """Mentions of other notes in a note."""
+        yield from self._in_note(path)
+
+    def everywhere(self) -> Iterator[MentionGroup]:
+        """Mentions in all notes, those of the notes that changed last first. Names that are ordinary words are none."""
+        for source in self._by_age(self._notes):
+            yield from self._in_note(source)
+
+    def _by_age(self, paths: Iterable[str]) -> list[str]:
+        stamps = self._library.stamps()
+        known = {path for path in self._notes if path in stamps}
+        return sorted(known.intersection(paths), key=lambda path: (-stamps[path][1], path))
+
+    def _in_note(self, source: str, asked_for: Iterable[str] = ()) -> Iterator[MentionGroup]:
+        """`asked_for` are notes whose names count also where they are ordinary words."""
+        try:
+            text = self._read(source)
+        except VaultError:  # no UTF-8, or gone
+            return
+        if text is None:
+            return
+        wanted = {*asked_for}
+        mentions: dict[str, list[Mention]] = {}
+        for mention in self._names.find(text, source):
+            if not mention.is_common or mention.path in wanted:
+                mentions.setdefault(mention.path, []).append(mention)
+        linked = self._linked(source, text) if mentions else set()
+        place = _Places(text)
+        for target, found in mentions.items():
+            if target in linked or (wanted and target not in wanted):
+                continue
+            links = [link for each in found if (link := self._link(source, each, place))]
+            if links:
+                yield MentionGroup(text=text, links=tuple(links))
+
+    def _linked(self, source: str, text: str) -> set[str]:
+        """The notes that a note links to."""
+        found = (self._library.resolve(link, source, suggestions=0) for link in parse_note(source, text).links)
+        return {each.path for each in found if isinstance(each, Resolved | Ambiguous)}
+
+    def _link(self, source: str, mention: Mention, place: "_Places") -> MentionLink | None:
+        text = place.text[mention.start : mention.end]
+        in_table = place.is_in_table(mention.start)
+        link = write_link(self._library, source, mention.path, text, self._style, in_table=in_table)
+        if link is None:
+            return None
+        start, end = place.line_around(mention.start)
+        return MentionLink(
+            source=source,
+            target=mention.path,
+            name=mention.name,
+            start=mention.start,
+            end=mention.end,
+            line=place.lines.at(mention.start),
+            before=place.text[start : mention.start],
+            text=text,
+            after=place.text[mention.end : end],
+            link=link,
+        )
+
+
+class _Places:
+    """Lines and tables of a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._flat = flatten(text)
+        self.lines = Lines(self._flat)
+        self._tables = [*_table_spans(self._flat)] if "|" in text else []
+
+    def line_around(self, offset: int) -> tuple[int, int]:
+        end = self._flat.find("\n", offset)
+        end = end if end >= 0 else len(self._flat)
+        return self._flat.rfind("\n", 0, offset) + 1, end - (self.text[end - 1 : end] == "\r")
+
+    def is_in_table(self, offset: int) -> bool:
+        nearest = bisect_right(self._tables, offset, key=lambda span: span[0]) - 1
+        return nearest >= 0 and offset < self._tables[nearest][1]
+
+
+def _table_spans(flat: str) -> Iterator[tuple[int, int]]:
+    """Paragraphs with a row that makes a table of the rows around it. A link may have its pipe escaped in all of it."""
+    breaks = [0, *(match.start() for match in _BLANK_LINE.finditer(flat)), len(flat)]
+    last = 0
+    for row in _DELIMITER_ROW.finditer(flat):
+        if row.start() >= last:
+            below = bisect_right(breaks, row.start(), hi=len(breaks) - 1)
+            last = breaks[below]
+            yield breaks[below - 1], last
+
+
+def with_links(text: str, links: Iterable[MentionLink]) -> str:
+    """The text with these mentions, of which no two overlap, as links."""
+    pieces: list[str] = []
+    position = 0
+    for link in sorted(links, key=lambda each: each.start):
+        pieces += (text[position : link.start], link.link)
+        position = link.end
+    return "".join([*pieces, text[position:]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedLinks:
+    """What became of the links that the user chose."""
+
+    links: tuple[MentionLink, ...]
+    changed_meanwhile: tuple[str, ...] = ()
+    """Notes that are no longer as they were shown, and are left as they are."""
+    unsuitable: tuple[MentionLink, ...] = ()
+    """They would not be links where they stand, or would change others."""
+
+
+def stage_links(staged: StagedChanges, chosen: Iterable[tuple[MentionGroup, Iterable[MentionLink]]]) -> StagedLinks:
+    """Stage the chosen links, note by note. Nothing else of a note changes."""
+    texts: dict[str, str] = {}
+    wanted: dict[str, list[MentionLink]] = {}
+    for group, links in chosen:
+        texts[group.first.source] = group.text
+        wanted.setdefault(group.first.source, []).extend(links)
+    made: list[MentionLink] = []
+    unsuitable: list[MentionLink] = []
+    changed: list[str] = []
+    for source, links in wanted.items():
+        if staged.read(source) != texts[source]:
+            changed.append(source)
+            continue
+        suited = _suited(source, texts[source], links)
+        made += suited
+        unsuitable += [link for link in links if link not in suited]
+        if suited:
+            title = f"Link {counted(len(suited), 'mention')} in {source}"
+            staged.write(source, with_links(texts[source], suited), title=title)
+    return StagedLinks(links=tuple(made), changed_meanwhile=tuple(changed), unsuitable=tuple(unsuitable))
+
+
+def _suited(source: str, text: str, links: list[MentionLink]) -> list[MentionLink]:
+    """All of the links where they leave everything else as it was, else those that do so one by one."""
+    if _is_clean(source, text, links):
+        return links
+    suited: list[MentionLink] = []
+    for link in links:
+        if _is_clean(source, text, [*suited, link]):
+            suited.append(link)
+    return suited
+
+
+def _is_clean(source: str, text: str, links: list[MentionLink]) -> bool:
+    """Whether a note with the new links has them and all that it had: its links, headings, blocks and tags."""
+    before, after = parse_note(source, text), parse_note(source, with_links(text, links))
+    expected = sorted([*(link.text for link in before.links), *(link.link for link in links)])
+    return (
+        sorted(link.text for link in after.links) == expected
+        and [heading.text for heading in after.headings] == [heading.text for heading in before.headings]
+        and [block.id for block in after.blocks] == [block.id for block in before.blocks]
+        and after.tags == before.tags
+    )
