@@ -21,20 +21,21 @@ def daily_note_settings(vault: Path) -> DailyNoteSettings:
     The files came with the vault, so only texts of some length are taken from them.
     """
     for table in _tables(vault):
-        folder, notation = _text(table, "folder"), _text(table, "format")
-        if folder or notation:
-            return DailyNoteSettings(folder=folder, format=notation)
+        folder, notation, template = (text_setting(table, name) for name in ("folder", "format", "template"))
+        if folder or notation or template:
+            return DailyNoteSettings(folder=folder, format=notation, template=template)
     return DailyNoteSettings()
 
 
 def _tables(vault: Path) -> Iterator[dict[object, object]]:
-    periodic = _read(vault, _PERIODIC).get("daily")
+    periodic = obsidian_settings(vault, _PERIODIC).get("daily")
     if isinstance(periodic, dict) and periodic.get("enabled", True):
         yield periodic
-    yield _read(vault, _CORE)
+    yield obsidian_settings(vault, _CORE)
 
 
-def _read(vault: Path, name: str) -> dict[object, object]:
+def obsidian_settings(vault: Path, name: str) -> dict[object, object]:
+    """What a file of Obsidian's settings says; nothing where it is not there or cannot be read."""
     try:
         found = json.loads(read_bounded(vault / name, max_bytes=_MAX_BYTES, beneath=vault))
     except (OSError, ValueError, RecursionError):  # not there, not readable, no JSON
@@ -42,6 +43,6 @@ def _read(vault: Path, name: str) -> dict[object, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _text(table: dict[object, object], key: str) -> str:
+def text_setting(table: dict[object, object], key: str) -> str:
     value = table.get(key)
     return value.strip() if isinstance(value, str) and len(value) <= _MAX_CHARACTERS else ""

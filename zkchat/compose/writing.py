@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from zkchat.storage.changes.journal import SqliteChangeJournal
     from zkchat.storage.changes.store import VaultChanges
     from zkchat.vault.library import Library
-    from zkchat.writing.conventions import VaultConventions
     from zkchat.writing.editor import NoteEditor
     from zkchat.writing.staging import StagedChanges
 
@@ -71,21 +70,6 @@ def changeable_files(workspace: Workspace) -> "VaultTree":
     return VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
-def vault_conventions(workspace: Workspace) -> "VaultConventions":
-    """How the vault wants its notes written, by the settings of Obsidian in it."""
-    from zkchat.compose.daily_notes import daily_note_settings
-    from zkchat.compose.link_style import link_style
-    from zkchat.storage.template_folders import template_folders
-    from zkchat.writing.conventions import VaultConventions
-
-    vault = workspace.paths.vault
-    return VaultConventions(
-        link_style=link_style(vault),
-        daily=daily_note_settings(vault),
-        template_folders=tuple(template_folders(vault)),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Editing:
     """What changes notes: the editor stages, the store applies what was staged."""
@@ -98,12 +82,13 @@ class Editing:
 @contextmanager
 def open_editing(workspace: Workspace, library: "Library", notices: Notices = UNATTENDED) -> Iterator[Editing]:
     """An editor of the notes. Where a model edits, the library is the one that the model sees."""
+    from zkchat.compose.vault_conventions import vault_conventions
     from zkchat.writing.editor import NoteEditor
     from zkchat.writing.staging import StagedChanges
 
     with open_change_store(workspace, library, notices) as store:
         staged = StagedChanges(store, history=lambda: _applied(store))
-        editor = NoteEditor(library, staged, vault_conventions(workspace), workspace.environment.now)
+        editor = NoteEditor(library, staged, vault_conventions(workspace.paths.vault), workspace.environment.now)
         yield Editing(editor, staged, store)
 
 

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from zkchat.model.note import NOTE_SUFFIX, Ambiguous, Link, Resolved, file_title, is_note
@@ -22,6 +22,8 @@ class DailyNoteSettings:
     folder: str = ""
     format: str = ""
     """In the notation of moment.js; empty: nothing is set."""
+    template: str = ""
+    """The note whose text a new daily note gets, as a path; empty: none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,14 +105,47 @@ _TOKENS: Final[Mapping[str, Callable[[date], str]]] = {
     "ww": lambda day: f"{_week(day)[1]:02}",
     "w": lambda day: str(_week(day)[1]),
 }
-_TOKEN: Final = re.compile(rf"\[(?P<literal>[^\]]*)\]|{'|'.join(sorted(_TOKENS, key=len, reverse=True))}")
+_TIME_TOKENS: Final[Mapping[str, Callable[[datetime], str]]] = {
+    "HH": lambda at: f"{at.hour:02}",
+    "H": lambda at: str(at.hour),
+    "hh": lambda at: f"{at.hour % 12 or 12:02}",
+    "h": lambda at: str(at.hour % 12 or 12),
+    "mm": lambda at: f"{at.minute:02}",
+    "m": lambda at: str(at.minute),
+    "ss": lambda at: f"{at.second:02}",
+    "s": lambda at: str(at.second),
+    "SSS": lambda at: f"{at.microsecond // 1000:03}",
+    "A": lambda at: "AM" if at.hour < 12 else "PM",
+    "a": lambda at: "am" if at.hour < 12 else "pm",
+    "ZZ": lambda at: f"{at:%z}",
+    "Z": lambda at: f"{at:%z}"[:3] + ":" + f"{at:%z}"[3:],
+    "X": lambda at: str(int(at.timestamp())),
+    "x": lambda at: str(int(at.timestamp() * 1000)),
+}
+
+
+def _token(names: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"\[(?P<literal>[^\]]*)\]|{'|'.join(sorted(names, key=len, reverse=True))}")
+
+
+_DAY_TOKEN: Final = _token(_TOKENS)
+_ANY_TOKEN: Final = _token([*_TOKENS, *_TIME_TOKENS])
 
 
 def format_day(notation: str, day: date) -> str:
     """A day in the notation of moment.js, with English names; what is no token of a date stays as it is."""
+    return _DAY_TOKEN.sub(lambda match: _replaced(match, lambda token: _TOKENS[token](day)), notation)
 
-    def replacement(match: re.Match[str]) -> str:
-        literal = match["literal"]
-        return _TOKENS[match[0]](day) if literal is None else literal
 
-    return _TOKEN.sub(replacement, notation)
+def format_moment(notation: str, at: datetime) -> str:
+    """The same of a day and its time."""
+
+    def value(token: str) -> str:
+        return _TIME_TOKENS[token](at) if token in _TIME_TOKENS else _TOKENS[token](at)
+
+    return _ANY_TOKEN.sub(lambda match: _replaced(match, value), notation)
+
+
+def _replaced(match: re.Match[str], value: Callable[[str], str]) -> str:
+    literal = match["literal"]
+    return value(match[0]) if literal is None else literal

@@ -217,7 +217,7 @@ class GuardedLinkIndex:
     def _shown(self, links: Iterable[StoredLink]) -> list[StoredLink]:
         hidden = self._guard.hidden()
         return [
-            link if hidden.isdisjoint(_targets(link.resolution)) else replace(link, resolution=None)
+            link if hidden.isdisjoint(targets_of(link.resolution)) else replace(link, resolution=None)
             for link in links
             if link.source not in hidden
         ]
@@ -244,7 +244,7 @@ class GuardedLinks:
         """The notes that an answer names."""
         if isinstance(found, Missing):
             return [path for name in found.suggestions if (path := self._target_of(name))]
-        return [*_targets(found)]
+        return [*targets_of(found)]
 
     def _without(self, hidden: frozenset[str], found: Resolution, link: Link, source: str | None) -> Resolution:
         match found:
@@ -252,7 +252,7 @@ class GuardedLinks:
                 shown = tuple(name for name in suggestions if (self._target_of(name) or "") not in {*hidden, ""})
                 return replace(found, suggestions=shown)
             case Resolved() | Ambiguous():
-                paths = _targets(found)
+                paths = targets_of(found)
                 if hidden.isdisjoint(paths):
                     return found
                 first, *others = [path for path in paths if path not in hidden] or [""]
@@ -342,7 +342,8 @@ class GuardedSearch:
         return self._visible if self._guard.hidden() else self._whole
 
 
-def _targets(found: Resolution | None) -> tuple[str, ...]:
+def targets_of(found: Resolution | None) -> tuple[str, ...]:
+    """The files that a link may lead to, the preferred one first."""
     match found:
         case Resolved(path=path):
             return (path,)

@@ -25,6 +25,7 @@ from zkchat.vault.links.folders import MAX_LISTED, Folders, describe_folder, is_
 from zkchat.vault.links.resolver import LiveCatalog, section_lines
 from zkchat.vault.note_warnings import without_templates
 from zkchat.vault.notes.parse import comments_of, parse_note
+from zkchat.vault.overlay import Overlay, overlaid
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import Search
 from zkchat.vault.search.vectors import UNKNOWN_SIMILARITY, VectorSearch
@@ -47,6 +48,7 @@ class Library:
         self._maintenance = maintenance
         self._local_only = local_only
         self._templates = templates
+        self._without_overlay = self
         self._known_folders: tuple[int, Folders] | None = None
         """By the generation of the index."""
 
@@ -89,6 +91,21 @@ class Library:
     def whole(self) -> "Library":
         """The library with all that the user may see."""
         return self
+
+    def overlaid(self, overlay: Overlay) -> "Library":
+        """The library of the user as it will be with changes that are staged; a model's library is made of that."""
+        library = Library(overlaid(self._ports, overlay), self._maintenance, self._local_only, self._templates)
+        library._without_overlay = self
+        return library
+
+    @property
+    def is_overlaid(self) -> bool:
+        return self.on_disk is not self.whole
+
+    @property
+    def on_disk(self) -> "Library":
+        """The library of the user, without changes that are only staged."""
+        return self.whole._without_overlay
 
     def withheld(self, link: Link, source: str | None = None) -> str:  # noqa: ARG002 - a guarded library has its reasons
         """Why the note that a link leads to is kept back, as the end of a sentence; empty where none is."""
@@ -330,6 +347,11 @@ class GuardedLibrary(Library):
         self._guard = PrivacyGuard(ports.files, ports.notes, whole._local_only, model)
         super().__init__(guarded(ports, self._guard), whole._maintenance, templates=whole._templates)
         self._whole = whole
+        self._model = model
+
+    def overlaid(self, overlay: Overlay) -> Library:
+        """The same with staged changes; what is disclosed there is not known here."""
+        return GuardedLibrary(self._whole.overlaid(overlay), self._model)
 
     @property
     def whole(self) -> Library:

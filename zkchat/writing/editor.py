@@ -1,18 +1,21 @@
 """The editor of notes: each change is checked, and staged for the user to agree to."""
 # ruff: noqa: ARG002
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from zkchat.errors import EditRefused, NoteNotFound
+from zkchat.errors import EditRefused
 from zkchat.model.choices import SectionPosition
-from zkchat.model.note import Ambiguous, Link, Missing, Resolved, is_note
+from zkchat.model.note import NOTE_SUFFIX, file_title, is_note
+from zkchat.vault.daily_notes import find_daily_note
 from zkchat.vault.library import Library
-from zkchat.vault.notes import wikilink
 from zkchat.writing import note_names
+from zkchat.writing.conflict_copies import conflict_copies
 from zkchat.writing.conventions import VaultConventions
 from zkchat.writing.staging import StagedChanges
+from zkchat.writing.targets import Targets
+from zkchat.writing.templates import fill_template, unknown_placeholders
 
 PropertyValue = str | int | float | bool | date | list[str] | None
 
@@ -38,16 +41,20 @@ class NoteEditor:
     def __init__(
         self, library: Library, staged: StagedChanges, conventions: VaultConventions, now: Callable[[], datetime]
     ) -> None:
-        self._library = library
+        """The library decides which notes there are; best one that shows what is staged (`Library.overlaid`)."""
+        self.library = library if library.is_overlaid else library.overlaid(staged)
+        self._targets = Targets(self.library, staged)
         self._staged = staged
         self._conventions = conventions
         self._now = now
 
+    def find(self, target: str) -> str:
+        """The path of the note that a target means. Raises `NoteNotFound`, and `EditRefused` with the candidates."""
+        return self._targets.note(target)
+
     def create(self, path_or_title: str, text: str, folder: str = "") -> StagedEdit:
         """Stage a new note. Raises `EditRefused` where there is one of that name."""
-        path = self._new_path(path_or_title, folder)
-        self._staged.create(path, text, title=(title := f"Create {path}"))
-        return StagedEdit(path=path, title=title, after=text)
+        return self._create(self._targets.new_note(path_or_title, folder or self._conventions.new_note_folder), text)
 
     def edit(self, target: str, old: str, new: str, expected: int = 1) -> StagedEdit:
         """Stage the replacement of an exact passage, which has to be there as often as expected."""
@@ -79,11 +86,26 @@ class NoteEditor:
 
     def append_daily(self, text: str, section: str = "") -> StagedEdit:
         """Stage lines at the end of today's note, or of a section of it; it is created where there is none."""
-        raise EditRefused("Daily notes cannot be written yet.")
+
+        def change(before: str) -> str:
+            if section:
+                raise EditRefused("Sections cannot be edited yet.")
+            return appended(before, text)
+
+        daily = find_daily_note(self.library, self._conventions.daily, self._now().date())
+        if daily.path is not None:
+            return self._rewrite(daily.path, "Append to {}", change)
+        note_names.check_inside(daily.expected_path)
+        path = self._targets.free(daily.expected_path)
+        template = self._conventions.daily.template
+        base, remarks = self._filled(template, path) if template else ("", ())
+        return self._create(path, change(base), remarks)
 
     def create_from_template(self, template: str, title: str) -> StagedEdit:
-        """Stage a new note with the text of a template."""
-        raise EditRefused("Templates cannot be used yet.")
+        """Stage a new note with the text of a template, which is found by its path, or by its name among templates."""
+        path = self._targets.new_note(title, self._conventions.new_note_folder)
+        text, remarks = self._filled(template, path)
+        return self._create(path, text, remarks)
 
     def rename(self, target: str, new: str) -> StagedEdit:
         """Stage another name, or path, of a note; every link follows."""
@@ -94,74 +116,58 @@ class NoteEditor:
         raise EditRefused("Notes cannot be moved yet.")
 
     def delete(self, target: str) -> StagedEdit:
-        """Stage the move of a note to the vault's trash."""
-        path = self._find(target)
-        before = self._staged.read(path) or ""
+        """Stage the move of a file to the vault's trash."""
+        path = self._targets.file(target)
+        sources = {link.source for link in self.library.links_to(self._staged.path_on_disk(path) or path)} - {path}
+        before = (self._staged.read(path) or "") if is_note(path) else ""
         self._staged.trash(path, title=(title := f"Move {path} to the trash"))
-        return StagedEdit(path=path, title=title, before=before)
+        linking = len(self.library.confirmed(sources))
+        remarks = (f"{_notes(linking)} to it, and will lead nowhere.",) if linking else ()
+        return StagedEdit(path=path, title=title, before=before, remarks=remarks)
+
+    def _create(self, path: str, text: str, remarks: tuple[str, ...] = ()) -> StagedEdit:
+        self._staged.create(path, text, title=(title := f"Create {path}"))
+        return StagedEdit(path=path, title=title, after=text, remarks=remarks)
 
     def _rewrite(self, target: str, title: str, change: Callable[[str], str]) -> StagedEdit:
-        path = self._find(target)
-        if not is_note(path):
-            raise EditRefused(f"{path} is no note, and is left as it is.", hint="Only Markdown notes can be edited.")
+        path = self._targets.note(target)
         before = self._staged.read(path)
-        assert before is not None
+        if before is None:
+            raise EditRefused(f"{path} cannot be changed.")
         after = change(before)
         if after == before:
-            raise EditRefused(f"{path} says so already: nothing would change.")
+            raise EditRefused(f"Nothing would change in {path}: it says so already.")
         self._staged.write(path, after, title=(title := title.format(path)))
-        return StagedEdit(path=path, title=title, before=before, after=after)
+        return StagedEdit(path=path, title=title, before=before, after=after, remarks=self._remarks(path))
 
-    def _find(self, target: str) -> str:
-        """The path that a target will have. Raises `NoteNotFound`, and `EditRefused` with those that it may mean."""
-        for path in _exact_paths(target):
-            on_disk = self._staged.path_on_disk(path)
-            is_visible = on_disk is not None and self._library.has_text(on_disk)
-            if is_visible or path in self._staged.new_paths:
-                return path
-        link = _link(target)
-        found = self._library.resolve(link)
-        match found:
-            case Resolved(path=path, via=via) if via != "id" or target.strip("[] ").isalnum():
-                return self._still_there(self._staged.path_after(path))
-            case Ambiguous(path=path, others=others):
-                listed = ", ".join(self._library.confirmed((path, *others)))
-                raise EditRefused(f"'{target}' may mean several notes: {listed}.", hint="Give the path of one of them.")
-            case Missing(suggestions=suggestions):
-                close = ", ".join(f"[[{name}]]" for name in suggestions)
-                raise NoteNotFound(f"There is no note '{target}'.", hint=f"Closest: {close}." if close else "")
-        raise NoteNotFound(f"There is no note '{target}'.")
+    def _remarks(self, path: str) -> tuple[str, ...]:
+        copies = self.library.confirmed(conflict_copies(path, (row.path for row in self.library.files())))
+        return tuple(f"A sync left another version of {path} beside it: {copy}." for copy in copies)
 
-    def _still_there(self, path: str) -> str:
-        if not self._staged.is_taken(path) or path.startswith("."):
-            raise NoteNotFound(f"There is no note {path} any more: it goes to the trash.")
+    def _filled(self, template: str, path: str) -> tuple[str, tuple[str, ...]]:
+        """The text of a template for the note at a path, and what should be known of it."""
+        source = self._template(template)
+        text = fill_template(
+            self._staged.read(source) or "",
+            name=source,
+            title=file_title(path),
+            now=self._now(),
+            conventions=self._conventions,
+        )
+        left = unknown_placeholders(text)
+        return text, (f"Left as it stands in the template: {', '.join(left[:5])}.",) if left else ()
+
+    def _template(self, named: str) -> str:
+        """The path of a template, which lies in a folder of templates where the vault has one."""
+        folders = self._conventions.template_folders
+        name = named if is_note(named) else f"{named}{NOTE_SUFFIX}"
+        for folder in ("", *folders):
+            if self.library.has_text(f"{folder}{name}") and f"{folder}{name}".startswith(folders or ""):
+                return f"{folder}{name}"
+        path = self._targets.note(named)
+        if not path.startswith(folders or ""):
+            raise EditRefused(f"{path} is no template.", hint=f"Templates are in {', '.join(folders)}.")
         return path
-
-    def _new_path(self, named: str, folder: str = "") -> str:
-        """A free path for a new note, with folders spelled as those that are there."""
-        path = note_names.path_of_new_note(named, folder or self._conventions.new_note_folder)
-        above, _, name = path.rpartition("/")
-        folders = {parent for row in self._library.files() for parent in _parents(row.path)}
-        above = note_names.spelled_as(above, folders) if above else ""
-        for part in (*above.split("/"),) if above and above not in folders else ():
-            if part not in {each for known in folders for each in known.split("/")}:
-                note_names.check_name(part)
-        note_names.check_name(name)
-        path = f"{above}/{name}" if above else name
-        self._check_free(path)
-        return path
-
-    def _check_free(self, path: str) -> None:
-        key = note_names.same_name(path)
-        if self._staged.is_taken(path):
-            alike = path
-        else:
-            alike = next((row.path for row in self._library.whole.files() if note_names.same_name(row.path) == key), "")
-            alike = self._staged.path_after(alike) if alike else ""
-            if not alike or note_names.same_name(alike) != key:
-                return
-        seen = alike if self._library.has_text(alike) else path
-        raise EditRefused(f"{seen} is there already, and is left as it is.", hint="Choose another name, or edit it.")
 
 
 def appended(text: str, addition: str) -> str:
@@ -175,20 +181,5 @@ def appended(text: str, addition: str) -> str:
     return f"{text}{lines}{newline}" if text.endswith("\n") else f"{text}{newline}{lines}"
 
 
-def _exact_paths(target: str) -> Iterator[str]:
-    if "[[" not in target and target:
-        yield target
-        if not is_note(target) and "/" in target:
-            yield f"{target}.md"
-
-
-def _parents(path: str) -> Iterator[str]:
-    folder = path.rpartition("/")[0]
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
-
-
-def _link(target: str) -> Link:
-    links = wikilink.scan(target)
-    return links[0] if links else Link(text=target, target=target.strip())
+def _notes(number: int) -> str:
+    return "1 note links" if number == 1 else f"{number} notes link"

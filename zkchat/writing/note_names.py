@@ -28,6 +28,7 @@ def path_of_new_note(named: str, folder: str) -> str:
     is_link = len(links) == 1 and links[0].text == named.strip()
     written = links[0].target if is_link else named.strip()
     check_inside(written)
+    check_inside(folder)
     if not written:
         raise EditRefused("A new note needs a name.")
     path = written if "/" in written else "/".join(part for part in (*folder.split("/"), written) if part)

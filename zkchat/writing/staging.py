@@ -40,6 +40,10 @@ class StagedChanges:
         except UnicodeDecodeError:
             raise EditRefused(f"{path} is not UTF-8 throughout, and is left as it is.") from None
 
+    def staged_bytes(self, path: str) -> bytes | None:
+        """What a file will hold, where that is not what it holds on disk."""
+        return self._after.get(path)
+
     def read_bytes(self, path: str) -> bytes | None:
         if path in self._after:
             return self._after[path]

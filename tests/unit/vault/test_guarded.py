@@ -237,7 +237,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
 TOLD_IN_OTHER_TESTS = {"read", "section"}
 NOTHING_TOLD = {
     *("refresh", "refresh_within", "prefetch", "rebuild", "embed", "embed_in_background", "close"),
-    *("whole", "guarded_for", "over", "without_templates"),
+    *("whole", "guarded_for", "over", "without_templates", "overlaid", "is_overlaid", "on_disk"),
 }
 
 

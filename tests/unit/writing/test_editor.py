@@ -1,16 +1,20 @@
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.support.changeable_files import FilesInMemory
-from tests.support.libraries import library_of
+from tests.support.libraries import Located, library_of
 from zkchat.errors import EditRefused, NoteNotFound, OutsideVault
+from zkchat.vault.daily_notes import DailyNoteSettings
+from zkchat.vault.library import Library
 from zkchat.writing.conventions import VaultConventions
 from zkchat.writing.editor import NoteEditor
 from zkchat.writing.staging import StagedChanges
 
+NOW = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
 NOTES = {
     "Coffee.md": "# Coffee\n\nBeans and water.\n",
     "Inbox/Later.md": "- one\r\n- two",
@@ -23,26 +27,27 @@ NOTES = {
 class Desk:
     """An editor over a small vault, and what it staged."""
 
-    def __init__(self, folder: Path, conventions: VaultConventions) -> None:
-        self._library = library_of(folder, NOTES)
-        self.staged = StagedChanges(FilesInMemory(NOTES))
-        self.editor = NoteEditor(
-            self._library.__enter__(), self.staged, conventions, lambda: datetime(2026, 3, 1, tzinfo=UTC)
-        )
-
-    def close(self) -> None:
-        self._library.__exit__(None, None, None)
+    def __init__(self, library: Library, notes: dict[str, str], conventions: VaultConventions) -> None:
+        self.staged = StagedChanges(FilesInMemory(notes))
+        self.editor = NoteEditor(library, self.staged, conventions, lambda: NOW)
 
     @property
     def written(self) -> dict[str, str]:
         return {write.path: write.after.decode() for write in self.staged.change_set().writes}
 
 
+@contextmanager
+def open_desk(
+    folder: Path, conventions: VaultConventions, notes: dict[str, str], model: Located | None = None
+) -> Iterator[Desk]:
+    with library_of(folder, notes) as library:
+        yield Desk(library.guarded_for(model) if model else library, notes, conventions)
+
+
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path, VaultConventions(new_note_folder="Inbox"))
-    yield desk
-    desk.close()
+    with open_desk(tmp_path, VaultConventions(new_note_folder="Inbox"), NOTES) as desk:
+        yield desk
 
 
 def test_a_new_note_by_title_goes_to_the_folder_of_new_notes(desk: Desk) -> None:
@@ -123,7 +128,7 @@ def test_a_new_note_can_be_edited(desk: Desk) -> None:
 
 
 def test_what_changes_nothing_is_refused(desk: Desk) -> None:
-    with pytest.raises(EditRefused, match="nothing would change"):
+    with pytest.raises(EditRefused, match="Nothing would change"):
         desk.editor.edit("Coffee", "Beans", "Beans")
 
 
@@ -131,3 +136,73 @@ def test_a_deleted_note_is_gone_for_what_follows(desk: Desk) -> None:
     desk.editor.delete("Coffee")
     with pytest.raises(NoteNotFound):
         desk.editor.append("Coffee", "x")
+
+
+def test_a_note_is_warned_of_that_a_sync_left_twice(tmp_path: Path) -> None:
+    copy = "Coffee.sync-conflict-20260101-101010-ABCDEFG.md"
+    with open_desk(tmp_path, VaultConventions(), {**NOTES, copy: "# Coffee\n"}) as desk:
+        assert copy in desk.editor.append("Coffee.md", "x").remarks[0]
+        assert desk.editor.append("B/Twin.md", "x").remarks == ()
+
+
+def test_what_links_to_a_deleted_note_is_counted(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {**NOTES, "Link.md": "[[Coffee]]", "Other.md": "[[Coffee]]"}) as desk:
+        assert desk.editor.delete("Coffee").remarks == ("2 notes link to it, and will lead nowhere.",)
+
+
+DAILY = VaultConventions(daily=DailyNoteSettings(folder="Days", format="YYYY-MM-DD", template="Templates/Day"))
+TEMPLATE = "# {{title}}\n{{date:dddd}} {{time}}\n\n## Log\n"
+
+
+def test_todays_note_is_created_from_its_template(tmp_path: Path) -> None:
+    with open_desk(tmp_path, DAILY, {"Templates/Day.md": TEMPLATE}) as desk:
+        assert desk.editor.append_daily("- tea").path == "Days/2026-03-01.md"
+        desk.editor.append_daily("- cake")
+        assert desk.written == {"Days/2026-03-01.md": "# 2026-03-01\nSunday 09:05\n\n## Log\n- tea\n- cake\n"}
+
+
+def test_todays_note_is_appended_to_where_it_is(tmp_path: Path) -> None:
+    with open_desk(tmp_path, DAILY, {"Elsewhere/2026-03-01.md": "Up early."}) as desk:
+        desk.editor.append_daily("- tea")
+        assert desk.written == {"Elsewhere/2026-03-01.md": "Up early.\n- tea"}
+
+
+def test_a_template_with_code_is_refused_and_nothing_is_created(tmp_path: Path) -> None:
+    with open_desk(tmp_path, DAILY, {"Templates/Day.md": "<% tp.date.now() %>\n"}) as desk:
+        with pytest.raises(EditRefused, match="Templater"):
+            desk.editor.append_daily("- tea")
+        assert not desk.staged
+
+
+TEMPLATES = VaultConventions(template_folders=("Templates/",), date_format="DD.MM.YYYY")
+
+
+@pytest.mark.parametrize("named", ["Meeting", "Templates/Meeting.md", "[[Meeting]]", "Templates/Meeting"])
+def test_a_note_is_created_from_a_template(tmp_path: Path, named: str) -> None:
+    notes = {"Templates/Meeting.md": "---\ndate: {{date}}\n---\n# {{ Title }} {{VALUE}}\n", "Note.md": "x"}
+    with open_desk(tmp_path, TEMPLATES, notes) as desk:
+        made = desk.editor.create_from_template(named, "Work/Monday")
+        assert made.remarks == ("Left as it stands in the template: {{VALUE}}.",)
+        assert desk.written == {"Work/Monday.md": "---\ndate: 01.03.2026\n---\n# Monday {{VALUE}}\n"}
+        with pytest.raises(EditRefused, match="no template"):
+            desk.editor.create_from_template("Note", "Tuesday")
+
+
+PRIVATE = {"Open.md": "open\n", "Secret.md": "---\nzkchat: local\n---\nQuoll\n", "Link.md": "[[Open]] [[Secret]]"}
+
+
+def test_a_hidden_note_does_not_exist_for_a_model_elsewhere(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), PRIVATE, Located(on_this_machine=False)) as desk:
+        for target in ("Secret", "Secret.md", "[[Secret]]"):
+            with pytest.raises(NoteNotFound):
+                desk.editor.append(target, "x")
+            with pytest.raises(NoteNotFound):
+                desk.editor.delete(target)
+        with pytest.raises(EditRefused):
+            desk.editor.create("secret", "x")
+        assert not desk.staged
+
+
+def test_a_local_note_is_edited_by_a_model_on_this_machine(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), PRIVATE, Located(on_this_machine=True)) as desk:
+        assert desk.editor.append("Secret", "x").path == "Secret.md"

@@ -1,0 +1,112 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.changeable_files import FilesInMemory
+from tests.support.libraries import Located, library_of
+from zkchat.errors import NoteNotFound
+from zkchat.model.note import Ambiguous, Link, Missing, Resolved
+from zkchat.vault.library import Library
+from zkchat.writing.staging import StagedChanges
+
+NOTES = {
+    "Coffee.md": "---\naliases: [Bean]\n---\n# Coffee\n",
+    "Work/Plan.md": "# Plan\n",
+    "Tea.md": "# Tea\n",
+    "Secret.md": "---\nzkchat: local\n---\n# Secret\n",
+}
+
+
+@pytest.fixture
+def staged() -> StagedChanges:
+    return StagedChanges(FilesInMemory(NOTES))
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+@pytest.fixture
+def library(plain: Library, staged: StagedChanges) -> Library:
+    return plain.overlaid(staged)
+
+
+def target(library: Library, name: str) -> str:
+    found = library.resolve(Link(text=f"[[{name}]]", target=name))
+    assert isinstance(found, Resolved), found
+    return found.path
+
+
+def test_without_changes_it_is_the_same(library: Library, plain: Library) -> None:
+    assert library.files() == plain.files()
+    assert target(library, "Bean") == "Coffee.md"
+    assert library.on_disk is plain
+
+
+def test_a_changed_note_is_read_as_it_will_be(library: Library, staged: StagedChanges) -> None:
+    staged.write("Tea.md", "\ufeff# Tea\n\nGreen.\n", title="Edit")
+    assert library.read("Tea.md") == "# Tea\n\nGreen.\n"
+    assert library.section("Tea.md", "Tea") == "# Tea\n\nGreen.\n"
+
+
+def test_a_new_note_is_found_and_read(library: Library, staged: StagedChanges) -> None:
+    staged.create("Inbox/Milk.md", "# Milk\n", title="Create")
+    for name in ("Milk", "Inbox/Milk", "/Inbox/Milk.md", "milk.md"):
+        assert target(library, name) == "Inbox/Milk.md"
+    assert library.read("Inbox/Milk.md") == "# Milk\n"
+    assert "Inbox/Milk.md" in {row.path for row in library.files()}
+
+
+def test_a_moved_note_is_found_by_its_old_and_new_names(library: Library, staged: StagedChanges) -> None:
+    staged.move("Coffee.md", "Drinks/Mocha.md", title="Move")
+    for name in ("Mocha", "Coffee", "Bean", "Drinks/Mocha"):
+        assert target(library, name) == "Drinks/Mocha.md"
+    assert library.read("Drinks/Mocha.md") == NOTES["Coffee.md"]
+    with pytest.raises(NoteNotFound):
+        library.read("Coffee.md")
+    staged.create("Coffee.md", "another", title="Create")
+    assert target(library, "Coffee") == "Coffee.md"
+
+
+def test_notes_of_a_moved_folder_are_found(library: Library, staged: StagedChanges) -> None:
+    staged.move("Work", "Job", title="Move")
+    assert target(library, "Job/Plan") == "Job/Plan.md"
+    assert {row.path for row in library.notes()} == {"Coffee.md", "Job/Plan.md", "Tea.md", "Secret.md"}
+
+
+def test_a_new_note_beside_one_of_the_same_name_is_ambiguous(library: Library, staged: StagedChanges) -> None:
+    staged.create("Inbox/Tea.md", "x", title="Create")
+    found = library.resolve(Link(text="[[Tea]]", target="Tea"))
+    assert isinstance(found, Ambiguous)
+    assert {found.path, *found.others} == {"Tea.md", "Inbox/Tea.md"}
+
+
+def test_a_note_that_goes_to_the_trash_is_gone(library: Library, staged: StagedChanges) -> None:
+    staged.trash("Tea.md", title="Trash")
+    assert isinstance(library.resolve(Link(text="[[Tea]]", target="Tea")), Missing)
+    assert not library.has_text("Tea.md")
+    staged.clear()
+    assert target(library, "Tea") == "Tea.md"
+
+
+def test_a_model_elsewhere_sees_no_private_note_under_any_name(library: Library, staged: StagedChanges) -> None:
+    elsewhere = library.guarded_for(Located(on_this_machine=False))
+    staged.move("Secret.md", "Open.md", title="Move")
+    staged.create("New.md", "---\nzkchat: local\n---\nx", title="Create")
+    for name in ("Secret", "Open", "Open.md", "New"):
+        assert isinstance(elsewhere.resolve(Link(text=name, target=name)), Missing)
+        assert not elsewhere.has_text(name)
+    assert "Open.md" not in {row.path for row in elsewhere.files()}
+
+
+def test_a_note_that_was_gone_only_among_the_staged_changes_is_there_again(
+    library: Library, staged: StagedChanges
+) -> None:
+    elsewhere = library.guarded_for(Located(on_this_machine=False))
+    staged.move("Tea.md", "Green tea.md", title="Move")
+    assert elsewhere.confirmed(["Tea.md"]) == []
+    staged.clear()
+    assert elsewhere.confirmed(["Tea.md"]) == ["Tea.md"]
