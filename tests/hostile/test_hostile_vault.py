@@ -155,6 +155,13 @@ class Recorder:
 class Hostile:
     ground: Ground
     recorder: Recorder
+    vault_before: dict[str, str]
+    """Digests of the vault's files as they were made."""
+
+    @classmethod
+    def make(cls, root: Path, recorder: Recorder) -> "Hostile":
+        ground = make(root, recorder.address)
+        return cls(ground, recorder, ground.digests_of_vault())
 
     def run(self, *words: str, cwd: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """zkchat as it is installed, in the vault unless said otherwise."""
@@ -187,7 +194,7 @@ def _bound_memory() -> None:
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
     """With a session to look at, as the first question leaves one."""
     with Recorder() as recorder:
-        found = Hostile(make(tmp_path_factory.mktemp("hostile") / "ground", recorder.address), recorder)
+        found = Hostile.make(tmp_path_factory.mktemp("hostile") / "ground", recorder)
         assert found.run("ask", QUESTION, "--model", "quote").returncode == ExitCode.OK
         yield found
 
@@ -196,7 +203,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
 def approved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
     """The same vault, and a user who says yes to everything."""
     with Recorder() as recorder:
-        found = Hostile(make(tmp_path_factory.mktemp("approved") / "ground", recorder.address), recorder)
+        found = Hostile.make(tmp_path_factory.mktemp("approved") / "ground", recorder)
         assert found.run("trust", "--yes").returncode == ExitCode.OK
         yield found
 
@@ -213,17 +220,16 @@ def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
         yield from _leaves(each, (*path, name))
 
 
-@pytest.mark.parametrize("place", ["in the vault", "from elsewhere"])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_command_runs_code_changes_anything_outside_or_sends_anything(
-    hostile: Hostile, command: str, place: str
-) -> None:
+def test_no_command_runs_code_changes_anything_outside_or_sends_anything(hostile: Hostile, command: str) -> None:
+    """In the vault, and from elsewhere."""
     ground = hostile.ground
-    vault = ground.digests_of_vault()
-    where = () if place == "in the vault" else ("--vault", str(ground.vault))
-    ran = _harmless(hostile, command, *COMMANDS[command], *where, cwd=ground.vault if not where else ground.home)
-    assert ran.returncode in (set(ExitCode) - {ExitCode.BUG} if command in MAY_FAIL else {ExitCode.OK}), ran.stderr
-    assert ground.digests_of_vault() == vault
+    codes = set(ExitCode) - {ExitCode.BUG} if command in MAY_FAIL else {ExitCode.OK}
+    ran = _harmless(hostile, command, *COMMANDS[command])
+    assert ran.returncode in codes, ran.stderr
+    ran = _harmless(hostile, command, *COMMANDS[command], "--vault", str(ground.vault), cwd=ground.home)
+    assert ran.returncode in codes, ran.stderr
+    assert ground.digests_of_vault() == hostile.vault_before
     assert hostile.recorder.requests == []
 
 
