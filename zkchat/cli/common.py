@@ -91,8 +91,11 @@ class CommandIO:
         self.environment.stdout.write(json.dumps(value, default=_plain) + "\n")
         self.environment.stdout.flush()
 
-    def confirm(self, question: str) -> bool:
-        """Ask a yes-or-no question; without a terminal the answer is no. What was typed before it is no answer."""
+    def confirm(self, question: str, *, default: bool = False) -> bool:
+        """Ask a yes-or-no question; without a terminal the answer is no. What was typed before it is no answer.
+
+        `default` is what Enter alone means.
+        """
         from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
         from zkchat.repl.terminal_modes import echo_on
 
@@ -101,13 +104,15 @@ class CommandIO:
         answer = ""
         never_fail_to_encode(self.environment.stderr)
         with echo_on(self.environment.stdin):
-            self.environment.stderr.write(sanitize_text(f"{question} [y/N] "))
+            self.environment.stderr.write(sanitize_text(f"{question} [{'Y/n' if default else 'y/N'}] "))
             self.environment.stderr.flush()
             try:
                 answer = self.environment.stdin.readline()
             finally:
                 if not answer:
                     self.note("")  # Ctrl-C and Ctrl-D do not end the line of the question
+        if default and answer and not answer.strip():
+            return True
         return answer.strip().casefold() in {"y", "yes"}
 
     def fail(self, error: "ZkchatError") -> None:

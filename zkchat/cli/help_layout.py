@@ -23,6 +23,9 @@ _EXAMPLE: Final = re.compile(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b.*[^.]")
 _MIN_WIDTH: Final = 24
 _MAX_NAME_WIDTH: Final = 24
 """Of the column with names; a longer name stands on a line of its own."""
+_NO_OPTION: Final = re.compile(r"-(?:\s|\d|--)")
+_SHIELD: Final = "\ufdd0"
+"""Before a word that would be read as an option; no text has this code point."""
 _RANGE: Final = re.compile(r"(?:(\d+)<=)?x(?:<=(\d+)|>=(\d+))(?=[;\]])")
 
 
@@ -31,6 +34,7 @@ class Section(StrEnum):
 
     ASK = "Ask"
     NOTES = "Look into your notes"
+    CHANGES = "Change your notes"
     CONVERSATIONS = "Conversations, and what is kept of them"
     ANSWERS = "Who answers, and how"
     PROGRAM = "zkchat itself"
@@ -68,7 +72,21 @@ def describe(command: "Command", context: "Context") -> CommandHelp:
 
 
 class DescribedCommand(TyperCommand):
-    """A command whose help names no type of Python and ends with its examples."""
+    """A command whose help names no type of Python and ends with its examples.
+
+    A word that can be no option, such as `- [ ] Buy milk` or `-5`, is an argument, wherever it stands.
+    """
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        options = [param for param in self.params if param.param_type_name == "option"]
+        with_value = {name for option in options if not getattr(option, "is_flag", False) for name in option.opts}
+        shielded = [
+            f"{_SHIELD}{word}" if _NO_OPTION.match(word) and before not in with_value else word
+            for before, word in zip(["", *args], args, strict=False)
+        ]
+        rest = super().parse_args(ctx, shielded)
+        ctx.params = {name: _unshielded(value) for name, value in ctx.params.items()}
+        return rest
 
     def collect_usage_pieces(self, ctx: "Context") -> list[str]:
         return _usage_pieces(self, ctx)
@@ -91,6 +109,12 @@ class DescribedGroup(TyperGroup):
 
     def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         _write(describe(self, ctx), ctx, formatter)
+
+
+def _unshielded(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return type(value)(map(_unshielded, value))
+    return value.removeprefix(_SHIELD) if isinstance(value, str) else value
 
 
 def use_layout(app: typer.Typer) -> None:

@@ -12,6 +12,7 @@ import typer
 from zkchat.cli import (
     agent,
     ask,
+    change_history,
     chat,
     completion,
     config,
@@ -21,6 +22,7 @@ from zkchat.cli import (
     links,
     memory,
     models,
+    note,
     notes,
     refs,
     rules,
@@ -97,6 +99,9 @@ app.command(rich_help_panel=Section.NOTES)(links.resolve)
 app.command(rich_help_panel=Section.NOTES)(refs.refs)
 app.add_typer(vault.app, name="vault", rich_help_panel=Section.NOTES)
 app.command(rich_help_panel=Section.NOTES)(vault.index)
+app.add_typer(note.app, name="note", rich_help_panel=Section.CHANGES)
+app.command(rich_help_panel=Section.CHANGES)(change_history.changes)
+app.command(rich_help_panel=Section.CHANGES)(change_history.undo)
 app.add_typer(sessions.app, name="sessions", rich_help_panel=Section.CONVERSATIONS)
 app.add_typer(context.app, name="context", rich_help_panel=Section.CONVERSATIONS)
 app.add_typer(memory.app, name="memory", rich_help_panel=Section.CONVERSATIONS)

@@ -14,6 +14,7 @@ from zkchat.errors import StorageError
 
 if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
+    from zkchat.compose.workspace import Workspace
     from zkchat.model.note import NoteWarning
     from zkchat.vault.library import Library
     from zkchat.vault.named_notes import NamedNote
@@ -31,15 +32,28 @@ def open_refreshed_library(
 
     With `warn`, warnings about notes are printed where anything changed.
     """
-    from zkchat.compose.library import open_library
+    with open_refreshed_workspace(io, vault, warn=warn) as (workspace, library):
+        if not library.note_count():
+            io.note(f"There are no Markdown notes in {workspace.paths.vault}. Name another folder with --vault.")
+        yield workspace.paths, library
 
-    with open_library(io.environment, vault, io) as (paths, library):
+
+@contextmanager
+def open_refreshed_workspace(
+    io: CommandIO, vault: Path | None, *, warn: bool = True
+) -> Iterator[tuple["Workspace", "Library"]]:
+    """The same with the settings of the vault, for commands that change it. A vault without notes is no surprise."""
+    from zkchat.compose.library import open_note_library
+    from zkchat.compose.workspace import load_workspace
+
+    workspace = load_workspace(io.environment, vault)
+    with open_note_library(workspace) as (library, cache_notices):
+        for notice in (*cache_notices, *workspace.loaded.every_warning):
+            io.note(notice)
         news = _refresh(io, library)
         if warn:
             print_warnings(io, news)
-        if not library.note_count():
-            io.note(f"There are no Markdown notes in {paths.vault}. Name another folder with --vault.")
-        yield paths, library
+        yield workspace, library
 
 
 def _refresh(io: CommandIO, library: "Library") -> Sequence["NoteWarning"]:
@@ -74,13 +88,13 @@ def find_place(io: CommandIO, paths: "Paths", library: "Library", name: str) -> 
     """Find the note that the user names and the place in it, and say where the name could mean another one."""
     from zkchat.vault.named_notes import find_named_note
 
-    found = find_named_note(library, name, _paths_beside(io, paths, name), search="zkchat search")
+    found = find_named_note(library, name, paths_beside(io, paths, name), search="zkchat search")
     if found.others:
         io.note(f"{name} could also mean {', '.join(found.others)}; this is {found.path}.")
     return found
 
 
-def _paths_beside(io: CommandIO, paths: "Paths", name: str) -> Iterator[str]:
+def paths_beside(io: CommandIO, paths: "Paths", name: str) -> Iterator[str]:
     """A name as a path in the vault, from where the user is."""
     beside = Path(os.path.normpath(io.environment.cwd.resolve() / name))
     if beside.is_relative_to(paths.vault):

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, time
+from datetime import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
+from zkchat.cli.times import local_time, parse_time
 from zkchat.model.choices import MAX_PRIORITY, Role
 from zkchat.model.text import counted
 
@@ -51,7 +52,7 @@ def list_(
     elif not known:
         io.note("There are no sessions in this vault yet. Start one: zkchat chat")
     for session in sessions:
-        used, title = _local_time(session.updated_at), session.title or "(untitled)"
+        used, title = local_time(session.updated_at), session.title or "(untitled)"
         io.out(f"{session.id}  {used}  {session.message_count:>5} messages  {title}")
 
 
@@ -80,8 +81,8 @@ def show(
     wanted = EntryFilter(
         last=last,
         role=role,
-        since=_parse_time("--since", since, time.min),
-        until=_parse_time("--until", until, time.max),
+        since=parse_time("--since", since, time.min),
+        until=parse_time("--until", until, time.max),
     )
     with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)
@@ -99,7 +100,7 @@ def show(
     if branches and len(branches) > 1:
         io.out(f"\n{len(branches)} branches; in a chat, /branch b1 goes to the first of them:")
         for each in branches:
-            mark, used = "*" if each.is_current else " ", _local_time(each.updated_at)
+            mark, used = "*" if each.is_current else " ", local_time(each.updated_at)
             io.out(f"{mark} b{each.number}  {used}  {each.messages:>5} messages  {each.first_words}")
 
 
@@ -147,7 +148,7 @@ def search(
     if not hits and io.environment.stderr_is_tty:
         io.note("Nothing that was said matches. Try fewer or other words.")
     for number, hit in enumerate(hits, start=1):
-        io.out(f"{number}. [{hit.name or hit.role}]  {_local_time(hit.time)}  {titles[hit.session]}  {hit.session}")
+        io.out(f"{number}. [{hit.name or hit.role}]  {local_time(hit.time)}  {titles[hit.session]}  {hit.session}")
         io.out(f"   {hit.snippet}")
 
 
@@ -307,30 +308,10 @@ def _open_search(io: CommandIO, vault: Path | None) -> Iterator[tuple["SessionSt
         yield store, conversations
 
 
-def _parse_time(option: str, text: str | None, time_of_day: time) -> datetime | None:
-    """A point in time as the user writes it, in local time unless it says otherwise; a day begins or ends as asked."""
-    from zkchat.errors import UsageError
-
-    if text is None:
-        return None
-    try:
-        day_alone = len(text) <= len("2026-03-01")
-        at = datetime.combine(date.fromisoformat(text), time_of_day) if day_alone else datetime.fromisoformat(text)
-        return at.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise UsageError(
-            f"{option} {text!r} is not a time.", hint="Write a day or a time: 2026-03-01 or 2026-03-01T18:00"
-        ) from error
-
-
-def _local_time(at: datetime) -> str:
-    return f"{at.astimezone():%Y-%m-%d %H:%M}"
-
-
 def _message_lines(message: "ChatMessage") -> Iterator[str]:
     state = "" if message.status == "complete" else f"  ({message.status})"
     state += "" if message.has_usual_priority else f"  (priority {message.priority})"
-    yield f"[{message.role}]  {_local_time(message.created_at)}  {message.id}{state}"
+    yield f"[{message.role}]  {local_time(message.created_at)}  {message.id}{state}"
     yield from (line for part in message.parts if (line := _format_part(part)))
     if message.error:
         yield message.error

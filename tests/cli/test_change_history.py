@@ -1,0 +1,150 @@
+"""`zkchat changes` and `zkchat undo`: what zkchat changed, and the way back."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World
+from zkchat.errors import ExitCode
+
+INBOX = "# Inbox\n\n- One\n"
+
+
+@pytest.fixture
+def garden(world: World) -> World:
+    world.note("Inbox.md", INBOX)
+    world.note("Plants/Compost.md", "# Compost\n\nSee [[Inbox]].")
+    return world
+
+
+def tree(vault: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(vault).as_posix(): file.read_bytes()
+        for file in vault.rglob("*")
+        if file.is_file() and ".zkchat" not in file.parts
+    }
+
+
+def append(world: World, text: str, name: str = "Inbox") -> int:
+    number: int = world.run("note", "append", name, text, "--yes", "--json").json["id"]
+    return number
+
+
+def test_undo_restores_the_last_change_and_tells_it(garden: World) -> None:
+    before = tree(garden.vault)
+    append(garden, "- Two")
+    undone = garden.run("undo", "--yes")
+    assert (undone.code, undone.out) == (0, "Inbox.md is as it was.\n")
+    assert tree(garden.vault) == before
+    again = garden.run("undo", "--yes")
+    assert (again.code, again.out) == (ExitCode.USAGE, "")
+    assert "There is nothing to undo" in again.err
+
+
+def test_several_changes_are_undone_from_the_last_to_the_first(garden: World) -> None:
+    before = tree(garden.vault)
+    for text in ("- Two", "- Three", "- Four"):
+        append(garden, text)
+    garden.run("note", "new", "Fresh", "text", "--yes")
+    garden.run("note", "trash", "Compost", "--yes")
+    too_many = garden.run("undo", "6", "--yes")
+    assert (too_many.code, too_many.out) == (ExitCode.USAGE, "")
+    undone = garden.run("undo", "2", "--yes")
+    assert undone.out == "Plants/Compost.md is back from the trash.\nFresh.md is gone again.\n"
+    assert garden.run("undo", "3", "--yes", "--json").json["undone"][0]["title"] == "Append to Inbox.md"
+    assert tree(garden.vault) == before
+
+
+def test_undo_shows_what_it_would_do_and_asks(garden: World) -> None:
+    append(garden, "- Two")
+    changed = tree(garden.vault)
+    no = garden.run("undo", typed="n\n", terminal=True)
+    assert no.code == ExitCode.USAGE
+    assert "Append to Inbox.md" in no.err
+    assert "-- Two" in no.err
+    piped = garden.run("undo", stdin="y\n")
+    assert piped.code == ExitCode.USAGE
+    assert "--yes" in piped.err
+    dry = garden.run("undo", "--dry-run", stdin="")
+    assert dry.code == 0
+    assert "-- Two" in dry.out
+    (row,) = garden.run("undo", "--dry-run", "--json", stdin="").json["would_undo"]
+    assert "-- Two" in row["diff"]
+    assert tree(garden.vault) == changed
+    assert garden.run("undo", typed="y\n", terminal=True).code == 0
+    assert (garden.vault / "Inbox.md").read_text() == INBOX
+
+
+def test_a_file_that_changed_since_is_left_and_both_changes_are_shown(garden: World) -> None:
+    append(garden, "- Two")
+    garden.note("Inbox.md", INBOX + "- Two\n- Mine\n")
+    refused = garden.run("undo", "--yes")
+    assert refused.code == ExitCode.VAULT
+    assert (garden.vault / "Inbox.md").read_text() == INBOX + "- Two\n- Mine\n"
+    ours, _, theirs = refused.err.partition("What changed in Inbox.md since:")
+    assert "+- Two" in ours
+    assert "+- Mine" in theirs
+    assert "+- Two" not in theirs
+    assert "zkchat: Inbox.md" in refused.err
+    assert len(refused.err.partition("zkchat: ")[2].splitlines()) == 2, "a way out"
+
+
+def test_what_was_undone_before_a_clash_is_told(garden: World) -> None:
+    append(garden, "- Two")
+    append(garden, "More.", "Compost")
+    garden.note("Inbox.md", INBOX + "- Two\n- Mine\n")
+    refused = garden.run("undo", "2", "--yes")
+    assert refused.code == ExitCode.VAULT
+    assert refused.out == "Plants/Compost.md is as it was.\n"
+    assert [each["state"] for each in garden.run("changes", "--json").json] == ["undone", "applied"]
+
+
+def test_one_change_is_undone_by_its_number(garden: World) -> None:
+    first = append(garden, "- Two")
+    second = append(garden, "More.", "Compost")
+    assert garden.run("undo", "--id", str(first), "--yes").out == "Inbox.md is as it was.\n"
+    again = garden.run("undo", "--id", str(first), "--yes")
+    assert (again.code, "undone already" in again.err) == (ExitCode.USAGE, True)
+    assert garden.run("undo", "--id", "999", "--yes").code == ExitCode.USAGE
+    third = append(garden, "Even more.", "Compost")
+    below = garden.run("undo", "--id", str(second), "--yes")
+    assert below.code == ExitCode.VAULT
+    assert f"Undo change {third} first" in below.err
+
+
+def test_changes_lists_what_was_changed_by_which_command(garden: World) -> None:
+    assert "nothing" in garden.run("changes").err
+    first = append(garden, "- Two")
+    garden.run("note", "new", "Fresh", "text", "--yes")
+    garden.run("undo", "--yes")
+    newest, oldest = garden.run("changes").out.splitlines()
+    assert newest.endswith("Create Fresh.md  (note new, undone)")
+    assert oldest.split()[0] == str(first)
+    assert oldest.endswith("Append to Inbox.md  (note append)")
+    assert garden.run("changes", "--limit", "1").out.splitlines() == [newest]
+    row = garden.run("changes", "--json").json[1]
+    assert datetime.now(UTC) - datetime.fromisoformat(row.pop("at")) < timedelta(hours=1)
+    assert row == {
+        "id": first,
+        "state": "applied",
+        "title": "Append to Inbox.md",
+        "command": "note append",
+        "session": None,
+        "message": None,
+        "files": [{"path": "Inbox.md", "action": "edited", "moved_from": None, "edited": True}],
+    }
+
+
+def test_changes_of_a_time_and_of_a_note(garden: World) -> None:
+    append(garden, "- Two")
+    append(garden, "More.", "Compost")
+    garden.run("note", "trash", "Compost", "--yes")
+    assert garden.run("changes", "--since", "2999-01-01").out == ""
+    assert garden.run("changes", "--since", "soon").code == ExitCode.USAGE
+    assert len(garden.run("changes", "--since", "2020-01-01", "--json").json) == 3
+    (only,) = garden.run("changes", "Inbox", "--json").json
+    assert only["title"] == "Append to Inbox.md"
+    assert len(garden.run("changes", "Plants/Compost.md", "--json").json) == 2, "by the path of a note that is gone"
+    assert "+- Two" in garden.run("changes", "Inbox", "--diff").out
+    assert "+- Two" in garden.run("changes", "Inbox", "--diff", "--json").json[0]["diff"]

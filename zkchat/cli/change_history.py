@@ -1,0 +1,196 @@
+"""`zkchat changes` and `zkchat undo`: what zkchat changed in the vault, and the way back."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from zkchat.cli.change_display import change_record, print_conflicts, print_patch
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.note_changes import DryRunOption, UnaskedOption, reviewer_of
+from zkchat.cli.times import local_time, parse_time
+from zkchat.errors import FilesChanged, NoteNotFound, SessionError, StorageError, UsageError
+from zkchat.model.change_summary import touches
+from zkchat.model.patch import patch_of, path_before
+
+if TYPE_CHECKING:
+    from zkchat.compose.workspace import Workspace
+    from zkchat.model.change import ChangeRecord
+    from zkchat.ports import ChangeStore
+
+_NOTHING_UNDONE: Final = "Nothing was undone."
+
+
+def undo(
+    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many changes.")] = 1,
+    number: Annotated[
+        int | None,
+        typer.Option("--id", metavar="ID", help="This one, by its number in zkchat changes.", show_default=False),
+    ] = None,
+    yes: UnaskedOption = False,
+    dry_run: DryRunOption = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Undo what zkchat changed last. Files are again what they were, to the last byte.
+
+    A change of several notes is undone as a whole. Where one of its files changed since, it is not undone, and you see
+    both changes.
+
+    zkchat undo
+
+    zkchat undo 3 --dry-run
+
+    zkchat undo --id 12
+    """
+    from zkchat.writing.undo import change_to_undo, changes_to_undo
+
+    io = current_io()
+    with _open_store(io, vault) as (_, store):
+        chosen = changes_to_undo(store, count) if number is None else [change_to_undo(store, number)]
+        if dry_run:
+            _tell_dry_run(io, chosen, json_output=json_output)
+            return
+        if not yes:
+            _ask(io, chosen)
+        _undo_all(io, store, chosen, json_output=json_output)
+
+
+def _tell_dry_run(io: CommandIO, chosen: "Sequence[ChangeRecord]", *, json_output: bool) -> None:
+    from zkchat.writing.undo import reversal
+
+    if json_output:
+        rows = [{**change_record(record), "diff": patch_of(reversal(record.changes))} for record in chosen]
+        io.json({"undone": [], "would_undo": rows})
+        return
+    for record in chosen:
+        io.out(_headline(record))
+        print_patch(io, reversal(record.changes))
+    io.note(f"{_NOTHING_UNDONE} This is a dry run.")
+
+
+def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]") -> None:
+    from zkchat.writing.undo import reversal
+
+    reviewer = reviewer_of(io, _NOTHING_UNDONE)
+    for record in chosen:
+        io.note(_headline(record))
+        reviewer.review(reversal(record.changes), is_asked=False)
+    if not io.confirm("Undo it?" if len(chosen) == 1 else f"Undo these {len(chosen)} changes?", default=True):
+        raise UsageError(_NOTHING_UNDONE)
+
+
+def _undo_all(io: CommandIO, store: "ChangeStore", chosen: "Sequence[ChangeRecord]", *, json_output: bool) -> None:
+    from zkchat.writing.undo import undone_lines
+
+    undone: list[ChangeRecord] = []
+    try:
+        for record in chosen:
+            undone += [store.undo(record.id)]
+    except FilesChanged as error:
+        print_conflicts(io, error)
+        raise
+    finally:
+        if json_output:
+            io.json({"undone": [change_record(record) for record in undone]})
+        else:
+            for line in undone_lines(undone):
+                io.out(line)
+        for remark in (remark for record in undone for remark in record.remarks):
+            io.note(remark)
+
+
+def changes(
+    note: Annotated[str, typer.Argument(metavar="NOTE", help="Only changes of this note.", show_default=False)] = "",
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01.")
+    ] = None,
+    diff: Annotated[bool, typer.Option("--diff", help="Show what was changed.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many at most.")] = 20,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show what zkchat changed in your notes, the latest first.
+
+    Each with its number, its time, and the command or the conversation that made it.
+
+    zkchat changes --since 2026-03-01
+
+    zkchat changes Compost --diff
+    """
+    io = current_io()
+    start = parse_time("--since", since, time.min)
+    with _open_store(io, vault) as (workspace, store):
+        found = store.records(since=start, limit=None if note else limit)
+        if note:
+            found = [*_of_note(found, _path_of(io, vault, note))][:limit]
+        titles = _session_titles(workspace, found)
+    if json_output:
+        io.json([{**change_record(each), **({"diff": patch_of(each.changes)} if diff else {})} for each in found])
+        return
+    for record in found:
+        io.out(_headline(record, titles))
+        if diff:
+            print_patch(io, record.changes)
+    if not found:
+        io.note("zkchat changed nothing here." if not note else f"zkchat changed nothing in {note}.")
+
+
+def _headline(record: "ChangeRecord", titles: "Mapping[str, str] | None" = None) -> str:
+    """`12  2026-03-14 09:30  Append to Inbox.md  (note append)`."""
+    title = (titles or {}).get(record.origin.session_id, "")
+    made_by = [record.origin.command, f"in “{title}”" if title else ""]
+    state = "" if record.state == "applied" and record.has_contents else ", undone"
+    if record.state == "applied" and not record.has_contents:
+        state = ", too old to undo"
+    return (
+        f"{record.id:>3}  {local_time(record.at)}  {record.changes.title}  ({' '.join(filter(None, made_by))}{state})"
+    )
+
+
+def _of_note(records: "Sequence[ChangeRecord]", path: str) -> "Iterator[ChangeRecord]":
+    """The changes of a note, also those under its earlier paths; records come the latest first."""
+    for record in records:
+        if touches(record.changes, path):
+            yield record
+            if record.state == "applied":
+                path = path_before(record.changes, path)
+
+
+def _path_of(io: CommandIO, vault: Path | None, note: str) -> str:
+    """The path of a note that is there, else the name as a path: it may be one that was."""
+    from zkchat.cli.note_lookup import find_note, open_refreshed_library
+
+    with open_refreshed_library(io, vault, warn=False) as (paths, library):
+        try:
+            return find_note(io, paths, library, note)
+        except NoteNotFound:
+            return note
+
+
+def _session_titles(workspace: "Workspace", records: "Sequence[ChangeRecord]") -> dict[str, str]:
+    """By id, the titles of the sessions in which the changes were made; of those that are gone, nothing."""
+    from zkchat.compose.stores import open_session_store
+
+    wanted = {record.origin.session_id for record in records} - {""}
+    titles: dict[str, str] = {}
+    if not wanted:
+        return titles
+    with suppress(StorageError), open_session_store(workspace) as (sessions, _):
+        for each in wanted:
+            with suppress(SessionError):
+                titles[each] = sessions.get(each).title or each
+    return titles
+
+
+@contextmanager
+def _open_store(io: CommandIO, vault: Path | None) -> "Iterator[tuple[Workspace, ChangeStore]]":
+    from zkchat.compose.workspace import load_workspace
+    from zkchat.compose.writing import open_change_store
+
+    workspace = load_workspace(io.environment, vault)
+    with open_change_store(workspace, notices=io) as store:
+        yield workspace, store

@@ -1,0 +1,194 @@
+"""What the commands that change notes share: their options, the diff, the question, and what is told afterwards."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.change_display import file_records, print_patch
+from zkchat.cli.common import CommandIO
+from zkchat.cli.note_lookup import open_refreshed_workspace, paths_beside
+from zkchat.errors import EditRefused, NoteNotFound, UsageError
+from zkchat.model.patch import patch_of
+
+if TYPE_CHECKING:
+    from zkchat.compose.workspace import Workspace
+    from zkchat.compose.writing import Editing
+    from zkchat.model.change import ChangeRecord, ChangeSet
+    from zkchat.vault.library import Library
+    from zkchat.vault.named_notes import NamedNote
+    from zkchat.writing.editor import StagedEdit
+    from zkchat.writing.review import ChangeReviewer
+
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the diff, and change nothing.")]
+UnaskedOption = Annotated[bool, typer.Option("--yes", "-y", help="Change it at once: no diff, no question.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOptions:
+    """How a command that changes notes was called."""
+
+    command: str
+    """As the journal names it."""
+    vault: Path | None
+    yes: bool
+    dry_run: bool
+    json: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenNotes:
+    """The notes of a vault, and what changes them."""
+
+    io: CommandIO
+    workspace: "Workspace"
+    library: "Library"
+    editing: "Editing"
+
+    def find(self, name: str) -> "NamedNote":
+        """The one note that the user names. Where it could be several, the user chooses, or the error lists them."""
+        from zkchat.vault.named_notes import find_named_note
+
+        beside = paths_beside(self.io, self.workspace.paths, name)
+        found = find_named_note(self.library, name, beside, search="zkchat search")
+        return self._choose(name, found) if found.others else found
+
+    def find_path(self, name: str) -> str:
+        """The path of the one note, or of the folder, that the user names; a folder ends in a slash."""
+        if not name.endswith("/"):
+            try:
+                return self.find(name).path
+            except NoteNotFound:
+                if folder := self.library.find_folder(name):
+                    raise NoteNotFound(f"{folder} is a folder.", hint=f"Name it with a slash: {folder}/") from None
+                raise
+        beside = next(paths_beside(self.io, self.workspace.paths, name), name).strip("/")
+        for path in (beside, name.strip("/")):
+            if any(row.path.startswith(f"{path}/") for row in self.library.files()):
+                return path
+        raise NoteNotFound(f"There is no folder {name} in the vault.", hint="Folders are named from the vault on.")
+
+    def _choose(self, name: str, found: "NamedNote") -> "NamedNote":
+        from zkchat.cli.line_input import can_draw_prompt
+
+        paths = (found.path, *found.others)
+        if not can_draw_prompt(self.io.environment):
+            raise EditRefused(
+                f"{name} could mean any of {len(paths)} files.", hint=f"Name its path: {', '.join(paths)}"
+            )
+        import asyncio
+
+        from zkchat.repl.pick_list import PickRow
+        from zkchat.repl.picker import pick
+
+        chosen = asyncio.run(pick(f"Which {name}?", [PickRow(name=path) for path in paths]))
+        if chosen is None:
+            raise UsageError("No note was chosen, and nothing was changed.")
+        return replace(found, path=paths[chosen], others=())
+
+
+@contextmanager
+def open_notes(io: CommandIO, vault: Path | None) -> Iterator[OpenNotes]:
+    """The notes of a vault, up to date, to be changed."""
+    from zkchat.compose.writing import open_editing
+
+    with (
+        open_refreshed_workspace(io, vault, warn=False) as (workspace, library),
+        open_editing(workspace, library, io) as editing,
+    ):
+        yield OpenNotes(io, workspace, library, editing)
+
+
+def change_notes(io: CommandIO, options: ChangeOptions, stage: "Callable[[OpenNotes], StagedEdit]") -> Path | None:
+    """Stage a change, show it, ask, apply it and tell. The note that was changed; None where nothing was."""
+    from zkchat.model.change import ChangeOrigin
+
+    with open_notes(io, options.vault) as notes:
+        edit = stage(notes)
+        changes = notes.editing.staged.change_set()
+        report = ChangeReport(io, options, edit)
+        if not changes or options.dry_run:
+            report.tell_unchanged(changes)
+            return None
+        record = notes.editing.store.apply(
+            _reviewed(notes, options, changes, edit), ChangeOrigin(command=options.command)
+        )
+        report.tell_applied(record)
+        return notes.workspace.paths.vault / edit.path
+
+
+def _reviewed(notes: OpenNotes, options: ChangeOptions, changes: "ChangeSet", edit: "StagedEdit") -> "ChangeSet":
+    """The changes as the user agrees to them. Raises `UsageError` where the answer is no, or nobody can be asked.
+
+    Nobody is asked about folders of `write.accept`.
+    """
+    from zkchat.writing.review import ReviewPolicy, why_asked
+
+    policy = ReviewPolicy(accept=tuple(notes.workspace.settings.write.accept))
+    if options.yes or why_asked(changes, policy) is None:
+        return changes
+    verdict = reviewer_of(notes.io, "Nothing was changed.").review(changes, remarks=edit.remarks)
+    if verdict.answer != "yes" or not verdict.changes:
+        raise UsageError("Nothing was changed.")
+    return verdict.changes
+
+
+def reviewer_of(io: CommandIO, nothing: str) -> "ChangeReviewer":
+    """Who is asked. Raises `UsageError` where nobody is there; it begins with `nothing`: what was not done."""
+    from zkchat.cli.consent import TerminalInterface
+
+    reviewer = TerminalInterface(io).change_reviewer
+    if reviewer is None:
+        raise UsageError(
+            f"{nothing} You are asked first, and here is no terminal to ask at.",
+            hint="Do it without a question: --yes; only show the diff: --dry-run",
+        )
+    return reviewer
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReport:
+    """What the user, or a script, is told of one change."""
+
+    io: CommandIO
+    options: ChangeOptions
+    edit: "StagedEdit"
+
+    def tell_unchanged(self, changes: "ChangeSet") -> None:
+        """Of a dry run, and of a change that would leave everything as it is."""
+        if self.options.json:
+            self.io.json({**self._record(changes, None), "diff": patch_of(changes)})
+            return
+        print_patch(self.io, changes)
+        self._tell_remarks()
+        why = "this is a dry run" if changes else f"{self.edit.path} is so already"
+        self.io.note(f"Nothing was changed: {why}.")
+
+    def tell_applied(self, record: "ChangeRecord") -> None:
+        if self.options.json:
+            self.io.json(self._record(record.changes, record.id))
+            return
+        self.io.out(f"{record.changes.title}: done.")
+        if self.options.yes:  # else they stood with the question
+            self._tell_remarks()
+        for remark in record.remarks:
+            self.io.note_wrapped(remark)
+        if self.io.environment.stdout_is_tty:
+            self.io.note("zkchat undo takes it back.")
+
+    def _record(self, changes: "ChangeSet", number: int | None) -> dict[str, object]:
+        return {
+            "id": number,
+            "applied": number is not None,
+            "path": self.edit.path,
+            "title": changes.title if changes else self.edit.title,
+            "files": file_records(changes),
+            "remarks": self.edit.remarks,
+        }
+
+    def _tell_remarks(self) -> None:
+        for remark in self.edit.remarks:
+            self.io.note_wrapped(remark)

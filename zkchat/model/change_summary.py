@@ -1,0 +1,56 @@
+"""What a change set does to each file, for lists and for scripts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from zkchat.model.change import TRASH, ChangeSet
+from zkchat.model.patch import direct_moves
+
+FileAction = Literal["created", "edited", "moved", "trashed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """A file, or a folder that was moved, and what a change set does to it."""
+
+    path: str
+    """Afterwards."""
+    action: FileAction
+    moved_from: str = ""
+    """Where it was, of one that is moved or trashed."""
+    is_edited: bool = False
+    """Whether its content changes; always so of one that is edited or created."""
+
+
+def file_changes(changes: ChangeSet) -> list[FileChange]:
+    """The files of a change set: first those that are moved, then those that are only written."""
+    written = {write.path for write in changes.writes}
+    moved = [*_moves(changes, written)]
+    also_moved = {each.path for each in moved}
+    return [
+        *moved,
+        *(
+            FileChange(path=write.path, action="created" if write.before is None else "edited", is_edited=True)
+            for write in changes.writes
+            if write.path not in also_moved
+        ),
+    ]
+
+
+def touches(changes: ChangeSet, path: str) -> bool:
+    """Whether a change set concerns a file, under its present path or an earlier one, or a folder above it."""
+    named = {write.path for write in changes.writes}
+    moved = {end for move in changes.moves for end in (move.source, move.target)}
+    return path in named or any(path == each or path.startswith(f"{each}/") for each in moved)
+
+
+def _moves(changes: ChangeSet, written: set[str]) -> Iterator[FileChange]:
+    for move in direct_moves(changes):
+        is_trashed = move.target.startswith(f"{TRASH}/")
+        yield FileChange(
+            path=move.target,
+            action="trashed" if is_trashed else "moved",
+            moved_from=move.source,
+            is_edited=move.target in written,
+        )
