@@ -66,24 +66,33 @@ class Anchors:
         self._blocks = blocks
 
     def find(self, anchor: str) -> Heading | Block | None:
-        """The heading or block that `Heading`, `Heading#Sub` or `^block` names."""
-        last = anchor.rpartition("#")[2].strip()
-        return self._block_by_id.get(last[1:].casefold()) if last.startswith("^") else self._heading(anchor)
+        """The heading or block that `Heading`, `Heading#Sub` or `^block` names; the first where there are several."""
+        last = _last_part(anchor)
+        return self._block_by_id.get(last[1:].casefold()) if last.startswith("^") else next(self._named(anchor), None)
 
-    def _heading(self, anchor: str) -> Heading | None:
-        """The first heading that matches the last part, below headings that match the others; or one that contains `#`.
+    def find_all(self, anchor: str) -> "list[Heading] | list[Block]":
+        """All headings or blocks that an anchor names."""
+        last = _last_part(anchor)
+        if not last.startswith("^"):
+            return [*self._named(anchor)]
+        return [block for block in self._blocks if block.id.casefold() == last[1:].casefold()]
+
+    def _named(self, anchor: str) -> Iterator[Heading]:
+        """The headings that match the last part, below headings that match the others; else those that contain `#`.
 
         Only a limited number of headings with the same text is compared.
         """
         parts = anchor.split("#") if anchor.count("#") < _MAX_HEADING_DEPTH else [anchor]
         *above, name = [key for key in map(heading_key, parts) if key] or [""]
+        is_found = False
         for heading, trail in self._headings_by_key.get(name, ()):
             ancestors = iter(trail)
             if all(wanted in ancestors for wanted in above):
-                return heading
-        for heading, _ in self._headings_by_key.get(heading_key(anchor), ()):
-            return heading
-        return None
+                is_found = True
+                yield heading
+        if not is_found:
+            for heading, _ in self._headings_by_key.get(heading_key(anchor), ()):
+                yield heading
 
     @cached_property
     def _block_by_id(self) -> dict[str, Block]:
@@ -103,6 +112,10 @@ class Anchors:
                 alike.append((heading, tuple(above for _, above in trail)))
             trail.append((heading.level, key))
         return found
+
+
+def _last_part(anchor: str) -> str:
+    return anchor.rpartition("#")[2].strip()
 
 
 class Catalog:

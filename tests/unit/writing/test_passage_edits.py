@@ -1,0 +1,66 @@
+"""A passage is replaced as it was given, or refused with what is there instead."""
+
+import pytest
+
+from zkchat.errors import EditRefused
+from zkchat.writing.passage_edits import replace_passage
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ("one two three\n", "two", "2", "one 2 three\n"),
+        ("a\r\nb\r\nc", "a\nb", "a\nx\ny", "a\r\nx\r\ny\r\nc"),
+        ("a\rb\rc\r", "b", "x\ny", "a\rx\ry\rc\r"),
+        ("a\nb\r\nc\r\n", "b\nc", "b\nd\nc", "a\nb\r\nd\r\nc\r\n"),
+        ("\ufeffa b", "a", "x", "\ufeffx b"),
+        ("cafe\u0301 noir", " noir", "", "cafe\u0301"),
+        ("no end", "end", "end\n", "no end\n"),
+        ("a\u00a0b", "a\u00a0b", "a b", "a b"),
+    ],
+)
+def test_only_the_passage_changes(text: str, old: str, new: str, expected: str) -> None:
+    assert replace_passage(text, old, new) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "reason", "hint"),
+    [
+        ("text", "", "x", "is empty", "Give the words"),
+        ("text", "text", "text", "nothing to change", ""),
+        ("a b a\nc a", "a", "x", "3 times, and was expected once: lines 1, 1, 2", "more of the text around"),
+        ("aaa", "aa", "b", "2 times", ""),
+        (
+            "He said “no” – twice.",
+            'said "no" - twice',
+            "x",
+            "Line 1 differs only in quotation marks",
+            "said “no” – twice",
+        ),
+        (
+            "\ncafe\u0301 noir",
+            "caf\u00e9 noir",
+            "x",
+            "Line 2 differs only in how letters with accents",
+            "cafe\u0301 noir",
+        ),
+        ("a\u00a0b", "a b", "x", "non-breaking", "a\u00a0b"),
+        ("one  \ntwo", "one\ntwo", "x", "white space at the ends of lines", "one  \ntwo"),
+        ("Some Words", "some words", "x", "upper and lower case", "Some Words"),
+        ("wrapped\n  text here", "wrapped text here", "x", "line breaks and indentation", "wrapped\n  text here"),
+        ("one two three four five", "two three for five", "x", "nearest is in line 1", "two three four five"),
+        ("status: done", "status: draft", "status: done", "already there (line 1)", "status: done"),
+        ("- a\n- b\n", "- a\n", "- a\n- b\n", "already (line 1)", "- a\n- b"),
+        ("text", "nowhere to be found", "x", "nothing like it", ""),
+        ("some old words", "old words", "new words\n… rest unchanged", "placeholder", "whole text"),
+    ],
+)
+def test_a_refusal_says_why_and_shows_what_is_there(text: str, old: str, new: str, reason: str, hint: str) -> None:
+    with pytest.raises(EditRefused) as refused:
+        replace_passage(text, old, new)
+    assert reason in refused.value.message
+    assert hint in refused.value.hint
+
+
+def test_as_many_as_are_expected_are_replaced() -> None:
+    assert replace_passage("a b a\nc a", "a", "x", expected=3) == "x b x\nc x"
