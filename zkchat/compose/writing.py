@@ -47,13 +47,18 @@ def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:
     if not _is_interrupted(workspace):
         return ()
     notices = _Collected()
-    with closing(_open_changes(workspace, notices)) as store:
-        store.recover()
+    try:
+        with closing(_open_changes(workspace, notices)) as store:
+            store.recover()
+    except ZkchatError as error:  # the notes can be read all the same
+        notices.note(f"A change of notes was interrupted and could not be taken back. {error.message} {error.hint}")
     return tuple(notices.texts)
 
 
 def _is_interrupted(workspace: Workspace) -> bool:
-    return (DatabasePaths(workspace).durable_folder / f"{JOURNAL}.progress").exists()
+    from zkchat.storage.changes.progress import ProgressFile
+
+    return ProgressFile(DatabasePaths(workspace).durable_folder / JOURNAL).exists
 
 
 def _open_changes(workspace: Workspace, notices: Notices) -> "VaultChanges":

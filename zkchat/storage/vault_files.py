@@ -20,7 +20,7 @@ _RACY_NS = 2_000_000_000
 """File systems round times to as much as two seconds: a file changed this recently may change again unseen."""
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_FILE_FLAGS = _OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+FILE_FLAGS = _OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Opening a pipe must not wait for somebody to write into it."""
 FOLDER_FLAGS = _OPEN_FLAGS | getattr(os, "O_DIRECTORY", 0)
 
@@ -205,7 +205,7 @@ class VaultFiles:
                 inner = os.open(part, FOLDER_FLAGS, dir_fd=folder)
                 os.close(folder)
                 folder = inner
-            return os.open(parts[-1], _FILE_FLAGS, dir_fd=folder)
+            return os.open(parts[-1], FILE_FLAGS, dir_fd=folder)
         finally:
             os.close(folder)
 
@@ -214,7 +214,7 @@ class VaultFiles:
         path = self._root.joinpath(*parts)
         if not path.resolve().is_relative_to(self._root):
             raise _outside("/".join(parts))
-        return os.open(path, _FILE_FLAGS)
+        return os.open(path, FILE_FLAGS)
 
     def _read_content(self, file: int, path: str) -> bytes:
         status = os.fstat(file)

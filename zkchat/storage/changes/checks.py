@@ -1,5 +1,8 @@
 """Whether a plan can be carried out as things are, before anything is done."""
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 from zkchat.errors import FileConflict, FilesChanged, NoteNotFound, VaultError
 from zkchat.model.change import FileMove
 from zkchat.storage.changes.files import VaultTree, conflict_of, files_changed, is_only_case
@@ -12,15 +15,16 @@ def check(plan: Plan, files: VaultTree, *, is_undo: bool) -> None:
     outlook = Outlook(files.is_taken)
     conflicts: list[FileConflict] = []
     for stage in plan:
+        for folder in stage.make:
+            outlook.change(folder, is_there=True)
         if stage.move:
             _check_move(stage.move, files, outlook, is_undo=is_undo)
             outlook.move(stage.move)
         for change in stage.contents:
-            files.require_changeable(change.path)
-            found = _found(change, files, outlook)
-            if found != change.before or (change.before is None and outlook.is_taken(change.path)):
-                conflicts.append(conflict_of(change, found))
+            conflicts += _conflicts(change, files, outlook)
             outlook.change(change.path, is_there=change.after is not None)
+        for folder in stage.remove:  # if something is left in one, that shows when it is in the way
+            outlook.change(folder, is_there=False)
     if conflicts:
         raise files_changed(conflicts)
 
@@ -38,14 +42,36 @@ def _touched(plan: Plan) -> set[str]:
     return contents | {path for move in moves for path in (move.source, move.target)}
 
 
-def _found(change: ContentChange, files: VaultTree, outlook: Outlook) -> bytes | None:
+def _conflicts(change: ContentChange, files: VaultTree, outlook: Outlook) -> Iterator[FileConflict]:
     on_disk = outlook.path_on_disk(change.path)
-    return None if on_disk is None else files.read_bytes(on_disk)
+    if on_disk != change.path:
+        files.require_changeable(change.path)
+    if change.before is not None:
+        found = None if on_disk is None else files.read_bytes(on_disk)
+        if found != change.before:
+            yield conflict_of(change, found)
+        return
+    _require_folders(change.path, files, outlook)
+    if outlook.is_taken(change.path):
+        found = None
+        with suppress(VaultError):  # a folder, or a link
+            found = None if on_disk is None else files.read_bytes(on_disk)
+        yield conflict_of(change, found)
+
+
+def _require_folders(path: str, files: VaultTree, outlook: Outlook) -> None:
+    for folder in folders_above(path):
+        on_disk = outlook.path_on_disk(folder)
+        if on_disk is not None and files.is_file(on_disk):
+            raise VaultError(
+                f"{path} cannot be written: {folder} is a file, not a folder.", hint="Name another folder."
+            )
 
 
 def _check_move(move: FileMove, files: VaultTree, outlook: Outlook, *, is_undo: bool) -> None:
     files.require_changeable(move.source, or_trash=is_undo)
     files.require_changeable(move.target, or_trash=not is_undo)
+    _require_folders(move.target, files, outlook)
     if move.target.startswith(f"{move.source}/"):
         raise VaultError(f"{move.source} cannot be moved into itself.")
     if not outlook.is_taken(move.source):

@@ -1,18 +1,23 @@
 """Carrying out a plan step by step, and taking it back from wherever it stopped."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Final, TypeVar
 
 from zkchat.errors import FilesChanged, NoteUnreadable, StorageError, StorageFull, VaultError
 from zkchat.model.change import FileMove
 from zkchat.storage.changes.files import VaultTree
-from zkchat.storage.changes.plan import ContentChange, Plan, Stage
+from zkchat.storage.changes.plan import ContentChange, Plan, Stage, folders_above
 from zkchat.storage.changes.progress import Progress, ProgressFile
 
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOTHING_CHANGED: Final = "Nothing was changed."
+_FILES_AT_ONCE: Final = 16
+"""Threads that wait for the disk: it writes many small files, and frees those they replace, in the time of a few."""
+
+Item = TypeVar("Item")
 
 
 class Execution:
@@ -37,15 +42,15 @@ class Execution:
         left: list[str] = []
         for stage in reversed(self._plan[: self._progress.stage + 1]):
             self._sweep(stage)
+            for folder in reversed(stage.remove):
+                with suppress(OSError, VaultError):
+                    self._files.make_folder(folder)
             for change in reversed(stage.contents):
                 left += self._restore(change)
             if stage.move:
                 left += self._move_back(stage.move)
             for folder in reversed(stage.make):
                 self._files.remove_folder(folder)
-            for folder in reversed(stage.remove):
-                with suppress(OSError, VaultError):
-                    self._files.make_folder(folder)
         return left
 
     def _carry_out(self, stage: Stage) -> None:
@@ -53,26 +58,32 @@ class Execution:
             with _disk_errors(folder):
                 self._files.make_folder(folder)
         if stage.move:
-            with _disk_errors(stage.move.target):
-                self._files.move(stage.move, self._progress.temporary_name())
-        for number, change in enumerate(stage.contents):
-            if change.after is not None:
-                with _disk_errors(change.path):
-                    self._files.prepare(change, self._progress.temporary_name(number))
-        for number, change in enumerate(stage.contents):
-            with _disk_errors(change.path):
-                self._files.put(change, self._progress.temporary_name(number))
-        self._sync(stage)
+            self._move(stage.move)
+        numbered = [*enumerate(stage.contents)]
+        _run_at_once(self._prepare, [each for each in numbered if each[1].after is not None])
+        _run_at_once(self._put, numbered)
+        _run_at_once(self._files.sync_folder_of, _one_of_each_folder(stage))
         for folder in stage.remove:
             self._files.remove_folder(folder)
 
-    def _sync(self, stage: Stage) -> None:
-        for path in {change.path.rpartition("/")[0]: change.path for change in stage.contents}.values():
-            with suppress(OSError):
-                self._files.sync_folder_of(path)
+    def _move(self, move: FileMove) -> None:
+        with _disk_errors(move.target):
+            for folder in folders_above(move.target):  # one from which all was moved may be gone when it is undone
+                self._files.make_folder(folder)
+            self._files.move(move, self._progress.temporary_name())
+
+    def _prepare(self, numbered: tuple[int, ContentChange]) -> None:
+        number, change = numbered
+        with _disk_errors(change.path):
+            self._files.prepare(change, self._progress.temporary_name(number))
+
+    def _put(self, numbered: tuple[int, ContentChange]) -> None:
+        number, change = numbered
+        with _disk_errors(change.path):
+            self._files.put(change, self._progress.temporary_name(number))
 
     def _sweep(self, stage: Stage) -> None:
-        for path in {change.path.rpartition("/")[0]: change.path for change in stage.contents}.values():
+        for path in _one_of_each_folder(stage):
             self._files.sweep(path, self._progress.temporary_prefix)
 
     def _restore(self, change: ContentChange) -> list[str]:
@@ -96,13 +107,31 @@ class Execution:
     def _move_back(self, move: FileMove) -> list[str]:
         try:
             left = self._files.move_back(move, self._progress.temporary_name())
-        except (FileNotFoundError, NotADirectoryError):  # its folder was not made yet
-            return []
+        except (FileNotFoundError, NotADirectoryError):
+            left = ""  # the folder that it was to be moved to was not made yet
+            if self._files.is_taken(move.target):
+                self._move(move.reversed())
         except FileExistsError:
             left = f"{move.target} could not be moved back: {move.source} is there."
         except OSError as error:
             raise _failure(error, move.source) from error
         return [left] if left else []
+
+
+def _one_of_each_folder(stage: Stage) -> list[str]:
+    return [*{change.path.rpartition("/")[0]: change.path for change in stage.contents}.values()]
+
+
+def _run_at_once(act: Callable[[Item], None], items: Iterable[Item]) -> None:
+    """For each of the items. Of several failures one is raised, when all have ended."""
+    rest = [*items]
+    if len(rest) <= 1:
+        for item in rest:
+            act(item)
+        return
+    with ThreadPoolExecutor(min(_FILES_AT_ONCE, len(rest))) as threads:
+        for done in [threads.submit(act, item) for item in rest]:
+            done.result()
 
 
 @contextmanager

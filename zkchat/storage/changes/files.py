@@ -13,7 +13,7 @@ from typing import Final
 from zkchat.errors import FileConflict, FilesChanged, NoteNotFound, NoteUnreadable, OutsideVault, VaultError
 from zkchat.model.change import TRASH, FileMove
 from zkchat.storage.changes.plan import ContentChange
-from zkchat.storage.vault_files import FOLDER_FLAGS, LINK_ERRORS, VaultFiles
+from zkchat.storage.vault_files import FILE_FLAGS, FOLDER_FLAGS, LINK_ERRORS, VaultFiles
 
 _NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
@@ -73,10 +73,10 @@ class VaultTree(VaultFiles):
     """
 
     def read_bytes(self, path: str) -> bytes | None:
-        self._changeable_parts(path)
         try:
             return self._bytes(path)
         except NoteNotFound:
+            self._changeable_parts(path)
             return None
 
     def is_taken(self, path: str) -> bool:
@@ -86,6 +86,15 @@ class VaultTree(VaultFiles):
                 return place.status() is not None
         except (FileNotFoundError, NotADirectoryError):
             return False
+
+    def is_file(self, path: str) -> bool:
+        """Whether a regular file has this path."""
+        try:
+            with self._folder(self._changeable_parts(path, or_trash=True), path) as place:
+                status = place.status()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return status is not None and stat.S_ISREG(status.st_mode)
 
     def require_changeable(self, path: str, *, or_trash: bool = False) -> None:
         """Raises `VaultError` for a path that no change may touch; in the trash are places for whole files."""
@@ -128,13 +137,7 @@ class VaultTree(VaultFiles):
         """Write the new content of a file beside it, with the owner, permissions and attributes that it has."""
         assert change.after is not None
         with self._file(change.path) as place:
-            new = place.beside(temporary)
-            with os.fdopen(os.open(new.path, _NEW_FILE_FLAGS, 0o666, dir_fd=new.descriptor), "wb") as stream:
-                stream.write(change.after)
-                stream.flush()
-                if change.before is not None:
-                    self._copy_attributes(place, stream.fileno())
-                os.fsync(stream.fileno())
+            self._write(place, place.beside(temporary), change.after, has_attributes=change.before is not None)
 
     def put(self, change: ContentChange, temporary: str) -> None:
         """Give a file its prepared content, or remove it, if it holds what it should. Raises `FilesChanged`."""
@@ -144,11 +147,10 @@ class VaultTree(VaultFiles):
             elif change.after is None:
                 self._remove(change, place, place.beside(temporary))
             else:
-                self._require(change, self._content_of(place, change.path))
-                place.beside(temporary).rename_to(place)
+                self._replace(change, place, place.beside(temporary))
 
     def sync_folder_of(self, path: str) -> None:
-        with self._file(path) as place:
+        with suppress(OSError), self._file(path) as place:
             place.sync_folder()
 
     def move(self, move: FileMove, temporary: str) -> None:
@@ -264,20 +266,46 @@ class VaultTree(VaultFiles):
         return Place(Path(), descriptor, name)
 
     def _content_of(self, place: Place, path: str) -> bytes | None:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         try:
-            file = os.open(place.path, flags, dir_fd=place.descriptor)
+            with _opened(place) as file:
+                return self._read_content(file, path)
         except FileNotFoundError:
             return None
-        try:
-            return self._read_content(file, path)
-        finally:
-            os.close(file)
 
     @staticmethod
     def _require(change: ContentChange, found: bytes | None) -> None:
         if found != change.before:
             raise files_changed([conflict_of(change, found)])
+
+    def _write(self, place: Place, new: Place, content: bytes, *, has_attributes: bool) -> None:
+        with os.fdopen(os.open(new.path, _NEW_FILE_FLAGS, 0o666, dir_fd=new.descriptor), "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            if has_attributes:
+                self._copy_attributes(place, stream.fileno())
+            os.fsync(stream.fileno())
+
+    def _replace(self, change: ContentChange, place: Place, new: Place) -> None:
+        """The last look and the new name are as close to each other as can be; what is written in between is put back.
+
+        Another program may still put a new file of its own there in between: no system offers us to compare and rename
+        in one.
+        """
+        try:
+            with _opened(place) as file:
+                self._require(change, self._read_content(file, change.path))
+                status = place.status()
+                if status is None or not os.path.samestat(status, os.fstat(file)):
+                    raise files_changed([conflict_of(change, self._content_of(place, change.path))])
+                new.rename_to(place)
+                os.lseek(file, 0, os.SEEK_SET)
+                written = self._read_content(file, change.path)
+                if written != change.before:
+                    self._write(place, new, written, has_attributes=True)
+                    new.rename_to(place)
+                    raise files_changed([conflict_of(change, written)])
+        except FileNotFoundError:
+            raise files_changed([conflict_of(change, None)]) from None
 
     def _add(self, change: ContentChange, place: Place, new: Place) -> None:
         try:
@@ -303,13 +331,10 @@ class VaultTree(VaultFiles):
     @staticmethod
     def _copy_attributes(place: Place, new: int) -> None:
         """The owner and the extended attributes as far as the system lets us, the permissions in any case."""
-        try:
-            old = os.open(place.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0), dir_fd=place.descriptor)
-        except FileNotFoundError:
-            return  # the comparison of contents will tell
-        try:
+        # Where the file is gone meanwhile, the comparison of contents will tell.
+        with suppress(FileNotFoundError), _opened(place) as old:
             status = os.fstat(old)
-            if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (os.getuid(), os.getgid()):
+            if hasattr(os, "fchown"):
                 with suppress(OSError):
                     os.fchown(new, status.st_uid, status.st_gid)
             if hasattr(os, "fchmod"):
@@ -319,8 +344,15 @@ class VaultTree(VaultFiles):
                     for name in os.listxattr(old):
                         with suppress(OSError):
                             os.setxattr(new, name, os.getxattr(old, name))
-        finally:
-            os.close(old)
+
+
+@contextmanager
+def _opened(place: Place) -> Iterator[int]:
+    file = os.open(place.path, FILE_FLAGS, dir_fd=place.descriptor)
+    try:
+        yield file
+    finally:
+        os.close(file)
 
 
 def conflict_of(change: ContentChange, found: bytes | None) -> FileConflict:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Final, Protocol
 
 from zkchat.errors import FilesChanged, UsageError, VaultError, ZkchatError
@@ -178,8 +177,3 @@ class VaultChanges:
     def _committed(self, record: ChangeRecord, message: str) -> ChangeRecord:
         warning = self._commit(record.changes, message) if self._commit else ""
         return replace(record, remarks=(warning,)) if warning else record
-
-
-def was_interrupted(journal: Path) -> bool:
-    """Whether a change set is at work, or was when its process died."""
-    return ProgressFile(journal).exists

@@ -1,57 +1,28 @@
 """Change sets over real files: applied whole or not at all, undone to the last byte."""
 
+import os
+import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import count
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from tests.support.change_disk import HERE, Disk, Killed, change, move, write
 from tests.support.sessions import NOON
-from zkchat.model.change import ChangeOrigin, ChangeSet, FileMove, FileWrite
-from zkchat.storage.changes.files import VaultTree
-from zkchat.storage.changes.journal import SqliteChangeJournal, open_journal
-from zkchat.storage.changes.store import VaultChanges
-
-HERE = ChangeOrigin(command="test")
-
-
-@dataclass
-class Disk:
-    """A vault in a folder, with its journal in another."""
-
-    folder: Path
-    notices: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.vault = self.folder / "vault"
-        self.vault.mkdir(exist_ok=True)
-        self.journal = self.folder / "data" / "changes.db"
-        self.store = self.new_store()
-
-    def new_store(self) -> VaultChanges:
-        tree = VaultTree(self.vault, exclude=["Private/**"], max_note_bytes=1_000_000)
-        return VaultChanges(tree, self, notify=self.notices.append)
-
-    @property
-    def exists(self) -> bool:
-        return self.journal.exists()
-
-    def open(self) -> SqliteChangeJournal:
-        ids = count()
-        return open_journal(self.journal, now=lambda: NOON, new_id=lambda: f"i{next(ids)}").store
-
-    def note(self, path: str, content: bytes) -> Path:
-        file = self.vault / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-        return file
-
-    def tree(self) -> dict[str, bytes | None]:
-        return {
-            file.relative_to(self.vault).as_posix(): file.read_bytes() if file.is_file() else None
-            for file in self.vault.rglob("*")
-        }
+from zkchat.errors import (
+    FilesChanged,
+    NoteNotFound,
+    OutsideVault,
+    StorageError,
+    StorageFull,
+    UsageError,
+    VaultError,
+    ZkchatError,
+)
+from zkchat.model.change import ChangeOrigin, ChangeSet
+from zkchat.storage.changes.files import Place
+from zkchat.storage.changes.plan import ContentChange
 
 
 @pytest.fixture
@@ -61,31 +32,447 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
     disk.store.close()
 
 
-def write(path: str, before: bytes | None, after: bytes) -> FileWrite:
-    return FileWrite(path=path, before=before, after=after)
+def wide_change(disk: Disk) -> ChangeSet:
+    """Moves of a file, of a folder and to the trash, edits of what was moved, and a new file in a new folder."""
+    disk.note("A.md", b"\xef\xbb\xbfone\r\ntwo\n", mode=0o600)
+    disk.note("Old/B.md", b"[[A]]", mode=0o640)
+    disk.note("Gone.md", b"gone")
+    (disk.vault / "Old/empty").mkdir()
+    return change(
+        move("A.md", "New/Deep/A2.md"),
+        move("Old", "Older"),
+        move("Gone.md", ".trash/Gone.md"),
+        write("New/Deep/A2.md", b"\xef\xbb\xbfone\r\ntwo\n", b"\xef\xbb\xbfone\r\nthree\n"),
+        write("Older/B.md", b"[[A]]", b"[[A2]]"),
+        write("Older/More/C.md", None, b"new"),
+        title="Rename A",
+    )
 
 
 def test_a_change_set_is_applied_and_undone(disk: Disk) -> None:
-    disk.note("A.md", b"one\r\n")
-    disk.note("Old/B.md", b"[[A]]")
-    before = disk.tree()
-    record = disk.store.apply(
-        ChangeSet(
-            title="Rename A",
-            moves=(FileMove(source="A.md", target="New/Deep/A2.md"), FileMove(source="Old", target="Older")),
-            writes=(
-                write("New/Deep/A2.md", b"one\r\n", b"two\r\n"),
-                write("Older/B.md", b"[[A]]", b"[[A2]]"),
-                write("Older/More/C.md", None, b"new"),
-            ),
-        ),
-        HERE,
+    changes = wide_change(disk)
+    before = disk.tree
+    origin = ChangeOrigin(command="rename_document", session_id="s1", message_id="m1")
+    record = disk.store.apply(changes, origin)
+    assert (record.at, record.state, record.origin, record.remarks) == (NOON, "applied", origin, ())
+    assert disk.contents == {
+        "New/Deep/A2.md": b"\xef\xbb\xbfone\r\nthree\n",
+        "Older/B.md": b"[[A2]]",
+        "Older/More/C.md": b"new",
+        ".trash/Gone.md": b"gone",
+    }
+    assert (disk.tree["New/Deep/A2.md"][1], disk.tree["Older/B.md"][1]) == (0o600, 0o640)
+    assert disk.store.records() == [record]
+    assert record.changes == changes
+    undone = disk.store.undo(record.id)
+    assert (undone.id, undone.state, undone.changes) == (record.id, "undone", changes)
+    assert disk.tree == before
+    assert disk.store.records() == [undone]
+
+
+def test_the_journal_is_listed_from_the_latest_on(disk: Disk) -> None:
+    assert disk.store.records() == []
+    assert not disk.journal.exists()  # it is made with the first change
+    numbers = [disk.apply(write(f"{name}.md", None, b"x"), title=name) for name in "abc"]
+    assert [(each.id, each.changes.title) for each in disk.store.records()] == [*zip(numbers, "abc", strict=True)][::-1]
+    assert [each.id for each in disk.store.records(limit=1)] == numbers[-1:]
+    assert len(disk.store.records(since=NOON)) == 3
+    assert disk.store.records(since=NOON + timedelta(seconds=1)) == []
+
+
+def test_a_file_that_changed_is_left_and_shown_and_nothing_is_written(disk: Disk) -> None:
+    disk.note("A.md", b"mine")
+    disk.note("B.md", b"b")
+    before = disk.tree
+    with pytest.raises(FilesChanged, match=r"A\.md changed meanwhile") as raised:
+        disk.apply(write("B.md", b"b", b"b2"), write("A.md", b"seen", b"wanted"), write("C.md", None, b"c"))
+    (conflict,) = raised.value.conflicts
+    assert (conflict.path, conflict.expected, conflict.wanted, conflict.found) == ("A.md", b"seen", b"wanted", b"mine")
+    assert (disk.tree, disk.states) == (before, [])
+
+
+def test_a_file_that_is_gone_is_told(disk: Disk) -> None:
+    with pytest.raises(FilesChanged) as raised:
+        disk.apply(write("A.md", b"seen", b"wanted"))
+    assert raised.value.conflicts[0].found is None
+    assert disk.tree == {}
+
+
+@pytest.mark.parametrize("taken", ["file", "folder", "link to nothing"])
+def test_a_new_file_never_replaces_another(disk: Disk, taken: str) -> None:
+    match taken:
+        case "file":
+            disk.note("A.md", b"mine")
+        case "folder":
+            (disk.vault / "A.md").mkdir()
+        case _:
+            (disk.vault / "A.md").symlink_to("nowhere.md")
+    with pytest.raises(VaultError, match=r"A\.md is there already"):
+        disk.apply(write("A.md", None, b"new"))
+    assert [file.name for file in disk.vault.iterdir()] == ["A.md"]
+    assert disk.contents.get("A.md", b"mine") == b"mine"
+    assert disk.states == []
+
+
+def test_what_another_program_writes_between_the_check_and_the_writing_is_kept(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk.note("A.md", b"a")
+    disk.note("B.md", b"b")
+    prepare = disk.files.prepare
+
+    def prepare_and_disturb(step: ContentChange, temporary: str) -> None:
+        prepare(step, temporary)
+        if step.path == "B.md":
+            disk.note("B.md", b"theirs")
+
+    monkeypatch.setattr(disk.files, "prepare", prepare_and_disturb)
+    with pytest.raises(FilesChanged) as raised:
+        disk.apply(write("A.md", b"a", b"a2"), write("B.md", b"b", b"b2"), write("New/C.md", None, b"c"))
+    assert [each.found for each in raised.value.conflicts] == [b"theirs"]
+    assert (disk.contents, disk.states) == ({"A.md": b"a", "B.md": b"theirs"}, [])
+
+
+@pytest.mark.parametrize("way", ["into the file", "as a new file"])
+def test_what_another_program_writes_at_the_moment_of_the_rename_is_put_back(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    file = disk.note("A.md", b"a", mode=0o600)
+    looked: list[str] = []
+    status = Place.status
+    rename = Place.rename_to
+
+    def look_and_disturb(place: Place) -> os.stat_result | None:
+        looked.append(place.name)
+        if way == "as a new file" and place.name == "A.md" and looked.count("A.md") == len(looked) > 1:
+            disk.note("theirs.md", b"theirs").replace(file)
+        return status(place)
+
+    def disturb_and_rename(place: Place, target: Place) -> None:
+        if way == "into the file" and target.name == "A.md" and file.read_bytes() == b"a":
+            file.write_bytes(b"theirs")
+        rename(place, target)
+
+    monkeypatch.setattr(Place, "status", look_and_disturb)
+    monkeypatch.setattr(Place, "rename_to", disturb_and_rename)
+    with pytest.raises(FilesChanged) as raised:
+        disk.apply(write("A.md", b"a", b"a2"))
+    assert [each.found for each in raised.value.conflicts] == [b"theirs"]
+    assert disk.contents == {"A.md": b"theirs"}
+    if way == "into the file":
+        assert disk.tree["A.md"][1] == 0o600
+
+
+def test_a_file_that_stays_the_same_is_not_written(disk: Disk) -> None:
+    same, other = disk.note("Same.md", b"same").stat(), disk.note("A.md", b"a").stat()
+    disk.apply(write("Same.md", b"same", b"same"), write("A.md", b"a", b"b"))
+    now = (disk.vault / "Same.md").stat()
+    assert (now.st_ino, now.st_mtime_ns) == (same.st_ino, same.st_mtime_ns)
+    assert (disk.vault / "A.md").stat().st_ino != other.st_ino
+    with pytest.raises(VaultError, match="nothing to change"):
+        disk.apply(write("Same.md", b"same", b"same"))
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="no extended attributes here")
+def test_extended_attributes_are_kept(disk: Disk, tmp_path: Path) -> None:
+    file = disk.note("A.md", b"a")
+    try:
+        os.setxattr(file, "user.colour", b"red")
+    except OSError:
+        pytest.skip("the disk has no extended attributes")
+    number = disk.apply(write("A.md", b"a", b"b"))
+    assert os.getxattr(file, "user.colour") == b"red"
+    disk.store.undo(number)
+    assert os.getxattr(file, "user.colour") == b"red"
+
+
+def test_where_a_note_is_a_link_the_file_that_it_leads_to_is_written(disk: Disk) -> None:
+    disk.note("Real/A.md", b"a")
+    (disk.vault / "A.md").symlink_to("Real/A.md")
+    (disk.vault / "Linked").symlink_to("Real")
+    number = disk.apply(write("A.md", b"a", b"b"), write("Linked/New.md", None, b"n"))
+    assert (disk.vault / "A.md").is_symlink()
+    assert ((disk.vault / "Real/A.md").read_bytes(), (disk.vault / "Real/New.md").read_bytes()) == (b"b", b"n")
+    disk.store.undo(number)
+    assert (disk.vault / "Real/A.md").read_bytes() == b"a"
+    assert not (disk.vault / "Real/New.md").exists()
+
+
+def test_a_link_that_leads_out_is_refused(disk: Disk, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "A.md").write_bytes(b"a")
+    (disk.vault / "A.md").symlink_to(outside / "A.md")
+    (disk.vault / "Out").symlink_to(outside)
+    disk.note("B.md", b"b")
+    for refused in (
+        change(write("A.md", b"a", b"b")),
+        change(write("Out/A.md", b"a", b"b")),
+        change(write("Out/New.md", None, b"b")),
+        change(write("Out/New/Deep.md", None, b"b")),
+        change(move("Out/A.md", "Mine.md")),
+        change(move("B.md", "Out/B.md")),
+    ):
+        with pytest.raises(OutsideVault):
+            disk.store.apply(refused, HERE)
+    assert [(file.name, file.read_bytes()) for file in outside.iterdir()] == [("A.md", b"a")]
+
+
+def test_a_relative_link_is_not_moved_to_where_it_would_lead_elsewhere(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    (disk.vault / "L.md").symlink_to("A.md")
+    with pytest.raises(VaultError, match=r"link to A\.md"):
+        disk.apply(move("L.md", "Folder/L.md"))
+    disk.apply(move("L.md", "M.md"))
+    assert (disk.vault / "M.md").read_bytes() == b"a"
+
+
+def test_moves_follow_each_other(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    disk.note("B.md", b"b")
+    before = disk.tree
+    number = disk.apply(
+        move("A.md", "T.md"), move("B.md", "A.md"), move("T.md", "B.md"), write("B.md", b"a", b"a2"), title="Swap"
     )
-    assert disk.tree() == {
-        "New": None, "New/Deep": None, "New/Deep/A2.md": b"two\r\n", "Older": None, "Older/B.md": b"[[A2]]",
-        "Older/More": None, "Older/More/C.md": b"new",
-    }  # fmt: skip
-    assert [(each.id, each.state, each.at) for each in disk.store.records()] == [(record.id, "applied", NOON)]
-    assert disk.store.undo(record.id).state == "undone"
-    assert disk.tree() == before
-    assert [each.state for each in disk.store.records()] == ["undone"]
+    assert disk.contents == {"A.md": b"b", "B.md": b"a2"}
+    disk.store.undo(number)
+    assert disk.tree == before
+
+
+def test_a_new_file_may_take_the_place_of_one_that_is_moved(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    before = disk.tree
+    number = disk.apply(move("A.md", "B.md"), write("A.md", None, b"new"))
+    assert disk.contents == {"A.md": b"new", "B.md": b"a"}
+    disk.store.undo(number)
+    assert disk.tree == before
+
+
+def test_a_new_folder_may_take_the_place_of_one_that_is_moved(disk: Disk) -> None:
+    disk.note("Folder/A.md", b"a")
+    before = disk.tree
+    number = disk.apply(move("Folder", "Other"), write("Folder/New.md", None, b"new"))
+    assert disk.contents == {"Other/A.md": b"a", "Folder/New.md": b"new"}
+    after_note = disk.note("Folder/Theirs.md", b"theirs")
+    after = disk.tree
+    with pytest.raises(VaultError, match="Folder is there already"):
+        disk.store.undo(number)
+    assert (disk.tree, disk.states) == (after, ["applied"])
+    after_note.unlink()
+    disk.store.undo(number)
+    assert disk.tree == before
+
+
+def test_folders_made_in_a_folder_that_then_moves_are_removed_again(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    before = disk.tree
+    number = disk.apply(move("A.md", "New/A.md"), move("New", "Other/Newer"), write("Other/Newer/in/B.md", None, b"b"))
+    assert disk.contents == {"Other/Newer/A.md": b"a", "Other/Newer/in/B.md": b"b"}
+    disk.store.undo(number)
+    assert disk.tree == before
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "kind", "said"),
+    [
+        ("Missing.md", "B.md", NoteNotFound, "no file Missing.md"),
+        ("A.md", "Taken.md", VaultError, "Taken.md is there already"),
+        ("Folder", "Folder/Inner/Folder", VaultError, "into itself"),
+        ("A.md", "Taken.md/A.md", VaultError, "Taken.md"),
+        ("A.md", ".trash", VaultError, "no name"),
+        ("A.md", ".trash/in/A.md", VaultError, "no name"),
+        ("A.md", ".trash/.hidden", VaultError, "no name"),
+        ("A.md", ".trash/../A.md", OutsideVault, "leads out"),
+        ("A.md", ".hidden.md", VaultError, "no name"),
+        ("A.md", "Private/A.md", VaultError, "no name"),
+        (".trash/T.md", "T.md", VaultError, "no name"),
+        (".trash", "T", VaultError, "no name"),
+        (".obsidian/app.json", "app.json", VaultError, "no name"),
+    ],
+)
+def test_a_move_that_cannot_be_made_is_refused(
+    disk: Disk, source: str, target: str, kind: type[ZkchatError], said: str
+) -> None:
+    for path in ("A.md", "Taken.md", "Folder/F.md", ".trash/T.md", ".obsidian/app.json"):
+        disk.note(path, path.encode())
+    before = disk.tree
+    with pytest.raises(kind, match=said):
+        disk.apply(move(source, target))
+    assert (disk.tree, disk.states) == (before, [])
+
+
+def test_what_was_undone_cannot_be_undone_again(disk: Disk) -> None:
+    number = disk.apply(write("A.md", None, b"a"))
+    disk.store.undo(number)
+    with pytest.raises(UsageError, match="was undone already"):
+        disk.store.undo(number)
+    with pytest.raises(UsageError, match="no change 77"):
+        disk.store.undo(77)
+
+
+def test_nothing_is_undone_where_a_file_changed_since(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    number = disk.apply(write("A.md", b"a", b"b"), write("New.md", None, b"n"))
+    disk.note("A.md", b"theirs")
+    before = disk.tree
+    with pytest.raises(FilesChanged) as raised:
+        disk.store.undo(number)
+    (conflict,) = raised.value.conflicts
+    assert (conflict.expected, conflict.wanted, conflict.found) == (b"b", b"a", b"theirs")
+    assert (disk.tree, disk.states) == (before, ["applied"])
+    disk.note("A.md", b"b")
+    (disk.vault / "New.md").unlink()
+    with pytest.raises(FilesChanged, match=r"New\.md changed"):
+        disk.store.undo(number)
+
+
+def test_a_moved_file_that_was_edited_since_goes_back_with_its_edit(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    number = disk.apply(move("A.md", "New/A.md"))
+    disk.note("New/A.md", b"edited")
+    disk.store.undo(number)
+    assert disk.contents == {"A.md": b"edited"}
+    assert not (disk.vault / "New").exists()
+
+
+def test_a_folder_from_which_a_note_was_moved_comes_back_where_it_was_deleted(disk: Disk) -> None:
+    disk.note("Old/Deep/A.md", b"a")
+    number = disk.apply(move("Old/Deep/A.md", "A.md"))
+    shutil.rmtree(disk.vault / "Old")
+    disk.store.undo(number)
+    assert disk.contents == {"Old/Deep/A.md": b"a"}
+
+
+def test_a_file_that_cannot_go_back_stays(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    number = disk.apply(move("A.md", "B.md"))
+    disk.note("A.md", b"another")
+    with pytest.raises(FilesChanged, match=r"A\.md is there already"):
+        disk.store.undo(number)
+    (disk.vault / "A.md").unlink()
+    (disk.vault / "B.md").unlink()
+    with pytest.raises(FilesChanged, match=r"B\.md is no longer there"):
+        disk.store.undo(number)
+
+
+@pytest.mark.parametrize(
+    ("later", "named"),
+    [
+        (change(write("A.md", b"2", b"3")), True),
+        (change(move("A.md", "B.md")), True),
+        (change(move("Folder", "Other")), True),
+        (change(write("Other.md", b"o", b"o2")), False),
+        (change(write("New/Second.md", None, b"x")), False),
+    ],
+)
+def test_a_change_that_others_rest_on_is_undone_after_them(disk: Disk, later: ChangeSet, named: bool) -> None:
+    disk.note("A.md", b"1")
+    disk.note("Other.md", b"o")
+    disk.note("Folder/F.md", b"f")
+    first = disk.apply(write("A.md", b"1", b"2"), write("Folder/F.md", b"f", b"f2"), write("New/First.md", None, b"n"))
+    second = disk.store.apply(later, HERE).id
+    if named:
+        before = disk.tree
+        with pytest.raises(FilesChanged, match=f"change {second} .* same files"):
+            disk.store.undo(first)
+        assert disk.tree == before
+        disk.store.undo(second)
+    disk.store.undo(first)
+    if not named:
+        disk.store.undo(second)
+    assert disk.contents == {"A.md": b"1", "Other.md": b"o", "Folder/F.md": b"f"}
+
+
+def stopped_runs(disk: Disk, error: BaseException, *, is_done_first: bool) -> Iterator[int]:
+    """For each step of a wide change set: stopped there."""
+    for number in range(1, 100):
+        files = disk.files
+        files.stop(number, error, is_done_first=is_done_first)
+        yield number
+        if files.steps < number:
+            return
+    raise AssertionError
+
+
+@pytest.mark.parametrize("is_done_first", [False, True])
+def test_whichever_step_fails_all_is_as_before(disk: Disk, is_done_first: bool) -> None:
+    changes = wide_change(disk)
+    before = disk.tree
+    failed = 0
+    for _ in stopped_runs(disk, OSError(28, "No space left on device"), is_done_first=is_done_first):
+        try:
+            disk.store.apply(changes, HERE)
+        except StorageFull:
+            failed += 1
+            assert (disk.tree, disk.states) == (before, [])
+    assert failed > 10
+    after = disk.tree
+    assert after != before
+    (record,) = disk.store.records()
+    failed = 0
+    for _ in stopped_runs(disk, OSError(5, "Input/output error"), is_done_first=is_done_first):
+        try:
+            disk.store.undo(record.id)
+        except StorageError:
+            failed += 1
+            assert (disk.tree, disk.states) == (after, ["applied"])
+    assert failed > 6
+    assert disk.tree == before
+    assert disk.states == ["undone"]
+
+
+@pytest.mark.parametrize("is_done_first", [False, True])
+def test_whichever_step_a_process_dies_at_the_next_start_leaves_all_as_before(disk: Disk, is_done_first: bool) -> None:
+    changes = wide_change(disk)
+    before = disk.tree
+    kills = 0
+    for number in stopped_runs(disk, Killed(), is_done_first=is_done_first):
+        try:
+            disk.store.apply(changes, HERE)
+        except Killed:
+            kills = number
+            disk.restart()
+            assert (disk.tree, disk.states) == (before, [])
+    assert kills > 10
+    assert disk.notices == ["A change was interrupted and has been taken back: Rename A."] * kills
+    disk.notices.clear()
+    after = disk.tree
+    kills = 0
+    (record,) = disk.store.records()
+    for number in stopped_runs(disk, Killed(), is_done_first=is_done_first):
+        try:
+            disk.store.undo(record.id)
+        except Killed:
+            kills = number
+            disk.restart()
+            assert (disk.tree, disk.states) == (after, ["applied"])
+    assert kills > 6
+    assert disk.notices == ["The undoing of a change was interrupted and has been taken back: Rename A."] * kills
+    assert (disk.tree, disk.states) == (before, ["undone"])
+
+
+def test_a_file_that_somebody_changed_after_the_crash_is_left_and_named(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    disk.note("B.md", b"b")
+    disk.files.stop(4, Killed(), is_done_first=True)
+    with pytest.raises(Killed):
+        disk.apply(write("A.md", b"a", b"a2"), write("B.md", b"b", b"b2"))
+    disk.note("A.md", b"theirs")
+    disk.restart()
+    assert disk.contents == {"A.md": b"theirs", "B.md": b"b"}
+    assert disk.notices == [
+        "A change was interrupted and has been taken back: Change. A.md was changed by somebody else, and was left as "
+        "it is."
+    ]
+
+
+def test_the_next_change_takes_back_what_was_interrupted_too(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    disk.files.stop(2, Killed(), is_done_first=True)
+    with pytest.raises(Killed):
+        disk.apply(write("A.md", b"a", b"a2"))
+    disk.store.close()
+    disk.start()
+    disk.apply(write("B.md", None, b"b"))
+    assert disk.contents == {"A.md": b"a", "B.md": b"b"}
+    assert len(disk.notices) == 1
