@@ -1,0 +1,103 @@
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import library_of
+from zkchat.vault.broken_links import broken_links
+
+NOTES = {
+    "Garden/Compost heap.md": "# Compost heap\n\n## How to turn it\n\n## Costs\n\nA block. ^a1b2c3\n",
+    "Garden/Café.md": "",
+    "a/Twin.md": "",
+    "b/Twin.md": "",
+    "20240101120000 Worms.md": "",
+    "pictures/heap.png": "",
+    "Other.md": "Moved here. ^moved1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("link", "path", "reason"),
+    [
+        ("[[Old/Compost heap]]", "Garden/Compost heap.md", "it is in Garden/ now"),
+        ("[[../x/compost heap.md]]", "Garden/Compost heap.md", "it is in Garden/ now"),
+        ("[x](old/Compost%20heap.md)", "Garden/Compost heap.md", "it is in Garden/ now"),
+        ("[[Compost%20heap]]", "Garden/Compost heap.md", "its name is percent-encoded"),
+        ("[[Compost heap.md.md]]", "Garden/Compost heap.md", "its extension is doubled"),
+        ("[[Compost heap.markdown]]", "Garden/Compost heap.md", "it ends in .md"),
+        (r"[[Garden\Compost heap]]", "Garden/Compost heap.md", "it has backslashes"),
+        ("![[img/heap.png]]", "pictures/heap.png", "it is in pictures/ now"),
+        ("[[Sub/Other]]", "Other.md", "it is at the top of the vault now"),
+    ],
+)
+def test_what_is_wrong_for_sure(tmp_path: Path, link: str, path: str, reason: str) -> None:
+    with library_of(tmp_path, {**NOTES, "Source.md": f"See {link}."}) as library:
+        (broken,) = broken_links(library)
+    assert [(each.path, each.reason, each.is_sure) for each in broken.repairs[:1]] == [(path, reason, True)]
+
+
+@pytest.mark.parametrize(
+    ("link", "path", "reason"),
+    [
+        ("[[Compost-heap]]", "Garden/Compost heap.md", "spelled differently"),
+        ("[[Cafe]]", "Garden/Café.md", "spelled differently"),
+        ("[[Compost heaps]]", "Garden/Compost heap.md", "has a similar name"),
+        ("[[Heap compost]]", "Garden/Compost heap.md", "its words are in another order"),
+        ("[[c/Twin]]", "a/Twin.md", "one of 2 files of that name"),
+        ("[[My 20240101120000 worm]]", "20240101120000 Worms.md", "has the same id"),
+    ],
+)
+def test_what_may_be_meant(tmp_path: Path, link: str, path: str, reason: str) -> None:
+    with library_of(tmp_path, {**NOTES, "Source.md": f"See {link}."}) as library:
+        (broken,) = broken_links(library)
+    assert [(each.path, each.reason, each.is_sure) for each in broken.repairs[:1]] == [(path, reason, False)]
+
+
+@pytest.mark.parametrize(
+    ("link", "anchor", "is_sure"),
+    [
+        ("[[Compost heap#Prices#Costs]]", "Costs", True),
+        ("[x](Compost%20heap.md#how-to-turn-it)", "How to turn it", True),
+        ("[[Compost heap#How to turn them]]", "How to turn it", False),
+        ("[[Compost heap#Howtoturnit]]", "How to turn it", False),
+        ("[[Compost heap#^a1b2c4]]", "^a1b2c3", False),
+    ],
+)
+def test_headings_and_blocks(tmp_path: Path, link: str, anchor: str, is_sure: bool) -> None:
+    with library_of(tmp_path, {**NOTES, "Source.md": f"See {link}."}) as library:
+        (broken,) = broken_links(library)
+    assert [(each.path, each.anchor, each.is_sure) for each in broken.repairs[:1]] == [
+        ("Garden/Compost heap.md", anchor, is_sure)
+    ]
+
+
+def test_a_block_that_moved_is_found_where_it_is(tmp_path: Path) -> None:
+    with library_of(tmp_path, {**NOTES, "Source.md": "[[Compost heap#^moved1]]"}) as library:
+        (broken,) = broken_links(library)
+    assert [(each.path, each.anchor) for each in broken.repairs] == [("Other.md", "^moved1")]
+
+
+def test_a_note_that_was_renamed_is_found_by_its_old_name(tmp_path: Path) -> None:
+    with library_of(tmp_path, {**NOTES, "Source.md": "[[Heap of rot]]"}) as library:
+        (broken,) = broken_links(library, {"Garden/Heap of rot.md": "Garden/Compost heap.md"})
+    assert broken.is_sure
+    assert broken.repairs[0].reason == "it was renamed to Compost heap"
+
+
+def test_links_to_what_is_not_written_yet_have_no_repair(tmp_path: Path) -> None:
+    with library_of(tmp_path, {**NOTES, "Source.md": "[[Quantum gravity]] [[Compost heap#Recipes]]"}) as library:
+        assert [each.repairs for each in broken_links(library)] == [(), ()]
+
+
+def test_sure_repairs_come_first_and_equal_links_of_a_note_once(tmp_path: Path) -> None:
+    source = "[[Nowhere to go]]\n[[Compost heaps]]\n[[Old/Other]]\n[[Compost heaps]]\n"
+    with library_of(tmp_path, {**NOTES, "Source.md": source}) as library:
+        assert [(each.link.text, each.lines) for each in broken_links(library)] == [
+            ("[[Old/Other]]", (3,)), ("[[Compost heaps]]", (2, 4)), ("[[Nowhere to go]]", (1,))
+        ]  # fmt: skip
+
+
+def test_templates_are_left_out(tmp_path: Path) -> None:
+    notes = {**NOTES, ".obsidian/templates.json": '{"folder": "T"}', "T/x.md": "[[Old/Other]] [[{{title}}]]"}
+    with library_of(tmp_path, notes) as library:
+        assert broken_links(library) == []

@@ -1,0 +1,77 @@
+from pathlib import Path
+
+import pytest
+
+from tests.support.changeable_files import FilesInMemory
+from tests.support.libraries import library_of
+from zkchat.errors import EditRefused
+from zkchat.vault.broken_links import Repair, broken_links
+from zkchat.writing.conventions import LinkStyle
+from zkchat.writing.link_repairs import LinkRepairer
+from zkchat.writing.staging import StagedChanges
+
+NOTES = {
+    "Garden/Compost heap.md": "# Compost heap\n\n## How to turn it\n",
+    "a/Twin.md": "",
+    "b/Twin.md": "",
+    "pictures/heap.png": "",
+}
+
+
+def repaired(folder: Path, text: str, *, source: str = "Source.md", style: LinkStyle | None = None) -> str:
+    """The text with the first repair of each of its broken links."""
+    notes = {**NOTES, source: text}
+    folder.mkdir(exist_ok=True)
+    with library_of(folder, notes) as library:
+        files = FilesInMemory(notes)
+        staged = StagedChanges(files)
+        repairer = LinkRepairer(library, staged, style or LinkStyle())
+        for broken in broken_links(library):
+            repairer.stage(broken, broken.repairs[0])
+        files.apply(staged.change_set())
+    return files.files[source].decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[[Old/Compost heap]]", "[[Compost heap]]"),
+        ("[[Old/Compost heap#How to turn it|turn]]", "[[Compost heap#How to turn it|turn]]"),
+        ("![[img/heap.png|300]]", "![[heap.png|300]]"),
+        ("[x](old/Compost%20heap.md)", "[x](Compost%20heap.md)"),
+        ("[x](<old/Compost heap.md#how-to> 'title')", "[x](<Compost heap.md#how-to> 'title')"),
+        ("[x][r]\n\n[r]: old/Compost%20heap.md 'title'", "[x][r]\n\n[r]: Compost%20heap.md 'title'"),
+        ("[[../old/Compost heap]]", "[[Garden/Compost heap]]"),
+        ("[[Compost heap.md.md]]", "[[Compost heap.md]]"),
+        ("[[Compost%20heap|a \\| b]]", "[[Compost heap|a \\| b]]"),
+        ("| [[Compost heaps\\|x]] |\n|---|\n", "| [[Compost heap\\|x]] |\n|---|\n"),
+        ("[[c/Twin]]", "[[a/Twin]]"),
+        ("[[Compost heap#How to turn them|x]]", "[[Compost heap#How to turn it|x]]"),
+        ("# Our soil\n\n[[#Our soill]]", "# Our soil\n\n[[#Our soil]]"),
+        ("[x](Compost%20heap.md#how-to-turn-it)", "[x](Compost%20heap.md#How%20to%20turn%20it)"),
+        ("---\nup: '[[Old/Compost heap]]'\n---\n", "---\nup: '[[Compost heap]]'\n---\n"),
+        ("\ufeff[[Old/Twinn]]\r\n[[x/Compost heap]]\r\n", "\ufeff[[a/Twin]]\r\n[[Compost heap]]\r\n"),
+        ("[[Old/Compost heap]] [[Old/Compost heap]] `[[Old/Compost heap]]`",
+         "[[Compost heap]] [[Compost heap]] `[[Old/Compost heap]]`"),
+    ],
+)  # fmt: skip
+def test_only_the_target_of_a_link_changes(tmp_path: Path, before: str, after: str) -> None:
+    assert repaired(tmp_path, before) == after
+
+
+def test_targets_are_written_as_the_vault_writes_them(tmp_path: Path) -> None:
+    style = LinkStyle(format="absolute")
+    assert repaired(tmp_path, "[[Old/Compost heap]]", style=style) == "[[Garden/Compost heap]]"
+    relative = repaired(tmp_path / "2", "[[../x/Compost heap]]", source="deep/er/S.md")
+    assert relative == "[[../../Garden/Compost heap]]"
+
+
+def test_what_cannot_be_written_is_refused_and_nothing_is_staged(tmp_path: Path) -> None:
+    notes = {**NOTES, "Source.md": "# A\n\n[[#^gone]]"}
+    with library_of(tmp_path, notes) as library:
+        staged = StagedChanges(FilesInMemory(notes))
+        (broken,) = broken_links(library)
+        repair = Repair(path="a/Twin.md", anchor="^x", reason="", confidence=1)
+        with pytest.raises(EditRefused, match="cannot be rewritten where it stands"):
+            LinkRepairer(library, staged, LinkStyle()).stage(broken, repair)
+        assert not staged

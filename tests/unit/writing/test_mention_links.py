@@ -1,0 +1,150 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.changeable_files import FilesInMemory
+from tests.support.libraries import library_of
+from zkchat.model.note import Resolved
+from zkchat.vault.library import Library
+from zkchat.vault.notes.parse import parse_note
+from zkchat.writing.conventions import LinkStyle
+from zkchat.writing.mention_links import MentionGroup, MentionLinks, stage_links
+from zkchat.writing.staging import StagedChanges
+
+
+@contextmanager
+def finder(
+    folder: Path, notes: dict[str, str], style: LinkStyle | None = None
+) -> Iterator[tuple[MentionLinks, StagedChanges, FilesInMemory, Library]]:
+    folder.mkdir(exist_ok=True)
+    with library_of(folder, notes) as library:
+        files = FilesInMemory(notes)
+        staged = StagedChanges(files)
+        yield MentionLinks(library, staged.read, style or LinkStyle()), staged, files, library
+
+
+def links_of(groups: Iterator[MentionGroup]) -> list[tuple[str, int, str]]:
+    return [(group.first.source, group.first.line, group.first.link) for group in groups]
+
+
+GARDEN = {
+    "Compost.md": "---\naliases: [Black gold]\n---\n# Compost\n\nWorms help. See Soil life and [[Worms]].\n",
+    "Soil life.md": "It feeds on compost, and compost again.\n\n| a | b |\n|---|---|\n| black gold | x |\n",
+    "Worms.md": "Worms and\r\nsoil life, Soil life.\r\n",
+    "deep/Roots.md": "Soil life and [[../Compost]]; compost, black gold.",
+}
+
+
+def test_mentions_of_a_note_and_inside_it(tmp_path: Path) -> None:
+    with finder(tmp_path, GARDEN) as (found, *_):
+        assert links_of(found.of("Compost.md")) == [("Soil life.md", 1, "[[Compost|compost]]")]
+        assert links_of(found.inside("Compost.md")) == [("Compost.md", 6, "[[Soil life]]")]
+        assert sorted(links_of(found.everywhere())) == [
+            ("Compost.md", 6, "[[Soil life]]"),
+            ("Soil life.md", 1, "[[Compost|compost]]"),
+            ("Worms.md", 2, "[[Soil life|soil life]]"),
+            ("deep/Roots.md", 1, "[[Soil life]]"),
+        ]
+
+
+def test_the_mentions_of_one_note_in_another_are_one_group(tmp_path: Path) -> None:
+    with finder(tmp_path, GARDEN) as (found, *_):
+        (group,) = found.of("Compost.md")
+    assert [(each.line, each.link) for each in group.links] == [
+        (1, "[[Compost|compost]]"), (1, "[[Compost|compost]]"), (5, r"[[Compost\|black gold]]")
+    ]  # fmt: skip
+    assert (group.first.before, group.first.text, group.first.after) == (
+        "It feeds on ", "compost", ", and compost again."
+    )  # fmt: skip
+
+
+def test_chosen_links_are_staged_and_nothing_else_changes(tmp_path: Path) -> None:
+    with finder(tmp_path, GARDEN) as (found, staged, files, _):
+        chosen = [(group, group.links) for group in found.everywhere()]
+        made = stage_links(staged, chosen)
+        files.apply(staged.change_set())
+    assert len(made.links) == 7
+    assert files.files["Worms.md"] == "Worms and\r\n[[Soil life|soil life]], [[Soil life]].\r\n".encode()
+    assert b"| [[Compost\\|black gold]] | x |" in files.files["Soil life.md"]
+
+
+def test_a_note_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    with finder(tmp_path, GARDEN) as (found, staged, files, _):
+        chosen = [(group, group.links) for group in found.inside("Worms.md")]
+        files.files["Worms.md"] = b"Other words"
+        made = stage_links(staged, chosen)
+    assert made.changed_meanwhile == ("Worms.md",)
+    assert not staged
+
+
+@pytest.mark.parametrize(
+    ("style", "link"),
+    [
+        (LinkStyle(), "[[Fungi|fungi]]"),
+        (LinkStyle(format="absolute"), "[[wild life/Fungi|fungi]]"),
+        (LinkStyle(format="relative"), "[[../wild life/Fungi|fungi]]"),
+        (LinkStyle(markdown=True), "[fungi](Fungi.md)"),
+        (LinkStyle(format="absolute", markdown=True), "[fungi](wild%20life/Fungi.md)"),
+    ],
+)
+def test_links_are_written_as_the_vault_writes_them(tmp_path: Path, style: LinkStyle, link: str) -> None:
+    notes = {"wild life/Fungi.md": "", "deep/Roots.md": "With fungi."}
+    with finder(tmp_path, notes, style) as (found, _, _, library):
+        assert links_of(found.inside("deep/Roots.md")) == [("deep/Roots.md", 1, link)]
+        (written,) = parse_note("deep/Roots.md", link).links
+        assert library.resolve(written, "deep/Roots.md") == Resolved(
+            path="wild life/Fungi.md", via="path" if "/" in written.target else "name"
+        )
+
+
+def test_a_name_that_needs_its_folder_gets_it(tmp_path: Path) -> None:
+    notes = {"a/Fungi.md": "# Fungi of A", "b/Fungi.md": "# Fungi of B", "Roots.md": "On fungi of b."}
+    with finder(tmp_path, notes) as (found, *_):
+        assert links_of(found.inside("Roots.md")) == [("Roots.md", 1, "[[b/Fungi|fungi of b]]")]
+
+
+def test_a_name_that_no_wikilink_can_hold_becomes_a_hyperlink(tmp_path: Path) -> None:
+    notes = {"C# basics.md": "", "Roots.md": "Learn C# basics."}
+    with finder(tmp_path, notes) as (found, *_):
+        assert links_of(found.inside("Roots.md")) == [("Roots.md", 1, "[C# basics](C%23%20basics.md)")]
+
+
+def test_ordinary_words_are_linked_only_for_the_note_that_is_asked_for(tmp_path: Path) -> None:
+    notes = {"Ideas.md": "", "Roots.md": "Some ideas today."}
+    with finder(tmp_path, notes) as (found, *_):
+        assert links_of(found.everywhere()) == []
+        assert links_of(found.of("Ideas.md")) == [("Roots.md", 1, "[[Ideas|ideas]]")]
+
+
+def test_a_word_that_the_vault_is_full_of_is_an_ordinary_one(tmp_path: Path) -> None:
+    notes = {"Bread.md": "", **{f"Day {number:02} of june.md": "I baked bread." for number in range(20)}}
+    with finder(tmp_path, notes) as (found, *_):
+        assert links_of(found.everywhere()) == []
+
+
+def test_templates_and_saved_answers_neither_link_nor_are_linked(tmp_path: Path) -> None:
+    notes = {
+        ".obsidian/templates.json": '{"folder": "Templates"}',
+        "Templates/Weekly review.md": "Soil life",
+        "Saved.md": "---\nzkchat-note: answer\n---\nSoil life\n",
+        "Soil life.md": "Weekly review",
+    }
+    with finder(tmp_path, notes) as (found, *_):
+        assert links_of(found.everywhere()) == []
+
+
+def test_notes_that_are_no_utf_8_are_passed_over(tmp_path: Path) -> None:
+    with finder(tmp_path, {"Soil life.md": "", "Old.md": "Soil life"}) as (found, _, files, _):
+        files.files["Old.md"] = b"Soil life \xff"
+        assert links_of(found.everywhere()) == []
+
+
+def test_running_it_twice_changes_nothing(tmp_path: Path) -> None:
+    with finder(tmp_path, GARDEN) as (found, staged, files, _):
+        stage_links(staged, [(group, group.links[:1]) for group in found.everywhere()])
+        files.apply(staged.change_set())
+    after = {path: content.decode() for path, content in files.files.items()}
+    with finder(tmp_path / "again", after) as (found, *_):
+        assert links_of(found.everywhere()) == []
