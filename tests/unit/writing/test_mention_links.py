@@ -66,7 +66,7 @@ def test_chosen_links_are_staged_and_nothing_else_changes(tmp_path: Path) -> Non
         made = stage_links(staged, chosen)
         files.apply(staged.change_set())
     assert len(made.links) == 7
-    assert files.files["Worms.md"] == "Worms and\r\n[[Soil life|soil life]], [[Soil life]].\r\n".encode()
+    assert files.files["Worms.md"] == b"Worms and\r\n[[Soil life|soil life]], [[Soil life]].\r\n"
     assert b"| [[Compost\\|black gold]] | x |" in files.files["Soil life.md"]
 
 
