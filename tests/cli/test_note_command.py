@@ -49,13 +49,13 @@ def test_a_text_that_looks_like_an_option_is_a_text(garden: World) -> None:
     assert note(garden, "append", "Inbox", "--yes", "- [ ] Buy seeds").code == 0
     assert note(garden, "append", "Inbox", "-- ", "--yes", "-y").code == ExitCode.USAGE
     assert note(garden, "append", "Inbox", "---", "-y").code == 0
-    assert (garden.vault / "Inbox.md").read_text() == INBOX + "- [ ] Buy seeds\n---\n"
+    assert (garden.vault / "Inbox.md").read_text() == INBOX + "\n- [ ] Buy seeds\n\n---\n"
 
 
 def test_words_and_standard_input_are_appended(garden: World) -> None:
     assert note(garden, "append", "Inbox", "buy", "milk", "--yes").code == 0
     assert garden.run("note", "append", "inbox", "-", "--yes", stdin="a line\nand more\n").code == 0
-    assert (garden.vault / "Inbox.md").read_text() == INBOX + "buy milk\na line\nand more\n"
+    assert (garden.vault / "Inbox.md").read_text() == INBOX + "\nbuy milk\n\na line\nand more\n"
 
 
 def test_a_change_is_shown_and_asked_for(garden: World) -> None:
@@ -66,7 +66,7 @@ def test_a_change_is_shown_and_asked_for(garden: World) -> None:
     assert "Nothing was changed." in no.err
     assert tree(garden.vault) == before
     assert note(garden, "append", "Inbox", "- New", typed="y\n", terminal=True).code == 0
-    assert (garden.vault / "Inbox.md").read_text() == INBOX + "- New\n"
+    assert (garden.vault / "Inbox.md").read_text() == INBOX + "\n- New\n"
 
 
 def test_without_a_terminal_nothing_is_changed_unless_told(garden: World) -> None:
@@ -93,7 +93,7 @@ def test_a_name_of_several_notes_is_refused_with_their_paths(garden: World) -> N
     assert tree(garden.vault) == before
     assert note(garden, "append", "Tools/Notes.md", "x", "--yes").code == 0
     assert note(garden, "append", "Notes.md", "y", "--yes", cwd=garden.vault / "Tools").code == 0
-    assert (garden.vault / "Tools/Notes.md").read_text() == "second\nx\ny\n"
+    assert (garden.vault / "Tools/Notes.md").read_text() == "second\n\nx\n\ny\n"
 
 
 @pytest.mark.parametrize(

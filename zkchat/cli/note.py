@@ -210,7 +210,7 @@ def set_(
     value = parse_property_value(values, as_text=text) if values else None
 
     def stage(notes: OpenNotes) -> "StagedEdit":
-        return notes.editing.editor.set_property(notes.find(note).path, key, value)  # type: ignore[arg-type]
+        return notes.editing.editor.set_property(notes.find(note).path, key, value)
 
     change_notes(current_io(), ChangeOptions("note set", vault, yes, dry_run, json_output), stage)
 

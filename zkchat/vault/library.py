@@ -230,7 +230,7 @@ class Library:
         if not is_note(path):
             return text
         if not anchor:
-            return _shown(text, comments_of(text))
+            return shown_text(text)
         note = parse_note(path, text)
         lines = _shown(text, note.comments).splitlines(keepends=True)
         place = section_lines(note, anchor)
@@ -453,6 +453,11 @@ class CachedDetails:
         if self._cache.generation != generation:
             self._cache = _Cache(generation=generation)
         return self._cache
+
+
+def shown_text(text: str) -> str:
+    """The text of a note as models see it: without comments."""
+    return _shown(text, comments_of(text))
 
 
 def _shown(text: str, comments: Iterable[tuple[int, int]]) -> str:

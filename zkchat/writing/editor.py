@@ -1,23 +1,28 @@
 """The editor of notes: each change is checked, and staged for the user to agree to."""
 # ruff: noqa: ARG002
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 
-from zkchat.errors import EditRefused
+from zkchat.errors import EditRefused, VaultError
 from zkchat.model.choices import SectionPosition
 from zkchat.model.note import NOTE_SUFFIX, file_title, is_note
 from zkchat.vault.daily_notes import find_daily_note
-from zkchat.vault.library import Library
+from zkchat.vault.library import Library, shown_text
 from zkchat.writing import note_names
+from zkchat.writing.appending import append_text
 from zkchat.writing.conflict_copies import conflict_copies
 from zkchat.writing.conventions import VaultConventions
+from zkchat.writing.passage_edits import replace_passage
+from zkchat.writing.property_values import PropertyValue
+from zkchat.writing.section_edits import edit_section
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.targets import Targets
 from zkchat.writing.templates import fill_template, unknown_placeholders
 
-PropertyValue = str | int | float | bool | date | list[str] | None
+MAX_NAMED = 5
+"""Files that a remark names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +44,22 @@ class NoteEditor:
     """Stages changes of notes. A target is an exact path, or a link, title or alias that means one note only."""
 
     def __init__(
-        self, library: Library, staged: StagedChanges, conventions: VaultConventions, now: Callable[[], datetime]
+        self,
+        library: Library,
+        staged: StagedChanges,
+        conventions: VaultConventions,
+        now: Callable[[], datetime],
+        *,
+        for_model: bool = False,
     ) -> None:
-        """The library decides which notes there are; best one that shows what is staged (`Library.overlaid`)."""
+        """The library decides which notes there are; best one that shows what is staged (`Library.overlaid`).
+
+        What is said `for_model` shows nothing of comments, which models do not see.
+        """
+        self._for_model = for_model
         self.library = library if library.is_overlaid else library.overlaid(staged)
         self._targets = Targets(self.library, staged)
-        self._staged = staged
+        self.staged = staged
         self._conventions = conventions
         self._now = now
 
@@ -58,25 +73,23 @@ class NoteEditor:
 
     def edit(self, target: str, old: str, new: str, expected: int = 1) -> StagedEdit:
         """Stage the replacement of an exact passage, which has to be there as often as expected."""
-
-        def change(text: str) -> str:
-            if not old or text.count(old) != expected:
-                raise EditRefused(f"The passage is there {text.count(old)} times, not {expected}.")
-            return text.replace(old, new)
-
-        return self._rewrite(target, "Edit {}", change)
+        return self._rewrite(target, "Edit {}", lambda text: replace_passage(text, old, new, expected=expected))
 
     def append(self, target: str, text: str) -> StagedEdit:
         """Stage lines at the end of a note."""
-        return self._rewrite(target, "Append to {}", lambda before: appended(before, text))
+        return self._rewrite(target, "Append to {}", lambda before: append_text(before, text))
 
     def edit_section(
         self, target: str, place: str, text: str, position: SectionPosition, include_children: bool = False
     ) -> StagedEdit:
         """Stage a change of what stands under a heading or in a block."""
-        raise EditRefused("Sections cannot be edited yet.")
 
-    def set_property(self, target: str, key: str, value: PropertyValue) -> StagedEdit:
+        def change(before: str) -> str:
+            return edit_section(before, place, text, position=position, include_children=include_children)
+
+        return self._rewrite(target, "Edit {}", change)
+
+    def set_property(self, target: str, key: str, value: PropertyValue | None) -> StagedEdit:
         """Stage the value of a property; None removes it."""
         raise EditRefused("Properties cannot be set yet.")
 
@@ -88,9 +101,7 @@ class NoteEditor:
         """Stage lines at the end of today's note, or of a section of it; it is created where there is none."""
 
         def change(before: str) -> str:
-            if section:
-                raise EditRefused("Sections cannot be edited yet.")
-            return appended(before, text)
+            return edit_section(before, section, text, position="append") if section else append_text(before, text)
 
         daily = find_daily_note(self.library, self._conventions.daily, self._now().date())
         if daily.path is not None:
@@ -108,37 +119,76 @@ class NoteEditor:
         return self._create(path, text, remarks)
 
     def rename(self, target: str, new: str) -> StagedEdit:
-        """Stage another name, or path, of a note; every link follows."""
-        raise EditRefused("Notes cannot be renamed yet.")
+        """Stage another name, or another path, of a file or folder; every link follows."""
+        source = self._targets.file_or_folder(target)
+        return self._move(source, note_names.path_of_renamed(source, new))
 
     def move(self, target: str, folder: str) -> StagedEdit:
-        """Stage the move of a note to a folder; every link follows."""
-        raise EditRefused("Notes cannot be moved yet.")
+        """Stage the move of a file or folder to another folder, the root being `/`; every link follows."""
+        source = self._targets.file_or_folder(target)
+        name = source.rpartition("/")[2]
+        above = folder.strip("/")
+        return self._move(source, f"{above}/{name}" if above else name)
 
     def delete(self, target: str) -> StagedEdit:
         """Stage the move of a file to the vault's trash."""
         path = self._targets.file(target)
-        sources = {link.source for link in self.library.links_to(self._staged.path_on_disk(path) or path)} - {path}
-        before = (self._staged.read(path) or "") if is_note(path) else ""
-        self._staged.trash(path, title=(title := f"Move {path} to the trash"))
+        sources = {link.source for link in self.library.links_to(self.staged.path_on_disk(path) or path)} - {path}
+        before = (self.staged.read(path) or "") if is_note(path) else ""
+        self.staged.trash(path, title=(title := f"Move {path} to the trash"))
         linking = len(self.library.confirmed(sources))
-        remarks = (f"{_notes(linking)} to it, and will lead nowhere.",) if linking else ()
+        remarks = (f"{_counted(linking, 'note')} with links to it, which will lead nowhere.",) if linking else ()
         return StagedEdit(path=path, title=title, before=before, remarks=remarks)
 
+    def _move(self, source: str, target: str) -> StagedEdit:
+        from zkchat.writing.renames import stage_move
+
+        note_names.check_inside(target)
+        if target == source:
+            raise EditRefused(f"{source} has that path already.")
+        target = self._targets.free(target, instead_of=source)
+        try:
+            summary = stage_move(self.library.on_disk, self.staged, source, target, self._conventions.link_style)
+        except VaultError as error:
+            if any(path in f"{error.message} {error.hint}" for path in self._hidden()):
+                raise EditRefused(f"{source} cannot be moved, because of another file that links to it.") from None
+            raise
+        others = self.library.confirmed(path for path in summary.rewritten if path != target)
+        remarks = [f"{_counted(len(others), 'other note')} whose links follow."] if others else []
+        remarks += [f"A link of {path} that led nowhere now leads to it." for path in self._shown(summary.revived)]
+        return StagedEdit(path=target, title=f"Rename {source} to {target}", remarks=tuple(remarks))
+
+    def _hidden(self) -> set[str]:
+        """The files that are not to be named."""
+        shown = {row.path for row in self.library.files()}
+        return {row.path for row in self.library.on_disk.files() if self.staged.path_after(row.path) not in shown}
+
+    def _shown(self, paths: Sequence[str]) -> list[str]:
+        return self.library.confirmed(paths[:MAX_NAMED])
+
     def _create(self, path: str, text: str, remarks: tuple[str, ...] = ()) -> StagedEdit:
-        self._staged.create(path, text, title=(title := f"Create {path}"))
+        self.staged.create(path, text, title=(title := f"Create {path}"))
         return StagedEdit(path=path, title=title, after=text, remarks=remarks)
 
     def _rewrite(self, target: str, title: str, change: Callable[[str], str]) -> StagedEdit:
         path = self._targets.note(target)
-        before = self._staged.read(path)
+        before = self.staged.read(path)
         if before is None:
             raise EditRefused(f"{path} cannot be changed.")
-        after = change(before)
+        after = self._changed(before, change)
         if after == before:
             raise EditRefused(f"Nothing would change in {path}: it says so already.")
-        self._staged.write(path, after, title=(title := title.format(path)))
+        self.staged.write(path, after, title=(title := title.format(path)))
         return StagedEdit(path=path, title=title, before=before, after=after, remarks=self._remarks(path))
+
+    def _changed(self, before: str, change: Callable[[str], str]) -> str:
+        try:
+            return change(before)
+        except EditRefused:
+            if not self._for_model or (shown := shown_text(before)) == before:
+                raise
+            change(shown)  # raises with what the model may see
+            raise EditRefused("It cannot be changed so, because of a comment in the note.") from None
 
     def _remarks(self, path: str) -> tuple[str, ...]:
         copies = self.library.confirmed(conflict_copies(path, (row.path for row in self.library.files())))
@@ -148,7 +198,7 @@ class NoteEditor:
         """The text of a template for the note at a path, and what should be known of it."""
         source = self._template(template)
         text = fill_template(
-            self._staged.read(source) or "",
+            self.staged.read(source) or "",
             name=source,
             title=file_title(path),
             now=self._now(),
@@ -170,16 +220,5 @@ class NoteEditor:
         return path
 
 
-def appended(text: str, addition: str) -> str:
-    """A text with further lines at its end, which keeps its line ends and its missing final newline."""
-    newline = "\r\n" if "\r\n" in text and text.count("\r\n") * 2 >= text.count("\n") else "\n"
-    lines = addition.replace("\r\n", "\n").strip("\n").replace("\n", newline)
-    if not lines:
-        raise EditRefused("There is no text to append.")
-    if not text or text == "\ufeff":
-        return f"{text}{lines}{newline}"
-    return f"{text}{lines}{newline}" if text.endswith("\n") else f"{text}{newline}{lines}"
-
-
-def _notes(number: int) -> str:
-    return "1 note links" if number == 1 else f"{number} notes link"
+def _counted(number: int, what: str) -> str:
+    return f"There is 1 {what}" if number == 1 else f"There are {number} {what}s"

@@ -152,12 +152,12 @@ def _into_empty(parsed: ParsedNote, region: _Region, new: str, *, is_spaced: boo
     if not new:
         return Splice(region.start, region.start, "")
     if not parsed.flat[: region.start].endswith("\n"):
-        return _splice(parsed, region.start, region.start, "\n" + "\n" * _sets_headings_apart(parsed) + new)
+        return _splice(parsed, region.start, region.start, "\n" + "\n" * sets_headings_apart(parsed) + new)
     place = parsed.line_end(region.start) if region.end > region.start else region.start
     is_followed = place == region.end < len(parsed.text)
     if place > region.start and parsed.flat[place - 1] != "\n":  # blanks without a line end, at the end of the note
         return _splice(parsed, place, place, f"\n{new}")
-    lead = "\n" * (place == region.start and _sets_headings_apart(parsed))
+    lead = "\n" * (place == region.start and sets_headings_apart(parsed))
     trail = "\n" * (is_followed and (bool(lead) or place > region.start or is_spaced))
     return _splice(parsed, place, place, f"{lead}{new}\n{trail}")
 
@@ -176,7 +176,7 @@ def _before(parsed: ParsedNote, section: Section, new: str, *, is_spaced: bool) 
     return _splice(parsed, place, place, f"{lead}{new}\n{trail}")
 
 
-def _sets_headings_apart(parsed: ParsedNote) -> bool:
+def sets_headings_apart(parsed: ParsedNote) -> bool:
     """Whether most headings of the note are followed by a blank line."""
     apart = together = 0
     for heading in parsed.note.headings:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
-from zkchat.errors import EditRefused, NoteNotFound, OutsideVault
+from zkchat.errors import EditRefused, NoteNotFound, OutsideVault, VaultError
 from zkchat.vault.daily_notes import DailyNoteSettings
 from zkchat.vault.library import Library
 from zkchat.writing.conventions import VaultConventions
@@ -95,7 +95,7 @@ def test_lines_are_appended_as_the_note_ends_its_own(desk: Desk) -> None:
     desk.editor.append("Inbox/Later.md", "- three\n")
     desk.editor.append("Coffee", "Milk.")
     assert desk.written["Inbox/Later.md"] == "- one\r\n- two\r\n- three"
-    assert desk.written["Coffee.md"] == "# Coffee\n\nBeans and water.\nMilk.\n"
+    assert desk.written["Coffee.md"] == "# Coffee\n\nBeans and water.\n\nMilk.\n"
 
 
 def test_a_target_is_found_by_path_link_and_alias(desk: Desk) -> None:
@@ -118,7 +118,7 @@ def test_a_target_that_is_not_there_is_refused_with_the_closest(desk: Desk) -> N
 def test_edits_of_one_note_are_one_write(desk: Desk) -> None:
     desk.editor.edit("Coffee", "Beans", "Good beans")
     desk.editor.append("Coffee", "Milk.")
-    assert desk.written == {"Coffee.md": "# Coffee\n\nGood beans and water.\nMilk.\n"}
+    assert desk.written == {"Coffee.md": "# Coffee\n\nGood beans and water.\n\nMilk.\n"}
 
 
 def test_a_new_note_can_be_edited(desk: Desk) -> None:
@@ -128,7 +128,7 @@ def test_a_new_note_can_be_edited(desk: Desk) -> None:
 
 
 def test_what_changes_nothing_is_refused(desk: Desk) -> None:
-    with pytest.raises(EditRefused, match="Nothing would change"):
+    with pytest.raises(EditRefused, match="nothing to change"):
         desk.editor.edit("Coffee", "Beans", "Beans")
 
 
@@ -147,7 +147,7 @@ def test_a_note_is_warned_of_that_a_sync_left_twice(tmp_path: Path) -> None:
 
 def test_what_links_to_a_deleted_note_is_counted(tmp_path: Path) -> None:
     with open_desk(tmp_path, VaultConventions(), {**NOTES, "Link.md": "[[Coffee]]", "Other.md": "[[Coffee]]"}) as desk:
-        assert desk.editor.delete("Coffee").remarks == ("2 notes link to it, and will lead nowhere.",)
+        assert desk.editor.delete("Coffee").remarks == ("There are 2 notes with links to it, which will lead nowhere.",)
 
 
 DAILY = VaultConventions(daily=DailyNoteSettings(folder="Days", format="YYYY-MM-DD", template="Templates/Day"))
@@ -164,7 +164,7 @@ def test_todays_note_is_created_from_its_template(tmp_path: Path) -> None:
 def test_todays_note_is_appended_to_where_it_is(tmp_path: Path) -> None:
     with open_desk(tmp_path, DAILY, {"Elsewhere/2026-03-01.md": "Up early."}) as desk:
         desk.editor.append_daily("- tea")
-        assert desk.written == {"Elsewhere/2026-03-01.md": "Up early.\n- tea"}
+        assert desk.written == {"Elsewhere/2026-03-01.md": "Up early.\n\n- tea"}
 
 
 def test_a_template_with_code_is_refused_and_nothing_is_created(tmp_path: Path) -> None:
@@ -206,3 +206,55 @@ def test_a_hidden_note_does_not_exist_for_a_model_elsewhere(tmp_path: Path) -> N
 def test_a_local_note_is_edited_by_a_model_on_this_machine(tmp_path: Path) -> None:
     with open_desk(tmp_path, VaultConventions(), PRIVATE, Located(on_this_machine=True)) as desk:
         assert desk.editor.append("Secret", "x").path == "Secret.md"
+
+
+def moves(desk: Desk) -> list[tuple[str, str]]:
+    return [(move.source, move.target) for move in desk.staged.change_set().moves]
+
+
+@pytest.mark.parametrize(
+    ("target", "new", "path"),
+    [
+        ("Sleep", "Night", "Reading/Night.md"),
+        ("Sleep", "[[Night]]", "Reading/Night.md"),
+        ("Sleep", "Inbox/Night.md", "Inbox/Night.md"),
+        ("Sleep", "sleep", "Reading/sleep.md"),
+        ("Reading/Sleep.md", "v2.0", "Reading/v2.0.md"),
+        ("A/", "C", "C"),
+    ],
+)
+def test_a_file_or_folder_is_renamed(desk: Desk, target: str, new: str, path: str) -> None:
+    assert desk.editor.rename(target, new).path == path
+    assert [each for _, each in moves(desk)] == [path]
+
+
+def test_a_note_is_moved_with_the_links_to_it(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {**NOTES, "Link.md": "See [[Reading/Sleep|rest]].\n"}) as desk:
+        moved = desk.editor.move("Sleep", "inbox")
+        assert moved.path == "Inbox/Sleep.md"
+        assert moved.remarks == ("There is 1 other note whose links follow.",)
+        assert moves(desk) == [("Reading/Sleep.md", "Inbox/Sleep.md")]
+        assert desk.written == {"Link.md": "See [[Inbox/Sleep|rest]].\n"}
+        assert desk.editor.move("Sleep", "/").path == "Sleep.md"
+
+
+def test_a_folder_that_is_named_like_a_note_is_not_guessed(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {"Work.md": "x", "Work/Plan.md": "y"}) as desk:
+        with pytest.raises(EditRefused, match="folder Work/"):
+            desk.editor.rename("Work", "Job")
+        assert desk.editor.rename("Work.md", "Job").path == "Job.md"
+
+
+@pytest.mark.parametrize("new", ["A/Twin", "a/twin.md", "../x", "a:b", "", "Twin"])
+def test_a_name_that_is_taken_or_bad_is_refused(desk: Desk, new: str) -> None:
+    with pytest.raises(VaultError):
+        desk.editor.rename("B/Twin.md", new)
+    assert not desk.staged
+
+
+def test_links_of_hidden_notes_follow_without_being_named(tmp_path: Path) -> None:
+    notes = {**PRIVATE, "Secret.md": "---\nzkchat: local\n---\n[[Open]] Quoll\n"}
+    with open_desk(tmp_path, VaultConventions(), notes, Located(on_this_machine=False)) as desk:
+        renamed = desk.editor.rename("Open", "Public")
+        assert renamed.remarks == ("There is 1 other note whose links follow.",)
+        assert desk.written["Secret.md"] == "---\nzkchat: local\n---\n[[Public]] Quoll\n"

@@ -1,0 +1,233 @@
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.support.changeable_files import FilesInMemory
+from tests.support.libraries import Located, library_of
+from zkchat.context.assembly import digest
+from zkchat.model.message import DocumentReference, ToolCallPart
+from zkchat.ports import ToolOutcome
+from zkchat.tools.explore import explore_tools
+from zkchat.tools.readings import Readings
+from zkchat.tools.registry import Toolbox
+from zkchat.vault.library import Library
+from zkchat.writing.conventions import VaultConventions
+from zkchat.writing.editor import NoteEditor
+from zkchat.writing.staging import StagedChanges
+from zkchat.writing.tools import PROPOSED, write_tools
+
+NOW = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
+COFFEE = "---\nrating: 3\n---\n# Coffee\n\nBeans and water.\n\n## Brewing\n\nSlowly.\n"
+NOTES = {
+    "Coffee.md": COFFEE,
+    "Tea.md": "# Tea\n\nSee [[Coffee]].\n",
+    "Clip.md": "---\nsource: https://example.org/page\n---\nBuy now.\n",
+    "Noted.md": "One.\n%% hushed words %%\nTwo.\n",
+}
+
+
+class Messages:
+    """Implements `GivenBefore`."""
+
+    def __init__(self) -> None:
+        self.turn = 1
+        self.earlier: dict[str, str] = {}
+        self.linked: dict[str, str] = {}
+
+    def question(self) -> tuple[str, Mapping[str, str]]:
+        return str(self.turn), self.linked
+
+    def before(self) -> Mapping[str, str]:
+        return self.earlier
+
+
+class Desk:
+    """The tools of a model over a small vault."""
+
+    def __init__(self, library: Library, notes: Mapping[str, str], model: Located) -> None:
+        self.files = FilesInMemory(notes)
+        self.staged = StagedChanges(self.files)
+        self.library = library.overlaid(self.staged).guarded_for(model)
+        self.messages = Messages()
+        self.readings = Readings(self.library, self.messages)
+        editor = NoteEditor(self.library, self.staged, VaultConventions(), lambda: NOW, for_model=True)
+        self.box = Toolbox([*explore_tools(self.library, lambda: NOW), *write_tools(editor, self.readings)])
+
+    def call(self, tool: str, **arguments: object) -> ToolOutcome:
+        call = ToolCallPart(call_id="c", name=tool, arguments=json.dumps(arguments))
+        outcome = asyncio.run(self.box.call(call))
+        self.readings.see(outcome.references)
+        return outcome
+
+    def change(self, path: str, text: str, vault: Path) -> None:
+        """Somebody else writes a note."""
+        (vault / path).write_text(text)
+        self.files.put(path, text.encode())
+
+    @property
+    def written(self) -> dict[str, str]:
+        return {write.path: write.after.decode() for write in self.staged.change_set().writes}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with library_of(tmp_path, NOTES) as library:
+        yield Desk(library, NOTES, Located(on_this_machine=False))
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return tmp_path / "vault"
+
+
+def test_what_is_created_is_proposed_and_can_be_read(desk: Desk) -> None:
+    outcome = desk.call("create_document", path="Milk", content="# Milk\n")
+    assert outcome.text == f"Create Milk.md. {PROPOSED}"
+    assert outcome.references == ()
+    assert "# Milk" in desk.call("read_document", path="Milk").text
+    assert desk.call("create_document", path="milk", content="x").failed
+
+
+def test_an_edit_shows_what_it_changed(desk: Desk) -> None:
+    outcome = desk.call("edit_document", relative_path="Coffee", old="Beans", new="Good beans")
+    assert outcome.text.splitlines()[1:] == [" ", "-Beans and water.", "+Good beans and water.", " "]
+    assert [reference.relative_path for reference in outcome.references] == ["Coffee.md"]
+    assert "Good beans" in desk.call("read_document", path="Coffee").text
+    assert desk.files.files["Coffee.md"].decode() == COFFEE
+
+
+def test_an_edit_that_fails_says_why(desk: Desk) -> None:
+    outcome = desk.call("edit_document", relative_path="Coffee", old="beans and water", new="x")
+    assert outcome.failed
+    assert "Beans and water" in outcome.text
+    assert not desk.staged
+
+
+def test_comments_are_not_shown(desk: Desk) -> None:
+    shown = desk.call("edit_document", path="Noted", old="Two.", new="Three.").text
+    shown += desk.call("edit_document", path="Noted", old="hushed word", new="x", expected=3).text
+    shown += desk.call("edit_document", path="Noted", old="hushed, words", new="x").text
+    shown += desk.call("edit_section", path="Noted", section="Nowhere", text="x").text
+    assert "hushed words" not in shown
+    assert desk.written["Noted.md"] == "One.\n%% hushed words %%\nThree.\n"
+
+
+def test_lines_are_appended_to_a_note_that_was_not_read(desk: Desk) -> None:
+    assert not desk.call("edit_section", path="Tea", text="Green.").failed
+    assert desk.written["Tea.md"].endswith("\nGreen.\n")
+    assert desk.call("edit_section", path="Tea", text="Green.", position="replace").failed
+
+
+def test_a_section_is_replaced_only_once_it_was_read(desk: Desk) -> None:
+    refused = desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
+    assert refused.failed
+    assert "You have not read Coffee.md yet." in refused.text
+    assert "Slowly." in refused.text
+    assert "Beans" not in refused.text
+    replaced = desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
+    assert not replaced.failed, replaced.text
+    assert "Fast." in desk.written["Coffee.md"]
+
+
+def test_a_section_that_changed_since_it_was_read_is_not_replaced(desk: Desk, vault: Path) -> None:
+    desk.call("read_document", path="Coffee")
+    desk.change("Coffee.md", COFFEE.replace("Slowly", "Very slowly"), vault)
+    refused = desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
+    assert "Coffee.md has changed since you read it." in refused.text
+    assert "-Slowly.\n+Very slowly." in refused.text
+    assert not desk.staged
+    assert not desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace").failed
+
+
+def test_a_passage_that_is_untouched_is_edited_in_the_present_text(desk: Desk, vault: Path) -> None:
+    desk.call("read_document", path="Coffee")
+    desk.change("Coffee.md", COFFEE.replace("Slowly", "Very slowly"), vault)
+    outcome = desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
+    assert "Coffee.md has changed since you read it; this is applied to its present text." in outcome.text
+    assert "Very slowly" in desk.written["Coffee.md"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("delete_document", {}),
+        ("rename_document", {"new_name": "Mocha"}),
+    ],
+)
+def test_a_note_that_changed_since_it_was_read_stays_as_it_is(
+    desk: Desk, vault: Path, tool: str, arguments: dict[str, object]
+) -> None:
+    desk.messages.earlier["Coffee.md"] = digest(COFFEE)
+    desk.change("Coffee.md", COFFEE + "More.\n", vault)
+    refused = desk.call(tool, path="Coffee", **arguments)
+    assert "has changed since you read it" in refused.text
+    assert not desk.staged
+    again = desk.call(tool, path="Coffee", **arguments)
+    assert not again.failed, again.text
+
+
+def test_a_note_is_not_deleted_unread(desk: Desk) -> None:
+    assert "not read Coffee.md yet" in desk.call("delete_document", path="Coffee").text
+    desk.messages.linked["Coffee.md"] = digest(COFFEE)
+    outcome = desk.call("delete_document", path="Coffee")
+    assert "There is 1 note with links to it" in outcome.text
+    assert desk.call("read_document", path="Coffee").failed
+
+
+def test_a_model_knows_what_it_made_itself(desk: Desk) -> None:
+    desk.call("read_document", path="Coffee")
+    desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
+    assert not desk.call("rename_document", path="Coffee", new_name="Mocha").failed
+    assert not desk.call("delete_document", path="Mocha").failed
+
+
+def test_what_was_declined_does_not_count_as_changed(desk: Desk) -> None:
+    desk.call("read_document", path="Coffee")
+    desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
+    desk.staged.clear()
+    desk.messages.turn += 1
+    assert not desk.call("delete_document", path="Coffee").failed
+
+
+def test_a_rename_lists_no_names(desk: Desk) -> None:
+    outcome = desk.call("rename_document", path="Coffee", to="Mocha")
+    assert outcome.text.splitlines()[1:] == ["There is 1 other note whose links follow."]
+    assert not desk.call("move_document", path="Mocha", folder="Drinks").failed
+    assert "Drinks/Mocha.md" in desk.call("read_document", path="Mocha").text
+
+
+def test_what_follows_the_first_reading_of_a_clipping_is_to_be_asked_about(desk: Desk) -> None:
+    desk.call("edit_section", path="Tea", text="one")
+    assert desk.staged.reasons_to_ask == []
+    desk.call("read_document", path="Clip")
+    desk.call("edit_section", path="Tea", text="two")
+    assert desk.staged.reasons_to_ask == ["The model first read Clip.md, a web clipping, in this turn."]
+
+
+def test_a_clipping_counts_also_as_a_passage_or_a_link_and_once_only(desk: Desk) -> None:
+    desk.messages.linked["Clip.md#Part"] = ""
+    desk.call("append_daily", text="one")
+    assert len(desk.staged.reasons_to_ask) == 1
+    desk.staged.clear()
+    desk.messages.turn, desk.messages.earlier, desk.messages.linked = 2, {"Clip.md": ""}, {}
+    desk.readings.see([DocumentReference(wikilink="[[Clip]]", relative_path="Clip.md", included=True)])
+    desk.call("append_daily", text="two")
+    assert desk.staged.reasons_to_ask == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<% tp.file.title %>", "```dataviewjs\ndv.list()\n```", "> ~~~ js-engine\n> 1\n> ~~~", "Now `$= dv.now()`."],
+)
+def test_code_that_a_plugin_would_run_is_to_be_asked_about(desk: Desk, text: str) -> None:
+    desk.call("create_document", path="Code", text=text)
+    assert desk.staged.reasons_to_ask == ["Code.md would hold code that plugins of Obsidian may run."]
+
+
+def test_definitions_are_small(desk: Desk) -> None:
+    write = [spec for spec in desk.box.specs if spec.name in {"delete_document", "edit_section"}]
+    assert all(len(json.dumps(spec.parameters)) < 500 for spec in write)

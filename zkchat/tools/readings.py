@@ -1,0 +1,184 @@
+"""What a model was given of each note in a conversation: whether it knows a note as it is now, and what came first."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from typing import Any, Final, Literal, Protocol
+
+from zkchat.context.assembly import digest
+from zkchat.errors import VaultError
+from zkchat.model.message import DocumentReference
+from zkchat.model.note import is_note
+from zkchat.vault.library import Library
+from zkchat.vault.notes.parse import parse_note
+
+Knowledge = Literal["unread", "current", "changed"]
+"""Whether a model was given a note, and whether it still says the same."""
+MAX_KEPT_CHARS: Final = 200_000
+"""Characters of a text that is kept to show what changed in it."""
+_ADDRESS_PROPERTIES: Final = frozenset(
+    {"source", "sources", "url", "link", "clipped", "clipped_from", "source_url", "source-url", "origin", "original"}
+)
+"""Properties in which web clippers write where a text comes from."""
+
+
+class GivenBefore(Protocol):
+    """What the messages of a conversation say was given of notes: digests by path, or by path, `#` and place.
+
+    Where only a passage of the note was given, the digest is empty.
+    """
+
+    def question(self) -> tuple[str, Mapping[str, str]]:
+        """The id of the message that is being answered, and what came with it."""
+        ...
+
+    def before(self) -> Mapping[str, str]:
+        """What was given before that message."""
+        ...
+
+
+class NothingBefore:
+    """Implements `GivenBefore` for a conversation that has just begun."""
+
+    def question(self) -> tuple[str, Mapping[str, str]]:
+        return "", {}
+
+    def before(self) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass(slots=True)
+class _Known:
+    """The texts of one note that a model knows: the one that it was given last, and what it made of it."""
+
+    digests: set[str] = field(default_factory=set)
+    text: str = ""
+    places: dict[str, str] = field(default_factory=dict)
+    """Digests of sections and blocks that were given by themselves."""
+
+
+class Readings:
+    """Keeps the digests of what tools gave to a model; of what came with messages the messages tell."""
+
+    def __init__(self, library: Library, messages: GivenBefore | None = None) -> None:
+        self._library = library
+        self._messages = messages or NothingBefore()
+        self._known: dict[str, _Known] = {}
+        self._turn = ""
+        self._given_now: dict[str, None] = {}
+
+    def see(self, references: Iterable[DocumentReference]) -> None:
+        """Take in what a tool, or a search before the answer, gave to the model."""
+        self._begin_turn()
+        for reference in references:
+            path = reference.relative_path
+            if not path or not (reference.included or reference.digest):
+                continue
+            self._given_now[path] = None
+            if reference.digest:
+                text = self._text(path)
+                is_same = text is not None and digest(text) == reference.digest and len(text) <= MAX_KEPT_CHARS
+                self._known[path] = _Known({reference.digest}, text if is_same and text else "")
+
+    def show(self, path: str, place: str) -> None:
+        """The model is given a section or block as it is now, or the whole note."""
+        text = self._text(path, place)
+        if text is None:
+            return
+        known = self._known.setdefault(path, _Known())
+        if place:
+            known.places[place] = digest(text)
+        else:
+            self._known[path] = _Known({digest(text)}, text[:MAX_KEPT_CHARS])
+
+    def knowledge(self, path: str, place: str = "") -> Knowledge:
+        """Whether the model knows the note, or a section or block of it, as it is now."""
+        now, given = self._text(path), self._digests(path)
+        if now is None or not given:
+            return "unread"
+        if digest(now) in given.get("", set()):
+            return "current"
+        wanted = self._text(path, place) if place else None
+        for anchor, digests in given.items():
+            text = self._text(path, anchor) if anchor and wanted else None
+            if text is not None and wanted and digest(text) in digests and wanted in text:
+                return "current"
+        return "changed"
+
+    def is_own(self, path: str, text_digest: str) -> bool:
+        """Whether a text of a note is one that the model was given or made itself."""
+        return path in self._known and text_digest in self._known[path].digests
+
+    def change(self, path: str) -> str:
+        """What changed in a note since the model was given it, as a diff; empty where the old text is not known."""
+        known, now = self._known.get(path), self._text(path)
+        if known is None or not known.text or now is None:
+            return ""
+        lines = unified_diff(known.text.splitlines(), now.splitlines(), lineterm="", n=0)
+        return "\n".join([*lines][2:])
+
+    def proposed(self, path: str, source: str = "", *, is_known: bool = True) -> None:
+        """The model proposes the note as it is staged now; `source` is its path before, if another."""
+        known = self._known.pop(source, None) if source else self._known.get(path)
+        given = known.digests if known else self._digests(source or path).get("", set())
+        self._known[path] = _Known({*given}, known.text if known else "", dict(known.places) if known else {})
+        text = self._text(path)
+        if is_known and text is not None:
+            self._known[path].digests.add(digest(text))
+
+    def first_clippings(self) -> list[str]:
+        """Web clippings of which the model was given something in this turn, and nothing before."""
+        self._begin_turn()
+        _, with_question = self._messages.question()
+        before = {name.partition("#")[0] for name in self._messages.before()}
+        now = dict.fromkeys([*(name.partition("#")[0] for name in with_question), *self._given_now])
+        return [path for path in now if path not in before and self._is_clipping(path)]
+
+    def _begin_turn(self) -> None:
+        turn, _ = self._messages.question()
+        if turn != self._turn:
+            self._turn = turn
+            self._given_now.clear()
+
+    def _digests(self, path: str) -> dict[str, set[str]]:
+        """What the model was given of a note, the whole under the empty place."""
+        found: dict[str, set[str]] = {}
+        for given in (self._messages.before(), self._messages.question()[1]):
+            for name, known in given.items():
+                named, _, place = name.partition("#")
+                if named == path and known:
+                    found[place] = {known}
+        if own := self._known.get(path):
+            found.update({place: {known} for place, known in own.places.items()})
+            if own.digests:
+                found[""] = own.digests
+        return found
+
+    def _text(self, path: str, place: str = "") -> str | None:
+        try:
+            return self._library.section(path, place)
+        except VaultError:
+            return None
+
+    def _is_clipping(self, path: str) -> bool:
+        try:
+            return is_note(path) and is_clipping(parse_note(path, self._library.read(path)).frontmatter)
+        except VaultError:
+            return False
+
+
+def is_clipping(properties: Mapping[str, Any]) -> bool:
+    """Whether properties say that a note was taken from the web."""
+    return any(
+        address.lstrip(" <[\"'").lower().startswith(("http://", "https://")) or "](http" in address
+        for name, value in properties.items()
+        if name.casefold().replace(" ", "_") in _ADDRESS_PROPERTIES
+        for address in _texts(value)
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        yield from (each for each in value if isinstance(each, str))

@@ -1,0 +1,261 @@
+"""Tools that propose changes of notes. Nothing is written before the user has agreed."""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Final
+
+from pydantic import AliasChoices, Field
+
+from zkchat.errors import EditRefused
+from zkchat.model.choices import SectionPosition
+from zkchat.model.line_diff import hunks_of, split_lines
+from zkchat.model.message import DocumentReference
+from zkchat.model.note import is_note
+from zkchat.ports import Tool, ToolOutcome
+from zkchat.tools.explore import NotePath, OneNote
+from zkchat.tools.readings import Readings
+from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.vault.library import shown_text
+from zkchat.writing.editor import NoteEditor, StagedEdit
+from zkchat.writing.property_values import PropertyScalar, parse_property_value
+
+PROPOSED: Final = "Proposed, not done: the user decides when you have answered."
+MAX_DIFF_CHARS: Final = 1500
+"""Characters of a diff that a model is shown of what it did."""
+MAX_SECTION_CHARS: Final = 4000
+"""Characters of a section that a model is given to try again."""
+_CODE: Final = re.compile(r"<%|^[ \t>]*(?:```+|~~~+)[ \t]*(?:dataviewjs|js-engine|jsx:|run-)|`\$=", re.MULTILINE)
+"""What plugins of Obsidian run: Templater, Dataview, JS Engine, React, Execute Code."""
+
+Content = Annotated[str, Field(validation_alias=AliasChoices("text", "content", "body", "markdown"))]
+
+
+class CreateDocument(Arguments):
+    relative_path: Annotated[
+        str,
+        Field(
+            description="Path or title",
+            min_length=1,
+            validation_alias=AliasChoices("relative_path", "path", "title", "note", "file", "name"),
+        ),
+    ]
+    text: Content
+
+
+class EditDocument(Arguments):
+    relative_path: NotePath
+    old: Annotated[str, Field(min_length=1, validation_alias=AliasChoices("old", "old_string", "old_text", "search"))]
+    new: Annotated[str, Field(validation_alias=AliasChoices("new", "new_string", "new_text", "replace"))]
+    expected: Annotated[int, Field(ge=1, validation_alias=AliasChoices("expected", "count"))] = 1
+
+
+class EditSection(Arguments):
+    relative_path: NotePath
+    section: Annotated[
+        str,
+        Field(
+            description="Heading, Heading#Sub, ^block; empty: end of note",
+            validation_alias=AliasChoices("section", "heading", "place", "target", "anchor"),
+        ),
+    ] = ""
+    text: Content
+    position: Annotated[SectionPosition, Field(description="append, prepend, replace, before, after")] = "append"
+    include_children: bool = False
+
+
+class SetProperty(Arguments):
+    relative_path: NotePath
+    key: Annotated[str, Field(min_length=1, validation_alias=AliasChoices("key", "property", "field"))]
+    value: Annotated[str | bool | int | float | list[PropertyScalar] | None, Field(description="null removes it")]
+
+
+class AddTag(Arguments):
+    relative_path: NotePath
+    tag: Annotated[str, Field(min_length=1)]
+
+
+class AppendDaily(Arguments):
+    text: Content
+    section: Annotated[str, Field(validation_alias=AliasChoices("section", "heading"))] = ""
+
+
+class CreateFromTemplate(Arguments):
+    template: Annotated[str, Field(min_length=1)]
+    title: Annotated[
+        str, Field(min_length=1, validation_alias=AliasChoices("title", "relative_path", "path", "name", "note"))
+    ]
+
+
+class RenameDocument(Arguments):
+    relative_path: NotePath
+    new_name: Annotated[
+        str, Field(min_length=1, validation_alias=AliasChoices("new_name", "new", "new_path", "target", "to"))
+    ]
+
+
+class MoveDocument(Arguments):
+    relative_path: NotePath
+    folder: Annotated[str, Field(validation_alias=AliasChoices("folder", "to", "target", "new_folder", "directory"))]
+
+
+def write_tools(editor: NoteEditor, readings: Readings | None = None) -> list[Tool]:
+    """One row for each tool. Descriptions are short: they are sent with every request while writing is on."""
+    write = _Write(editor, readings or Readings(editor.library))
+    return [
+        FunctionTool("create_document", "Create a note.", CreateDocument, write.create_document),
+        FunctionTool(
+            "edit_document", "Replace an exact passage of a note, copied from it.", EditDocument, write.edit_document
+        ),
+        FunctionTool("edit_section", "Add to or replace a section of a note.", EditSection, write.edit_section),
+        FunctionTool("set_property", "Set a frontmatter property.", SetProperty, write.set_property),
+        FunctionTool("add_tag", "Tag a note.", AddTag, write.add_tag),
+        FunctionTool("append_daily", "Append to today's note.", AppendDaily, write.append_daily),
+        FunctionTool(
+            "create_from_template", "Create a note from a template.", CreateFromTemplate, write.create_from_template
+        ),
+        FunctionTool("rename_document", "Rename a note; links follow.", RenameDocument, write.rename_document),
+        FunctionTool("move_document", "Move a note to a folder; links follow.", MoveDocument, write.move_document),
+        FunctionTool("delete_document", "Move a note to the trash.", OneNote, write.delete_document),
+    ]
+
+
+class _Write:
+    def __init__(self, editor: NoteEditor, readings: Readings) -> None:
+        self._editor = editor
+        self._staged = editor.staged
+        self._readings = readings
+
+    def create_document(self, wanted: CreateDocument) -> ToolOutcome:
+        return self._new(self._editor.create(wanted.relative_path, wanted.text))
+
+    def create_from_template(self, wanted: CreateFromTemplate) -> ToolOutcome:
+        return self._new(self._editor.create_from_template(wanted.template, wanted.title))
+
+    def edit_document(self, wanted: EditDocument) -> ToolOutcome:
+        return self._edited(
+            wanted.relative_path,
+            lambda path: self._editor.edit(path, wanted.old, wanted.new, wanted.expected),
+        )
+
+    def edit_section(self, wanted: EditSection) -> ToolOutcome:
+        if not wanted.section:
+            if wanted.position != "append":
+                raise EditRefused(f"To {wanted.position}, name a section.", hint="Without one, text is appended.")
+            return self._edited(wanted.relative_path, lambda path: self._editor.append(path, wanted.text))
+        if wanted.position == "replace":
+            self._check_known(wanted.relative_path, wanted.section, must_be_read=True)
+        return self._edited(
+            wanted.relative_path,
+            lambda path: self._editor.edit_section(
+                path, wanted.section, wanted.text, wanted.position, wanted.include_children
+            ),
+        )
+
+    def set_property(self, wanted: SetProperty) -> ToolOutcome:
+        self._check_known(wanted.relative_path)
+        value = parse_property_value([wanted.value]) if isinstance(wanted.value, str) else wanted.value
+        return self._edited(wanted.relative_path, lambda path: self._editor.set_property(path, wanted.key, value))
+
+    def add_tag(self, wanted: AddTag) -> ToolOutcome:
+        return self._edited(wanted.relative_path, lambda path: self._editor.add_tag(path, wanted.tag))
+
+    def append_daily(self, wanted: AppendDaily) -> ToolOutcome:
+        edit = self._editor.append_daily(wanted.text, wanted.section)
+        return self._outcome(edit, is_known=self._readings.knowledge(edit.path) == "current")
+
+    def rename_document(self, wanted: RenameDocument) -> ToolOutcome:
+        self._check_known(wanted.relative_path)
+        return self._moved(self._editor.rename(wanted.relative_path, wanted.new_name))
+
+    def move_document(self, wanted: MoveDocument) -> ToolOutcome:
+        return self._moved(self._editor.move(wanted.relative_path, wanted.folder))
+
+    def delete_document(self, wanted: OneNote) -> ToolOutcome:
+        self._check_known(wanted.relative_path, must_be_read=True)
+        edit = self._editor.delete(wanted.relative_path)
+        return ToolOutcome(text=self._told(edit), summary=edit.title)
+
+    def _check_known(self, target: str, place: str = "", *, must_be_read: bool = False) -> None:
+        """Refuse what would be done to a note that is not what the model was given, and show it as it is."""
+        path = self._editor.find(target)
+        knowledge = self._readings.knowledge(path, place)
+        if knowledge == "current" or (knowledge == "unread" and not must_be_read):
+            return
+        changed = knowledge == "changed"
+        what = f"{path} has changed since you read it." if changed else f"You have not read {path} yet."
+        diff = self._readings.change(path) if changed else ""
+        parts = [what, *([f"What changed:\n{shorten_lines(diff, MAX_DIFF_CHARS)}"] if diff else [])]
+        present = self._editor.library.section(path, place)
+        if len(present) <= MAX_SECTION_CHARS:
+            self._readings.show(path, place)
+            parts += [f"It says now:\n{present}", "Call again if it is still right."]
+        else:
+            parts.append("Call read_document, then call again if it is still right.")
+        raise EditRefused(parts[0], hint="\n".join(parts[1:]))
+
+    def _edited(self, target: str, act: Callable[[str], StagedEdit]) -> ToolOutcome:
+        path = self._editor.find(target)
+        knowledge = self._readings.knowledge(path)
+        edit = act(path)
+        note = (
+            f"{path} has changed since you read it; this is applied to its present text."
+            if knowledge == "changed"
+            else ""
+        )
+        return self._outcome(edit, note, is_known=knowledge == "current")
+
+    def _new(self, edit: StagedEdit) -> ToolOutcome:
+        self._readings.proposed(edit.path)
+        self._mark(edit)
+        return ToolOutcome(text=self._told(edit), summary=edit.title)
+
+    def _moved(self, edit: StagedEdit) -> ToolOutcome:
+        source = edit.title.removeprefix("Rename ").removesuffix(f" to {edit.path}")
+        if is_note(source):
+            self._readings.proposed(edit.path, source, is_known=self._readings.knowledge(source) == "current")
+        self._mark(edit)
+        return ToolOutcome(text=self._told(edit), summary=edit.title)
+
+    def _outcome(self, edit: StagedEdit, note: str = "", *, is_known: bool) -> ToolOutcome:
+        self._readings.proposed(edit.path, is_known=is_known)
+        self._mark(edit)
+        library = self._editor.library
+        reference = DocumentReference(
+            wikilink=library.link_to(edit.path),
+            relative_path=edit.path,
+            reference_type="search",
+            title=library.title(edit.path),
+            included=True,
+        )
+        is_on_disk = edit.path not in self._staged.new_paths
+        return ToolOutcome(
+            text=self._told(edit, note), references=(reference,) if is_on_disk else (), summary=edit.title
+        )
+
+    def _told(self, edit: StagedEdit, note: str = "") -> str:
+        before, after = (shown_text(text) for text in (edit.before, edit.after))
+        diff = diff_of(before, after) if before and after else ""
+        return "\n".join(filter(None, [f"{edit.title}. {PROPOSED}", note, *edit.remarks, diff]))
+
+    def _mark(self, edit: StagedEdit) -> None:
+        """Note why the user has to be asked about this change whatever folders are accepted."""
+        reasons = [
+            f"The model first read {path}, a web clipping, in this turn." for path in self._readings.first_clippings()
+        ]
+        if len(_CODE.findall(edit.after)) > len(_CODE.findall(edit.before)):
+            reasons.append(f"{edit.path} would hold code that plugins of Obsidian may run.")
+        self._staged.reasons_to_ask += [each for each in reasons if each not in self._staged.reasons_to_ask]
+
+
+def diff_of(before: str, after: str) -> str:
+    """The changed lines of a text, with one around them, cut where they are many."""
+    lines = [
+        line.mark + line.text.rstrip("\r\n")
+        for hunk in hunks_of(split_lines(before), split_lines(after), context=1)
+        for line in hunk.lines
+    ]
+    return shorten_lines("\n".join(lines), MAX_DIFF_CHARS)
+
+
+def shorten_lines(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit].rpartition(chr(10))[0] or text[:limit]}\n…"
