@@ -1,0 +1,239 @@
+"""Set a property of a note, or add a tag: only the lines of that property change."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+from itertools import pairwise
+from typing import Final
+
+from zkchat.errors import EditRefused
+from zkchat.vault.notes.parse import parse_note
+from zkchat.writing.line_ends import line_end_at, with_line_end
+from zkchat.writing.property_lines import Entry, PropertyLines
+from zkchat.writing.property_lists import Item, Kept, kept_and_new, write_list
+from zkchat.writing.yaml_scalars import PropertyScalar, Quotes, write_literal, write_scalar
+
+PropertyValue = PropertyScalar | list[PropertyScalar]
+
+_INDENT: Final = "  "
+_MAX_KEY: Final = 200
+_BY_HAND: Final = "Edit the passage of the frontmatter itself."
+
+
+def set_property(text: str, key: str, value: PropertyScalar | Sequence[PropertyScalar] | None) -> str:
+    """The text with a property set to a value; None removes it. Where it has that value, the text is as it was.
+
+    A name is matched exactly, else without regard to case. Only the lines of that property change: quotes, the form of
+    a list, its indentation and a comment on the line stay. A value is written so that YAML reads it back as it was
+    given. A note without properties gets a block of them at its top.
+
+    Raises `EditRefused` where the frontmatter cannot be read, and where anything else would change.
+    """
+    name = _checked_name(key)
+    lines = PropertyLines(text)
+    entry = lines.find(name)
+    if value is None:
+        return _removed(lines, entry, name)
+    value = _checked_value(value)
+    if not entry:
+        changed = _added(lines, name, value)
+    elif _is_same(lines.value_of(entry), value):
+        return text
+    else:
+        changed = _spliced(lines, entry, _written(lines, entry, value))
+    _verify(lines, changed, entry.name if entry else name, value)
+    return changed
+
+
+def add_tag(text: str, tag: str) -> str:
+    """The text with one more tag among its properties, in the form that they have there.
+
+    A tag that the note has, in whatever case, as a property or in its text, leaves the text as it was.
+    """
+    name = tag.strip().removeprefix("#")
+    if parse_note("", f"#{name}").tags != (name,):
+        raise EditRefused(
+            f"“{tag}” is no tag.", hint="A tag has letters, digits, `-`, `_` and `/`, no spaces, and is no number."
+        )
+    if name.casefold() in {each.casefold() for each in parse_note("", text).tags}:
+        return text
+    lines = PropertyLines(text)
+    entry = lines.find("tags") or lines.find("tag")
+    if not entry or entry.value.tag == "tag:yaml.org,2002:null":
+        return set_property(text, entry.name if entry else "tags", [name])
+    if entry.value.id == "scalar":
+        return _with_word(lines, entry, name)
+    if entry.value.id != "sequence":
+        raise EditRefused(f"The property {entry.name} is no list of tags.")
+    return _with_item(lines, entry, name)
+
+
+def _with_word(lines: PropertyLines, entry: Entry, name: str) -> str:
+    """Add a tag to those of one text: `a, b`, `a b`; one tag alone becomes a list."""
+    written = str(entry.value.value)
+    separator = re.search(r",\s*|\s+", written.strip())
+    if separator:
+        return set_property(lines.text, entry.name, f"{written.rstrip()}{separator[0]}{name}")
+    raw = lines.source[entry.value_start : entry.value_end]
+    changed = _spliced(lines, entry, f" [{raw}, {write_scalar(name, in_flow=True)}]{lines.comment(entry)}")
+    _verify_rest(lines, changed, entry.name)
+    return changed
+
+
+def _with_item(lines: PropertyLines, entry: Entry, name: str) -> str:
+    known = [str(item.value) for item in entry.value.value]
+    is_marked = bool(known) and all(each.startswith("#") for each in known)
+    items: list[Item] = [*map(Kept, range(len(known))), f"#{name}" if is_marked else name]
+    changed = _spliced(lines, entry, write_list(lines, entry, items))
+    _verify_rest(lines, changed, entry.name)
+    return changed
+
+
+def _checked_name(key: str) -> str:
+    name = key.strip().removesuffix(":").rstrip()
+    if not name or len(name) > _MAX_KEY or not name.isprintable() or name == "<<":
+        raise EditRefused(f"“{key[:_MAX_KEY]}” cannot be the name of a property.")
+    return name
+
+
+def _checked_value(value: PropertyScalar | Sequence[PropertyScalar]) -> PropertyValue:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return _checked_scalar(value)
+    return [_checked_scalar(each) for each in value]
+
+
+def _checked_scalar(value: PropertyScalar) -> PropertyScalar:
+    if not isinstance(value, str | int | float | bool | date):
+        raise EditRefused(f"A property holds a text, a number, a date, or a list of them, no {type(value).__name__}.")
+    if isinstance(value, str) and not _is_unicode(value):
+        raise EditRefused("The value holds half a character, which no file can hold.")
+    return value
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_same(value: object, other: object) -> bool:
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(_is_same, value, other))
+    return type(value) is type(other) and value == other
+
+
+def _removed(lines: PropertyLines, entry: Entry | None, name: str) -> str:
+    if not entry:
+        names = ", ".join(each.name for each in lines.entries[:40])
+        raise EditRefused(f"The note has no property {name}.", hint=f"It has: {names}." if names else "It has none.")
+    start = lines.matter.span[0]
+    changed = lines.text[: start + entry.start] + lines.text[start + entry.end :]
+    if not (lines.source[: entry.start] + lines.source[entry.end :]).strip():
+        bare = lines.text[: lines.body_start] + lines.text[lines.matter.end :]
+        if not bare.startswith("---", lines.body_start):  # which would begin properties again
+            return bare
+    _verify_rest(lines, changed, entry.name)
+    return changed
+
+
+def _added(lines: PropertyLines, name: str, value: PropertyValue) -> str:
+    """The text with a new property, as the last one."""
+    written = f"{lines.indent}{write_scalar(name)}:{_fresh(lines, value)}\n"
+    place = lines.matter.span[1] if lines.is_there else lines.body_start
+    if not lines.is_there:
+        written = f"---\n{written}---\n"
+    inserted = with_line_end(written, line_end_at(lines.text, place))
+    return lines.text[:place] + inserted + lines.text[place:]
+
+
+def _spliced(lines: PropertyLines, entry: Entry, written: str) -> str:
+    """The text with something else after the colon of a property."""
+    start = lines.matter.span[0]
+    before, after = lines.text[: start + entry.colon_end], lines.text[start + entry.end :]
+    old_end = lines.source[entry.start : entry.end]
+    line_end = line_end_at(lines.text, start + entry.end) if old_end.endswith(("\n", "\r")) else ""
+    return before + with_line_end(written, line_end or "\n") + line_end + after
+
+
+def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
+    """What follows the colon of a property that is there, without the line end."""
+    node, comment = entry.value, lines.comment(entry)
+    if node.id == "mapping" or (node.id == "sequence" and any(item.id == "mapping" for item in node.value)):
+        raise EditRefused(f"The property {entry.name} holds properties of its own.", hint="Edit the passage itself.")
+    if isinstance(value, list) and value and (entry.is_block_list or entry.is_flow_list):
+        return write_list(lines, entry, kept_and_new(lines, entry, value))
+    if _has_inner_comments(lines, entry):
+        raise EditRefused(f"The property {entry.name} has comments inside its value.", hint="Edit the passage itself.")
+    if isinstance(value, list):
+        return _fresh(lines, value, comment)
+    space = re.compile(r"[ \t]*").match(lines.source, entry.colon_end)
+    lead = space[0] if space and space[0] and not lines.is_below(entry) and entry.value_end > entry.value_start else " "
+    style = getattr(node, "style", None)
+    quotes: Quotes = style if style in {"'", '"'} else ""
+    return _fresh(lines, value, comment, lead=lead, quotes=quotes)
+
+
+def _fresh(
+    lines: PropertyLines, value: PropertyValue, comment: str = "", *, lead: str = " ", quotes: Quotes = ""
+) -> str:
+    """What follows the colon of a property that has no value yet."""
+    if isinstance(value, list):
+        if not value:
+            return f" []{comment}"
+        indent = _list_indent(lines)
+        return comment + "".join(f"\n{indent}- {write_scalar(item)}" for item in value)
+    assert isinstance(value, str | int | float | date)
+    if isinstance(value, str) and "\n" in value and not quotes:
+        literal = write_literal(value, lines.indent + _INDENT)
+        if literal:
+            header, _, rest = literal.partition("\n")
+            return f"{lead}{header}{comment}\n{rest}"
+    return f"{lead}{write_scalar(value, quotes=quotes)}{comment}"
+
+
+def _list_indent(lines: PropertyLines) -> str:
+    """The indentation of the other lists of the note."""
+    for entry in lines.entries:
+        if entry.is_block_list and entry.value.value:
+            return " " * int(entry.value.start_mark.column)
+    return lines.indent + _INDENT
+
+
+def _has_inner_comments(lines: PropertyLines, entry: Entry) -> bool:
+    """Whether comments stand on other lines than that of the name."""
+    if entry.value.id == "sequence" and entry.value.value:
+        spans = [(entry.value_start, entry.value_start), *lines.items(entry), (entry.value_end, entry.value_end)]
+        return any("#" in lines.source[one[1] : two[0]] for one, two in pairwise(spans))
+    between = lines.source[entry.colon_end : entry.value_start]
+    return "#" in between[len(lines.comment(entry)) :] if lines.is_below(entry) else False
+
+
+def _verify(lines: PropertyLines, changed: str, name: str, value: PropertyValue) -> None:
+    """Refuse a change after which the property does not have the value, or anything else is not what it was."""
+    after = _verify_rest(lines, changed, name)
+    entry = after.find(name)
+    if not entry or not _is_same(after.value_of(entry), value):
+        raise EditRefused(f"The property {name} would not be read back as it was given.", hint=_BY_HAND)
+
+
+def _verify_rest(lines: PropertyLines, changed: str, name: str) -> PropertyLines:
+    try:
+        after = PropertyLines(changed)
+    except EditRefused:
+        raise EditRefused(
+            f"With that value of {name} the frontmatter could no longer be read.", hint=_BY_HAND
+        ) from None
+    is_same = (
+        changed[after.matter.end :] == lines.text[lines.matter.end :]
+        and _others(lines.values(), name) == _others(after.values(), name)
+        and _others(lines.matter.properties.items(), name) == _others(after.matter.properties.items(), name)
+    )
+    if not is_same:
+        raise EditRefused(f"The property {name} cannot be set without changing others.", hint=_BY_HAND)
+    return after
+
+
+def _others(values: Iterable[tuple[str, object]], name: str) -> list[tuple[str, object]]:
+    return [(each, value) for each, value in values if each != name]
