@@ -1,0 +1,94 @@
+"""Bring proposed changes to files that somebody else changed meanwhile, where both can be kept."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from zkchat.errors import FileConflict, FilesChanged
+from zkchat.model.change import ChangeSet, FileWrite
+from zkchat.model.line_diff import Block, changed_blocks, split_lines
+
+MAX_CONTEXT_LINES: Final = 8
+"""Lines on each side of a passage by which its place is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebased:
+    """Changes on top of what the files hold now."""
+
+    changes: ChangeSet
+    paths: tuple[str, ...] = ()
+    """The files that had changed."""
+
+
+def rebase_changes(changes: ChangeSet, conflicts: Iterable[FileConflict]) -> Rebased:
+    """The same changes made to the files as they were found.
+
+    Each changed passage has to be there untouched, and only once, with the lines around it. Raises `FilesChanged` with
+    the files of which that is not so.
+    """
+    found = {conflict.path: conflict for conflict in conflicts}
+    writes: list[FileWrite] = []
+    clashes: list[FileConflict] = []
+    for write in changes.writes:
+        conflict = found.pop(write.path, None)
+        if conflict is None:
+            writes.append(write)
+        elif (after := rebase_content(write.before, write.after, conflict.found)) is None:
+            clashes.append(conflict)
+        elif after != conflict.found:
+            writes.append(replace(write, before=conflict.found, after=after))
+    clashes += found.values()
+    if clashes:
+        names = ", ".join(clash.path for clash in clashes)
+        raise FilesChanged(
+            f"Changed meanwhile, in the same place: {names}.", hint="Nothing was written.", conflicts=clashes
+        )
+    touched = {write.path for write in changes.writes if write not in writes}
+    return Rebased(changes=replace(changes, writes=tuple(writes)), paths=tuple(sorted(touched)))
+
+
+def rebase_content(before: bytes | None, after: bytes, found: bytes | None) -> bytes | None:
+    """What was found, with the passages replaced that differ between before and after; None where they clash."""
+    if found == after:
+        return after
+    if before is None or found is None:
+        return None
+    try:
+        old, new, present = (split_lines(content.decode()) for content in (before, after, found))
+    except UnicodeDecodeError:
+        return None
+    edits: list[tuple[int, Block]] = []
+    for block in changed_blocks(old, new):
+        place = _place(block, old, present)
+        if place is None or (edits and place < edits[-1][0] + edits[-1][1].old_end - edits[-1][1].old_start):
+            return None
+        edits.append((place, block))
+    for place, block in reversed(edits):
+        present[place : place + block.old_end - block.old_start] = new[block.new_start : block.new_end]
+    return "".join(present).encode()
+
+
+def _place(block: Block, old: Sequence[str], present: Sequence[str]) -> int | None:
+    """The line of the present text at which a block begins; None where it is not there, or not only once."""
+    if block.old_start == block.old_end == len(old) and present[: len(old)] == old:
+        return len(present) if not present or present[-1].endswith("\n") else None
+    for context in range(1, MAX_CONTEXT_LINES + 1):
+        start, end = max(0, block.old_start - context), min(len(old), block.old_end + context)
+        passage = old[start:end]
+        if len(_places(passage, old)) > 1:
+            continue
+        places = _places(passage, present)
+        return places[0] + block.old_start - start if len(places) == 1 else None
+    return None
+
+
+def _places(passage: Sequence[str], lines: Sequence[str]) -> list[int]:
+    if not passage:
+        return []
+    first = passage[0]
+    return [
+        number
+        for number, line in enumerate(lines)
+        if line == first and lines[number : number + len(passage)] == passage
+    ]
