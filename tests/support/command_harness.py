@@ -10,6 +10,7 @@ from zkchat.errors import OutsideVault, UsageError, VaultError, ZkchatError
 from zkchat.model.branches import Branch, branches_of
 from zkchat.model.choices import OpenWith
 from zkchat.model.events import Event, Warned
+from zkchat.model.goal import Goal
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import ModelListing, ModelOverview, ModelRow
@@ -289,6 +290,19 @@ class ModelsInMemory:
         return ModelInfo(provider="ollama", id=name)
 
 
+class GoalsInMemory:
+    """Implements `repl.command_context.GoalRunner`."""
+
+    def __init__(self) -> None:
+        self.goal: Goal | None = None
+
+    async def start(self, text: str) -> AsyncGenerator[Event, None]:
+        yield Warned(text=f"began {text}")
+
+    async def resume(self) -> AsyncGenerator[Event, None]:
+        yield Warned(text="went on")
+
+
 class CommandHarness:
     """A command context whose parts can be inspected after a command."""
 
@@ -309,6 +323,7 @@ class CommandHarness:
             daily_notes=lambda: self.daily_notes,
         )
         self.models = ModelsInMemory()
+        self.goals = GoalsInMemory()
         self.context = CommandContext(
             conversation=self.conversation,
             store=self.store,
@@ -320,6 +335,7 @@ class CommandHarness:
             browser=self.browser,
             now=lambda: NOON,
             models=self.models,
+            goals=self.goals,
             keys=["canary-of-the-test"],
         )
 

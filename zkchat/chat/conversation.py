@@ -28,8 +28,10 @@ from zkchat.memory.facts import Remembered
 from zkchat.model.branches import Branch, branches_of
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import ChangesReviewed, Compacting, Event, PromptReady, TurnFinished, Warned
+from zkchat.model.goal import Goal
 from zkchat.model.memory import FactSource
 from zkchat.model.message import (
+    Brief,
     BudgetUse,
     ChatMessage,
     CompactionPart,
@@ -42,6 +44,7 @@ from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import (
     AgentEntry,
+    GoalEntry,
     HeadEntry,
     History,
     ItemsEntry,
@@ -54,6 +57,7 @@ from zkchat.model.session import (
     Window,
     mark_condensed,
 )
+from zkchat.vault.library import Library
 
 NOTHING_TO_SUMMARISE: Final = (
     "There is nothing to summarise: before the last messages there is nothing, or less than a summary takes."
@@ -184,6 +188,25 @@ class Conversation:
             self.branch(self.history.messages[self._known(replaces)].parent_id)
         choices, self._choices = self._choices, []
         self._kept = self._turn.ask(text, choices)
+
+    def say_briefed(self, text: str, brief: Brief) -> AsyncGenerator[Event, None]:
+        """Like `say`, for a message that the user has not typed, with what the model is told beside it."""
+        choices, self._choices = self._choices, []
+        return self.answer(self._turn.ask(text, choices, brief))
+
+    @property
+    def library(self) -> Library:
+        """The notes as the model may see them."""
+        return self._turn.library
+
+    @property
+    def hidden_messages(self) -> frozenset[str]:
+        """The ids of the messages that the model may not see."""
+        return self._turn.privacy.hidden()
+
+    def keep_goal(self, goal: Goal) -> Warned | None:
+        """Store a goal as it stands; a warning where that is not possible now."""
+        return self._turn.journal.append(GoalEntry(goal=goal))
 
     def answer(self, asked: Asked) -> AsyncGenerator[Event, None]:
         """The events of answering a question that is stored already."""

@@ -35,7 +35,7 @@ from zkchat.errors import StorageError, VaultError
 from zkchat.memory.facts import Memory
 from zkchat.memory.project import project_memory
 from zkchat.memory.state import MemoryState, memory_state
-from zkchat.model.message import ChatMessage, LeftOut, RequestItem
+from zkchat.model.message import Brief, ChatMessage, LeftOut, RequestItem
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import History
@@ -119,6 +119,8 @@ class RequestPlanner:
             can_read=can_read,
             last_turn_only=user is not None and info.needs_notes,
         )
+        if user and user.brief:
+            planned = _briefed(planned, user.brief)
         return planned.only_from_evidence() if self.strict else planned
 
     def permanent_items(self, agent: Agent) -> list[PromptItem]:
@@ -275,6 +277,12 @@ class RequestPlanner:
             return self.recall.items(question, budget)
         except StorageError:
             return []  # the archive's index is a cache
+
+
+def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
+    """The plan with what the model is told for this message alone."""
+    item = prompt_item("rule", "goal", brief.text, include="manual", reason="a step of the goal", this_turn_only=True)
+    return (plan if brief.uses_notes else plan.without_tools()).with_items([item])
 
 
 def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:

@@ -31,6 +31,7 @@ from zkchat.context.selection import wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import Event, EvidenceFound, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import (
+    Brief,
     ChatMessage,
     DocumentReference,
     Evidence,
@@ -84,10 +85,10 @@ class Turn:
     reported: set[str] = field(default_factory=set)
     """Warnings that the user has seen and needs not see again."""
 
-    def ask(self, text: str, beside: Sequence[EntryBody] = ()) -> Asked:
+    def ask(self, text: str, beside: Sequence[EntryBody] = (), brief: Brief | None = None) -> Asked:
         """Store a question, with what the user chose for the conversation. Once this returns, it is on disk."""
         self.privacy.begin_turn()
-        return self.journal.ask(text, beside)
+        return self.journal.ask(text, beside, brief)
 
     async def run(self, asked: Asked, emit: Emit) -> ChatMessage | None:
         """Answer a question that is stored, and return the answer if it is complete.
@@ -212,7 +213,8 @@ class Turn:
         lasting = self.requests.planner.lasting_notes(agent) if references else ()
         linked = [each for each in references if not is_sent_anyway(each, lasting)]
         listing = self._listing(question, references)
-        found = Findings() if listing else self._evidence(question, references, can_read=can_read)
+        is_looked_up = listing is None and (asked.brief is None or asked.brief.uses_notes)
+        found = self._evidence(question, references, can_read=can_read) if is_looked_up else Findings()
         excerpts = find_excerpts(question.text) if self.provider.info.needs_notes and not listing else ()
         if excerpts and (found.is_doubtful or not found.evidence):
             found = Findings()
@@ -255,6 +257,7 @@ class Turn:
             room = DocumentRoom(tokens=0)
             if any(reference.relative_path for reference in linked):
                 beside = _tokens_beside(evidence, linked, tokenizer)
+                beside += tokenizer.count(asked.brief.text) if asked.brief else 0
                 room = self.requests.documents_room(agent, asked, question.prose, beside)
             files, marked = include_documents(linked, self._text_of, tokenizer, room, embeds)
             if info.needs_notes or info.needs_evidence:

@@ -1,10 +1,10 @@
-"""`zkchat agent`: who answers; listed, shown, made, changed."""
+"""`zkchat agent`: who answers; listed, shown, made, changed. `goal` has one work on a goal."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli import profiles
+from zkchat.cli import goal, profiles
 from zkchat.cli.common import JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.editors import edit_file
 from zkchat.cli.profiles import ScopeOption
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from zkchat.model.profile import Agent
 
 app = typer.Typer(help="List, show, make and change agents: who answers you.", no_args_is_help=True)
+
+app.command(name="run")(goal.run)
 
 AgentArgument = Annotated[
     str, typer.Argument(metavar="AGENT", help="Its name; `zkchat agent list` shows them.", show_default=False)

@@ -19,6 +19,7 @@ from zkchat.cli.line_input import can_draw_prompt, read_line
 from zkchat.cli.note_lookup import print_warnings
 from zkchat.cli.output import PresenterOptions, consoles, create_presenter, suggest_next, suggest_rows
 from zkchat.cli.page_editor import VaultPageEditor
+from zkchat.cli.plan_review import TerminalPlanReviewer
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
 from zkchat.compose.model_catalogue import ModelCatalogue
@@ -35,6 +36,7 @@ from zkchat.repl.vault_browser import VaultBrowser, VaultView
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
+    from zkchat.chat.goals.run import GoalRun
     from zkchat.model.events import Event
     from zkchat.render.presenters.base import Presenter
     from zkchat.repl.command_context import Surface
@@ -154,8 +156,17 @@ class InteractiveChat:
             browser=self._browser(opened),
             now=self._environment.now,
             models=self._models,
+            goals=self._goals(opened),
             keys=keys_of(self._environment, opened),
         )
+
+    def _goals(self, opened: conversation.OpenConversation) -> "GoalRun":
+        from zkchat.compose.goals import bounds_of, open_goal_run
+
+        reviewer = TerminalPlanReviewer(self.io) if self._environment.stdin_is_tty else None
+        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings), reviewer)
+        goals.way_back = lambda _: "/goal resume goes on with it."
+        return goals
 
     def _browser(self, opened: conversation.OpenConversation) -> VaultBrowser:
         from zkchat.compose.daily_notes import daily_note_settings

@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from zkchat.config.urls import validate_http_url
 from zkchat.model import globs
 from zkchat.model.choices import CompactionStrategy, OpenWith, PanelView, ThinkingView, WriteMode
+from zkchat.model.goal import DEFAULT_MINUTES, DEFAULT_STEPS, DEFAULT_TOKENS
 from zkchat.model.providers import ProviderName
 
 
@@ -243,6 +244,16 @@ class Write(SettingsSection):
     )
 
 
+class Goals(SettingsSection):
+    steps: int = Field(default=DEFAULT_STEPS, ge=1, le=100, description="Steps that the plan of a goal may have.")
+    tokens: int = Field(
+        default=DEFAULT_TOKENS,
+        ge=1_000,
+        description="Tokens that a goal run may take, all its requests and answers together.",
+    )
+    minutes: int = Field(default=DEFAULT_MINUTES, ge=1, description="Minutes that a goal run may take.")
+
+
 _LOCAL_SERVER: Final = (
     "`false`: a server on this machine only forwards to another one, as LiteLLM or a tunnel does, so that its models "
     "get no local notes. A server elsewhere is never local."
@@ -340,6 +351,7 @@ class Settings(SettingsSection):
     ollama: Ollama = Ollama()
     openai: OpenAI = OpenAI()
     write: Write = Write()
+    goal: Goals = Goals()
     ui: UserInterface = UserInterface()
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from zkchat.model.change import Decision
+from zkchat.model.goal import Goal, GoalCheck, StepState
 from zkchat.model.message import (
     ChatMessage,
     ContextUsage,
@@ -170,6 +171,50 @@ class TurnFailed(Value):
     message: ChatMessage | None = None
 
 
+class GoalPlanned(Value):
+    """The plan of a goal run, as it is proposed, was edited, or is gone on with."""
+
+    kind: Literal["goal_planned"] = "goal_planned"
+    goal: Goal
+
+
+class StepStarted(Value):
+    """A step of a goal run begins; the events of its turn follow."""
+
+    kind: Literal["step_started"] = "step_started"
+    number: int
+    total: int
+    text: str
+
+
+class StepFinished(Value):
+    """A step of a goal run is `done`, or `blocked` for a `reason`, and that is on disk."""
+
+    kind: Literal["step_finished"] = "step_finished"
+    number: int
+    total: int
+    text: str
+    state: StepState
+    reason: str = ""
+
+
+class GoalEnded(Value):
+    """A goal run ended, with a result or a reason. `summaries` are what came of the steps, `check` where sentences of
+    the results stand in notes, `hint` how to go on. A run that is closed emits none; its session has its
+    state."""
+
+    kind: Literal["goal_ended"] = "goal_ended"
+    goal: Goal
+    result: str = ""
+    summaries: tuple[str, ...] = ()
+    check: GoalCheck = GoalCheck()
+    session_id: str = ""
+    hint: str = ""
+    exit_code: int = 0
+
+
+GoalEvent = GoalPlanned | StepStarted | StepFinished | GoalEnded
+
 Event = Annotated[
     LinksResolved
     | EvidenceFound
@@ -187,6 +232,10 @@ Event = Annotated[
     | Warned
     | AnswerReplaced
     | TurnFinished
-    | TurnFailed,
+    | TurnFailed
+    | GoalPlanned
+    | StepStarted
+    | StepFinished
+    | GoalEnded,
     Field(discriminator="kind"),
 ]

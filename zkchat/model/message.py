@@ -455,6 +455,14 @@ Part = Annotated[
 _KNOWN_PARTS: Final = tags_of(Part) - {"unknown"}
 
 
+class Brief(Value):
+    """What a model is told beside one message of the user, and not with later ones."""
+
+    text: str
+    uses_notes: bool = True
+    """Whether the answer is to rest on notes. Else no tools are offered, and nothing is looked up."""
+
+
 class ChatMessage(Value):
     id: str
     session_id: str = ""
@@ -488,6 +496,8 @@ class ChatMessage(Value):
     """Whether it was written with notes that are to stay on this machine, and stays there too."""
     abstained: bool = False
     """Whether it only says that the notes do not answer the question."""
+    brief: Brief | None = None
+    """In a goal run: which step the message is about, and how its answer is to end."""
     asked_again: bool = False
     """Whether it was given without a look into the notes, so that the model was asked again with what they say."""
 

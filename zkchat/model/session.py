@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Discriminator, Tag
 
 from zkchat.model.change import Decision
 from zkchat.model.choices import Role
+from zkchat.model.goal import Goal
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
@@ -223,6 +224,13 @@ class ChangesEntry(Value):
     """The patch, as it was proposed or, where the user edited it, as it was applied."""
 
 
+class GoalEntry(Value):
+    """A goal as it stands now; a later entry with the same goal id takes the place of an earlier one."""
+
+    kind: Literal["goal"] = "goal"
+    goal: Goal
+
+
 class UnknownEntry(Value):
     """An entry that a newer zkchat wrote: kept as it is."""
 
@@ -249,6 +257,7 @@ EntryBody = Annotated[
     | Annotated[ModelEntry, Tag("model")]
     | Annotated[ListingEntry, Tag("listing")]
     | Annotated[ChangesEntry, Tag("changes")]
+    | Annotated[GoalEntry, Tag("goal")]
     | Annotated[UnknownEntry, Tag("unknown")],
     Discriminator(_entry_tag),
 ]
@@ -468,6 +477,8 @@ class History:
         """The model that answered last, or that the user chose since."""
         self.is_agent_newer = False
         """Whether the agent was chosen after that model."""
+        self.goal: Goal | None = None
+        """The goal that was worked on last."""
         self._thread: dict[str, ChatMessage] = {}
         self._window: _Views | None = None
         self.extend(entries)
@@ -548,21 +559,23 @@ class History:
                 self._window = None
             case ContentEntry(digest=digest, text=text):
                 self.contents[digest] = text
+            case body:
+                self._take_choice(body)
+
+    def _take_choice(self, body: EntryBody) -> None:
+        match body:
             case ItemsEntry() as items:
                 self._items.append(items)
             case ChangesEntry() as changes:
                 self.changes.setdefault(changes.message_id, []).append(changes)
-            case AgentEntry() | ModelEntry() as chosen:
-                self._take_choice(chosen)
+            case AgentEntry(name=name):
+                self.agent, self.is_agent_newer = name, True
+            case ModelEntry() as model:
+                self.model, self.is_agent_newer = model if model.name else None, False
+            case GoalEntry(goal=goal):
+                self.goal = goal
             case _:
                 pass  # titles, whether it is listed, and what a newer zkchat wrote
-
-    def _take_choice(self, chosen: AgentEntry | ModelEntry) -> None:
-        self.is_agent_newer = isinstance(chosen, AgentEntry)
-        if isinstance(chosen, AgentEntry):
-            self.agent = chosen.name
-        else:
-            self.model = chosen if chosen.name else None
 
     def _take_model(self, message: ChatMessage) -> None:
         """The model of an answer that zkchat got is that of the session, also where no entry says so."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from zkchat.chat.session_items import SessionItems
     from zkchat.model.branches import Branch
     from zkchat.model.events import Event
+    from zkchat.model.goal import Goal
     from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
     from zkchat.model.prompt import ModelInfo
     from zkchat.model.providers import ModelOverview
@@ -198,6 +199,23 @@ class ModelCatalogue(Protocol):
         ...
 
 
+class GoalRunner(Protocol):
+    """Works on goals in the conversation."""
+
+    @property
+    def goal(self) -> "Goal | None":
+        """The last goal of the session."""
+        ...
+
+    def start(self, text: str) -> "AsyncGenerator[Event, None]":
+        """Work on a new goal. Raises `UsageError` where the model cannot."""
+        ...
+
+    def resume(self) -> "AsyncGenerator[Event, None]":
+        """Go on with the goal of the session. Raises `UsageError` where there is none to go on with."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class CommandContext:
     """Everything that a slash command may use. A new one is made for each conversation."""
@@ -215,6 +233,7 @@ class CommandContext:
     now: "Callable[[], datetime]"
     """The clock."""
     models: ModelCatalogue
+    goals: GoalRunner
     keys: Sequence[str] = field(default=(), repr=False)
     """The API keys of this user, which no export may hold."""
 

@@ -23,6 +23,7 @@ from zkchat.model.session import (
     Entry,
     EntryBody,
     EntryFilter,
+    GoalEntry,
     HeadEntry,
     ItemsEntry,
     ListingEntry,
@@ -345,7 +346,7 @@ def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, st
             return None, None, None, body.title
         case ItemsEntry() | RestoreEntry() | ContentEntry():
             return None, None, None, None
-        case AgentEntry() | ModelEntry() | ListingEntry() | UnknownEntry():
+        case AgentEntry() | ModelEntry() | ListingEntry() | GoalEntry() | UnknownEntry():
             return None, None, None, None
         case _:
             assert_never(body)

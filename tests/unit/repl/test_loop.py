@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from tests.support.command_harness import LinksInMemory, ModelsInMemory, RecordingPageEditor
+from tests.support.command_harness import GoalsInMemory, LinksInMemory, ModelsInMemory, RecordingPageEditor
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.session_items import SessionItems
 from zkchat.model.events import Event, TextDelta
@@ -128,6 +128,7 @@ class ScriptedChat:
             page_editor=RecordingPageEditor(),
             browser=cast(VaultBrowser, None),
             models=ModelsInMemory(),
+            goals=GoalsInMemory(),
             now=lambda: NOON,
         )
 

@@ -9,11 +9,15 @@ from zkchat.model.events import (
     AnswerReplaced,
     Event,
     EvidenceFound,
+    GoalEnded,
+    GoalPlanned,
     LinksResolved,
     Notice,
     PromptReady,
     ReferenceFound,
     Remarked,
+    StepFinished,
+    StepStarted,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -82,6 +86,8 @@ class JsonPresenter:
                 self._remarks.clear()
             case ThinkingDelta() | ToolStarted() | ToolFinished() | Notice():
                 pass
+            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
+                pass  # a goal run has a document of its own
             case _:
                 assert_never(event)
 
@@ -129,22 +135,22 @@ def _passage(found: Evidence) -> Json:
         "heading": _text(found.heading),
         "lines": _plain(found.lines),
         "text": _text(found.text),
-        "score": _valid(found.score),
+        "score": json_value(found.score),
         "linked": found.linked,
     }
 
 
 def _plain(value: Value | None) -> Json:
-    return None if value is None else _valid(value.model_dump(mode="json"))
+    return None if value is None else json_value(value.model_dump(mode="json"))
 
 
-def _valid(value: Json) -> Json:
+def json_value(value: Json) -> Json:
     """Replace what JSON cannot express: NaN, infinities and lone surrogates."""
     match value:
         case dict():
-            return {_text(key): _valid(item) for key, item in value.items()}
+            return {_text(key): json_value(item) for key, item in value.items()}
         case list():
-            return [_valid(item) for item in value]
+            return [json_value(item) for item in value]
         case str():
             return _text(value)
         case float() if not math.isfinite(value):

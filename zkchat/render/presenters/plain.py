@@ -6,11 +6,16 @@ from zkchat.model.events import (
     AnswerReplaced,
     Event,
     EvidenceFound,
+    GoalEnded,
+    GoalEvent,
+    GoalPlanned,
     LinksResolved,
     Notice,
     PromptReady,
     ReferenceFound,
     Remarked,
+    StepFinished,
+    StepStarted,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -20,7 +25,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.render import phrases
+from zkchat.render import checklist, phrases
 from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.presenters.base import OutputStream
 from zkchat.render.sanitize import error_lines, sanitize_text
@@ -68,6 +73,8 @@ class PlainPresenter:
                 self._print(phrases.warning(event.text, event.hint))
             case TurnFinished() | TurnFailed():
                 self._end_turn(event)
+            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
+                self._show_goal(event)
             case LinksResolved() | EvidenceFound() | ThinkingDelta() | ReferenceFound() | UsageReported():
                 pass
             case _:
@@ -100,6 +107,10 @@ class PlainPresenter:
     def _print(self, text: str) -> None:
         self._answer.end_line()
         self._errors.line(text)
+
+    def _show_goal(self, event: GoalEvent) -> None:
+        for line in checklist.lines_of(event, is_plain=True):
+            self._print(line)
 
     def _print_detail(self, text: str) -> None:
         if self._details:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final, assert_never
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from zkchat.model.choices import DEFAULT_AGENT, ThinkingView
@@ -12,11 +13,16 @@ from zkchat.model.events import (
     AnswerReplaced,
     Event,
     EvidenceFound,
+    GoalEnded,
+    GoalEvent,
+    GoalPlanned,
     LinksResolved,
     Notice,
     PromptReady,
     ReferenceFound,
     Remarked,
+    StepFinished,
+    StepStarted,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -26,7 +32,7 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.render import phrases
+from zkchat.render import checklist, phrases
 from zkchat.render.activity import ActivitySection, ThinkingSection, WaitIndicator
 from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.console import Matches
@@ -92,6 +98,8 @@ class ScreenPresenter:
             case TurnFailed():
                 self._begin_section(None)
                 self._print(Text(error_lines(event.text, event.hint).rstrip("\n"), style="red"))
+            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
+                self._show_goal(event)
             case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported():
                 pass
             case _:
@@ -113,6 +121,8 @@ class ScreenPresenter:
             case PromptReady() | ToolFinished() | Notice():
                 self._wait_indicator.begin()
             case TextDelta() | Remarked() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
+                self._wait_indicator.end()
+            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
                 self._wait_indicator.end()
             case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported() | Warned() | AnswerReplaced():
                 pass
@@ -172,6 +182,17 @@ class ScreenPresenter:
             self._err.print(text)
         else:
             self._deferred.append(text)
+
+    def _show_goal(self, event: GoalEvent) -> None:
+        """Lines of the checklist, set apart from the answers; those that go on below another are indented."""
+        self._begin_section(None)
+        self._out.print()
+        for line in checklist.lines_of(event):
+            text = line.lstrip(" ")
+            style = "dim" if len(line) > len(text) else "bold"
+            self._out.print(Padding(Text(text, style=style), (0, 0, 0, len(line) - len(text))))
+        if isinstance(event, GoalPlanned | StepStarted):
+            self._out.print()
 
     def _finish_turn(self, event: TurnFinished) -> None:
         self._begin_section(None)

@@ -9,7 +9,7 @@ from typing import Final
 
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
-from zkchat.repl.commands import answer, context_window, history, model_choice, session
+from zkchat.repl.commands import answer, context_window, goal, history, model_choice, session
 from zkchat.repl.commands.arguments import complete_message_number, complete_reference_number
 from zkchat.repl.commands.vault_table import VAULT_COMMANDS
 from zkchat.repl.commands.why import why
@@ -134,6 +134,16 @@ COMMANDS: Final[Sequence[Command]] = (
         act=answer.more,
     ),
     *VAULT_COMMANDS,
+    Command(
+        name="goal",
+        arguments="[GOAL]",
+        help="work in steps",
+        details="The model makes a plan, which you may change, works on its steps one after the other, and what came "
+        "of them is compared with your notes. Ctrl-C keeps what is done, /goal resume goes on from the first open "
+        "step. Without GOAL, the checklist. The bounds are the settings goal.steps, goal.tokens and goal.minutes.",
+        act=goal.goal,
+        complete=goal.complete_goal,
+    ),
     Command(
         name="copy",
         arguments="[N]",

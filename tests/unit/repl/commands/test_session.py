@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.command_harness import (
     CommandHarness,
+    GoalsInMemory,
     LinksInMemory,
     ModelsInMemory,
     NotesInMemory,
@@ -83,6 +84,7 @@ class ConversationHarness:
             page_editor=self.page_editor,
             browser=VaultBrowser(library=library, editor=RecordingEditor(), daily_notes=DailyNoteSettings),
             models=ModelsInMemory(),
+            goals=GoalsInMemory(),
             now=lambda: NOON,
         )
 

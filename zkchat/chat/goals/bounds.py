@@ -1,0 +1,31 @@
+"""The bounds of a goal run: steps, tokens and time. Pure."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from zkchat.model.goal import DEFAULT_MINUTES, DEFAULT_STEPS, DEFAULT_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalBounds:
+    steps: int = DEFAULT_STEPS
+    """Of the plan; what the model plans beyond them is left out."""
+    tokens: int = DEFAULT_TOKENS
+    """Of all requests and answers together."""
+    minutes: float = DEFAULT_MINUTES
+
+    @property
+    def time(self) -> timedelta:
+        return timedelta(minutes=self.minutes)
+
+    def reason_to_stop(self, *, tokens: int, elapsed: timedelta, next_request: int = 0) -> str:
+        """Why a run that used so much may not make a request of so many tokens, as a sentence; empty where it may."""
+        if elapsed >= self.time:
+            return f"The time is up: {self.minutes:g} minutes."
+        if tokens + next_request > self.tokens:
+            used = f"{tokens:,} of {self.tokens:,} tokens are used"
+            needs = (
+                f", and the next request takes about {next_request:,}" if next_request and tokens < self.tokens else ""
+            )
+            return f"The tokens are used up: {used}{needs}."
+        return ""

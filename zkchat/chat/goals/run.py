@@ -1,0 +1,338 @@
+"""A goal run: the plan, its steps as turns of the conversation, and the result, within bounds.
+
+The state of a goal is an entry of the session after each step, so that a run that was stopped, or killed, goes on from
+the first open step.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final, Protocol
+
+from zkchat.agents.profiles import split_address
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.event_stream import Emit, event_stream
+from zkchat.chat.goals.bounds import GoalBounds
+from zkchat.chat.goals.briefs import ASK_FOR_RESULT, plan_brief, result_brief, step_brief
+from zkchat.chat.goals.marks import StepAnswer, parse_answer
+from zkchat.chat.goals.plan import parse_plan
+from zkchat.chat.goals.spending import tokens_of
+from zkchat.errors import ExitCode, UsageError
+from zkchat.model.events import (
+    Event,
+    EvidenceFound,
+    GoalEnded,
+    GoalPlanned,
+    LinksResolved,
+    PromptReady,
+    ReferenceFound,
+    StepFinished,
+    StepStarted,
+    TextDelta,
+    ToolFinished,
+    TurnFailed,
+    TurnFinished,
+    Warned,
+)
+from zkchat.model.goal import Goal, GoalCheck
+from zkchat.model.message import Brief, ChatMessage
+from zkchat.model.text import counted
+
+INTERRUPTED: Final = "It was interrupted."
+DECLINED: Final = "It was stopped before its first step."
+NOTHING_DONE: Final = "No step could be done."
+NO_ANSWER: Final = "no answer came"
+_NOT_SHOWN_OF_PLAN: Final = (TextDelta, TurnFinished, LinksResolved, EvidenceFound, ReferenceFound)
+"""The plan is shown as a checklist, once it is read."""
+
+
+class PlanReviewer(Protocol):
+    async def review(self, steps: Sequence[str], most: int) -> Sequence[str] | None:
+        """Ask the user whether this plan is worked on: the steps as the user wants them, or None to stop."""
+        ...
+
+
+@dataclass
+class _Stopped(Exception):
+    """The run ends before its goal is reached."""
+
+    reason: str
+    exit_code: int = ExitCode.NO_ANSWER
+
+
+@dataclass(kw_only=True)
+class GoalRun:
+    """Works on one goal of a conversation at a time."""
+
+    conversation: Conversation
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    bounds: GoalBounds = field(default_factory=GoalBounds)
+    plan_reviewer: PlanReviewer | None = None
+    check: Callable[[Goal], GoalCheck] = lambda _: GoalCheck()
+    """Compares the results of a goal with the notes."""
+    writes: bool = False
+    """Whether the model may propose changes."""
+    way_back: Callable[[str], str] = lambda _: ""
+    """How to go on with a goal that was stopped, given the session."""
+
+    @property
+    def goal(self) -> Goal | None:
+        """The last goal of the session."""
+        return self.conversation.history.goal
+
+    def start(self, text: str) -> AsyncGenerator[Event, None]:
+        """The events of working on a new goal. Raises `UsageError` where the model cannot."""
+        self._require_model()
+        goal = text.strip()
+        if not goal:
+            raise UsageError("There is no goal.", hint='Name one: zkchat agent run "List what I wrote about sleep"')
+        return event_stream(partial(self._run, Goal(id=self.new_id(), text=goal)))
+
+    def resume(self) -> AsyncGenerator[Event, None]:
+        """The events of going on with the goal of the session. Raises `UsageError` where none is left to go on with."""
+        self._require_model()
+        goal = self.goal
+        if goal is None:
+            raise UsageError("There is no goal in this session.", hint='Begin one: zkchat agent run "…", or /goal …')
+        if goal.is_finished:
+            raise UsageError("The goal of this session is reached.", hint="/goal … begins another one.")
+        return event_stream(partial(self._run, goal))
+
+    def _require_model(self) -> None:
+        model = self.conversation.model
+        if model.needs_notes:
+            raise UsageError(
+                f"{model.name} only quotes notes, and cannot work on a goal.",
+                hint="Choose a model that answers: --model NAME, in a chat /model NAME. zkchat models lists them.",
+            )
+
+    async def _run(self, goal: Goal, emit: Emit) -> None:
+        work = _Work(self, goal.model_copy(update={"state": "running", "reason": ""}))
+        exit_code: int = ExitCode.OK
+        try:
+            await work.run(emit)
+        except _Stopped as stopped:
+            exit_code = stopped.exit_code
+            await work.end(emit, stopped.reason)
+        except (asyncio.CancelledError, GeneratorExit):
+            work.keep(state="stopped", reason=INTERRUPTED)
+            raise
+        await emit(self._ended(work.goal, exit_code))
+
+    def ending(self, exit_code: int) -> GoalEnded | None:
+        """The end of a run that was interrupted, and could emit nothing more."""
+        return self._ended(self.goal, exit_code) if self.goal else None
+
+    def _ended(self, goal: Goal, exit_code: int) -> GoalEnded:
+        session_id = self.conversation.session_id
+        return GoalEnded(
+            goal=goal,
+            result=self.text_of(goal.result_id),
+            summaries=tuple(self.summaries(goal)),
+            check=self.check(goal),
+            session_id=session_id,
+            hint="" if goal.is_finished else self.way_back(session_id),
+            exit_code=exit_code,
+        )
+
+    def text_of(self, message_id: str) -> str:
+        message = self._visible(message_id)
+        return parse_answer(message.text).text if message else ""
+
+    def summaries(self, goal: Goal) -> list[str]:
+        """What came of each step, as far as the model may know; empty for those that are open."""
+        answers = [self._visible(step.message_id) for step in goal.steps]
+        return [
+            step.reason or (parse_answer(answer.text).summary if answer else "")
+            for step, answer in zip(goal.steps, answers, strict=True)
+        ]
+
+    def _visible(self, message_id: str) -> ChatMessage | None:
+        """A message of the session, unless it rests on notes that the model may not know."""
+        is_hidden = message_id in self.conversation.hidden_messages
+        return None if is_hidden else self.conversation.history.messages.get(message_id)
+
+
+class _Work:
+    """One run of one goal."""
+
+    def __init__(self, run: GoalRun, goal: Goal) -> None:
+        self._run = run
+        self._talk = run.conversation
+        self.goal = goal
+        self._began = run.now()
+        self._before = goal
+        """The goal as it was when this run began: its bounds are its own."""
+        self._known = frozenset(self._talk.history.messages)
+        self._request = 0
+        """Tokens of the last request."""
+
+    async def run(self, emit: Emit) -> None:
+        await self._keep(emit)
+        if not self.goal.steps:
+            await self._plan(emit)
+        else:
+            self._require_visible_plan()
+            await emit(GoalPlanned(goal=self.goal))
+            if not self.goal.settled:
+                await self._review_plan(emit)
+        while (number := self.goal.next_step) is not None:
+            await self._step(number, emit)
+        await self._result(emit)
+        await self.end(emit)
+
+    async def end(self, emit: Emit, reason: str = "") -> None:
+        if warning := self.keep(state="stopped" if reason else "done", reason=reason):
+            await emit(warning)
+
+    def keep(self, **changes: object) -> Warned | None:
+        """Store the goal as it stands."""
+        spent = {
+            "tokens": self._before.tokens + self._spent,
+            "seconds": self._before.seconds + self._elapsed.total_seconds(),
+        }
+        self.goal = self.goal.model_copy(update={**changes, **spent})
+        return self._talk.keep_goal(self.goal)
+
+    async def _keep(self, emit: Emit) -> None:
+        if warning := self.keep():
+            await emit(warning)
+
+    @property
+    def _elapsed(self) -> timedelta:
+        return self._run.now() - self._began
+
+    @property
+    def _spent(self) -> int:
+        messages = self._talk.history.messages.values()
+        return tokens_of(message for message in messages if message.id not in self._known)
+
+    def _require_visible_plan(self) -> None:
+        if self.goal.plan_id in self._talk.hidden_messages:
+            raise _Stopped(
+                f"The plan rests on notes that stay on this machine, and {self._talk.model.name} is not on it.",
+                ExitCode.USAGE,
+            )
+
+    async def _plan(self, emit: Emit) -> None:
+        bounds, model = self._run.bounds, self._talk.model
+        plan_id, steps = "", tuple[str, ...]()
+        if not model.needs_evidence:
+            brief = plan_brief(bounds.steps, writes=self._run.writes)
+            answer = await self._turn(self.goal.text, brief, emit, is_shown=False)
+            plan = parse_plan(answer.text, bounds.steps)
+            plan_id, steps = answer.id, plan.steps
+            if plan.left_out:
+                await emit(_cut_warning(plan.left_out, bounds.steps))
+        if not steps:
+            what = "is too small to make a plan" if model.needs_evidence else "made no plan that can be read"
+            await emit(Warned(text=f"{model.name} {what}: the goal is worked on in one step."))
+            steps = (" ".join(self.goal.text.split()),)
+        self.goal = self.goal.with_plan(steps, plan_id)
+        await emit(GoalPlanned(goal=self.goal))
+        await self._review_plan(emit)
+        await self._keep(emit)
+
+    async def _review_plan(self, emit: Emit) -> None:
+        reviewer = self._run.plan_reviewer
+        while reviewer is not None:
+            before = tuple(step.text for step in self.goal.steps)
+            after = await reviewer.review(before, self._run.bounds.steps)
+            if after is None:
+                raise _Stopped(DECLINED)
+            if tuple(after) == before:
+                return
+            self.goal = self.goal.with_plan(tuple(after), "")
+            await emit(GoalPlanned(goal=self.goal))
+
+    async def _step(self, number: int, emit: Emit) -> None:
+        step, total = self.goal.steps[number - 1], len(self.goal.steps)
+        await emit(StepStarted(number=number, total=total, text=step.text))
+        brief = step_brief(self.goal, number, self._run.summaries(self.goal), writes=self._run.writes)
+        answer = await self._turn(self._message(step.text), brief, emit)
+        said = _said(answer)
+        reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
+        self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
+        await self._keep(emit)
+        await emit(StepFinished(number=number, total=total, text=step.text, state=said.state, reason=reason))
+
+    def _message(self, step: str) -> str:
+        """What a step's message says. A plan of one step is the goal as it was typed."""
+        name, _ = split_address(self.goal.text)
+        if len(self.goal.steps) == 1 and not self.goal.plan_id:
+            return self.goal.text
+        return f"@{name} {step}" if name is not None and self._talk.profiles.is_agent(name) else step
+
+    async def _result(self, emit: Emit) -> None:
+        done = [step for step in self.goal.steps if step.state == "done"]
+        if not done:
+            raise _Stopped(NOTHING_DONE)
+        if len(self.goal.steps) == 1:
+            self.goal = self.goal.model_copy(update={"result_id": done[0].message_id})
+            return
+        answer = await self._turn(ASK_FOR_RESULT, result_brief(self.goal, self._run.summaries(self.goal)), emit)
+        self.goal = self.goal.model_copy(update={"result_id": answer.id})
+
+    async def _turn(self, text: str, brief: Brief, emit: Emit, *, is_shown: bool = True) -> ChatMessage:
+        """A turn of the conversation, up to its answer. Raises `_Stopped` where a bound or an error ends it."""
+        usage = self._talk.usage
+        self._request = max(self._request, usage.total if usage else 0)
+        self._heed_bounds()
+        answer: ChatMessage | None = None
+        async with aclosing(self._talk.say_briefed(text, brief)) as events:
+            while (event := await self._next(events)) is not None:
+                if is_shown or not isinstance(event, _NOT_SHOWN_OF_PLAN):
+                    await emit(event)
+                match event:
+                    case PromptReady():
+                        self._request = event.usage.total
+                    case ToolFinished():
+                        self._heed_bounds()
+                    case TurnFailed():
+                        raise _Stopped(event.text, event.exit_code)
+                    case TurnFinished():
+                        answer = event.message
+                    case _:
+                        self._heed_time()
+        if answer is None:
+            raise _Stopped("The turn ended without an answer.")
+        return answer
+
+    async def _next(self, events: AsyncGenerator[Event, None]) -> Event | None:
+        """The next event, if it comes in time."""
+        left = (self._run.bounds.time - self._elapsed).total_seconds()
+        waiting = asyncio.timeout(max(0.0, left))
+        try:
+            async with waiting:
+                return await anext(events, None)
+        except TimeoutError:
+            if not waiting.expired():
+                raise
+            raise _Stopped(self._run.bounds.reason_to_stop(tokens=0, elapsed=self._run.bounds.time)) from None
+
+    def _heed_bounds(self) -> None:
+        bounds = self._run.bounds
+        if reason := bounds.reason_to_stop(tokens=self._spent, elapsed=self._elapsed, next_request=self._request):
+            raise _Stopped(reason)
+
+    def _heed_time(self) -> None:
+        if reason := self._run.bounds.reason_to_stop(tokens=0, elapsed=self._elapsed):
+            raise _Stopped(reason)
+
+
+def _said(answer: ChatMessage) -> StepAnswer:
+    if answer.abstained:
+        return StepAnswer("blocked", "the notes hold nothing on this", answer.text, answer.text)
+    return parse_answer(answer.text)
+
+
+def _cut_warning(left_out: int, most: int) -> Warned:
+    return Warned(
+        text=f"The plan has {most + left_out} steps, and {counted(most, 'step')} may be taken: the last "
+        f"{left_out} are left out.",
+        hint="--steps N allows more, up to what you think it is worth.",
+    )

@@ -1,0 +1,128 @@
+"""A goal run for pipes and scripts: the result alone on standard output, or one JSON object."""
+
+import json
+from typing import TextIO
+
+from zkchat.model.events import (
+    Event,
+    GoalEnded,
+    GoalPlanned,
+    StepFinished,
+    StepStarted,
+    TurnFailed,
+    TurnFinished,
+    Warned,
+)
+from zkchat.model.goal import AnswerSupport, Goal
+from zkchat.render import checklist, phrases
+from zkchat.render.presenters.base import OutputStream
+from zkchat.render.presenters.json import Json, json_value
+from zkchat.render.sanitize import error_lines, sanitize_text
+
+
+class GoalPipePresenter:
+    """Writes the result to standard output once the run ends, and the checklist, as it ticks, to standard error."""
+
+    def __init__(self, stdout: TextIO, stderr: TextIO) -> None:
+        self._result = OutputStream(stdout)
+        self._errors = OutputStream(stderr)
+
+    def show(self, event: Event) -> None:
+        match event:
+            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
+                if isinstance(event, GoalEnded) and event.result:
+                    self._result.line(sanitize_text(event.result))
+                for line in checklist.lines_of(event, is_plain=True):
+                    self._errors.line(line)
+            case Warned():
+                self._errors.line(phrases.warning(event.text, event.hint))
+            case TurnFailed():
+                self._errors.write(error_lines(event.text, event.hint))
+            case _:
+                pass  # what the model says and does on the way is in the session
+
+    def tick(self) -> None:
+        """A line that is redrawn is of no use in a pipe."""
+
+    def close(self) -> None:
+        pass
+
+
+class GoalJsonPresenter:
+    """Prints one JSON object at the end of the run, in ASCII."""
+
+    def __init__(self, stdout: TextIO) -> None:
+        self._output = OutputStream(stdout)
+        self._goal: Goal | None = None
+        self._ended: GoalEnded | None = None
+        self._model = ""
+        self._warnings: list[Warned] = []
+        self._failure: TurnFailed | None = None
+
+    def show(self, event: Event) -> None:
+        match event:
+            case GoalPlanned():
+                self._goal = event.goal
+            case GoalEnded():
+                self._goal, self._ended = event.goal, event
+            case TurnFinished():
+                self._model = f"{event.message.provider}:{event.message.model}".strip(":")
+            case Warned():
+                self._warnings.append(event)
+            case TurnFailed():
+                self._failure = event
+            case _:
+                pass
+
+    def tick(self) -> None:
+        """Everything is printed at the end."""
+
+    def close(self) -> None:
+        self._output.line(json.dumps(json_value(self._document()), indent=2, allow_nan=False))
+
+    def _document(self) -> Json:
+        goal, ended = self._goal, self._ended or (GoalEnded(goal=self._goal) if self._goal else None)
+        document: dict[str, Json] = {
+            "goal": goal.text if goal else "",
+            "state": goal.state if goal else "stopped",
+            "reason": goal.reason if goal else "",
+            "result": ended.result if ended else "",
+            "steps": [*_steps(ended)] if ended else [],
+            "check": _support(ended.check.result) if ended else _support(AnswerSupport()),
+            "tokens": goal.tokens if goal else 0,
+            "seconds": round(goal.seconds, 1) if goal else 0,
+            "session": ended.session_id if ended else "",
+            "model": self._model,
+            "warnings": [{"text": each.text, "hint": each.hint} for each in self._warnings],
+        }
+        if failure := self._failure:
+            document["error"] = {"text": failure.text, "hint": failure.hint, "exit_code": failure.exit_code}
+        return document
+
+
+def _steps(ended: GoalEnded) -> list[Json]:
+    count = len(ended.goal.steps)
+    summaries = [*ended.summaries, *[""] * count][:count]
+    checked = [*ended.check.steps, *[AnswerSupport()] * count][:count]
+    return [
+        {
+            "number": number,
+            "text": step.text,
+            "state": step.state,
+            "result": summary,
+            "message": step.message_id or None,
+            "check": _support(support),
+        }
+        for number, (step, summary, support) in enumerate(
+            zip(ended.goal.steps, summaries, checked, strict=True), start=1
+        )
+    ]
+
+
+def _support(support: AnswerSupport) -> Json:
+    return {
+        "found": [
+            {"text": each.text, "path": each.path, "line": each.line, "exact": each.exact} for each in support.supported
+        ],
+        "not_found": [*support.unsupported],
+    }
