@@ -221,6 +221,8 @@ def test_a_goal_needs_words(vault: World) -> None:
     result = vault.run("agent", "run", "  ", stdin="")
     assert result.code == ExitCode.USAGE
     assert "There is no goal." in result.err
+    for bound, value in (("--steps", "0"), ("--tokens", "-1"), ("--minutes", "0")):
+        assert run(vault, "Compare", bound, value).code == ExitCode.USAGE
 
 
 def test_at_a_terminal_the_plan_is_asked_about(vault: World) -> None:

@@ -22,14 +22,23 @@ if TYPE_CHECKING:
 
 StepsOption = Annotated[
     int | None,
-    typer.Option("--steps", metavar="N", min=1, max=100, help="Steps of the plan at most; else goal.steps."),
+    typer.Option(
+        "--steps", metavar="N", min=1, max=100, help="Steps of the plan at most; else goal.steps.", show_default=False
+    ),
 ]
 TokensOption = Annotated[
     int | None,
-    typer.Option("--tokens", metavar="N", min=1, help="Tokens of all requests and answers together; else goal.tokens."),
+    typer.Option(
+        "--tokens",
+        metavar="N",
+        min=1,
+        help="Tokens of all requests and answers together; else goal.tokens.",
+        show_default=False,
+    ),
 ]
 MinutesOption = Annotated[
-    float | None, typer.Option("--minutes", metavar="N", min=0.01, help="Minutes it may take; else goal.minutes.")
+    float | None,
+    typer.Option("--minutes", metavar="N", help="Minutes it may take; else goal.minutes.", show_default=False),
 ]
 ResumeOption = Annotated[
     bool,
@@ -58,7 +67,10 @@ def run(
     plain: PlainOption = False,
     json_output: JsonOption = False,
 ) -> int:
-    """Have a model work on a goal in steps: a plan, which you may change, its steps with tools, and a check.
+    """Have a model work on a goal in steps.
+
+    It makes a plan, which you may change, works on its steps with tools, and what came of them is compared with your
+    notes.
 
     zkchat agent run "Compare what [[Sleep]] and [[Coffee]] say about caffeine" --steps 4
 
@@ -71,17 +83,11 @@ def run(
     from zkchat.compose.goals import bounds_of
 
     io = current_io()
-    text = " ".join(goal or []).strip()
-    if not text and not resume:
-        raise UsageError("There is no goal.", hint='Name one: zkchat agent run "List what I wrote about sleep"')
+    text = _text(goal, is_needed=not resume)
     ask_to_approve(io, vault, may_ask=not json_output)
+    session = _session(io, vault, text) if resume else None
     options = conversation.ConversationOptions(
-        vault=vault,
-        model=model,
-        session=_session(io, vault, text) if resume else None,
-        user_interface=TerminalInterface(io),
-        agent=agent,
-        private=private,
+        vault=vault, model=model, session=session, user_interface=TerminalInterface(io), agent=agent, private=private
     )
     with conversation.open_conversation(io.environment, options) as opened:
         announce_model(io, opened)
@@ -89,6 +95,13 @@ def run(
         work = _goal_run(io, opened, bounds, may_ask=not (yes or json_output))
         events = work.resume() if resume else work.start(text)
         return _show(work, events, _presenter(io, opened, PresenterOptions(json=json_output, plain=plain)), opened)
+
+
+def _text(words: list[str] | None, *, is_needed: bool) -> str:
+    text = " ".join(words or []).strip()
+    if is_needed and not text:
+        raise UsageError("There is no goal.", hint='Name one: zkchat agent run "List what I wrote about sleep"')
+    return text
 
 
 def _session(io: CommandIO, vault: Path | None, name: str) -> str:

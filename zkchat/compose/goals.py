@@ -3,6 +3,8 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from zkchat.errors import UsageError
+
 if TYPE_CHECKING:
     from zkchat.chat.goals.bounds import GoalBounds
     from zkchat.chat.goals.run import GoalRun, PlanReviewer
@@ -39,6 +41,8 @@ def bounds_of(
     """The bounds that the user named, else those of the settings."""
     from zkchat.chat.goals.bounds import GoalBounds
 
+    if minutes is not None and minutes <= 0:
+        raise UsageError("A goal needs some time.", hint="Name more than 0 minutes: --minutes 5")
     goal = settings.goal
     return GoalBounds(steps=steps or goal.steps, tokens=tokens or goal.tokens, minutes=minutes or goal.minutes)
 
