@@ -42,6 +42,7 @@ from zkchat.model.session import History
 from zkchat.ports import ModelProvider, Tokenizer
 from zkchat.tools.attachments import READ_ATTACHMENT
 from zkchat.tools.memory import MEMORY_TOOLS
+from zkchat.tools.readings import Readings
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.library import Library
 
@@ -78,6 +79,8 @@ class RequestPlanner:
     recall: ArchiveRecall | None = None
     proposals: ProposedChanges | None = None
     """The changes of notes that the model may propose."""
+    readings: Readings | None = None
+    """What the model was given of notes, and made of them."""
     strict: bool = False
     """Whether answers may rest on nothing but the notes that are sent along."""
 
@@ -178,7 +181,7 @@ class RequestPlanner:
 
     @cached_property
     def _staleness(self) -> Staleness:
-        return Staleness(self.library)
+        return Staleness(self.library, self.readings.is_own) if self.readings else Staleness(self.library)
 
     def can_read(self, agent: Agent) -> bool:
         """Whether the model looks into the vault by itself: it calls tools, and the core ones are in every request."""

@@ -1,6 +1,6 @@
 """Find what has changed since it was sent: notes of this conversation, and items of an old request."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeGuard
 
@@ -59,19 +59,21 @@ class Staleness:
     A text is read again only when the index reports a change.
     """
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, is_own: Callable[[str, str], bool] = lambda _path, _digest: False) -> None:
+        """`is_own` tells whether the text of a note with a digest is one that the model made itself."""
         self._library = library
-        self._read = MessageCache(_read_in)
+        self._is_own = is_own
+        self._read = MessageCache(read_in)
         self._now: dict[str, _Present] = {}
 
     def stale_notes(self, live: Sequence[ChatMessage], user: ChatMessage) -> Iterator[StaleNote]:
         """The stale notes of the live messages, for a new message of the user."""
-        before = _last_readings(self._read(message) for message in live if message.id != user.id)
+        before = last_readings(self._read(message) for message in live if message.id != user.id)
         sent = self._read(user)
-        present = self._digests_now(readings := _last_readings([before, sent]))
+        present = self._digests_now(readings := last_readings([before, sent]))
         for name, known in readings.items():
             now = present[name]
-            if now != known:
+            if now != known and not self._is_own(name, now):
                 yield StaleNote(name=name, now=now, is_sent_again=False)
             elif name in sent and before.get(name, now) != now:
                 yield StaleNote(name=name, now=now, is_sent_again=True)
@@ -108,7 +110,7 @@ class _Present:
     digest: str
 
 
-def _read_in(message: ChatMessage) -> dict[str, str]:
+def read_in(message: ChatMessage) -> dict[str, str]:
     """The digests of the notes, or parts of notes, that were sent with a message or read for it."""
     files = {part.name: part.digest or digest(part.text) for part in message.parts if _is_note(part)}
     return files | {
@@ -116,7 +118,7 @@ def _read_in(message: ChatMessage) -> dict[str, str]:
     }
 
 
-def _last_readings(readings: Iterable[Mapping[str, str]]) -> dict[str, str]:
+def last_readings(readings: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """The latest digest of each note and part of a note."""
     last: dict[str, str] = {}
     places: set[str] = set()

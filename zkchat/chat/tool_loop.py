@@ -43,6 +43,7 @@ from zkchat.model.quotation import no_answer
 from zkchat.model.session import MessageEntry
 from zkchat.model.text import counted
 from zkchat.ports import ModelProvider, Tokenizer, ToolOutcome
+from zkchat.tools.readings import Readings
 from zkchat.tools.registry import MAX_ARGUMENTS_CHARS, Toolbox
 from zkchat.vault.library import Library
 
@@ -124,6 +125,8 @@ class ToolLoop:
     journal: Journal
     library: Library
     summaries: Summaries
+    readings: Readings | None = None
+    """What the model was given of notes, where it may propose changes of them."""
     limits: AnswerLimits = DEFAULT_LIMITS
 
     async def run(self, exchange: Exchange, emit: Emit) -> None:
@@ -142,6 +145,7 @@ class ToolLoop:
         self, exchange: Exchange, message_id: str, given: Sequence[DocumentReference], emit: Emit
     ) -> None:
         """Run once more after the plan was changed, with what the model is given now."""
+        self._see(given)
         await report_references(exchange, given, emit)
         exchange.use(await self.requests.build(exchange.plan, emit))
         assembled = exchange.assembled
@@ -267,6 +271,7 @@ class ToolLoop:
         for call, kept in calls:
             await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments))
             outcome = await self._outcome(call, exchange)
+            self._see(outcome.references)
             await report_references(exchange, outcome.references, emit)
             for reference in outcome.references:
                 if reference.is_only_listed:
@@ -293,6 +298,10 @@ class ToolLoop:
         if warning := self.journal.append(MessageEntry(message=answered)):
             await emit(warning)
         exchange.draft = None  # that step is stored; what goes wrong before the next is not part of it
+
+    def _see(self, references: Sequence[DocumentReference]) -> None:
+        if self.readings:
+            self.readings.see(references)
 
     def _step(self, draft: Draft, calls: Sequence[ToolCallPart], exchange: Exchange) -> ChatMessage:
         """What the model said and called, as it is stored."""

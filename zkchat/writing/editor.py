@@ -1,5 +1,4 @@
 """The editor of notes: each change is checked, and staged for the user to agree to."""
-# ruff: noqa: ARG002
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from zkchat.writing.appending import append_text
 from zkchat.writing.conflict_copies import conflict_copies
 from zkchat.writing.conventions import VaultConventions
 from zkchat.writing.passage_edits import replace_passage
-from zkchat.writing.property_values import PropertyValue
+from zkchat.writing.property_edits import PropertyValue, add_tag, set_property
 from zkchat.writing.section_edits import edit_section
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.targets import Targets
@@ -73,11 +72,11 @@ class NoteEditor:
 
     def edit(self, target: str, old: str, new: str, expected: int = 1) -> StagedEdit:
         """Stage the replacement of an exact passage, which has to be there as often as expected."""
-        return self._rewrite(target, "Edit {}", lambda text: replace_passage(text, old, new, expected=expected))
+        return self._rewrite(target, "Edit", lambda text: replace_passage(text, old, new, expected=expected))
 
     def append(self, target: str, text: str) -> StagedEdit:
         """Stage lines at the end of a note."""
-        return self._rewrite(target, "Append to {}", lambda before: append_text(before, text))
+        return self._rewrite(target, "Append to", lambda before: append_text(before, text))
 
     def edit_section(
         self, target: str, place: str, text: str, position: SectionPosition, include_children: bool = False
@@ -87,15 +86,15 @@ class NoteEditor:
         def change(before: str) -> str:
             return edit_section(before, place, text, position=position, include_children=include_children)
 
-        return self._rewrite(target, "Edit {}", change)
+        return self._rewrite(target, "Edit", change)
 
     def set_property(self, target: str, key: str, value: PropertyValue | None) -> StagedEdit:
         """Stage the value of a property; None removes it."""
-        raise EditRefused("Properties cannot be set yet.")
+        return self._rewrite(target, f"Set {key} of", lambda text: set_property(text, key, value))
 
     def add_tag(self, target: str, tag: str) -> StagedEdit:
         """Stage a tag among the properties of a note."""
-        raise EditRefused("Tags cannot be added yet.")
+        return self._rewrite(target, "Tag", lambda text: add_tag(text, tag))
 
     def append_daily(self, text: str, section: str = "") -> StagedEdit:
         """Stage lines at the end of today's note, or of a section of it; it is created where there is none."""
@@ -105,7 +104,7 @@ class NoteEditor:
 
         daily = find_daily_note(self.library, self._conventions.daily, self._now().date())
         if daily.path is not None:
-            return self._rewrite(daily.path, "Append to {}", change)
+            return self._rewrite(daily.path, "Append to", change)
         note_names.check_inside(daily.expected_path)
         path = self._targets.free(daily.expected_path)
         template = self._conventions.daily.template
@@ -178,7 +177,7 @@ class NoteEditor:
         after = self._changed(before, change)
         if after == before:
             raise EditRefused(f"Nothing would change in {path}: it says so already.")
-        self.staged.write(path, after, title=(title := title.format(path)))
+        self.staged.write(path, after, title=(title := f"{title} {path}"))
         return StagedEdit(path=path, title=title, before=before, after=after, remarks=self._remarks(path))
 
     def _changed(self, before: str, change: Callable[[str], str]) -> str:

@@ -16,6 +16,7 @@ from zkchat.tools.explore import NotePath, OneNote
 from zkchat.tools.readings import Readings
 from zkchat.tools.registry import Arguments, FunctionTool
 from zkchat.vault.library import shown_text
+from zkchat.vault.privacy.classes import written_class
 from zkchat.writing.editor import NoteEditor, StagedEdit
 from zkchat.writing.property_values import PropertyScalar, parse_property_value
 
@@ -244,6 +245,8 @@ class _Write:
         ]
         if len(_CODE.findall(edit.after)) > len(_CODE.findall(edit.before)):
             reasons.append(f"{edit.path} would hold code that plugins of Obsidian may run.")
+        if edit.before and edit.after and written_class(edit.before) != written_class(edit.after):
+            reasons.append(f"It changes which models may see {edit.path}.")
         self._staged.reasons_to_ask += [each for each in reasons if each not in self._staged.reasons_to_ask]
 
 

@@ -154,6 +154,7 @@ def test_a_passage_that_is_untouched_is_edited_in_the_present_text(desk: Desk, v
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
+        ("set_property", {"key": "rating", "value": 5}),
         ("delete_document", {}),
         ("rename_document", {"new_name": "Mocha"}),
     ],
@@ -181,6 +182,7 @@ def test_a_note_is_not_deleted_unread(desk: Desk) -> None:
 def test_a_model_knows_what_it_made_itself(desk: Desk) -> None:
     desk.call("read_document", path="Coffee")
     desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
+    assert not desk.call("set_property", path="Coffee", key="rating", value=5).failed
     assert not desk.call("rename_document", path="Coffee", new_name="Mocha").failed
     assert not desk.call("delete_document", path="Mocha").failed
 
@@ -198,6 +200,18 @@ def test_a_rename_lists_no_names(desk: Desk) -> None:
     assert outcome.text.splitlines()[1:] == ["There is 1 other note whose links follow."]
     assert not desk.call("move_document", path="Mocha", folder="Drinks").failed
     assert "Drinks/Mocha.md" in desk.call("read_document", path="Mocha").text
+
+
+def test_values_of_properties_are_what_they_look_like(desk: Desk) -> None:
+    desk.call("set_property", path="Coffee", key="rating", value="5")
+    desk.call("set_property", path="Coffee", key="tried", value="2026-01-31")
+    desk.call("add_tag", path="Coffee", tag="#drink")
+    text = desk.written["Coffee.md"]
+    assert "rating: 5\n" in text
+    assert "tried: 2026-01-31\n" in text
+    assert "drink" in text
+    assert not desk.call("set_property", path="Coffee", key="tried", value=None).failed
+    assert "tried" not in desk.written["Coffee.md"]
 
 
 def test_what_follows_the_first_reading_of_a_clipping_is_to_be_asked_about(desk: Desk) -> None:
@@ -226,6 +240,11 @@ def test_a_clipping_counts_also_as_a_passage_or_a_link_and_once_only(desk: Desk)
 def test_code_that_a_plugin_would_run_is_to_be_asked_about(desk: Desk, text: str) -> None:
     desk.call("create_document", path="Code", text=text)
     assert desk.staged.reasons_to_ask == ["Code.md would hold code that plugins of Obsidian may run."]
+
+
+def test_another_privacy_is_to_be_asked_about(desk: Desk) -> None:
+    desk.call("set_property", path="Coffee", key="zkchat", value="local")
+    assert desk.staged.reasons_to_ask == ["It changes which models may see Coffee.md."]
 
 
 def test_definitions_are_small(desk: Desk) -> None:
