@@ -174,15 +174,15 @@ class VaultTree(VaultFiles):
         """Revert a move that was made, made in part, or not made. Returns what was left alone, as a sentence."""
         with self._ends_of(move) as (source, target):
             between = source.beside(temporary)
-            if between.status() is not None and not source.is_listed():
+            if between.status() is not None and source.status() is None:
                 between.rename_to(source)
                 return ""
-            if source.status() is not None and source.is_listed():
-                status, found = source.status(), target.status()
-                if status and found and os.path.samestat(status, found) and not is_only_case(move):
+            status, found = source.status(), target.status()
+            if status is not None and (not is_only_case(move) or source.is_listed()):
+                if found is not None and os.path.samestat(status, found) and not is_only_case(move):
                     target.unlink()  # it had both names for a moment
                 return ""
-            if target.status() is None:
+            if found is None:
                 return f"{move.source} is no longer where zkchat moved it, {move.target}."
         self.move(move.reversed(), temporary)
         return ""
@@ -200,9 +200,12 @@ class VaultTree(VaultFiles):
         if or_trash and (name := path.removeprefix(f"{TRASH}/")) != path and "/" not in name:
             return [TRASH, *self._changeable_parts(name)]
         try:
-            return self._parts(path)
+            parts = self._parts(path)
         except NoteNotFound as error:
             raise VaultError(f"{path!r} is no name for a note.", hint=error.hint) from error
+        if not path.isascii() and any(_is_hidden_in_disguise(part) for part in parts):
+            raise VaultError(f"{path!r} is no name for a note.", hint="It begins with a character that is not seen.")
+        return parts
 
     @contextmanager
     def _file(self, path: str) -> Iterator[Place]:
@@ -368,6 +371,12 @@ def files_changed(conflicts: Sequence[FileConflict]) -> FilesChanged:
         hint="Look at what is there now, and try again.",
         conflicts=conflicts,
     )
+
+
+def _is_hidden_in_disguise(name: str) -> bool:
+    """Whether a disk that ignores invisible characters takes this for a hidden name, as HFS+ does."""
+    visible = (character for character in name if unicodedata.category(character) != "Cf")
+    return next(visible, ".") == "."
 
 
 def is_only_case(move: FileMove) -> bool:
