@@ -24,6 +24,7 @@ from zkchat.tools.explore import CORE_TOOLS, explore_tools
 from zkchat.tools.memory import memory_tools
 from zkchat.tools.recall import recall_tools
 from zkchat.vault.library import Library
+from zkchat.writing.tools import write_tools
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 WINDOWS = (2_048, 4_096, 8_192, 32_768)
@@ -40,6 +41,7 @@ class _Unused:
     """In the place of what tools need to be called; they are only described here."""
 
     session_id = ""
+    staged = None
 
 
 def all_tools() -> list[Tool]:
@@ -54,13 +56,19 @@ def all_tools() -> list[Tool]:
     ]
 
 
+def all_write_tools() -> list[Tool]:
+    """Those that propose changes, which are sent only where the user allows it; they cannot be called either."""
+    nothing: Any = _Unused()
+    return write_tools(nothing, nothing)
+
+
 def sent_definitions(provider: ModelProvider, server: Loopback) -> list[Any]:
     """The definitions that reach a server."""
 
     async def ask() -> None:
         request = ModelRequest(
             messages=(PromptMessage(role="user", text="Hello"),),
-            tools=tuple(tool.spec for tool in all_tools()),
+            tools=tuple(tool.spec for tool in [*all_tools(), *all_write_tools()]),
             window=WINDOWS[-1],
         )
         async for _ in provider.stream(request):
@@ -91,8 +99,11 @@ def main() -> None:
     print(f"{'tokens':<24}" + "".join(f"{f'{wire} {encoding[:-5]}':>18}" for wire, encoding in columns))
     for name in next(iter(columns.values())):
         print(f"{name:<24}" + "".join(f"{tokens[name]:>18,}" for tokens in columns.values()))
-    totals = {key: sum(tokens.values()) for key, tokens in columns.items()}
+    writing = {tool.spec.name for tool in all_write_tools()}
+    totals = {key: sum(tokens[name] for name in tokens if name not in writing) for key, tokens in columns.items()}
+    written = {key: sum(tokens[name] for name in writing) for key, tokens in columns.items()}
     print(f"{'all':<24}" + "".join(f"{total:>18,}" for total in totals.values()))
+    print(f"{'with --write, more':<24}" + "".join(f"{total:>18,}" for total in written.values()))
     print(f"{'all, generated':<24}" + "".join(f"{GENERATED[key]:>18,}" for key in columns))
     print(f"\n{'share of a window':<24}{'all':>10}{'core':>10}{'generated':>12}")
     key = "openai", "o200k_base"

@@ -8,14 +8,16 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from benchmarks.context.tool_definitions import all_tools
+from benchmarks.context.tool_definitions import all_tools, all_write_tools
 from zkchat.context.assembly import tool_text
 from zkchat.context.tokens import load_encoding
 from zkchat.model.prompt import ToolSpec
 from zkchat.tools.registry import MAX_FOUND, Arguments, Limit, schema_of
 
 SPECS = [tool.spec for tool in all_tools()]
+WRITE_SPECS = [tool.spec for tool in all_write_tools()]
 MAX_TOKENS = 700
+MAX_WRITE_TOKENS = 650
 
 
 def values(schema: Any) -> Iterator[tuple[str, Any]]:
@@ -30,14 +32,16 @@ def test_the_definitions_of_all_tools_are_short(encoding: str) -> None:
     tokens = [len(load_encoding(encoding).encode(tool_text(spec))) for spec in SPECS]
     assert len(tokens) >= 12
     assert sum(tokens) / len(tokens) <= MAX_TOKENS / 12
+    assert len(WRITE_SPECS) == 10
+    assert sum(len(load_encoding(encoding).encode(tool_text(spec))) for spec in WRITE_SPECS) <= MAX_WRITE_TOKENS
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", [*SPECS, *WRITE_SPECS], ids=lambda spec: spec.name)
 def test_a_definition_holds_types_and_descriptions_and_what_is_required(spec: ToolSpec) -> None:
     assert {*spec.parameters} <= {"type", "required", "properties"}
     for schema in spec.parameters["properties"].values():
         assert {*schema} <= {"type", "description"}
-        assert schema["type"] in {"string", "integer"}
+        assert schema["type"] in {"string", "integer", "boolean"}
     assert all(value not in ("", [], None) for _, value in values(spec.parameters))
 
 

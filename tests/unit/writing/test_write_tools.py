@@ -1,26 +1,13 @@
-import asyncio
-import json
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.changeable_files import FilesInMemory
-from tests.support.libraries import Located, library_of
+from tests.support.write_desk import WriteDesk, write_desk
 from zkchat.context.assembly import digest
-from zkchat.model.message import DocumentReference, ToolCallPart
-from zkchat.ports import ToolOutcome
-from zkchat.tools.explore import explore_tools
-from zkchat.tools.readings import Readings
-from zkchat.tools.registry import Toolbox
-from zkchat.vault.library import Library
-from zkchat.writing.conventions import VaultConventions
-from zkchat.writing.editor import NoteEditor
-from zkchat.writing.staging import StagedChanges
-from zkchat.writing.tools import PROPOSED, write_tools
+from zkchat.model.message import DocumentReference
+from zkchat.writing.tools import PROPOSED
 
-NOW = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
 COFFEE = "---\nrating: 3\n---\n# Coffee\n\nBeans and water.\n\n## Brewing\n\nSlowly.\n"
 NOTES = {
     "Coffee.md": COFFEE,
@@ -30,53 +17,10 @@ NOTES = {
 }
 
 
-class Messages:
-    """Implements `GivenBefore`."""
-
-    def __init__(self) -> None:
-        self.turn = 1
-        self.earlier: dict[str, str] = {}
-        self.linked: dict[str, str] = {}
-
-    def question(self) -> tuple[str, Mapping[str, str]]:
-        return str(self.turn), self.linked
-
-    def before(self) -> Mapping[str, str]:
-        return self.earlier
-
-
-class Desk:
-    """The tools of a model over a small vault."""
-
-    def __init__(self, library: Library, notes: Mapping[str, str], model: Located) -> None:
-        self.files = FilesInMemory(notes)
-        self.staged = StagedChanges(self.files)
-        self.library = library.overlaid(self.staged).guarded_for(model)
-        self.messages = Messages()
-        self.readings = Readings(self.library, self.messages)
-        editor = NoteEditor(self.library, self.staged, VaultConventions(), lambda: NOW, for_model=True)
-        self.box = Toolbox([*explore_tools(self.library, lambda: NOW), *write_tools(editor, self.readings)])
-
-    def call(self, tool: str, **arguments: object) -> ToolOutcome:
-        call = ToolCallPart(call_id="c", name=tool, arguments=json.dumps(arguments))
-        outcome = asyncio.run(self.box.call(call))
-        self.readings.see(outcome.references)
-        return outcome
-
-    def change(self, path: str, text: str, vault: Path) -> None:
-        """Somebody else writes a note."""
-        (vault / path).write_text(text)
-        self.files.put(path, text.encode())
-
-    @property
-    def written(self) -> dict[str, str]:
-        return {write.path: write.after.decode() for write in self.staged.change_set().writes}
-
-
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with library_of(tmp_path, NOTES) as library:
-        yield Desk(library, NOTES, Located(on_this_machine=False))
+def desk(tmp_path: Path) -> Iterator[WriteDesk]:
+    with write_desk(tmp_path, NOTES) as desk:
+        yield desk
 
 
 @pytest.fixture
@@ -84,7 +28,13 @@ def vault(tmp_path: Path) -> Path:
     return tmp_path / "vault"
 
 
-def test_what_is_created_is_proposed_and_can_be_read(desk: Desk) -> None:
+def change(desk: WriteDesk, vault: Path, text: str) -> None:
+    """Somebody else writes the note."""
+    (vault / "Coffee.md").write_text(text)
+    desk.files.put("Coffee.md", text.encode())
+
+
+def test_what_is_created_is_proposed_and_can_be_read(desk: WriteDesk) -> None:
     outcome = desk.call("create_document", path="Milk", content="# Milk\n")
     assert outcome.text == f"Create Milk.md. {PROPOSED}"
     assert outcome.references == ()
@@ -92,7 +42,7 @@ def test_what_is_created_is_proposed_and_can_be_read(desk: Desk) -> None:
     assert desk.call("create_document", path="milk", content="x").failed
 
 
-def test_an_edit_shows_what_it_changed(desk: Desk) -> None:
+def test_an_edit_shows_what_it_changed(desk: WriteDesk) -> None:
     outcome = desk.call("edit_document", relative_path="Coffee", old="Beans", new="Good beans")
     assert outcome.text.splitlines()[1:] == [" ", "-Beans and water.", "+Good beans and water.", " "]
     assert [reference.relative_path for reference in outcome.references] == ["Coffee.md"]
@@ -100,14 +50,14 @@ def test_an_edit_shows_what_it_changed(desk: Desk) -> None:
     assert desk.files.files["Coffee.md"].decode() == COFFEE
 
 
-def test_an_edit_that_fails_says_why(desk: Desk) -> None:
+def test_an_edit_that_fails_says_why(desk: WriteDesk) -> None:
     outcome = desk.call("edit_document", relative_path="Coffee", old="beans and water", new="x")
     assert outcome.failed
     assert "Beans and water" in outcome.text
     assert not desk.staged
 
 
-def test_comments_are_not_shown(desk: Desk) -> None:
+def test_comments_are_not_shown(desk: WriteDesk) -> None:
     shown = desk.call("edit_document", path="Noted", old="Two.", new="Three.").text
     shown += desk.call("edit_document", path="Noted", old="hushed word", new="x", expected=3).text
     shown += desk.call("edit_document", path="Noted", old="hushed, words", new="x").text
@@ -116,13 +66,13 @@ def test_comments_are_not_shown(desk: Desk) -> None:
     assert desk.written["Noted.md"] == "One.\n%% hushed words %%\nThree.\n"
 
 
-def test_lines_are_appended_to_a_note_that_was_not_read(desk: Desk) -> None:
+def test_lines_are_appended_to_a_note_that_was_not_read(desk: WriteDesk) -> None:
     assert not desk.call("edit_section", path="Tea", text="Green.").failed
     assert desk.written["Tea.md"].endswith("\nGreen.\n")
     assert desk.call("edit_section", path="Tea", text="Green.", position="replace").failed
 
 
-def test_a_section_is_replaced_only_once_it_was_read(desk: Desk) -> None:
+def test_a_section_is_replaced_only_once_it_was_read(desk: WriteDesk) -> None:
     refused = desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
     assert refused.failed
     assert "You have not read Coffee.md yet." in refused.text
@@ -133,9 +83,9 @@ def test_a_section_is_replaced_only_once_it_was_read(desk: Desk) -> None:
     assert "Fast." in desk.written["Coffee.md"]
 
 
-def test_a_section_that_changed_since_it_was_read_is_not_replaced(desk: Desk, vault: Path) -> None:
+def test_a_section_that_changed_since_it_was_read_is_not_replaced(desk: WriteDesk, vault: Path) -> None:
     desk.call("read_document", path="Coffee")
-    desk.change("Coffee.md", COFFEE.replace("Slowly", "Very slowly"), vault)
+    change(desk, vault, COFFEE.replace("Slowly", "Very slowly"))
     refused = desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
     assert "Coffee.md has changed since you read it." in refused.text
     assert "-Slowly.\n+Very slowly." in refused.text
@@ -143,9 +93,9 @@ def test_a_section_that_changed_since_it_was_read_is_not_replaced(desk: Desk, va
     assert not desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace").failed
 
 
-def test_a_passage_that_is_untouched_is_edited_in_the_present_text(desk: Desk, vault: Path) -> None:
+def test_a_passage_that_is_untouched_is_edited_in_the_present_text(desk: WriteDesk, vault: Path) -> None:
     desk.call("read_document", path="Coffee")
-    desk.change("Coffee.md", COFFEE.replace("Slowly", "Very slowly"), vault)
+    change(desk, vault, COFFEE.replace("Slowly", "Very slowly"))
     outcome = desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
     assert "Coffee.md has changed since you read it; this is applied to its present text." in outcome.text
     assert "Very slowly" in desk.written["Coffee.md"]
@@ -160,10 +110,10 @@ def test_a_passage_that_is_untouched_is_edited_in_the_present_text(desk: Desk, v
     ],
 )
 def test_a_note_that_changed_since_it_was_read_stays_as_it_is(
-    desk: Desk, vault: Path, tool: str, arguments: dict[str, object]
+    desk: WriteDesk, vault: Path, tool: str, arguments: dict[str, object]
 ) -> None:
     desk.messages.earlier["Coffee.md"] = digest(COFFEE)
-    desk.change("Coffee.md", COFFEE + "More.\n", vault)
+    change(desk, vault, COFFEE + "More.\n")
     refused = desk.call(tool, path="Coffee", **arguments)
     assert "has changed since you read it" in refused.text
     assert not desk.staged
@@ -171,7 +121,7 @@ def test_a_note_that_changed_since_it_was_read_stays_as_it_is(
     assert not again.failed, again.text
 
 
-def test_a_note_is_not_deleted_unread(desk: Desk) -> None:
+def test_a_note_is_not_deleted_unread(desk: WriteDesk) -> None:
     assert "not read Coffee.md yet" in desk.call("delete_document", path="Coffee").text
     desk.messages.linked["Coffee.md"] = digest(COFFEE)
     outcome = desk.call("delete_document", path="Coffee")
@@ -179,7 +129,7 @@ def test_a_note_is_not_deleted_unread(desk: Desk) -> None:
     assert desk.call("read_document", path="Coffee").failed
 
 
-def test_a_model_knows_what_it_made_itself(desk: Desk) -> None:
+def test_a_model_knows_what_it_made_itself(desk: WriteDesk) -> None:
     desk.call("read_document", path="Coffee")
     desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
     assert not desk.call("set_property", path="Coffee", key="rating", value=5).failed
@@ -187,7 +137,7 @@ def test_a_model_knows_what_it_made_itself(desk: Desk) -> None:
     assert not desk.call("delete_document", path="Mocha").failed
 
 
-def test_what_was_declined_does_not_count_as_changed(desk: Desk) -> None:
+def test_what_was_declined_does_not_count_as_changed(desk: WriteDesk) -> None:
     desk.call("read_document", path="Coffee")
     desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
     desk.staged.clear()
@@ -195,14 +145,14 @@ def test_what_was_declined_does_not_count_as_changed(desk: Desk) -> None:
     assert not desk.call("delete_document", path="Coffee").failed
 
 
-def test_a_rename_lists_no_names(desk: Desk) -> None:
+def test_a_rename_lists_no_names(desk: WriteDesk) -> None:
     outcome = desk.call("rename_document", path="Coffee", to="Mocha")
     assert outcome.text.splitlines()[1:] == ["There is 1 other note whose links follow."]
     assert not desk.call("move_document", path="Mocha", folder="Drinks").failed
     assert "Drinks/Mocha.md" in desk.call("read_document", path="Mocha").text
 
 
-def test_values_of_properties_are_what_they_look_like(desk: Desk) -> None:
+def test_values_of_properties_are_what_they_look_like(desk: WriteDesk) -> None:
     desk.call("set_property", path="Coffee", key="rating", value="5")
     desk.call("set_property", path="Coffee", key="tried", value="2026-01-31")
     desk.call("add_tag", path="Coffee", tag="#drink")
@@ -214,7 +164,7 @@ def test_values_of_properties_are_what_they_look_like(desk: Desk) -> None:
     assert "tried" not in desk.written["Coffee.md"]
 
 
-def test_what_follows_the_first_reading_of_a_clipping_is_to_be_asked_about(desk: Desk) -> None:
+def test_what_follows_the_first_reading_of_a_clipping_is_to_be_asked_about(desk: WriteDesk) -> None:
     desk.call("edit_section", path="Tea", text="one")
     assert desk.staged.reasons_to_ask == []
     desk.call("read_document", path="Clip")
@@ -222,7 +172,7 @@ def test_what_follows_the_first_reading_of_a_clipping_is_to_be_asked_about(desk:
     assert desk.staged.reasons_to_ask == ["The model first read Clip.md, a web clipping, in this turn."]
 
 
-def test_a_clipping_counts_also_as_a_passage_or_a_link_and_once_only(desk: Desk) -> None:
+def test_a_clipping_counts_also_as_a_passage_or_a_link_and_once_only(desk: WriteDesk) -> None:
     desk.messages.linked["Clip.md#Part"] = ""
     desk.call("append_daily", text="one")
     assert len(desk.staged.reasons_to_ask) == 1
@@ -237,16 +187,11 @@ def test_a_clipping_counts_also_as_a_passage_or_a_link_and_once_only(desk: Desk)
     "text",
     ["<% tp.file.title %>", "```dataviewjs\ndv.list()\n```", "> ~~~ js-engine\n> 1\n> ~~~", "Now `$= dv.now()`."],
 )
-def test_code_that_a_plugin_would_run_is_to_be_asked_about(desk: Desk, text: str) -> None:
+def test_code_that_a_plugin_would_run_is_to_be_asked_about(desk: WriteDesk, text: str) -> None:
     desk.call("create_document", path="Code", text=text)
     assert desk.staged.reasons_to_ask == ["Code.md would hold code that plugins of Obsidian may run."]
 
 
-def test_another_privacy_is_to_be_asked_about(desk: Desk) -> None:
+def test_another_privacy_is_to_be_asked_about(desk: WriteDesk) -> None:
     desk.call("set_property", path="Coffee", key="zkchat", value="local")
     assert desk.staged.reasons_to_ask == ["It changes which models may see Coffee.md."]
-
-
-def test_definitions_are_small(desk: Desk) -> None:
-    write = [spec for spec in desk.box.specs if spec.name in {"delete_document", "edit_section"}]
-    assert all(len(json.dumps(spec.parameters)) < 500 for spec in write)

@@ -1,0 +1,113 @@
+"""Every tool that proposes changes, called by a model on this machine and by one elsewhere, around a local note."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.egress import FILE, ID, OPEN, SECRET, leaked
+from tests.support.write_desk import WriteDesk, write_desk
+from zkchat.vault.daily_notes import DailyNoteSettings
+from zkchat.writing.conventions import VaultConventions
+
+SECRET_FILES = {
+    FILE: SECRET,
+    "Open garden (conflicted copy Quokkafile).md": SECRET,
+    "Templates/Quokkafile template.md": SECRET,
+    "Templates/Plain.md": "# {{title}}\n",
+    "Bookmarks.md": f"[[{ID}]]\n%% Quollsecret %%\nplain\n",
+    "Quokkafile/Twin.md": SECRET,
+    "Open/Twin.md": "twin\n",
+    "Days/2026-03-01.md": SECRET,
+}
+NOTES = {**OPEN, **SECRET_FILES}
+CONVENTIONS = VaultConventions(
+    daily=DailyNoteSettings(folder="Days", format="YYYY-MM-DD"), template_folders=("Templates/",)
+)
+CALLS: list[tuple[str, dict[str, object]]] = [
+    ("create_document", {"path": "Diaries/x", "text": "x"}),
+    ("create_document", {"path": FILE.lower(), "text": "x"}),
+    ("create_document", {"path": "quokkafile/New", "text": "x"}),
+    ("edit_document", {"path": ID, "old": "The lighthouse", "new": "x"}),
+    ("edit_document", {"path": FILE, "old": "The lighthouse password", "new": "x"}),
+    ("edit_document", {"path": "Open garden", "old": "Tomatoes", "new": "Peas"}),
+    ("edit_document", {"path": "Bookmarks", "old": "plain", "new": "simple"}),
+    ("edit_document", {"path": "Bookmarks", "old": "Plain", "new": "simple"}),
+    ("edit_section", {"path": ID, "section": "Dunnart", "text": "x"}),
+    ("edit_section", {"path": ID, "text": "x"}),
+    ("edit_section", {"path": ID, "section": "Dunnartheading", "text": "x", "position": "replace"}),
+    ("edit_section", {"path": "Open garden", "section": "Nowhere", "text": "x"}),
+    ("set_property", {"path": ID, "key": "mood", "value": "x"}),
+    ("set_property", {"path": "Open garden", "key": "mood", "value": "x"}),
+    ("add_tag", {"path": ID, "tag": "bilbytag2"}),
+    ("append_daily", {"text": "x"}),
+    ("append_daily", {"text": "x", "section": "Nowhere"}),
+    ("create_from_template", {"template": "Quokkafile template", "title": "Y"}),
+    ("create_from_template", {"template": "template", "title": "Y"}),
+    ("rename_document", {"path": ID, "new_name": "Y"}),
+    ("rename_document", {"path": "Open garden", "new_name": "Y"}),
+    ("rename_document", {"path": "Open garden", "new_name": "quokkafile/twin"}),
+    ("move_document", {"path": "Open garden", "folder": "Diaries"}),
+    ("move_document", {"path": "Twin", "folder": "Elsewhere"}),
+    ("move_document", {"path": "Diaries/", "folder": "Open"}),
+    ("delete_document", {"path": ID}),
+    ("delete_document", {"path": "Open garden"}),
+    ("delete_document", {"path": "Twin"}),
+]
+GIVE_NOTHING_AWAY = {"create_document"}
+"""Which name no other note, whoever asks."""
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WriteDesk]:
+    with write_desk(tmp_path_factory.mktemp("elsewhere"), NOTES, conventions=CONVENTIONS) as desk:
+        yield desk
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WriteDesk]:
+    with write_desk(tmp_path_factory.mktemp("here"), NOTES, here=True, conventions=CONVENTIONS) as desk:
+        yield desk
+
+
+def told(desk: WriteDesk, tool: str, arguments: dict[str, object]) -> str:
+    """All that a model hears, when it calls a tool and then again."""
+    outcomes = [desk.call(tool, **arguments) for _ in range(2)]
+    desk.staged.clear()
+    return " ".join(f"{each.text} {each.references!r}" for each in outcomes).lower()
+
+
+@pytest.mark.parametrize(("tool", "arguments"), CALLS, ids=lambda each: str(each)[:60])
+def test_a_model_elsewhere_hears_nothing_of_a_local_note(
+    elsewhere: WriteDesk, tool: str, arguments: dict[str, object]
+) -> None:
+    assert leaked(told(elsewhere, tool, arguments), str(arguments)) == set()
+
+
+def test_every_tool_is_tried_and_would_give_something_away(here: WriteDesk) -> None:
+    writing = {spec.name for spec in here.box.specs} & {tool for tool, _ in CALLS}
+    assert len(writing) == 10
+    telling = {tool for tool, arguments in CALLS if leaked(told(here, tool, arguments), str(arguments))}
+    assert telling == writing - GIVE_NOTHING_AWAY
+
+
+def test_a_local_note_is_not_changed_by_a_model_elsewhere_but_for_its_links(elsewhere: WriteDesk) -> None:
+    for tool, arguments in CALLS:
+        elsewhere.call(tool, **arguments)
+        changes = elsewhere.staged.change_set()
+        for write in changes.writes:
+            if write.before is not None and b"zkchat: local" in write.before:
+                assert tool in {"rename_document", "move_document"}
+                assert write.after.replace(b"[[Y]]", b"[[Open garden]]") == write.before
+        elsewhere.staged.clear()
+
+
+def test_no_name_of_a_hidden_file_is_told_by_a_rename_that_is_refused(tmp_path: Path) -> None:
+    with write_desk(tmp_path, {"Open.md": "x"}) as desk:
+        hidden = b"---\nzkchat: local\n---\n[[Open]] caf\xe9\n"
+        desk.files.put("Quokkafile.md", hidden)
+        (tmp_path / "vault" / "Quokkafile.md").write_bytes(hidden)
+        desk.library.refresh()
+        outcome = desk.call("rename_document", path="Open", new_name="Other")
+        assert outcome.failed
+        assert "Quokkafile" not in outcome.text

@@ -1,0 +1,71 @@
+"""The tools of a model that may propose changes, over a small vault."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.support.changeable_files import FilesInMemory
+from tests.support.libraries import Located, library_of
+from zkchat.model.message import ToolCallPart
+from zkchat.ports import ToolOutcome
+from zkchat.tools.explore import explore_tools
+from zkchat.tools.readings import Readings
+from zkchat.tools.registry import Toolbox
+from zkchat.vault.library import Library
+from zkchat.writing.conventions import VaultConventions
+from zkchat.writing.editor import NoteEditor
+from zkchat.writing.staging import StagedChanges
+from zkchat.writing.tools import write_tools
+
+NOW = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
+
+
+class MessagesBefore:
+    """Implements `tools.readings.GivenBefore`."""
+
+    def __init__(self) -> None:
+        self.turn = 1
+        self.earlier: dict[str, str] = {}
+        self.linked: dict[str, str] = {}
+
+    def question(self) -> tuple[str, Mapping[str, str]]:
+        return str(self.turn), self.linked
+
+    def before(self) -> Mapping[str, str]:
+        return self.earlier
+
+
+class WriteDesk:
+    """Calls tools as the tool loop does."""
+
+    def __init__(
+        self, library: Library, notes: Mapping[str, str], model: Located, conventions: VaultConventions
+    ) -> None:
+        self.files = FilesInMemory(notes)
+        self.staged = StagedChanges(self.files)
+        self.library = library.overlaid(self.staged).guarded_for(model)
+        self.messages = MessagesBefore()
+        self.readings = Readings(self.library, self.messages)
+        editor = NoteEditor(self.library, self.staged, conventions, lambda: NOW, for_model=True)
+        self.box = Toolbox([*explore_tools(self.library, lambda: NOW), *write_tools(editor, self.readings)])
+
+    def call(self, tool: str, **arguments: object) -> ToolOutcome:
+        call = ToolCallPart(call_id="c", name=tool, arguments=json.dumps(arguments))
+        outcome = asyncio.run(self.box.call(call))
+        self.readings.see(outcome.references)
+        return outcome
+
+    @property
+    def written(self) -> dict[str, str]:
+        return {write.path: write.after.decode() for write in self.staged.change_set().writes}
+
+
+@contextmanager
+def write_desk(
+    folder: Path, notes: dict[str, str], *, here: bool = False, conventions: VaultConventions | None = None
+) -> Iterator[WriteDesk]:
+    with library_of(folder, notes) as library:
+        yield WriteDesk(library, notes, Located(on_this_machine=here), conventions or VaultConventions())
