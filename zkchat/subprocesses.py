@@ -15,6 +15,9 @@ if TYPE_CHECKING:  # the real one would be imported while the working folder is 
 
     Stream = int | IO[bytes]
 
+_SECONDS_TO_END = 5.0
+"""That a program has to end by itself once it is asked to."""
+
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - no pathlib yet
 """Where zkchat itself is imported from; in a checkout that may be the working folder."""
 
@@ -89,3 +92,32 @@ def _neutral_folder() -> "Path":
     from pathlib import Path
 
     return Path(sys.prefix)
+
+
+def run_captured(
+    command: "Sequence[str]", *, variables: "Mapping[str, str]", text: bytes = b"", seconds: float
+) -> "tuple[int, bytes, str]":
+    """Exit code, output and errors of a program that `find_program` found, away from vault and terminal.
+
+    One that takes longer is asked to end, so that it can remove its locks, and counts as failed.
+    """
+    import subprocess
+
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=variables, cwd=_neutral_folder(), start_new_session=True
+    ) as program:
+        try:
+            output, errors = program.communicate(text, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            program.terminate()
+            try:
+                output, _ = program.communicate(timeout=_SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                program.kill()
+                output, _ = program.communicate()
+            return program.returncode or 1, output, f"it took longer than {seconds:g} seconds"
+        except BaseException:
+            program.terminate()
+            raise
+    return program.returncode, output, errors.decode("utf-8", "replace")

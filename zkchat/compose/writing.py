@@ -64,7 +64,14 @@ def _is_interrupted(workspace: Workspace) -> bool:
 def _open_changes(workspace: Workspace, notices: Notices) -> "VaultChanges":
     from zkchat.storage.changes.store import VaultChanges
 
-    return VaultChanges(changeable_files(workspace), _JournalFile(workspace, notices), notify=notices.note)
+    commit = None
+    if workspace.settings.write.git_commit:
+        from zkchat.storage.changes.git import GitCommits
+
+        commit = GitCommits(workspace.paths.vault, workspace.environment.variables)
+    return VaultChanges(
+        changeable_files(workspace), _JournalFile(workspace, notices), commit=commit, notify=notices.note
+    )
 
 
 def changeable_files(workspace: Workspace) -> "VaultTree":

@@ -1,0 +1,158 @@
+"""Commits of change sets: exactly their files, and no program of the repository runs."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.change_disk import HERE, Disk, change, move, write
+from zkchat.model.change import FileMove, FileWrite
+from zkchat.storage.changes.git import GitCommits
+
+pytestmark = [pytest.mark.outside, pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")]
+
+
+class Repository(Disk):
+    @property
+    def variables(self) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
+
+    def git(self, *arguments: str) -> str:
+        command = ["git", "-C", str(self.vault), "-c", "core.quotePath=false", *arguments]
+        return os.fsdecode(subprocess.run(command, env=self.variables, capture_output=True, check=True).stdout)
+
+    def warnings(self, *steps: FileWrite | FileMove, title: str = "Change") -> tuple[str, ...]:
+        return self.store.apply(change(*steps, title=title), HERE).remarks
+
+    @property
+    def last_commit(self) -> list[str]:
+        """Its message, and its files with what was done to them."""
+        said = self.git("log", "-1", "--no-renames", "--name-status", "--format=%B")
+        return [line.replace("\t", " ") for line in said.split("\n") if line]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Iterator[Repository]:
+    (tmp_path / ".gitconfig").write_text("[user]\n\tname = A\n\temail = a@example.org\n")
+    disk = Repository(tmp_path)
+    disk.commit = GitCommits(disk.vault, disk.variables | {"GIT_INDEX_FILE": "/nowhere", "GIT_DIR": "/nowhere"})
+    disk.start()
+    disk.git("init", "-q")
+    for path in ("A.md", "B.md", "Folder/C.md", "Ä 'x'.md"):
+        disk.note(path, path.encode())
+    disk.git("add", "-A")
+    disk.git("commit", "-qm", "first")
+    yield disk
+    disk.store.close()
+
+
+def test_a_change_set_is_one_commit_of_exactly_its_files(repository: Repository) -> None:
+    repository.note("B.md", b"not of the change")
+    repository.note("Staged.md", b"staged by the user")
+    repository.git("add", "Staged.md")
+    repository.note("Untracked.md", b"not of the change")
+    warnings = repository.warnings(
+        move("A.md", "New/A.md"),
+        move("Folder", "Other"),
+        write("Ä 'x'.md", "Ä 'x'.md".encode(), b"new"),
+        write("*.md", None, b"a name like a pattern"),
+        title="Rename A\n\nto \x1b[31mNew/A",
+    )
+    assert warnings == ()
+    assert repository.last_commit == [
+        "Rename A to [31mNew/A",
+        "A *.md", "D A.md", "D Folder/C.md", "A New/A.md", "A Other/C.md", "M Ä 'x'.md",
+    ]  # fmt: skip
+    assert repository.git("status", "--porcelain") == " M B.md\nA  Staged.md\n?? Untracked.md\n"
+
+
+def test_an_undo_is_a_commit_too(repository: Repository) -> None:
+    record = repository.store.apply(
+        change(write("A.md", b"A.md", b"new"), write("N.md", None, b"n"), title="Edit"), HERE
+    )
+    assert repository.store.undo(record.id).remarks == ()
+    assert repository.last_commit == ["Undo: Edit", "M A.md", "D N.md"]
+    assert repository.git("status", "--porcelain") == ""
+
+
+def test_nothing_of_the_repository_runs(repository: Repository) -> None:
+    ran = repository.folder / "ran"
+    program = repository.folder / "program"
+    program.write_text(f'#!/bin/sh\necho "$0 $@" >> "{ran}"\n')
+    program.chmod(0o755)
+    for hook in (
+        "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change", "reference-transaction",
+        "pre-auto-gc", "fsmonitor-watchman",
+    ):  # fmt: skip
+        shutil.copy(program, repository.vault / ".git/hooks" / hook)
+    for name in (
+        "core.fsmonitor", "core.editor", "core.pager", "core.sshCommand", "gpg.program", "diff.external",
+        "core.alternateRefsCommand", "credential.helper", "core.askPass", "pager.commit", "alias.commit",
+    ):  # fmt: skip
+        repository.git("config", name, str(program))
+    for name, value in {
+        "commit.gpgSign": "true",
+        "gc.auto": "1",
+        "core.hooksPath": str(repository.vault / ".git/hooks"),
+    }.items():
+        repository.git("config", name, value)
+    assert repository.warnings(write("A.md", b"A.md", b"new"), write("New.md", None, b"n")) == ()
+    assert repository.last_commit[1:] == ["M A.md", "A New.md"]
+    assert not ran.exists()
+    subprocess.run([program], check=True)
+    assert ran.exists()  # it would have been seen
+
+
+def test_files_that_a_filter_would_change_are_not_committed(repository: Repository) -> None:
+    ran = repository.folder / "ran"
+    repository.git("config", "filter.evil.clean", f"touch {ran}; cat")
+    repository.note(".gitattributes", b"*.md filter=evil\n")
+    (warning,) = repository.warnings(write("New.md", None, b"n"))
+    assert warning == "The change was not committed: a filter of the repository would have to run for New.md."
+    assert repository.contents["New.md"] == b"n"
+    assert not ran.exists()
+    assert repository.last_commit[0] == "first"
+
+
+def test_where_settings_name_hooks_nothing_is_committed(repository: Repository) -> None:
+    repository.git("config", "hook.evil.command", "true")
+    (warning,) = repository.warnings(write("New.md", None, b"n"))
+    assert "settings name programs" in warning
+    assert repository.last_commit[0] == "first"
+
+
+def test_a_commit_that_fails_is_a_warning_and_the_change_is_made(repository: Repository) -> None:
+    (repository.folder / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
+    (warning,) = repository.warnings(write("A.md", b"A.md", b"new"), write("New.md", None, b"n"))
+    assert warning.startswith("The change was made, but not committed: git says: fatal: ")
+    assert (repository.contents["A.md"], repository.states) == (b"new", ["applied"])
+    assert repository.git("status", "--porcelain") == " M A.md\n?? New.md\n"
+
+
+def test_what_git_ignores_is_not_committed(repository: Repository) -> None:
+    repository.note(".gitignore", b"Drafts/\n.trash/\n")
+    assert repository.warnings(write("Drafts/D.md", None, b"d")) == ()
+    assert repository.last_commit[0] == "first"
+    assert repository.warnings(move("A.md", ".trash/A.md"), title="Trash A") == ()
+    assert repository.last_commit == ["Trash A", "D A.md"]
+
+
+def test_without_a_repository_or_git_the_change_is_made(repository: Repository, tmp_path: Path) -> None:
+    shutil.rmtree(repository.vault / ".git")
+    assert repository.warnings(write("New.md", None, b"n")) == ()
+    repository.commit = GitCommits(repository.vault, {"PATH": str(tmp_path / "empty")})
+    repository.start()
+    (warning,) = repository.warnings(write("Newer.md", None, b"n"))
+    assert warning == "The change was not committed: git is not installed."
+
+
+def test_a_repository_whose_files_are_said_to_be_elsewhere_is_left_alone(repository: Repository) -> None:
+    elsewhere = repository.folder / "elsewhere"
+    elsewhere.mkdir()
+    repository.git("config", "core.worktree", str(elsewhere))
+    assert repository.warnings(write("New.md", None, b"n")) == ()
+    repository.git("config", "--unset", "core.worktree")
+    assert repository.last_commit[0] == "first"

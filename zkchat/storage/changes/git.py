@@ -1,0 +1,139 @@
+"""Commits of change sets in the git repository of a vault, in which nothing of the repository's own may run.
+
+The repository may have come with the vault: its hooks, monitors, filters and signing programs are code of strangers.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from zkchat.model.change import ChangeSet
+from zkchat.subprocesses import find_program, run_captured
+
+_SECONDS: Final = 20.0
+_MAX_TITLE: Final = 200
+
+_OVERRIDES: Final = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.editor=:",
+    "core.pager=cat",
+    "commit.gpgSign=false",
+    "commit.template=",
+    "commit.verbose=false",
+    "diff.ignoreSubmodules=all",
+    "submodule.recurse=false",
+    "maintenance.auto=false",
+    "gc.auto=0",
+)
+"""Settings of a repository that would start programs, or change which files are committed."""
+
+_VARIABLES: Final = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": ":",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+}
+_FILES_FROM_INPUT: Final = ("--pathspec-from-file=-", "--pathspec-file-nul")
+
+
+class _Failed(Exception):
+    """Git ended with an error; its last line says which."""
+
+
+class GitCommits:
+    """Implements `storage.changes.store.Committer`."""
+
+    def __init__(self, vault: Path, variables: Mapping[str, str]) -> None:
+        self._vault = vault
+        self._found = variables
+        self._variables = {name: value for name, value in variables.items() if not name.startswith("GIT_")} | _VARIABLES
+
+    def __call__(self, changes: ChangeSet, message: str) -> str:
+        """Commit exactly the files of a change set. Returns a warning; empty without a repository, or any trouble."""
+        program = find_program("git", self._found)
+        if program is None:
+            return "The change was not committed: git is not installed."
+        self._program = program
+        try:
+            if not self._is_in_repository():
+                return ""
+            return self._commit(changes, message)
+        except (_Failed, OSError) as error:
+            return f"The change was made, but not committed: {error}"
+
+    def _commit(self, changes: ChangeSet, message: str) -> str:
+        if any(line.startswith((b"local", b"worktree")) for line in self._hooks_in_settings()):
+            return "The change was not committed: the repository's settings name programs to be run."
+        paths = {write.path for write in changes.writes}
+        paths |= {path for move in changes.moves for path in (move.source, move.target)}
+        files = self._listed(["--cached", "--others"], sorted(paths))
+        if not files:
+            return ""  # git ignores them
+        if filtered := self._filtered(files):
+            return f"The change was not committed: a filter of the repository would have to run for {filtered}."
+        untracked = self._listed(["--others"], files)
+        if untracked:
+            self._git("add", "--intent-to-add", *_FILES_FROM_INPUT, files=untracked)
+        try:
+            self._git(
+                "commit", "--only", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace",
+                f"--message={_one_line(message)}", *_FILES_FROM_INPUT, files=files,
+            )  # fmt: skip
+        except _Failed:
+            if untracked:
+                self._git("rm", "--cached", "--quiet", "--force", *_FILES_FROM_INPUT, files=untracked)
+            if not self._git("status", "--porcelain", "-z", "--untracked-files=no"):
+                return ""  # it is as it was committed already
+            raise
+        return ""
+
+    def _is_in_repository(self) -> bool:
+        """Whether the vault lies in the files of a repository, wherever that says that its files are."""
+        try:
+            top = self._git("rev-parse", "--show-toplevel").removesuffix(b"\n")
+        except _Failed as error:
+            if "not a git repository" in str(error):
+                return False
+            raise
+        return self._vault.resolve().is_relative_to(Path(os.fsdecode(top)).resolve())
+
+    def _hooks_in_settings(self) -> list[bytes]:
+        code, output, _ = self._run(["config", "--show-scope", "--name-only", "--get-regexp", r"^hook\."])
+        return output.splitlines() if code == 0 else []
+
+    def _listed(self, kinds: Sequence[str], paths: Sequence[str]) -> list[str]:
+        """The files at and below these paths that git tracks or would add."""
+        names: set[str] = set()
+        for start in range(0, len(paths), 500):  # a command line has an end
+            output = self._git("ls-files", "-z", *kinds, "--exclude-standard", "--", *paths[start : start + 500])
+            names.update(map(os.fsdecode, filter(None, output.split(b"\0"))))
+        return sorted(names)
+
+    def _filtered(self, files: Sequence[str]) -> str | None:
+        fields = self._git("check-attr", "-z", "--stdin", "filter", files=files).split(b"\0")
+        values = zip(fields[::3], fields[2::3], strict=False)
+        return next((os.fsdecode(name) for name, value in values if value not in (b"unspecified", b"unset")), None)
+
+    def _git(self, *arguments: str, files: Sequence[str] = ()) -> bytes:
+        code, output, errors = self._run(arguments, files)
+        if code:
+            lines = errors.strip().splitlines() or [os.fsdecode(output).strip().partition("\n")[0]]
+            said = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0])
+            raise _Failed(f"git says: {said}" if said else f"git ended with {code}.")
+        return output
+
+    def _run(self, arguments: Sequence[str], files: Sequence[str] = ()) -> tuple[int, bytes, str]:
+        settings = [part for override in _OVERRIDES for part in ("-c", override)]
+        command = [self._program, "-C", str(self._vault), "--no-pager", *settings, *arguments]
+        text = b"".join(os.fsencode(name) + b"\0" for name in files)
+        return run_captured(command, variables=self._variables, text=text, seconds=_SECONDS)
+
+
+def _one_line(message: str) -> str:
+    text = " ".join("".join(character if character.isprintable() else " " for character in message).split())
+    return (text or "Change notes")[:_MAX_TITLE]
