@@ -203,11 +203,10 @@ def _list_indent(lines: PropertyLines) -> str:
 
 def _has_inner_comments(lines: PropertyLines, entry: Entry) -> bool:
     """Whether comments stand on other lines than that of the name."""
-    if entry.value.id == "sequence" and entry.value.value:
-        spans = [(entry.value_start, entry.value_start), *lines.items(entry), (entry.value_end, entry.value_end)]
-        return any("#" in lines.source[one[1] : two[0]] for one, two in pairwise(spans))
-    between = lines.source[entry.colon_end : entry.value_start]
-    return "#" in between[len(lines.comment(entry)) :] if lines.is_below(entry) else False
+    start = entry.colon_end + len(lines.comment(entry)) if lines.is_below(entry) else entry.value_start
+    items = lines.items(entry) if entry.value.id == "sequence" else [(entry.value_start, entry.value_end)]
+    end = entry.end if lines.is_below(entry) else entry.value_end
+    return any("#" in lines.source[one[1] : two[0]] for one, two in pairwise([(0, start), *items, (end, 0)]))
 
 
 def _verify(lines: PropertyLines, changed: str, name: str, value: PropertyValue) -> None:

@@ -155,7 +155,7 @@ class PropertyLines:
 
         return any(
             getattr(event, "anchor", None) and entry.start <= event.start_mark.index < entry.end
-            for event in yaml.parse(self.source, yaml.SafeLoader)
+            for event in yaml.parse(self.source, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         )
 
 

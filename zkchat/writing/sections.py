@@ -42,12 +42,14 @@ class ParsedNote:
     def __init__(self, text: str) -> None:
         self.text = text
         self.flat = flatten(text)
+        self._first = int(text.startswith("\ufeff"))
         self.note: Note = parse_note("", text)
         if left_out := [warning.text for warning in self.note.warnings if warning.kind == "excess"]:
             raise EditRefused(f"The note is too large for its sections to be told. {left_out[0]}")
 
     def line_start(self, offset: int) -> int:
-        return self.flat.rfind("\n", 0, offset) + 1
+        """Where the line of an offset begins; the first begins after a byte order mark."""
+        return self.flat.rfind("\n", 0, offset) + 1 or self._first
 
     def line_end(self, offset: int) -> int:
         """The offset after the line end of the line that an offset is in."""
@@ -55,7 +57,7 @@ class ParsedNote:
 
     def offset_of_line(self, number: int) -> int:
         """Where a line begins that is counted from 1."""
-        offset = 0
+        offset = self._first
         for _ in range(number - 1):
             offset = self.line_end(offset)
         return offset
