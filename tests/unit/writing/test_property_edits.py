@@ -83,7 +83,8 @@ VALUES: tuple[PropertyScalar | Sequence[PropertyScalar], ...] = (
         "07",
     ),
     *(5, 2.5, 1e22, True, date(2024, 2, 3), datetime(2024, 2, 3, 4, 5), [], ["x"]),
-    ["x", "[[N]]", 5, "y", "a, b"],
+    ["x", "[[N]]", "5", "y", "a, b"],
+    [5, True, 1.5],
 )
 
 
