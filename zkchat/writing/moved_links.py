@@ -1,14 +1,18 @@
 """Links after files have moved: which would lead elsewhere, and how they are written so that they do not."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zkchat.errors import EditRefused
 from zkchat.vault.links.resolver import Catalog, find_target
-from zkchat.vault.notes.link_targets import LinkTarget, TextEdit, edited, link_targets, written_target
+from zkchat.vault.notes.link_targets import LinkTarget, Notation, TextEdit, edited, fits, link_targets, written_target
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.link_spelling import spellings
+
+_PLAIN = re.compile(r"(?:[\w ./-]|%20)*")
+"""What is no mark of Markdown or YAML inside a link: such targets take each other's place without any other effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,7 @@ class MovedFiles:
         """Where a file will be."""
         return self.paths.get(path, path)
 
-    def retargeted(self, target: str, source: str, link: str) -> str | None:
+    def retargeted(self, target: str, source: str, link: str, notation: Notation = "wikilink") -> str | None:
         """What a link in the file `source` has to say to mean the same file; None where it may stay as it is."""
         found = find_target(self.before, target, source)
         new_source = self.path(source)
@@ -42,7 +46,7 @@ class MovedFiles:
             return None
         rest = target[len(named) :]
         for spelled in spellings(named, path, wanted, new_source, self.style):
-            if self.means(spelled + rest, new_source) == wanted:
+            if fits(spelled, notation) and self.means(spelled + rest, new_source) == wanted:
                 return spelled + rest
         raise cannot_be_written(link, source, wanted)
 
@@ -68,8 +72,8 @@ def update_text(text: str, source: str, moved: MovedFiles, *, has_frontmatter: b
     """The edits that make every link of a text mean what it meant. Raises `EditRefused` where there are none."""
     targets = link_targets(text, has_frontmatter=has_frontmatter)
     edits = [*dict.fromkeys(_edits(text, targets, source, moved))]
-    if not edits:
-        return []
+    if not edits or all(_PLAIN.fullmatch(edit.text) and _PLAIN.fullmatch(text, edit.start, edit.end) for edit in edits):
+        return edits
     expected = moved.expected(targets, source)
     after = edited(text, edits)
     problem = _problem(after, source, moved, expected, has_frontmatter)
@@ -85,7 +89,7 @@ def update_text(text: str, source: str, moved: MovedFiles, *, has_frontmatter: b
 
 def _edits(text: str, targets: Iterable[LinkTarget], source: str, moved: MovedFiles) -> Iterator[TextEdit]:
     for each in targets:
-        target = moved.retargeted(each.target, source, each.link)
+        target = moved.retargeted(each.target, source, each.link, each.notation)
         if target is None:
             continue
         if each.place is None:

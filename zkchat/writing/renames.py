@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat.errors import EditRefused, NoteNotFound, VaultError
 from zkchat.model.note import file_title, is_note
@@ -46,11 +47,11 @@ def stage_move(library: Library, staged: StagedChanges, source: str, target: str
     texts = move.new_texts()
     title = f"Rename {source} to {target}"
     staged.move(source, target, title=title)
-    for path, (text, _) in texts.items():
-        staged.write(path, text, title=title)
+    for path, new in texts.items():
+        staged.write(path, new.text, title=title)
     return MoveSummary(
         rewritten=tuple(sorted(texts)),
-        links=sum(count for _, count in texts.values()),
+        links=sum(new.links for new in texts.values()),
         revived=tuple(sorted(move.moved.revived)),
     )
 
@@ -131,6 +132,14 @@ def entry_of(path: str, text: str) -> CatalogEntry:
     return CatalogEntry(path, note.title, note.aliases, is_source(note.frontmatter))
 
 
+class _NewText(NamedTuple):
+    """A text whose links were written anew, and how many of them."""
+
+    text: str
+    links: int
+    may_change_title: bool
+
+
 class _Move:
     """One move, and the texts of all files that it changes."""
 
@@ -145,7 +154,12 @@ class _Move:
         self._entries = {
             (new := paths.get(path, path)): self._moved_entry(entry, new) for path, entry in vault.entries.items()
         }
-        before, after = _catalog(vault.entries.values()), _catalog(self._entries.values())
+        before = _catalog(vault.entries.values())
+        after = before.copy()
+        for path in paths:
+            after.remove(path)
+        for path in paths.values():
+            after.replace(self._entries[path])
         self.moved = MovedFiles(before=before, after=after, paths=paths, style=style)
         back = {new: old for old, new in paths.items()}
         self._back = MovedFiles(before=after, after=before, paths=back, style=style)
@@ -157,8 +171,8 @@ class _Move:
         text, _ = self._vault.read(entry.path) if is_note(path) else (None, False)
         return entry_of(path, text) if text is not None else entry._replace(path=path)
 
-    def new_texts(self) -> dict[str, tuple[str, int]]:
-        """By new path, the text of each file that changes, and how many of its links do."""
+    def new_texts(self) -> dict[str, _NewText]:
+        """By new path, the text of each file that changes."""
         paths = self.moved.paths
         entries = [self._vault.entries[path] for path in paths] + [self._entries[path] for path in paths.values()]
         keys = {key for entry in entries for key in _keys(entry)}
@@ -168,8 +182,8 @@ class _Move:
             texts = {self.moved.path(path): new for path in sorted(hosts) if (new := self._new_text(path))}
             renamed = [
                 entry
-                for path, (text, _) in texts.items()
-                if is_note(path) and (entry := entry_of(path, text)) != self._entries[path]
+                for path, new in texts.items()
+                if new.may_change_title and (entry := entry_of(path, new.text)) != self._entries[path]
             ]
             if not renamed:
                 return texts
@@ -181,8 +195,8 @@ class _Move:
             "The new name changes titles that links use, again and again.", hint="Choose another name, or use paths."
         )
 
-    def _new_text(self, path: str) -> tuple[str, int] | None:
-        """The text of a file with its links written anew, and how many those are; None where it stays as it is."""
+    def _new_text(self, path: str) -> _NewText | None:
+        """The text of a file with its links written anew; None where it stays as it is."""
         text, is_intact = self._vault.read(path)
         if text is None:
             return None
@@ -190,14 +204,14 @@ class _Move:
         if earlier is not None:
             edits = self._edits(earlier, self.moved.path(path), self._back)
             if edited(earlier, edits) == text:
-                return earlier, len(edits)
+                return _NewText(earlier, len(edits), _may_change_title(path, earlier, edits))
         edits = self._edits(text, path, self.moved)
         if edits and not is_intact:
             raise EditRefused(
                 f"{path} links to what is moved, but is not UTF-8 throughout, and is left as it is.",
                 hint="Save it as UTF-8 first.",
             )
-        return (edited(text, edits), len(edits)) if edits else None
+        return _NewText(edited(text, edits), len(edits), _may_change_title(path, text, edits)) if edits else None
 
     def _edits(self, text: str, path: str, moved: MovedFiles) -> list[TextEdit]:
         if is_note(path):
@@ -208,6 +222,17 @@ class _Move:
             folder = self._folder[::-1] if self._folder and moved is self._back else self._folder
             return update_base(text, path, moved, folder)
         return []
+
+
+def _may_change_title(path: str, text: str, edits: Iterable[TextEdit]) -> bool:
+    """Whether one of the edits is in the frontmatter or in a heading."""
+    matter_end = text.find("\n---", 3) if text.startswith(("---", "\ufeff---")) else 0
+    for edit in edits if is_note(path) else ():
+        line = text[text.rfind("\n", 0, edit.start) + 1 : edit.start].lstrip()
+        after = text[edit.end :].partition("\n")[2][:4].lstrip()
+        if edit.start < matter_end or line.startswith("#") or after.startswith("="):
+            return True
+    return False
 
 
 def _catalog(entries: Iterable[CatalogEntry]) -> Catalog:

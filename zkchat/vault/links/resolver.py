@@ -133,6 +133,14 @@ class Catalog:
         for entry in entries:
             self.replace(entry)
 
+    def copy(self) -> "Catalog":
+        """A catalog of the same files, to be changed by itself."""
+        other = Catalog((), self.anchors)
+        other._entries, other._saved = {**self._entries}, {*self._saved}
+        for name in ("_tails", "_aliases", "_ids", "_titles"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
     def replace(self, entry: CatalogEntry) -> None:
         """Add an entry, replacing the one with the same path."""
         self.remove(entry.path)
@@ -213,6 +221,11 @@ class _PathsByKey:
 
     def __init__(self) -> None:
         self._held: dict[str, str | list[str]] = {}
+
+    def copy(self) -> "_PathsByKey":
+        other = _PathsByKey()
+        other._held = {key: held if isinstance(held, str) else [*held] for key, held in self._held.items()}
+        return other
 
     def get(self, key: str) -> list[str]:
         held = self._held.get(key, [])

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 from zkchat.model.note import Link
 from zkchat.vault.notes.markdown import Hyperlink, Span, blank
 from zkchat.vault.notes.parse import LinksInText, find_links
+from zkchat.vault.notes.wikilink import link_to, wikilink_spans
 
 Notation = Literal["wikilink", "plain", "angle"]
 """`[[…]]`, `[x](…)` and `[x](<…>)`; the last two also in definitions, `[x]: …`."""
@@ -19,12 +20,16 @@ _DEFINITION = re.compile(
 )
 _OPENING = re.compile(r"[ \t\r\n]*")
 _ANGLE = re.compile(r"<((?:[^<>\n\\]|\\.)*)>")
-_NOT_IN_ANGLES = re.compile(r"[\x00-\x1f<>\\#`|$]|%(?=[0-9A-Fa-f]{2})|&(?=[#A-Za-z][0-9A-Za-z]*;)")
-_NOT_PLAIN = re.compile(rf"{_NOT_IN_ANGLES.pattern}|[\s\x7f]")
+_NOT_IN_ANGLES = re.compile(r"[\x00-\x1f<>\\#`|$]|%(?=[0-9A-Fa-f]{2}|%)|&(?=[#A-Za-z][0-9A-Za-z]*;)")
+_NOT_PLAIN = re.compile(rf"{_NOT_IN_ANGLES.pattern}|[%\s\x7f]")
 _PARENTHESES = re.compile(r"[()]")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _ENCODED_BEYOND_ASCII = re.compile(r"%[89A-Fa-f][0-9A-Fa-f]")
 _ENCODED_PARENTHESIS = re.compile(r"%2[89]")
+
+
+_ENDS_EARLY = re.compile(r"\||\\\Z")
+"""In a wikilink: a pipe, or the backslash before one."""
 
 
 class LinkTarget(NamedTuple):
@@ -146,6 +151,15 @@ def written_target(target: str, at: LinkTarget, text: str) -> str:
     before = text[slice(*at.place)]
     known = {unquote(_unescaped(part)): part for part in before.split("/")}
     return "/".join(known.get(part) or _encoded(part, before, at.notation) for part in target.split("/"))
+
+
+def fits(target: str, notation: Notation) -> bool:
+    """Whether a link of this notation can have this target; `[x](…)` can have any."""
+    if notation != "wikilink":
+        return True
+    text, link = f"[[{target}]]", link_to(target)
+    is_whole = wikilink_spans(text) == [(0, len(text))] and not _ENDS_EARLY.search(target)
+    return is_whole and link.target == target and not link.external
 
 
 def _encoded(part: str, example: str, notation: Notation) -> str:

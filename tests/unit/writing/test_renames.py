@@ -1,0 +1,336 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from scripts.check_renames import VaultInMemory
+from zkchat.errors import EditRefused, NoteNotFound, VaultError
+from zkchat.model.change import ChangeSet
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.library import Library
+from zkchat.writing.conventions import LinkFormat, LinkStyle
+from zkchat.writing.renames import MoveSummary, stage_move
+from zkchat.writing.staging import StagedChanges
+
+
+class Vault:
+    """A vault in memory with a real index."""
+
+    def __init__(self, library: Library, files: VaultInMemory) -> None:
+        self.library = library
+        self.files = files
+        self.history: list[ChangeSet] = []
+        self.staged = StagedChanges(files, history=lambda: reversed(self.history))
+
+    def stage(self, source: str, target: str, link_format: LinkFormat = "shortest") -> MoveSummary:
+        return stage_move(self.library, self.staged, source, target, LinkStyle(format=link_format))
+
+    def move(self, source: str, target: str, link_format: LinkFormat = "shortest") -> MoveSummary:
+        summary = self.stage(source, target, link_format)
+        self.apply()
+        return summary
+
+    def apply(self) -> None:
+        self.history.append(self.staged.change_set())
+        self.files.apply(self.history[-1])
+        self.staged.clear()
+
+    def text(self, path: str) -> str:
+        return self.files.files[path].decode()
+
+
+@contextmanager
+def vault(folder: Path, **notes: str) -> Iterator[Vault]:
+    """With `__` for a slash in the name of a note."""
+    with files_of(folder, {f"{name.replace('__', '/')}.md": text for name, text in notes.items()}) as made:
+        yield made
+
+
+@contextmanager
+def files_of(folder: Path, files: dict[str, str]) -> Iterator[Vault]:
+    held = VaultInMemory({path: text.encode() for path, text in files.items()})
+    index = SqliteNoteIndex(folder / "index.db")
+    library = Library.over(held, index)
+    yield Vault(library, held)
+    library.close()
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[[N]] [[n|label]] ![[N#H|300]] [[ N ]]", "[[M]] [[M|label]] ![[M#H|300]] [[ M ]]"),
+        ("[[a/N]] [[/a/N]] [[./a/N.md]]", "[[a/M]] [[/a/M]] [[./a/M.md]]"),
+        ("[[A/n]] [[N.md]] [[N^block]] [[N#^block]]", "[[A/M]] [[M.md]] [[M^block]] [[M#^block]]"),
+        ("[x](a/N.md) [x](a/N 'N') [x](<a/N.md#N>)", "[x](a/M.md) [x](a/M 'N') [x](<a/M.md#N>)"),
+        ("[N][N]\n\n[N]: a/N.md 'N'", "[N][N]\n\n[N]: a/M.md 'N'"),
+        ("---\nup: \"[[N]]\"\nall: ['[[N|N]]']\n---\n", "---\nup: \"[[M]]\"\nall: ['[[M|N]]']\n---\n"),
+        ("\ufeffN\r\n| [[N\\|N]] |\r\n%%[[N]]%%", "\ufeffN\r\n| [[M\\|N]] |\r\n%%[[M]]%%"),
+        ("`[[N]]` <!-- [[N]] --> $[[N]]$ \\[[N]]\n\n    [[N]]\n", None),
+        ("[[Other]] [[Nowhere]] [[#N]] https://a/N.md", None),
+    ],
+)
+def test_every_form_of_link_follows_a_rename_and_nothing_else_changes(
+    tmp_path: Path, before: str, after: str | None
+) -> None:
+    with vault(tmp_path, a__N="# N\n", Other=before) as made:
+        made.move("a/N.md", "a/M.md")
+        assert made.text("Other.md") == (before if after is None else after)
+        made.move("a/M.md", "a/N.md")
+        assert made.text("Other.md") == before
+
+
+def test_a_note_whose_links_stay_is_not_written(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", Other="[[N]]", Third="`[[N]]`") as made:
+        summary = made.stage("N.md", "M.md")
+        assert summary == MoveSummary(rewritten=("Other.md",), links=1)
+        assert [write.path for write in made.staged.change_set().writes] == ["Other.md"]
+
+
+@pytest.mark.parametrize(
+    ("link_format", "after"),
+    [
+        ("shortest", "[[b/M]] [m](b/M.md)"),
+        ("absolute", "[[b/M]] [m](b/M.md)"),
+        ("relative", "[[../b/M]] [m](../b/M.md)"),
+    ],
+)
+def test_a_name_that_others_have_becomes_a_path_as_new_links_are(
+    tmp_path: Path, link_format: LinkFormat, after: str
+) -> None:
+    with vault(tmp_path, b__N="", M="", a__Other="[[N]] [m](N.md)") as made:
+        made.move("b/N.md", "b/M.md", link_format)
+        assert made.text("a/Other.md") == after
+
+
+def test_a_path_stays_a_path_also_at_the_root(tmp_path: Path) -> None:
+    with vault(tmp_path, a__N="", Other="[[a/N]] [[N]]") as made:
+        made.move("a/N.md", "b/c/N.md")
+        assert made.text("Other.md") == "[[b/c/N]] [[N]]"
+        made.move("b/c/N.md", "N.md")
+        assert made.text("Other.md") == "[[N]] [[N]]"
+
+
+def test_links_inside_a_moved_note_are_relative_to_its_new_folder(tmp_path: Path) -> None:
+    text = "[[../Other]] [x](./Near.md) [[Near]] [[#Here]]"
+    with vault(tmp_path, a__N=text, Other="", a__Near="", b__c__x="") as made:
+        made.move("a/N.md", "b/c/N.md")
+        assert made.text("b/c/N.md") == "[[../../Other]] [x](../../a/Near.md) [[Near]] [[#Here]]"
+
+
+def test_a_bare_link_of_a_moved_note_goes_on_to_mean_the_note_of_its_old_folder(tmp_path: Path) -> None:
+    with vault(tmp_path, a__N="[[Log]]", a__Log="", b__Log="") as made:
+        made.move("a/N.md", "b/N.md")
+        assert made.text("b/N.md") == "[[a/Log]]"
+        made.move("b/N.md", "a/N.md")
+        assert made.text("a/N.md") == "[[Log]]"
+
+
+def test_a_link_that_would_mean_the_moved_file_goes_on_to_mean_another(tmp_path: Path) -> None:
+    with vault(tmp_path, a__b__N="", c__X="", Other="[[N]] [[X]]") as made:
+        made.move("c/X.md", "N.md")
+        assert made.text("Other.md") == "[[a/b/N]] [[N]]"
+        made.move("N.md", "c/X.md")
+        assert made.text("Other.md") == "[[N]] [[X]]"
+
+
+def test_a_title_or_an_alias_that_is_now_a_name_goes_on_to_mean_its_note(tmp_path: Path) -> None:
+    aliased = "---\naliases: [Tea time]\n---\n# Great title\n"
+    with vault(tmp_path, A=aliased, X="", Other="[[Tea time]] [[Great title]]") as made:
+        assert made.move("A.md", "B.md").links == 0
+        made.move("X.md", "Tea time.md")
+        assert made.text("Other.md") == "[[B]] [[Great title]]"
+        made.move("Tea time.md", "X.md")
+        assert made.text("Other.md") == "[[Tea time]] [[Great title]]"
+
+
+def test_a_name_does_not_go_on_as_a_title_that_obsidian_would_not_find(tmp_path: Path) -> None:
+    with vault(tmp_path, N="# N\n", Other="[[N]]") as made:
+        made.move("N.md", "M.md")
+        assert made.text("Other.md") == "[[M]]"
+
+
+def test_a_heading_with_a_link_gives_its_note_another_title_that_links_follow(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", About="# About [[N]]\n", Other="[[About N]] [[N]]", Third="[[About N]]") as made:
+        made.move("About.md", "Essay.md")
+        assert made.text("Other.md") == "[[About N]] [[N]]"
+        made.move("N.md", "M.md")
+        assert made.text("Other.md") == "[[Essay]] [[M]]"
+        assert made.text("Third.md") == "[[Essay]]"
+        made.move("M.md", "N.md")
+        assert made.text("Other.md") == "[[About N]] [[N]]"
+
+
+def test_a_link_by_id_follows_when_the_id_goes(tmp_path: Path) -> None:
+    with vault(tmp_path, **{"202401011200 Tea": "", "Other": "[[202401011200]]"}) as made:
+        made.move("202401011200 Tea.md", "202401011200 Coffee.md")
+        assert made.text("Other.md") == "[[202401011200]]"
+        made.move("202401011200 Coffee.md", "Coffee.md")
+        assert made.text("Other.md") == "[[Coffee]]"
+        made.move("Coffee.md", "202401011200 Coffee.md")
+        assert made.text("Other.md") == "[[202401011200]]"
+
+
+def test_a_rename_of_case_only_leaves_links_that_still_lead_there(tmp_path: Path) -> None:
+    with vault(tmp_path, note="", Other="[[note]] [[Note]] [x](note.md)") as made:
+        assert made.stage("note.md", "Note.md").rewritten == ()
+        assert made.staged.change_set().moves
+
+
+def test_a_dead_link_that_comes_to_life_is_told_and_left(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", Other="[[M]] [[Nowhere]]") as made:
+        assert made.move("N.md", "M.md") == MoveSummary(revived=("Other.md",))
+        assert made.text("Other.md") == "[[M]] [[Nowhere]]"
+
+
+def test_a_folder_moves_with_all_that_it_holds(tmp_path: Path) -> None:
+    files = {
+        "a/N.md": "[[../Other]] [[b/M]]",
+        "a/b/M.md": "![p](../p.png) [[N]]",
+        "a/p.png": "",
+        "Other.md": "[[a/N]] [[N]] ![[a/p.png|100]] [m](a/b/M.md)",
+    }
+    with files_of(tmp_path, files) as made:
+        summary = made.move("a", "x y/z")
+        assert made.text("Other.md") == "[[x y/z/N]] [[N]] ![[x y/z/p.png|100]] [m](x%20y/z/b/M.md)"
+        assert made.text("x y/z/N.md") == "[[../../Other]] [[b/M]]"
+        assert made.text("x y/z/b/M.md") == files["a/b/M.md"]
+        assert summary.rewritten == ("Other.md", "x y/z/N.md")
+        made.move("x y/z", "a")
+        assert {path: made.text(path) for path in files} == files
+
+
+def test_private_notes_follow_though_the_index_knows_no_links_of_them(tmp_path: Path) -> None:
+    secret = "---\nzkchat: never\n---\n[[N]]"
+    with vault(tmp_path, N="", Secret=secret, Local="---\nzkchat: local\n---\n[[N]]") as made:
+        assert made.move("N.md", "M.md").rewritten == ("Local.md", "Secret.md")
+        assert made.text("Secret.md").endswith("[[M]]")
+
+
+def test_moves_stack_on_staged_edits_new_notes_and_other_moves(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", Other="[[N]]", Third="[[N]]") as made:
+        made.staged.create("New.md", "[[N]] [[Other]]", title="Create New.md")
+        made.staged.write("Other.md", "text [[N]]", title="Edit Other.md")
+        made.stage("N.md", "M.md")
+        made.stage("Other.md", "b/Another.md")
+        made.stage("M.md", "b/O.md")
+        made.apply()
+        assert made.text("New.md") == "[[O]] [[Another]]"
+        assert made.text("b/Another.md") == "text [[O]]"
+        assert made.text("Third.md") == "[[O]]"
+
+
+def test_a_rename_and_its_reverse_in_one_set_leave_nothing_but_the_moves(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", Other="[[n]] [[a/N]]", Edited="[[n]]") as made:
+        made.staged.write("Edited.md", "more [[n]]", title="Edit")
+        made.stage("N.md", "M.md")
+        made.stage("M.md", "N.md")
+        made.apply()
+        assert made.text("Other.md") == "[[n]] [[a/N]]"
+        assert made.text("Edited.md") == "more [[N]]"  # what was staged before the rename stays
+
+
+def test_renaming_back_keeps_what_was_written_meanwhile(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", Other="[[n]]", Third="[[n]]") as made:
+        made.move("N.md", "M.md")
+        made.staged.write("Other.md", "[[M]] and more", title="Edit")
+        made.apply()
+        made.move("M.md", "N.md")
+        assert made.text("Other.md") == "[[N]] and more"
+        assert made.text("Third.md") == "[[n]]"
+
+
+@pytest.mark.parametrize("name", ["A#B.md", "A|B.md", "[A].md", "A]].md"])
+def test_a_name_that_a_link_cannot_hold_is_refused_where_there_is_such_a_link(tmp_path: Path, name: str) -> None:
+    with vault(tmp_path, N="", Other="[[N]]", Third="[n](N.md)") as made:
+        if name == "[A].md":  # it can be written as a path
+            made.stage("N.md", name)
+        else:
+            with pytest.raises(EditRefused, match=r"Other\.md"):
+                made.stage("N.md", name)
+            assert not made.staged
+    with vault(tmp_path, N="", Third="[n](N.md)") as made:
+        made.move("N.md", name)
+        made.move(name, "N.md")
+        assert made.text("Third.md") == "[n](N.md)"
+
+
+def test_a_name_that_would_turn_links_into_code_is_refused(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", Other="[[N]] and [[N]]") as made, pytest.raises(EditRefused):
+        made.stage("N.md", "a`b.md")
+
+
+def test_a_name_that_would_end_a_quoted_property_is_refused(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", Other="---\nup: '[[N]]'\n---\n") as made, pytest.raises(EditRefused):
+        made.stage("N.md", "O'Brien.md")
+
+
+def test_a_note_that_is_no_utf_8_is_not_changed(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", Other="") as made:
+        made.files.files["Other.md"] = b"[[N]] caf\xe9"
+        with pytest.raises(EditRefused, match="UTF-8"):
+            made.stage("N.md", "M.md")
+        made.files.files["Other.md"] = b"caf\xe9"
+        made.stage("N.md", "M.md")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "error"),
+    [
+        ("Missing.md", "M.md", NoteNotFound),
+        ("N.md", "N.md", EditRefused),
+        ("a", "a/b", EditRefused),
+        ("N.md", "N.txt", EditRefused),
+        ("N.md", "a/N.md", VaultError),
+    ],
+)
+def test_what_cannot_be_moved_is_refused_and_nothing_staged(
+    tmp_path: Path, source: str, target: str, error: type[Exception]
+) -> None:
+    with vault(tmp_path, N="", a__N="", Other="[[N]]") as made:
+        with pytest.raises(error):
+            made.stage(source, target)
+        assert not made.staged
+
+
+CANVAS = (
+    '{\n\t"nodes":[\n\t\t{"id":"1","type":"file","file":"a\\/N.md","subpath":"#N"},\n'
+    '\t\t{"id":"N","type":"text","text":"\\ud83d\\ude00 [[N|\\"N\\"]]\\n[[a/N]] \\u005b[N]]", "color": "[[N]]"},\n'
+    '\t\t{"type":"group","background":"a/p.png","label":"[[N]]"}],\n\t"edges":[{"text":"[[N]]"}]}'
+)
+
+
+def test_the_nodes_of_a_canvas_follow_and_its_other_bytes_stay(tmp_path: Path) -> None:
+    with files_of(
+        tmp_path, {"a/N.md": "", "a/p.png": "", "b/Board.canvas": CANVAS, "Bad.canvas": '{"file": "a/N.md'}
+    ) as made:
+        made.move("a/N.md", "a/M é.md")
+        expected = CANVAS.replace('"a\\/N.md"', '"a/M é.md"').replace('[[N|\\"', '[[M é|\\"')
+        expected = expected.replace("[[a/N]] \\u005b[N]]", "[[a/M é]] \\u005b[M é]]")
+        assert made.text("b/Board.canvas") == expected
+        made.move("a/p.png", "q.png")
+        assert made.text("b/Board.canvas") == expected.replace("a/p.png", "q.png")
+        assert made.text("Bad.canvas") == '{"file": "a/N.md'
+
+
+BASE = (
+    'filters:\n  and:\n    - file.inFolder("a")\n    - \'file.inFolder("a/b")\'\n    - "file.folder == \\"a\\""\n'
+    '    - status == "a"\n    # [[N]]\n    - file.hasLink(\'N\')\n    - file.path != "a/N.md"\n'
+    'views:\n  - name: \'[[N|N]]\'\n    of: link("a/N#H", "N")\n'
+)
+
+
+def test_the_links_files_and_folders_of_a_base_follow(tmp_path: Path) -> None:
+    with files_of(tmp_path, {"a/N.md": "", "a/b/M.md": "", "View.base": BASE}) as made:
+        made.move("a/N.md", "a/O.md")
+        expected = BASE.replace("'N'", "'O'").replace("a/N.md", "a/O.md").replace("[[N|", "[[O|")
+        expected = expected.replace("a/N#H", "a/O#H").replace("# [[O|", "# [[N|")
+        assert made.text("View.base") == expected
+        made.move("a", "z")
+        for old, new in (('inFolder("a")', 'inFolder("z")'), ('"a/b"', '"z/b"'), ('\\"a\\"', '\\"z\\"')):
+            expected = expected.replace(old, new)
+        assert made.text("View.base") == expected.replace("a/O", "z/O")
+        made.move("z", "a")
+        made.move("a/O.md", "a/N.md")
+        assert made.text("View.base") == BASE
