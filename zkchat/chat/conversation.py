@@ -281,6 +281,11 @@ class Conversation:
         """The changes of notes that the model may propose; None where it cannot call tools."""
         return self._turn.proposals
 
+    def drop_changes(self, reason: str) -> ChangesReviewed | None:
+        """Forget what was proposed while the review was deferred; the session keeps what it was."""
+        self.dropped_changes = self._settlement.drop(reason) if self._settlement else None
+        return self.dropped_changes
+
     def settle_changes(self) -> ChangesReviewed | None:
         """Have reviewed what was proposed while the review was deferred; None where nothing was."""
         return self._settlement.settle() if self._settlement else None

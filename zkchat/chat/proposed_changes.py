@@ -33,6 +33,10 @@ class ProposedChanges(Protocol):
         """The tools that propose changes."""
         ...
 
+    def ask_because(self, reason: str) -> None:
+        """Have the user asked about what is staged in every folder, for this reason, a sentence."""
+        ...
+
     def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
         """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
         ...

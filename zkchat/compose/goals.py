@@ -1,6 +1,5 @@
 """Goal runs over an open conversation."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from zkchat.errors import UsageError
@@ -21,7 +20,7 @@ def open_goal_run(
     plan_reviewer: "PlanReviewer | None" = None,
 ) -> "GoalRun":
     """A goal run in this conversation; without a reviewer, the model's plan is worked on as it is."""
-    from zkchat.chat.goals.check import check_goal
+    from zkchat.chat.goals.check import GoalChecker
     from zkchat.chat.goals.run import GoalRun
 
     conversation = opened.conversation
@@ -31,7 +30,7 @@ def open_goal_run(
         new_id=environment.new_id,
         bounds=bounds,
         plan_reviewer=plan_reviewer,
-        check=partial(check_goal, conversation=conversation, library=conversation.library),
+        check=GoalChecker(conversation, opened.library).check,
     )
 
 

@@ -21,6 +21,8 @@ class GoalStep(Value):
     """Why it is blocked."""
     message_id: str = ""
     """The answer that did it."""
+    reviewed: bool = False
+    """Whether the user has decided on the changes that it proposed, if any."""
 
 
 class Goal(Value):
@@ -38,8 +40,6 @@ class Goal(Value):
     """The answer that holds the plan."""
     result_id: str = ""
     """The answer that holds the result."""
-    reviewed_id: str = ""
-    """The last message whose proposed changes were reviewed."""
     tokens: int = 0
     """Of all requests and answers so far."""
     seconds: float = 0.0
@@ -68,6 +68,13 @@ class Goal(Value):
         before = self.steps[number - 1]
         after = before.model_copy(update={"state": state, "message_id": message_id, "reason": reason})
         return self.model_copy(update={"steps": (*self.steps[: number - 1], after, *self.steps[number:])})
+
+    def all_reviewed(self) -> "Goal":
+        """The goal once the changes that its settled steps proposed are decided on."""
+        steps = tuple(
+            step if step.state == "open" else step.model_copy(update={"reviewed": True}) for step in self.steps
+        )
+        return self.model_copy(update={"steps": steps})
 
 
 class Support(Value):

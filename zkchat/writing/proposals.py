@@ -56,6 +56,11 @@ class Proposals:
         finally:
             self.is_deferred = before
 
+    def ask_because(self, reason: str) -> None:
+        """Have the user asked about what is staged in every folder, for this reason, a sentence."""
+        if self.staged and reason not in self.staged.reasons_to_ask:
+            self.staged.reasons_to_ask.append(reason)
+
     def drop(self, reason: str) -> ReviewOutcome | None:
         """Forget what is staged, and return it; None where nothing is."""
         changes = self._take()

@@ -15,21 +15,33 @@ MAX_NOTES: Final = 40
 """Notes that the results are compared with, those of the last steps first."""
 
 
-def check_goal(goal: Goal, conversation: Conversation, library: Library) -> GoalCheck:
-    """Compare what came of each step, and the result, with the notes behind the answers of all of them."""
-    ids = [*(step.message_id for step in goal.steps), goal.result_id]
-    hidden, messages = conversation.hidden_messages, conversation.history.messages
-    answers = {id_: messages[id_] for id_ in ids if id_ in messages and id_ not in hidden}
-    notes = [*_notes(library, _paths(answers.values()))]
+class GoalChecker:
+    """Compares what came of each step, and the result, with the notes behind the answers so far.
 
-    def support(id_: str) -> AnswerSupport:
-        answer = answers.get(id_)
-        return find_support(parse_answer(answer.text).body, notes) if answer else AnswerSupport()
+    An answer is compared once, so that what is written into notes afterwards does not speak for it.
+    """
 
-    return GoalCheck(
-        steps=tuple(support(step.message_id) if step.state == "done" else AnswerSupport() for step in goal.steps),
-        result=support(goal.result_id),
-    )
+    def __init__(self, conversation: Conversation, library: Library) -> None:
+        """`library` holds the notes as they are on disk, without what is staged."""
+        self._conversation = conversation
+        self._library = library
+        self._checked: dict[str, AnswerSupport] = {}
+
+    def check(self, goal: Goal) -> GoalCheck:
+        ids = [*(step.message_id for step in goal.steps if step.state == "done"), goal.result_id]
+        hidden, messages = self._conversation.hidden_messages, self._conversation.history.messages
+        answers = {id_: messages[id_] for id_ in ids if id_ in messages and id_ not in hidden}
+        if unchecked := {id_: answer for id_, answer in answers.items() if id_ not in self._checked}:
+            notes = [*_notes(self._library, _paths(answers.values()))]
+            for id_, answer in unchecked.items():
+                self._checked[id_] = find_support(parse_answer(answer.text).body, notes)
+        return GoalCheck(
+            steps=tuple(self._support(step.message_id if step.state == "done" else "") for step in goal.steps),
+            result=self._support(goal.result_id),
+        )
+
+    def _support(self, message_id: str) -> AnswerSupport:
+        return self._checked.get(message_id, AnswerSupport())
 
 
 def _paths(answers: Iterable[ChatMessage]) -> list[str]:
@@ -47,4 +59,4 @@ def _notes(library: Library, paths: Iterable[str]) -> Iterator[NoteText]:
         try:
             yield NoteText(path, library.read(path))
         except (VaultError, StorageError):
-            continue  # it is gone since, or stays on this machine
+            continue  # it is gone since

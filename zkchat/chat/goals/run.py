@@ -17,6 +17,7 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.goals.bounds import GoalBounds
 from zkchat.chat.goals.briefs import ASK_FOR_RESULT, plan_brief, result_brief, step_brief
+from zkchat.chat.goals.changes import GoalChanges
 from zkchat.chat.goals.marks import StepAnswer, parse_answer
 from zkchat.chat.goals.plan import parse_plan
 from zkchat.chat.goals.spending import tokens_of
@@ -37,7 +38,7 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.goal import Goal, GoalCheck
+from zkchat.model.goal import Goal, GoalCheck, ReviewTime
 from zkchat.model.message import Brief, ChatMessage
 from zkchat.model.text import counted
 
@@ -74,8 +75,8 @@ class GoalRun:
     plan_reviewer: PlanReviewer | None = None
     check: Callable[[Goal], GoalCheck] = lambda _: GoalCheck()
     """Compares the results of a goal with the notes."""
-    writes: bool = False
-    """Whether the model may propose changes."""
+    review: ReviewTime = "end"
+    """When the user reviews what the model proposes to change."""
     way_back: Callable[[str], str] = lambda _: ""
     """How to go on with a goal that was stopped, given the session."""
 
@@ -119,8 +120,10 @@ class GoalRun:
             exit_code = stopped.exit_code
             await work.end(emit, stopped.reason)
         except (asyncio.CancelledError, GeneratorExit):
-            work.keep(state="stopped", reason=INTERRUPTED)
+            work.interrupt()
             raise
+        finally:
+            work.changes.defer(False)
         await emit(self._ended(work.goal, exit_code))
 
     def ending(self, exit_code: int) -> GoalEnded | None:
@@ -170,24 +173,45 @@ class _Work:
         self._known = frozenset(self._talk.history.messages)
         self._request = 0
         """Tokens of the last request."""
+        self.changes = GoalChanges(self._talk)
 
     async def run(self, emit: Emit) -> None:
+        self.changes.defer(True)
         await self._keep(emit)
         if not self.goal.steps:
             await self._plan(emit)
         else:
-            self._require_visible_plan()
-            await emit(GoalPlanned(goal=self.goal))
-            if not self.goal.settled:
-                await self._review_plan(emit)
+            await self._go_on(emit)
         while (number := self.goal.next_step) is not None:
             await self._step(number, emit)
         await self._result(emit)
         await self.end(emit)
 
+    async def _go_on(self, emit: Emit) -> None:
+        """With the plan that there is, and with what was proposed and nobody decided on."""
+        self._require_visible_plan()
+        await emit(GoalPlanned(goal=self.goal))
+        if not self.goal.settled:
+            await self._review_plan(emit)
+        if warning := await self.changes.stage_again(self.goal):
+            await emit(warning)
+
     async def end(self, emit: Emit, reason: str = "") -> None:
+        """Have what is proposed reviewed, whether or not the goal is reached, and store the goal."""
         if warning := self.keep(state="stopped" if reason else "done", reason=reason):
             await emit(warning)
+        await self._settle(emit)
+
+    def interrupt(self) -> None:
+        self.changes.drop()
+        self.keep(state="stopped", reason=INTERRUPTED)
+
+    async def _settle(self, emit: Emit) -> None:
+        self._run.check(self.goal)  # before anything is written
+        self.goal, reviewed = self.changes.settle(self.goal)
+        if reviewed:
+            await self._keep(emit)
+            await emit(reviewed)
 
     def keep(self, **changes: object) -> Warned | None:
         """Store the goal as it stands."""
@@ -222,7 +246,7 @@ class _Work:
         bounds, model = self._run.bounds, self._talk.model
         plan_id, steps = "", tuple[str, ...]()
         if not model.needs_evidence:
-            brief = plan_brief(bounds.steps, writes=self._run.writes)
+            brief = plan_brief(bounds.steps, writes=self.changes.are_proposed)
             answer = await self._turn(self.goal.text, brief, emit, is_shown=False)
             plan = parse_plan(answer.text, bounds.steps)
             plan_id, steps = answer.id, plan.steps
@@ -252,13 +276,15 @@ class _Work:
     async def _step(self, number: int, emit: Emit) -> None:
         step, total = self.goal.steps[number - 1], len(self.goal.steps)
         await emit(StepStarted(number=number, total=total, text=step.text))
-        brief = step_brief(self.goal, number, self._run.summaries(self.goal), writes=self._run.writes)
+        brief = step_brief(self.goal, number, self._run.summaries(self.goal), writes=self.changes.are_proposed)
         answer = await self._turn(self._message(step.text), brief, emit)
         said = _said(answer)
         reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
         self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
         await self._keep(emit)
         await emit(StepFinished(number=number, total=total, text=step.text, state=said.state, reason=reason))
+        if self._run.review == "step":
+            await self._settle(emit)
 
     def _message(self, step: str) -> str:
         """What a step's message says. A plan of one step is the goal as it was typed."""

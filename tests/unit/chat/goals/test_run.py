@@ -1,0 +1,385 @@
+"""A goal run over a conversation: its requests, its interruptions, and the changes that it proposes."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.changes import Answering, ChangesInMemory, no, yes
+from tests.support.conversations import conversation_over, events_of
+from tests.support.libraries import library_of
+from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.goals.bounds import GoalBounds
+from zkchat.chat.goals.check import GoalChecker
+from zkchat.chat.goals.run import GoalRun
+from zkchat.errors import UsageError
+from zkchat.model.events import ChangesReviewed, Event, GoalEnded, StepFinished, StepStarted, TextDelta, Warned
+from zkchat.model.goal import Goal
+from zkchat.model.message import ToolCallPart
+from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
+from zkchat.model.session import GoalEntry
+from zkchat.ports import ToolOutcome
+from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.vault.library import Library
+from zkchat.writing.proposals import Proposals
+from zkchat.writing.staging import StagedChanges
+
+NOTES = {
+    "Sleep.md": "# Sleep\n\nAdults need seven to nine hours.\n",
+    "Secret.md": "---\nzkchat: local\n---\nThe code is 4711.\n",
+    "Clip.md": "---\nsource: https://example.org/x\n---\nBuy now.\n",
+}
+PLAN = "1. Read.\n2. Append.\n3. Tell."
+Call = tuple[str, str]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, NOTES) as library:
+        yield library
+
+
+class Playing:
+    """A model that gives one answer after the other: a text, or a call of a tool by name and arguments."""
+
+    def __init__(self, *answers: str | Call, on_this_machine: bool = True, **info: Any) -> None:
+        fields = {"context_limit": 8000, "calls_tools": True, **info}
+        self.info = ModelInfo(provider="playing", id="x", on_this_machine=on_this_machine, **fields)
+        self.requests: list[ModelRequest] = []
+        self._answers = [*answers]
+
+    async def connect(self) -> None:
+        pass
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        self.requests.append(request)
+        answer = self._answers.pop(0)
+        if isinstance(answer, tuple):
+            name, arguments = answer
+            call = ToolCallPart(call_id=f"c{len(self.requests)}", name=name, arguments=arguments)
+            yield ToolRequested(call=call)
+            yield Finish(reason="tool_calls")
+            return
+        for word in answer.split(" "):
+            yield TextChunk(text=f"{word} ")
+        yield Finish()
+
+    def asked(self, number: int) -> str:
+        """The last message of a request, as the model got it."""
+        return self.requests[number].messages[-1].text
+
+
+class Line(Arguments):
+    text: str
+
+
+class Vault:
+    """Notes in memory to which a tool proposes to append lines."""
+
+    def __init__(self) -> None:
+        self.store = ChangesInMemory(Sleep="# Sleep\n")
+
+    def proposing(self, reviewer: Answering | None) -> Callable[[Library], Proposals]:
+        def make(_library: Library) -> Proposals:
+            staged = StagedChanges(self.store)
+
+            def append(line: Line) -> ToolOutcome:
+                text = staged.read("Sleep.md")
+                assert text is not None
+                staged.write("Sleep.md", f"{text}{line.text}\n", title=f"Append {line.text}")
+                return ToolOutcome(text="Proposed.", summary="proposed")
+
+            tool = FunctionTool("append", "Append a line.", Line, append)
+            return proposals_of(staged, self.store, tool, reviewer)
+
+        return make
+
+
+def proposals_of(
+    staged: StagedChanges, store: ChangesInMemory, tool: FunctionTool, reviewer: Answering | None
+) -> Proposals:
+    reasons = {"reasons": lambda: staged.reasons_to_ask}
+    return Proposals(staged=staged, store=store, tools=(tool,), reviewer=reviewer, is_on=True, **reasons)
+
+
+def append(text: str) -> Call:
+    return "append", f'{{"text": "{text}"}}'
+
+
+def read(path: str) -> Call:
+    return "read_document", f'{{"relative_path": "{path}"}}'
+
+
+def goal_run(talk: Conversation, library: Library, **more: Any) -> GoalRun:
+    ids = count(1)
+    fields = {"now": lambda: NOON, "new_id": lambda: f"g{next(ids)}", "check": GoalChecker(talk, library).check, **more}
+    return GoalRun(conversation=talk, **fields)
+
+
+def goal_of(talk: Conversation) -> Goal:
+    goal = talk.history.goal
+    assert goal
+    return goal
+
+
+def states(talk: Conversation) -> list[str]:
+    return [step.state for step in goal_of(talk).steps]
+
+
+def until(events: AsyncGenerator[Event, None], is_last: Callable[[Event], bool]) -> list[Event]:
+    """The events up to one, at which the run is closed, as Ctrl-C does."""
+
+    async def collect() -> list[Event]:
+        seen: list[Event] = []
+        async with aclosing(events):
+            async for event in events:
+                seen.append(event)
+                if is_last(event):
+                    break
+        return seen
+
+    return asyncio.run(collect())
+
+
+def resumed(library: Library, store: SessionsInMemory, model: Playing, **more: Any) -> Conversation:
+    (session,) = store.sessions()
+    return conversation_over(library, store, model, session=session, **more)
+
+
+def test_each_request_tells_the_step_and_what_came_of_the_steps_before_it(library: Library) -> None:
+    model = Playing(PLAN, "Adults need seven to nine hours.\nDONE: seven to nine", "BLOCKED: no tool", "Told.", "All.")
+    talk = conversation_over(library, None, model)
+    events_of(goal_run(talk, library).start("Learn about sleep"))
+    assert model.asked(0).endswith("\n\nLearn about sleep")
+    assert "numbered list of at most 12 steps" in model.asked(0)
+    assert model.requests[0].tools == () != model.requests[1].tools
+    third = model.asked(3)
+    assert "[x] 1. Read.\n    result: seven to nine\n[-] 2. Append.\n    blocked: no tool\n[ ] 3. Tell. (now)" in third
+    assert third.endswith("Step 3:\n\nTell.")
+    assert "What came of the steps" in model.asked(4)
+    assert model.requests[4].tools == ()
+    # What was told beside one message is not sent with the next.
+    assert not any("(now)" in message.text for message in model.requests[3].messages[:-1])
+
+
+def test_a_run_that_is_closed_between_two_steps_goes_on_with_the_next(library: Library) -> None:
+    store = SessionsInMemory()
+    talk = conversation_over(library, store, Playing(PLAN, "One.", "Two."))
+    until(goal_run(talk, library).start("Do it"), lambda event: isinstance(event, StepFinished))
+    assert (states(talk), goal_of(talk).state) == (["done", "open", "open"], "stopped")
+    assert goal_of(talk).reason == "It was interrupted."
+    again = resumed(library, store, Playing("Two.", "Three.", "All."))
+    events = events_of(goal_run(again, library).resume())
+    assert [event.number for event in events if isinstance(event, StepStarted)] == [2, 3]
+    assert (states(again), goal_of(again).state) == (["done"] * 3, "done")
+
+
+def test_a_run_that_is_closed_inside_a_step_keeps_its_part_and_begins_the_step_again(library: Library) -> None:
+    store = SessionsInMemory()
+    talk = conversation_over(library, store, Playing(PLAN, "One.", "Half of the"))
+
+    def is_inside(event: Event) -> bool:
+        return isinstance(event, TextDelta) and event.text == "of "
+
+    until(goal_run(talk, library).start("Do it"), is_inside)
+    assert states(talk) == ["done", "open", "open"]
+    last = talk.history.last
+    assert last is not None
+    assert (last.text, last.status) == ("Half of ", "unfinished")
+    again = resumed(library, store, Playing("Two.", "Three.", "All."))
+    events_of(goal_run(again, library).resume())
+    assert goal_of(again).state == "done"
+
+
+def test_after_a_crash_the_last_stored_state_counts(library: Library) -> None:
+    """Whatever entry is the last one on disk, a resumed run ends with all steps done."""
+    whole = SessionsInMemory()
+    talk = conversation_over(library, whole, Playing(PLAN, "One.", "Two.", "Three.", "All."))
+    events_of(goal_run(talk, library).start("Do it"))
+    entries = whole.entries(talk.session_id)
+    places = [place for place, entry in enumerate(entries, start=1) if isinstance(entry.body, GoalEntry)]
+    assert len(places) >= 5
+    for place in places[:-1]:
+        store = SessionsInMemory()
+        session = store.create()
+        store.append(session.id, [entry.body for entry in entries[:place]])
+        again = resumed(
+            library, store, Playing(*["1. Read.\n2. Append.\n3. Tell."][: place == places[0]], *["Said."] * 4)
+        )
+        events_of(goal_run(again, library).resume())
+        assert (states(again), goal_of(again).state) == (["done"] * 3, "done")
+
+
+def test_the_clock_is_a_bound(library: Library) -> None:
+    talk = conversation_over(library, None, Playing(PLAN, "One.", "Two."))
+    ticks = count()
+
+    def now() -> datetime:
+        return NOON + timedelta(seconds=2 * next(ticks))
+
+    events = events_of(goal_run(talk, library, now=now, bounds=GoalBounds(minutes=0.5)).start("Do it"))
+    ended = events[-1]
+    assert isinstance(ended, GoalEnded)
+    assert (ended.goal.state, ended.goal.reason) == ("stopped", "The time is up: 0.5 minutes.")
+    assert ended.goal.settled < 3
+
+
+def test_the_bounds_of_a_resumed_run_begin_anew_and_the_whole_is_counted(library: Library) -> None:
+    store = SessionsInMemory()
+    talk = conversation_over(library, store, Playing(PLAN, "One."))
+    until(goal_run(talk, library).start("Do it"), lambda event: isinstance(event, StepFinished))
+    spent = goal_of(talk).tokens
+    assert spent > 0
+    again = resumed(library, store, Playing("Two.", "Three.", "All."))
+    events_of(goal_run(again, library, bounds=GoalBounds(tokens=4 * spent)).resume())
+    assert goal_of(again).state == "done"
+    assert goal_of(again).tokens > 2 * spent
+
+
+def test_a_model_that_is_too_small_to_plan_gets_the_goal_as_one_step(library: Library) -> None:
+    model = Playing("Seven to nine hours.", calls_tools=False, needs_evidence=True)
+    talk = conversation_over(library, None, model)
+    events = events_of(goal_run(talk, library).start("How many hours do adults need?"))
+    assert any(isinstance(event, Warned) and "too small to make a plan" in event.text for event in events)
+    assert len(model.requests) == 1
+    assert goal_of(talk).state == "done"
+
+
+def test_a_plan_that_rests_on_local_notes_is_not_sent_elsewhere(library: Library) -> None:
+    store = SessionsInMemory()
+    talk = conversation_over(library, store, Playing("1. Type 4711.\n2. Tell.", "One."))
+    until(goal_run(talk, library).start("Use [[Secret]]"), lambda event: isinstance(event, StepFinished))
+    elsewhere = Playing("Two.", "All.", on_this_machine=False)
+    again = resumed(library, store, elsewhere)
+    ended = events_of(goal_run(again, library).resume())[-1]
+    assert isinstance(ended, GoalEnded)
+    assert "stay on this machine" in ended.goal.reason
+    assert elsewhere.requests == []
+
+
+def test_there_is_nothing_to_go_on_with_before_a_goal(library: Library) -> None:
+    talk = conversation_over(library, None, Playing())
+    with pytest.raises(UsageError, match="There is no goal in this session"):
+        goal_run(talk, library).resume()
+
+
+def writing(
+    library: Library, store: SessionsInMemory | None, vault: Vault, reviewer: Answering | None, *answers: Any
+) -> Conversation:
+    model = Playing(*answers)
+    if store and store.sessions():
+        return resumed(library, store, model, proposals=vault.proposing(reviewer))
+    return conversation_over(library, store, model, proposals=vault.proposing(reviewer))
+
+
+WRITES: Sequence[Any] = (PLAN, append("one"), "One.", append("two"), "Two.", "Three.", "All.")
+
+
+def reviews(events: list[Event]) -> list[ChangesReviewed]:
+    return [event for event in events if isinstance(event, ChangesReviewed)]
+
+
+def test_what_a_run_proposes_is_one_change_set_reviewed_at_its_end(library: Library) -> None:
+    vault, reviewer = Vault(), Answering(yes)
+    talk = writing(library, None, vault, reviewer, *WRITES)
+    events = events_of(goal_run(talk, library).start("Write"))
+    assert len(reviewer.shown) == len(vault.store.journal) == 1
+    assert vault.store.files["Sleep.md"] == b"# Sleep\none\ntwo\n"
+    (review,) = reviews(events)
+    assert events.index(review) == len(events) - 2
+    assert talk.proposals is not None
+    assert not talk.proposals.is_deferred
+
+
+def test_or_after_each_step(library: Library) -> None:
+    vault, reviewer = Vault(), Answering(yes, no)
+    talk = writing(library, None, vault, reviewer, *WRITES)
+    events = events_of(goal_run(talk, library, review="step").start("Write"))
+    assert [review.decision for review in reviews(events)] == ["applied", "declined"]
+    assert vault.store.files["Sleep.md"] == b"# Sleep\none\n"
+
+
+def test_a_bound_has_what_is_proposed_so_far_reviewed(library: Library) -> None:
+    vault, reviewer = Vault(), Answering(yes)
+    talk = writing(library, None, vault, reviewer, *WRITES[:4], "BLOCKED: no", "BLOCKED: no")
+    ticks = count()
+    bounds = GoalBounds(minutes=40 / 60)
+    run = goal_run(talk, library, bounds=bounds, now=lambda: NOON + timedelta(seconds=next(ticks)))
+    events = events_of(run.start("Write"))
+    assert "The time is up" in goal_of(talk).reason
+    assert [review.decision for review in reviews(events)] == ["applied"]
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_what_nobody_decided_on_before_a_stop_is_proposed_again(library: Library, is_killed: bool) -> None:
+    vault, store = Vault(), SessionsInMemory()
+    talk = writing(library, store, vault, Answering(), *WRITES)
+    steps = count(1)
+
+    def is_second(event: Event) -> bool:
+        return isinstance(event, StepFinished) and next(steps) == 2
+
+    until(goal_run(talk, library).start("Write"), is_second)
+    assert talk.proposals is not None
+    assert not talk.proposals.is_deferred
+    assert vault.store.files["Sleep.md"] == b"# Sleep\n"
+    if is_killed:  # then neither the drop nor the stop is on disk
+        (rows,) = store.rows.values()
+        del rows[-2:]
+    reviewer = Answering(yes)
+    again = writing(library, store, vault, reviewer, "Three.", "All.")
+    events = events_of(goal_run(again, library).resume())
+    warnings = [event.text for event in events if isinstance(event, Warned)]
+    assert "2 changes proposed before the run was stopped: proposed again." in warnings
+    assert vault.store.files["Sleep.md"] == b"# Sleep\none\ntwo\n"
+
+
+def test_what_was_decided_on_is_not_proposed_again(library: Library) -> None:
+    vault, store = Vault(), SessionsInMemory()
+    talk = writing(library, store, vault, Answering(yes, yes), *WRITES)
+    steps = count(1)
+
+    def is_third(event: Event) -> bool:
+        return isinstance(event, StepStarted) and next(steps) == 3
+
+    until(goal_run(talk, library, review="step").start("Write"), is_third)
+    again = writing(library, store, vault, Answering(), "Three.", "All.")
+    events = events_of(goal_run(again, library).resume())
+    assert reviews(events) == []
+    assert vault.store.files["Sleep.md"] == b"# Sleep\none\ntwo\n"
+
+
+def test_a_clipping_that_was_read_in_an_earlier_step_calls_for_a_question(library: Library) -> None:
+    vault, reviewer = Vault(), Answering(no)
+    answers = (PLAN, read("Clip.md"), "Read.", append("bought"), "Two.", "Three.", "All.")
+    talk = writing(library, None, vault, reviewer, *answers)
+    assert isinstance(talk.proposals, Proposals)
+    talk.proposals.always.add("")
+    events_of(goal_run(talk, library).start("Write"))
+    assert reviewer.remarks == ["The model first read Clip.md, a web clipping, in this run."]
+    assert vault.store.files["Sleep.md"] == b"# Sleep\n"
+
+
+def test_what_the_run_wrote_itself_does_not_speak_for_it(library: Library, tmp_path: Path) -> None:
+    talk = conversation_over(
+        library, None, Playing(PLAN, read("Sleep.md"), "Everybody should nap daily.", "Two.", "Three.", "All.")
+    )
+    run = goal_run(talk, library, review="step")
+    seen: list[Event] = []
+
+    async def play() -> None:
+        async for event in run.start("Write"):
+            seen.append(event)
+            if isinstance(event, StepStarted) and event.number == 2:
+                (tmp_path / "Sleep.md").write_text("Everybody should nap daily.\n")
+
+    asyncio.run(play())
+    ended = seen[-1]
+    assert isinstance(ended, GoalEnded)
+    assert ended.check.steps[0].unsupported == ("Everybody should nap daily.",)

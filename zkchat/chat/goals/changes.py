@@ -1,0 +1,107 @@
+"""The changes that a goal run proposes: staged over several turns, staged again after a stop, reviewed together."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from zkchat.chat.conversation import Conversation
+from zkchat.errors import VaultError
+from zkchat.model.events import ChangesReviewed, Warned
+from zkchat.model.goal import Goal
+from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.text import counted
+from zkchat.tools.readings import is_clipping
+from zkchat.vault.notes.parse import parse_note
+
+INTERRUPTED: Final = "The run was interrupted; they are proposed again when it goes on."
+_DECIDED: Final = frozenset({"applied", "declined"})
+
+
+class GoalChanges:
+    """What one goal run does with the changes of notes that its model proposes."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._talk = conversation
+        self._proposals = conversation.proposals
+
+    @property
+    def are_proposed(self) -> bool:
+        """Whether the model may propose changes."""
+        return self._proposals is not None and self._proposals.is_on
+
+    def defer(self, deferred: bool) -> None:
+        """Let what is staged grow over the turns of the run, or no longer."""
+        if self._proposals:
+            self._proposals.is_deferred = deferred
+
+    def settle(self, goal: Goal) -> tuple[Goal, ChangesReviewed | None]:
+        """Have all that is staged reviewed as one change set; the goal notes which steps were decided on."""
+        for reason in self._reasons_to_ask(goal):
+            assert self._proposals is not None
+            self._proposals.ask_because(reason)
+        reviewed = self._talk.settle_changes()
+        is_open = reviewed is not None and reviewed.decision not in _DECIDED
+        return (goal if is_open else goal.all_reviewed()), reviewed
+
+    def drop(self) -> ChangesReviewed | None:
+        """Forget what is staged, because the run is interrupted; the calls that staged it are in the session."""
+        return self._talk.drop_changes(INTERRUPTED)
+
+    async def stage_again(self, goal: Goal) -> Warned | None:
+        """Make the calls again that staged what nobody decided on before the run was stopped."""
+        if not self.are_proposed:
+            return None
+        calls = [call for step in goal.steps if not step.reviewed for call in self._calls(step.message_id)]
+        results = [(call, await self._talk.requests.planner.tools.call(call)) for call in calls]
+        if not results:
+            return None
+        refused = [outcome.text for _, outcome in results if outcome.failed]
+        text = f"{counted(len(results) - len(refused), 'change')} proposed before the run was stopped: proposed again."
+        if refused:
+            text += f" {counted(len(refused), 'change')} could not be. {refused[0].splitlines()[0]}"
+        return Warned(text=text)
+
+    def _calls(self, answer_id: str) -> Iterator[ToolCallPart]:
+        """The calls of the turn of an answer that proposed changes, and were not refused."""
+        assert self._proposals is not None
+        turn = [*self._turn(answer_id)]
+        failed = {
+            part.call_id
+            for message in turn
+            for part in message.parts
+            if isinstance(part, ToolResultPart) and part.failed
+        }
+        calls = (part for message in turn for part in message.parts if isinstance(part, ToolCallPart))
+        yield from (call for call in calls if call.name in self._proposals.tool_names and call.call_id not in failed)
+
+    def _turn(self, answer_id: str) -> list[ChatMessage]:
+        """The messages of a turn, from the question to the answer."""
+        messages = self._talk.history.messages
+        turn: list[ChatMessage] = []
+        message = messages.get(answer_id)
+        while message is not None:
+            turn.insert(0, message)
+            if message.role == "user":
+                break
+            message = messages.get(message.parent_id or "")
+        return turn
+
+    def _reasons_to_ask(self, goal: Goal) -> Iterator[str]:
+        """A clipping that was first read in the run calls for a question: nobody was there between its steps."""
+        if not self.are_proposed:
+            return
+        before: set[str] = set()
+        during: dict[str, None] = {}
+        is_begun = False
+        for message in self._talk.messages:
+            is_begun = is_begun or (message.role == "user" and message.brief is not None and message.text == goal.text)
+            given = [each.relative_path for each in message.references if each.relative_path and each.was_given]
+            (during.update(dict.fromkeys(given)) if is_begun else before.update(given))
+        for path in during:
+            if path not in before and self._is_clipping(path):
+                yield f"The model first read {path}, a web clipping, in this run."
+
+    def _is_clipping(self, path: str) -> bool:
+        try:
+            return is_clipping(parse_note(path, self._talk.library.read(path)).frontmatter)
+        except VaultError:
+            return False
