@@ -96,16 +96,16 @@ class Vault:
                 return ToolOutcome(text="Proposed.", summary="proposed")
 
             tool = FunctionTool("append", "Append a line.", Line, append)
-            return proposals_of(staged, self.store, tool, reviewer)
+            return Proposals(
+                staged=staged,
+                store=self.store,
+                tools=(tool,),
+                reviewer=reviewer,
+                is_on=True,
+                reasons=lambda: staged.reasons_to_ask,
+            )
 
         return make
-
-
-def proposals_of(
-    staged: StagedChanges, store: ChangesInMemory, tool: FunctionTool, reviewer: Answering | None
-) -> Proposals:
-    reasons = {"reasons": lambda: staged.reasons_to_ask}
-    return Proposals(staged=staged, store=store, tools=(tool,), reviewer=reviewer, is_on=True, **reasons)
 
 
 def append(text: str) -> Call:
