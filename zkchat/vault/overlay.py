@@ -113,6 +113,8 @@ class OverlaidCatalog:
         return self._notes.counts()
 
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        if not self._overlay:
+            return self._notes.stamps()
         return {after: stamp for path, stamp in self._notes.stamps().items() if (after := _place(self._overlay, path))}
 
     def known(self, path: str) -> KnownNote | None:
@@ -144,6 +146,8 @@ class OverlaidCatalog:
         return [*moved, *(CatalogRow(path=path, title=file_title(path)) for path in self._overlay.new_paths)]
 
     def tags(self) -> dict[str, list[str]]:
+        if not self._overlay:
+            return self._notes.tags()
         return {
             tag: [after for path in paths if (after := _place(self._overlay, path))]
             for tag, paths in self._notes.tags().items()

@@ -66,6 +66,10 @@ class NoteEditor:
         """The path of the note that a target means. Raises `NoteNotFound`, and `EditRefused` with the candidates."""
         return self._targets.note(target)
 
+    def find_any(self, target: str) -> str:
+        """The same for files that are no notes, and for folders, which are named by their path."""
+        return self._targets.file_or_folder(target)
+
     def create(self, path_or_title: str, text: str, folder: str = "") -> StagedEdit:
         """Stage a new note. Raises `EditRefused` where there is one of that name."""
         return self._create(self._targets.new_note(path_or_title, folder or self._conventions.new_note_folder), text)

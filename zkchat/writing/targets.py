@@ -77,7 +77,8 @@ class Targets:
             for parent in (above, *_parents(above)):
                 if parent not in folders:
                     note_names.check_name(parent.rpartition("/")[2])
-        note_names.check_name(name)
+        if name != instead_of.rpartition("/")[2]:
+            note_names.check_name(name)
         path = f"{above}/{name}" if above else name
         self._check_free(path, instead_of)
         return path

@@ -165,7 +165,8 @@ class _Write:
         return self._outcome(edit, is_known=self._readings.knowledge(edit.path) == "current")
 
     def rename_document(self, wanted: RenameDocument) -> ToolOutcome:
-        self._check_known(wanted.relative_path)
+        if is_note(self._editor.find_any(wanted.relative_path)):
+            self._check_known(wanted.relative_path)
         return self._moved(self._editor.rename(wanted.relative_path, wanted.new_name))
 
     def move_document(self, wanted: MoveDocument) -> ToolOutcome:

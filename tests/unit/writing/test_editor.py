@@ -238,6 +238,14 @@ def test_a_note_is_moved_with_the_links_to_it(tmp_path: Path) -> None:
         assert desk.editor.move("Sleep", "/").path == "Sleep.md"
 
 
+def test_an_odd_name_that_is_there_can_be_moved_and_is_kept(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {"What now?.md": "x", "pic #1.png": "y", "A/B.md": "z"}) as desk:
+        assert desk.editor.move("What now?.md", "A").path == "A/What now?.md"
+        assert desk.editor.move("pic #1.png", "A").path == "A/pic #1.png"
+        with pytest.raises(EditRefused):
+            desk.editor.rename("A/What now?.md", "Why?")
+
+
 def test_a_folder_that_is_named_like_a_note_is_not_guessed(tmp_path: Path) -> None:
     with open_desk(tmp_path, VaultConventions(), {"Work.md": "x", "Work/Plan.md": "y"}) as desk:
         with pytest.raises(EditRefused, match="folder Work/"):

@@ -152,6 +152,14 @@ def test_a_rename_lists_no_names(desk: WriteDesk) -> None:
     assert "Drinks/Mocha.md" in desk.call("read_document", path="Mocha").text
 
 
+def test_folders_and_other_files_can_be_renamed(tmp_path: Path) -> None:
+    with write_desk(tmp_path, {"Work/Plan.md": "x", "pic.png": "y"}) as desk:
+        assert desk.call("rename_document", path="Work/", new_name="Job").text.startswith("Rename Work to Job.")
+        assert desk.call("rename_document", path="pic.png", new_name="photo").text.startswith(
+            "Rename pic.png to photo.png."
+        )
+
+
 def test_values_of_properties_are_what_they_look_like(desk: WriteDesk) -> None:
     desk.call("set_property", path="Coffee", key="rating", value="5")
     desk.call("set_property", path="Coffee", key="tried", value="2026-01-31")

@@ -1,0 +1,106 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import library_of
+from tests.support.write_desk import MessagesBefore
+from zkchat.context.assembly import digest
+from zkchat.model.message import DocumentReference
+from zkchat.tools.readings import Readings, is_clipping
+from zkchat.vault.library import Library
+
+TEXT = "# Coffee\n\nBeans.\n\n## Brewing\n\nSlowly.\n"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, {"Coffee.md": TEXT, "Clip.md": "---\nurl: http://example.org\n---\nx\n"}) as library:
+        yield library
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Path:
+    return tmp_path / "vault" / "Coffee.md"
+
+
+def read(path: str, text: str = "") -> DocumentReference:
+    known = digest(text) if text else ""
+    return DocumentReference(wikilink="", relative_path=path, included=True, digest=known)
+
+
+def test_a_note_is_unread_current_or_changed(library: Library, note: Path) -> None:
+    readings = Readings(library)
+    assert readings.knowledge("Coffee.md") == "unread"
+    readings.see([read("Coffee.md")])
+    assert readings.knowledge("Coffee.md") == "unread"
+    readings.see([read("Coffee.md", TEXT)])
+    assert readings.knowledge("Coffee.md") == "current"
+    note.write_text(TEXT.replace("Slowly", "Fast"))
+    assert readings.knowledge("Coffee.md") == "changed"
+    assert readings.change("Coffee.md") == "@@ -7 +7 @@\n-Slowly.\n+Fast."
+
+
+def test_messages_tell_what_was_given(library: Library, note: Path) -> None:
+    messages = MessagesBefore()
+    readings = Readings(library, messages)
+    messages.earlier["Coffee.md"] = "of an older text"
+    assert readings.knowledge("Coffee.md") == "changed"
+    messages.linked["Coffee.md"] = digest(TEXT)
+    assert readings.knowledge("Coffee.md") == "current"
+    note.write_text("other")
+    assert readings.knowledge("Coffee.md") == "changed"
+    assert readings.change("Coffee.md") == ""
+
+
+def test_a_section_that_was_given_is_known_by_itself(library: Library, note: Path) -> None:
+    messages = MessagesBefore()
+    messages.linked["Coffee.md#Brewing"] = digest("## Brewing\n\nSlowly.\n")
+    readings = Readings(library, messages)
+    assert readings.knowledge("Coffee.md", "Brewing") == "current"
+    assert readings.knowledge("Coffee.md", "Coffee") == "changed"
+    note.write_text(TEXT.replace("Beans", "Good beans"))
+    assert readings.knowledge("Coffee.md", "Brewing") == "current"
+    note.write_text(TEXT.replace("Slowly", "Fast"))
+    assert readings.knowledge("Coffee.md", "Brewing") == "changed"
+    readings.show("Coffee.md", "Brewing")
+    assert readings.knowledge("Coffee.md", "Brewing") == "current"
+
+
+def test_a_later_reading_counts_alone(library: Library, note: Path) -> None:
+    readings = Readings(library)
+    readings.see([read("Coffee.md", TEXT)])
+    note.write_text("other\n")
+    readings.see([read("Coffee.md", "other\n")])
+    note.write_text(TEXT)
+    assert readings.knowledge("Coffee.md") == "changed"
+
+
+def test_clippings_count_in_the_turn_of_their_first_reading(library: Library) -> None:
+    messages = MessagesBefore()
+    readings = Readings(library, messages)
+    readings.see([read("Clip.md"), read("Coffee.md")])
+    assert readings.first_clippings() == ["Clip.md"]
+    messages.turn, messages.earlier = 2, {"Clip.md": ""}
+    assert readings.first_clippings() == []
+    readings.see([read("Clip.md")])
+    assert readings.first_clippings() == []
+
+
+@pytest.mark.parametrize(
+    ("properties", "expected"),
+    [
+        ({"source": "https://example.org/a"}, True),
+        ({"URL": "HTTP://example.org"}, True),
+        ({"Source URL": "https://example.org"}, True),
+        ({"source": ["[[Book]]", "https://example.org"]}, True),
+        ({"source": "[page](https://example.org)"}, True),
+        ({"source": '"https://example.org"'}, True),
+        ({"source": "[[Book]]"}, False),
+        ({"source": 5, "url": None}, False),
+        ({"homepage": "https://example.org"}, False),
+        ({}, False),
+    ],
+)
+def test_a_clipping_is_known_by_its_address(properties: dict[str, object], expected: bool) -> None:
+    assert is_clipping(properties) == expected
