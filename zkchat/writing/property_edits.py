@@ -57,10 +57,16 @@ def add_tag(text: str, tag: str) -> str:
         )
     if name.casefold() in {each.casefold() for each in parse_note("", text).tags}:
         return text
-    lines = PropertyLines(text)
+    changed = _with_tag(PropertyLines(text), name)
+    if name.casefold() not in {each.casefold() for each in parse_note("", changed).tags}:
+        raise EditRefused("The note has more than one list of tags, and another one counts.", hint=_BY_HAND)
+    return changed
+
+
+def _with_tag(lines: PropertyLines, name: str) -> str:
     entry = lines.find("tags") or lines.find("tag")
     if not entry or entry.value.tag == "tag:yaml.org,2002:null":
-        return set_property(text, entry.name if entry else "tags", [name])
+        return set_property(lines.text, entry.name if entry else "tags", [name])
     if entry.value.id == "scalar":
         return _with_word(lines, entry, name)
     if entry.value.id != "sequence":
