@@ -9,7 +9,7 @@ from threading import Lock
 from tests.support.sessions import NOON
 from zkchat.model.change import ChangeOrigin, ChangeSet, FileMove, FileWrite
 from zkchat.storage.changes.files import VaultTree
-from zkchat.storage.changes.journal import SqliteChangeJournal, open_journal
+from zkchat.storage.changes.journal import SqliteChangeJournal, is_there, open_journal
 from zkchat.storage.changes.plan import ContentChange
 from zkchat.storage.changes.store import Committer, VaultChanges
 
@@ -130,7 +130,7 @@ class Disk:
 
     @property
     def exists(self) -> bool:
-        return self.journal.exists()
+        return is_there(self.journal)
 
     def open(self) -> SqliteChangeJournal:
         ids = count()

@@ -146,10 +146,9 @@ class _JournalFile:
 
     @property
     def exists(self) -> bool:
-        from zkchat.storage.durable_database import copies_of
+        from zkchat.storage.changes.journal import is_there
 
-        path = DatabasePaths(self.workspace).durable_folder / JOURNAL
-        return path.exists() or bool(copies_of(path))
+        return is_there(DatabasePaths(self.workspace).durable_folder / JOURNAL)
 
     def open(self) -> "SqliteChangeJournal":
         from zkchat.storage.changes.journal import open_journal

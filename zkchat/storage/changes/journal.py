@@ -20,7 +20,7 @@ from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove,
 from zkchat.model.text import counted
 from zkchat.storage.changes.plan import ContentChange, Plan, Stage
 from zkchat.storage.database import execute_all
-from zkchat.storage.durable_database import DurableDatabase, UnreadableRow, keep_reserve
+from zkchat.storage.durable_database import DurableDatabase, UnreadableRow, copies_of, keep_reserve
 from zkchat.storage.recovery import Recovered, open_recovered
 from zkchat.storage.sessions import timestamp
 from zkchat.storage.sqlite_pages import Row, read_rows
@@ -321,3 +321,8 @@ def open_journal(
 ) -> Recovered[SqliteChangeJournal]:
     """Open the journal, after a recovery if its file is damaged or missing."""
     return open_recovered(SqliteChangeJournal, path, now=now, new_id=new_id)
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a journal, or at least a copy of one."""
+    return path.exists() or bool(copies_of(path))

@@ -56,7 +56,8 @@ class ProgressFile:
             return None
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise StorageError(
-                f"{self._file} cannot be read: {error}.", hint="It belongs to a change that was interrupted."
+                f"{self._file} cannot be read: {error}.",
+                hint="It tells how far a change came that was interrupted. Remove it to leave that change as it is.",
             ) from error
 
     def clear(self) -> None:

@@ -1,0 +1,112 @@
+"""Changes of a vault as commands open them: the index knows at once, and what was interrupted is taken back."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.change_disk import HERE, Killed, StoppingTree, change, move, write
+from tests.support.world import World
+from zkchat.compose.library import open_note_library
+from zkchat.compose.stores import DatabasePaths
+from zkchat.compose.user_interface import UNATTENDED
+from zkchat.compose.workspace import Workspace, load_workspace
+from zkchat.compose.writing import JOURNAL, _JournalFile, open_change_store, open_editing
+from zkchat.storage.changes.store import VaultChanges
+
+
+def workspace_of(world: World) -> Workspace:
+    return load_workspace(world.environment(), None)
+
+
+def interrupt(workspace: Workspace) -> None:
+    """As if a process had died after its first file was written."""
+    files = StoppingTree(workspace.paths.vault, exclude=(), max_note_bytes=1000)
+    files.stop(4, Killed(), is_done_first=True)
+    with (
+        closing(VaultChanges(files, _JournalFile(workspace, UNATTENDED))) as store,
+        pytest.raises(Killed),
+    ):
+        store.apply(change(write("A.md", b"a", b"torn"), write("B.md", b"b", b"torn"), title="Edit two notes"), HERE)
+
+
+def test_the_index_knows_of_a_change_at_once(world: World) -> None:
+    world.note("A.md", "[[B]]\n")
+    workspace = workspace_of(world)
+    with open_note_library(workspace) as (library, _), open_change_store(workspace, library) as store:
+        library.refresh()
+        record = store.apply(change(write("B.md", None, b"# Bees\n")), HERE)
+        assert library.note_count() == 2
+        store.undo(record.id)
+        assert library.note_count() == 1
+        assert [each.state for each in store.records()] == ["undone"]
+
+
+def test_an_editor_stages_and_the_store_applies(world: World) -> None:
+    world.note("A.md", "a\n")
+    workspace = workspace_of(world)
+    with open_note_library(workspace) as (library, _), open_editing(workspace, library) as editing:
+        library.refresh()
+        editing.editor.append("A", "more")
+        assert (world.vault / "A.md").read_text() == "a\n"
+        editing.store.apply(editing.staged.change_set(), HERE)
+    assert (world.vault / "A.md").read_text().split() == ["a", "more"]
+
+
+@pytest.mark.parametrize("location", ["user", "vault"])
+def test_every_command_that_reads_notes_takes_back_what_was_interrupted(world: World, location: str) -> None:
+    world.variables["ZKCHAT_STORAGE__LOCATION"] = location
+    world.note("A.md", "a")
+    world.note("B.md", "b")
+    workspace = workspace_of(world)
+    interrupt(workspace)
+    progress = DatabasePaths(workspace).durable_folder / f"{JOURNAL}.progress"
+    assert progress.exists()
+    assert progress.is_relative_to(world.vault) is (location == "vault")
+    result = world.run("search", "a")
+    assert "A change was interrupted and has been taken back: Edit two notes." in result.err
+    assert [(world.vault / name).read_text() for name in ("A.md", "B.md")] == ["a", "b"]
+    assert not progress.exists()
+    assert "interrupted" not in world.run("search", "a").err
+
+
+def test_what_cannot_be_taken_back_is_told_and_the_notes_are_read(world: World) -> None:
+    world.note("A.md", "alpha")
+    world.note("B.md", "b")
+    (world.vault / "A.md").write_bytes(b"a")
+    workspace = workspace_of(world)
+    interrupt(workspace)
+    progress = DatabasePaths(workspace).durable_folder / f"{JOURNAL}.progress"
+    progress.write_text("?")
+    result = world.run("search", "torn")
+    assert result.code == 0
+    assert "could not be taken back" in result.err
+    assert "A.md" in result.out or "B.md" in result.out
+
+
+def test_nothing_is_written_by_looking(world: World, tmp_path: Path) -> None:
+    world.note("A.md", "a")
+    workspace = workspace_of(world)
+    with open_change_store(workspace) as store:
+        assert store.records() == []
+        assert store.read_bytes("A.md") == b"a"
+        assert store.is_taken("A.md")
+    assert [file.name for file in world.vault.iterdir()] == ["A.md"]
+    assert not DatabasePaths(workspace).durable_folder.exists()
+
+
+def test_with_the_setting_a_change_set_is_a_commit(world: World) -> None:
+    world.variables["ZKCHAT_WRITE__GIT_COMMIT"] = "true"
+    world.variables["PATH"] = ""
+    with open_change_store(workspace_of(world)) as store:
+        record = store.apply(change(write("B.md", None, b"b")), HERE)
+    assert record.remarks == ("The change was not committed: git is not installed.",)
+
+
+def test_a_move_to_the_trash_is_known_to_the_index(world: World) -> None:
+    world.note("A.md", "a")
+    workspace = workspace_of(world)
+    with open_note_library(workspace) as (library, _), open_change_store(workspace, library) as store:
+        library.refresh()
+        store.apply(change(move("A.md", ".trash/A.md")), HERE)
+        assert library.note_count() == 0
