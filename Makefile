@@ -69,7 +69,7 @@ bench: $(VENV)/.dev ## run the benchmarks, one table each
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 faults: $(VENV)/.dev ## kill conversations and changes of notes at hundreds of moments, undo them, corrupt databases 1,000 times, and rename 500 files
-	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/kill_turns.py $$folder/turns 200 20260301 && $(BIN)/python tests/faults/kill_note_writes.py $$folder/notes 200 20260301 && $(BIN)/python -m tests.faults.kill_prompts $$folder/questions 100 20260301 10 && $(BIN)/python -m tests.faults.corrupt_stores $$folder/stores 1000 20260301 && $(BIN)/python -m tests.faults.kill_changes $$folder/changes 200 20260301 && $(BIN)/python -m tests.faults.write_side_by_side $$folder/writers 8 20 && $(BIN)/python -m tests.faults.undo_sequences $$folder/undo 100 50 20260301 && $(BIN)/python -m tests.faults.rename_vaults 2000 500 20260301; rm -rf $$folder
+	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/kill_turns.py $$folder/turns 200 20260301 && $(BIN)/python -m tests.faults.kill_prompts $$folder/questions 100 20260301 10 && $(BIN)/python -m tests.faults.corrupt_stores $$folder/stores 1000 20260301 && $(BIN)/python -m tests.faults.kill_changes $$folder/changes 200 20260301 && $(BIN)/python -m tests.faults.write_side_by_side $$folder/writers 8 20 && $(BIN)/python -m tests.faults.undo_sequences $$folder/undo 100 50 20260301 && $(BIN)/python -m tests.faults.rename_vaults 2000 500 20260301; rm -rf $$folder
 
 SECONDS ?= 600
 SEED    ?= 20260301

@@ -58,6 +58,81 @@ def test_words_and_standard_input_are_appended(garden: World) -> None:
     assert (garden.vault / "Inbox.md").read_text() == INBOX + "\nbuy milk\n\na line\nand more\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "after"),
+    [
+        (["Inbox", "- Two", "--section", "Ideas"], "- One\n- Two\n\n## Later\n"),
+        (["[[Inbox#Ideas]]", "- Two"], "- One\n- Two\n\n## Later\n"),
+        (["Inbox", "- Zero", "-s", "Ideas", "--prepend"], "## Ideas\n\n- Zero\n- One\n"),
+    ],
+)
+def test_a_section_gets_the_text(garden: World, arguments: list[str], after: str) -> None:
+    assert note(garden, "append", *arguments, "--yes").code == 0
+    assert after in (garden.vault / "Inbox.md").read_text()
+
+
+@pytest.mark.parametrize("arguments", [["Inbox", "x", "-s", "Dreams"], ["[[Inbox#Dreams]]", "x"]])
+def test_a_section_that_is_not_there_gets_nothing_and_nothing_else_does(garden: World, arguments: list[str]) -> None:
+    before = tree(garden.vault)
+    refused = note(garden, "append", *arguments, "--yes")
+    assert refused.code == ExitCode.VAULT
+    assert "Dreams" in refused.err
+    assert "Ideas" in refused.err, "the outline"
+    assert tree(garden.vault) == before
+
+
+def test_the_daily_note_is_appended_to_and_made_first(garden: World) -> None:
+    path = garden.run("daily", "--json").json["expected_path"]
+    assert note(garden, "append", "--daily", "Slept", "well.", "--yes").code == 0
+    assert note(garden, "append", "--daily", "Ate well.", "--yes").code == 0
+    assert (garden.vault / path).read_text().endswith("Slept well.\n\nAte well.\n")
+
+
+def test_a_property_is_set_with_its_type_and_removed(garden: World) -> None:
+    for arguments in (
+        ["due", "2026-03-14"],
+        ["rating", "-5"],
+        ["version", "--text", "2"],
+        ["done", "true"],
+        ["with", "a", "b"],
+    ):
+        assert note(garden, "set", "Inbox", *arguments, "--yes").code == 0
+    head = (garden.vault / "Inbox.md").read_text().partition("# Inbox")[0]
+    assert head.startswith('---\nstatus: open\ndue: 2026-03-14\nrating: -5\nversion: "2"\ndone: true\nwith:\n')
+    for key in ("due", "rating", "version", "done", "with"):
+        assert note(garden, "set", "Inbox", key, "--remove", "--yes").code == 0
+    assert (garden.vault / "Inbox.md").read_text() == INBOX
+
+
+def test_a_tag_is_added_once(garden: World) -> None:
+    assert note(garden, "tag", "Compost", "#soil", "--yes").code == 0
+    assert garden.run("tags", "soil", "--json").json == [{"tag": "soil", "notes": 1}]
+
+
+def test_a_rename_takes_every_link_along(garden: World) -> None:
+    assert note(garden, "rename", "Inbox", "Entrance", "--yes").code == 0
+    assert not (garden.vault / "Inbox.md").exists()
+    assert "[[Entrance]]" in (garden.vault / "Plants/Compost.md").read_text()
+
+
+def test_a_folder_is_renamed_and_moved(garden: World) -> None:
+    assert note(garden, "rename", "Plants/", "Garden/", "--yes").code == 0
+    assert note(garden, "move", "Garden/", "Tools/", "--yes").code == 0
+    assert (garden.vault / "Tools/Garden/Compost.md").exists()
+    assert note(garden, "move", "Tools/Garden/Compost.md", "/", "--yes").code == 0
+    assert (garden.vault / "Compost.md").exists()
+    told = note(garden, "move", "Tools", "Elsewhere", "--yes")
+    assert told.code == ExitCode.VAULT
+    assert "Tools/" in told.err
+
+
+def test_the_trash_takes_a_note_and_tells_who_links_to_it(garden: World) -> None:
+    trashed = note(garden, "trash", "Inbox", "--yes")
+    assert trashed.code == 0
+    assert (garden.vault / ".trash/Inbox.md").read_text() == INBOX
+    assert trashed.err == "There is 1 note with links to it, which will lead nowhere.\n"
+
+
 def test_a_change_is_shown_and_asked_for(garden: World) -> None:
     before = tree(garden.vault)
     no = note(garden, "append", "Inbox", "- New", typed="n\n", terminal=True)
@@ -74,6 +149,21 @@ def test_without_a_terminal_nothing_is_changed_unless_told(garden: World) -> Non
     refused = garden.run("note", "append", "Inbox", "-", stdin="x")
     assert refused.code == ExitCode.USAGE
     assert "--yes" in refused.err
+    assert tree(garden.vault) == before
+
+
+def test_a_dry_run_prints_the_diff_and_changes_nothing(garden: World) -> None:
+    before = tree(garden.vault)
+    shown = garden.run("note", "append", "Inbox", "- New", "--dry-run", stdin="")
+    assert shown.code == 0
+    assert "+- New" in shown.out
+    found = garden.run("note", "rename", "Inbox", "Entrance", "--dry-run", "--json", stdin="").json
+    assert (found["id"], found["applied"], found["path"]) == (None, False, "Entrance.md")
+    assert [(each["path"], each["action"]) for each in found["files"]] == [
+        ("Entrance.md", "moved"),
+        ("Plants/Compost.md", "edited"),
+    ]
+    assert "[[Entrance]]" in found["diff"]
     assert tree(garden.vault) == before
 
 

@@ -11,7 +11,7 @@ def test_a_note_that_was_just_saved_can_be_asked_about(world: World) -> None:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
     model = world.script([{"text": "Seven hours."}])
     world.variables["TERM"] = "dumb"
-    typed = "What is [[Sleep]]?\n/save [[Kept]]\ny\n/why [[Kept]]\n/why [[Lost]]\n"
+    typed = "What is [[Sleep]]?\n/save [[Kept]]\n/why [[Kept]]\n/why [[Lost]]\n"
     environment = replace(world.environment(terminal=True), stdin=Terminal(typed))
     run(("chat", "--model", model), environment)
     assert isinstance(environment.stdout, io.StringIO)
@@ -40,7 +40,7 @@ def test_what_is_saved_of_a_chat_neither_answers_nor_takes_the_place_of_a_note(w
         return [(row["relative_path"], row["status"]) for row in rows]
 
     before = {text: asked(text) for text in (question, "[[Sleep]]", "@Sleep", "What is sleep?")}
-    shown = chat(world, question, "/save [[Sleep]]", "y", "/save", "y", "/export [[Naps talk]]", "y", "/export", "y")
+    shown = chat(world, question, "/save [[Sleep]]", "/save", "y", "/export [[Naps talk]]", "/export", "y")
     assert shown.count("is in your vault now.") == 4
     notes = [path.read_text("utf-8") for path in world.vault.glob("*.md") if path.name != "Naps.md"]
     assert len(notes) == 4

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from tests.support.sessions import NOON
-from zkchat.errors import FileConflict, FilesChanged
+from zkchat.errors import FileConflict, FilesChanged, OutsideVault
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet
 from zkchat.writing.review import Verdict
 
@@ -23,6 +23,8 @@ class ChangesInMemory:
         return self.files.get(path)
 
     def is_taken(self, path: str) -> bool:
+        if ".." in path.split("/"):
+            raise OutsideVault(f"{path!r} leads out of the vault.")
         return path in self.files or any(each.startswith(f"{path}/") for each in self.files)
 
     def apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
@@ -46,10 +48,24 @@ class ChangesInMemory:
         return self.journal[-1]
 
     def undo(self, record_id: int) -> ChangeRecord:
-        return replace(self.journal[record_id - 1], state="undone")
+        record = self.journal[record_id - 1]
+        conflicts = [
+            FileConflict(path=each.path, expected=each.after, wanted=each.before, found=self.files.get(each.path))
+            for each in record.changes.writes
+            if self.files.get(each.path) != each.after
+        ]
+        if conflicts:
+            raise FilesChanged(f"{conflicts[0].path} has changed since.", hint="Undo it by hand.", conflicts=conflicts)
+        for each in record.changes.writes:
+            self.files.pop(each.path)
+            self.files |= {each.path: each.before} if each.before is not None else {}
+        for move in reversed(record.changes.moves):
+            self.files = {move.reversed().follow(path) or path: content for path, content in self.files.items()}
+        self.journal[record_id - 1] = replace(record, state="undone")
+        return self.journal[record_id - 1]
 
     def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
-        return self.journal[::-1]
+        return self.journal[::-1][:limit]
 
 
 class Answering:

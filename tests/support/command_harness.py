@@ -3,11 +3,13 @@
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, NoReturn, cast
 
+from tests.support.changes import ChangesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.further_passages import Page
 from zkchat.chat.session_items import SessionItems
-from zkchat.errors import OutsideVault, UsageError, VaultError, ZkchatError
+from zkchat.errors import UsageError, ZkchatError
 from zkchat.model.branches import Branch, branches_of
+from zkchat.model.change import ChangeRecord
 from zkchat.model.choices import OpenWith
 from zkchat.model.events import Event, Warned
 from zkchat.model.goal import Goal
@@ -57,6 +59,8 @@ class ConversationInMemory:
         self.model = ModelInfo(provider="scripted", id="play")
         self.usage: ContextUsage | None = None
         self.asked: list[str] = []
+        self.undone: list[int] = []
+        """Of which changes it was told."""
         self.pages: list[Page] = []
         """What `next_passages` returns, one after the other."""
 
@@ -112,6 +116,9 @@ class ConversationInMemory:
 
     def prioritise(self, message_id: str, priority: int) -> None:
         self.append(PriorityEntry(message_id=message_id, priority=priority))
+
+    def tell_undone(self, record: ChangeRecord) -> None:
+        self.undone.append(record.id)
 
     def branches(self) -> list[Branch]:
         return branches_of(self.history)
@@ -205,23 +212,6 @@ class RecordingSurface:
         return self.has_clipboard
 
 
-class NotesInMemory:
-    """Implements `repl.command_context.NoteCreator`."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, str] = {}
-
-    def is_free(self, path: str) -> bool:
-        if ".." in path.split("/"):
-            raise OutsideVault(f"{path!r} leads out of the vault.")
-        return path not in self.files
-
-    def create(self, path: str, text: str) -> None:
-        if not self.is_free(path):
-            raise VaultError(f"{path} is there already.")
-        self.files[path] = text
-
-
 class LinksInMemory:
     """Implements `repl.command_context.DocumentLinks`: all but notes are a risk."""
 
@@ -312,7 +302,7 @@ class CommandHarness:
         self.store = SessionsWithCounts()
         self.conversation = ConversationInMemory(self.store)
         self.surface = RecordingSurface()
-        self.notes = NotesInMemory()
+        self.changes = ChangesInMemory()
         self.page_editor = RecordingPageEditor()
         self.editor = RecordingEditor()
         self.daily_notes = DailyNoteSettings()
@@ -327,7 +317,7 @@ class CommandHarness:
         self.context = CommandContext(
             conversation=self.conversation,
             store=self.store,
-            notes=self.notes,
+            changes=self.changes,
             surface=self.surface,
             links=LinksInMemory(),
             items=items or cast(SessionItems, _NoItems()),
@@ -338,6 +328,11 @@ class CommandHarness:
             goals=self.goals,
             keys=["canary-of-the-test"],
         )
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The texts of the vault, by path."""
+        return {path: content.decode() for path, content in self.changes.files.items()}
 
     def exchange(self, question: str, answer: str, *references: DocumentReference, **more: Any) -> ChatMessage:
         """A question and its answer; returns the answer."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from tests.support.changeable_files import FilesInMemory
@@ -20,7 +20,7 @@ from zkchat.writing.editor import NoteEditor
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.tools import write_tools
 
-NOW = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
+NOW = datetime(2026, 3, 1, 9, 5).astimezone()
 
 
 class MessagesBefore:

@@ -107,19 +107,21 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/context", "Messages (", "tokens")
     chat.say("/stats", "2 in the context, 0 archived")
     chat.say("/hlep", "There is no command /hlep. Did you mean /help?")
-    chat.terminal.send("/save [[Kept]] \r")
-    chat.see("Save the answer as Kept.md? [y/N]")
-    chat.say("y", "Kept.md is in your vault now.")
+    chat.say("/save [[Kept]] ", "Kept.md is in your vault now.")
     note = (chat.world.vault / "Kept.md").read_text()
     assert note.startswith("---\nzkchat-note: answer\n")
     assert "> Tell me of [[Sleep]]\n\nSeven hours, says [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n" in note
-    chat.terminal.send("/export talk.json\r")
-    chat.see("Write the conversation to talk.json? [y/N]")
+    chat.say("/changes", "Create Kept.md  (/save in this session)", "/undo takes the last one back.")
+    chat.terminal.send("/undo\r")
+    chat.see("Create Kept.md", "Undo it? [y/N]")
+    chat.say("y", "Kept.md is gone again.")
+    assert not (chat.world.vault / "Kept.md").exists()
+    before = {*chat.world.vault.iterdir()}
+    chat.terminal.send("/export\r")
+    chat.see("Write the conversation to", "[y/N]")
     chat.say("n", "Nothing was written.")
-    assert not (chat.world.vault / "talk.json").exists()
-    chat.terminal.send("/export talk.json\r")
-    chat.see("[y/N]")
-    chat.say("y", "talk.json is in your vault now.")
+    assert {*chat.world.vault.iterdir()} == before
+    chat.say("/export talk.json", "talk.json is in your vault now.")
     assert len(json.loads((chat.world.vault / "talk.json").read_text())["messages"]) == 2
 
 

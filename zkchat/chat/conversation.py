@@ -15,7 +15,7 @@ from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
 from zkchat.chat.privacy import stays_here
-from zkchat.chat.proposed_changes import FAILED, STOPPED, ChangeSettlement, ProposedChanges
+from zkchat.chat.proposed_changes import FAILED, STOPPED, ChangeSettlement, ProposedChanges, undone_entry
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
@@ -26,6 +26,7 @@ from zkchat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, Retent
 from zkchat.errors import ProviderError, StorageError, UsageError, ZkchatError
 from zkchat.memory.facts import Remembered
 from zkchat.model.branches import Branch, branches_of
+from zkchat.model.change import ChangeRecord
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import ChangesReviewed, Compacting, Event, PromptReady, TurnFinished, Warned
 from zkchat.model.goal import Goal
@@ -289,6 +290,12 @@ class Conversation:
     def settle_changes(self) -> ChangesReviewed | None:
         """Have reviewed what was proposed while the review was deferred; None where nothing was."""
         return self._settlement.settle() if self._settlement else None
+
+    def tell_undone(self, record: ChangeRecord) -> None:
+        """Have the next request say that changes were undone, where the model of this session proposed them."""
+        last = self.history.last
+        if last and record.origin.message_id and record.origin.session_id == self.session_id:
+            self._turn.journal.append(undone_entry(record, last))
 
     def keep_model(self) -> None:
         """Have the session keep its model, as it is now, where it does not yet."""

@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from zkchat.chat.journal import Journal
 from zkchat.context.assembly import PromptItem, prompt_item
-from zkchat.model.change import ChangeOrigin, ChangeSet, ReviewOutcome
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, ReviewOutcome
 from zkchat.model.events import ChangesReviewed
 from zkchat.model.message import ChatMessage, ToolCallPart
 from zkchat.model.patch import edits_of_user, patch_of
@@ -91,6 +91,20 @@ class ChangeSettlement:
                 break
             called += [part.name for part in message.parts if isinstance(part, ToolCallPart) and part.name in names]
         return [*dict.fromkeys(reversed(called))]
+
+
+def undone_entry(record: ChangeRecord, last: ChatMessage) -> ChangesEntry:
+    """For changes that the user undid after this message."""
+    title = record.changes.title
+    return ChangesEntry(
+        message_id=last.id,
+        decision="undone",
+        title=title,
+        paths=_paths(record.changes),
+        record=record.id,
+        told=f"The changes that you proposed ({title}) were applied, and the user has undone them: the notes are again "
+        "what they were before.",
+    )
 
 
 def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -> Iterator[PromptItem]:

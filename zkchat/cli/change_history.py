@@ -1,6 +1,6 @@
 """`zkchat changes` and `zkchat undo`: what zkchat changed in the vault, and the way back."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import time
 from pathlib import Path
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from zkchat.cli.change_display import change_record, print_conflicts, print_patch
+from zkchat.cli.change_display import change_record, print_patch
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.note_changes import DryRunOption, UnaskedOption, reviewer_of
-from zkchat.cli.times import local_time, parse_time
+from zkchat.cli.times import parse_time
 from zkchat.errors import FilesChanged, NoteNotFound, SessionError, StorageError, UsageError
 from zkchat.model.change_summary import touches
 from zkchat.model.patch import patch_of, path_before
+from zkchat.render.change_history import conflict_lines, headline, undone_lines
 
 if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
@@ -46,11 +47,11 @@ def undo(
 
     zkchat undo --id 12
     """
-    from zkchat.writing.undo import change_to_undo, changes_to_undo
+    from zkchat.writing.undo import changes_to_undo, find_change
 
     io = current_io()
     with _open_store(io, vault) as (_, store):
-        chosen = changes_to_undo(store, count) if number is None else [change_to_undo(store, number)]
+        chosen = changes_to_undo(store, count) if number is None else [find_change(store, number)]
         if dry_run:
             _tell_dry_run(io, chosen, json_output=json_output)
             return
@@ -67,7 +68,7 @@ def _tell_dry_run(io: CommandIO, chosen: "Sequence[ChangeRecord]", *, json_outpu
         io.json({"undone": [], "would_undo": rows})
         return
     for record in chosen:
-        io.out(_headline(record))
+        io.out(headline(record))
         print_patch(io, reversal(record.changes))
     io.note(f"{_NOTHING_UNDONE} This is a dry run.")
 
@@ -77,21 +78,20 @@ def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]") -> None:
 
     reviewer = reviewer_of(io, _NOTHING_UNDONE)
     for record in chosen:
-        io.note(_headline(record))
+        io.note(headline(record))
         reviewer.review(reversal(record.changes), is_asked=False)
     if not io.confirm("Undo it?" if len(chosen) == 1 else f"Undo these {len(chosen)} changes?", default=True):
         raise UsageError(_NOTHING_UNDONE)
 
 
 def _undo_all(io: CommandIO, store: "ChangeStore", chosen: "Sequence[ChangeRecord]", *, json_output: bool) -> None:
-    from zkchat.writing.undo import undone_lines
-
     undone: list[ChangeRecord] = []
     try:
         for record in chosen:
             undone += [store.undo(record.id)]
     except FilesChanged as error:
-        print_conflicts(io, error)
+        for line in conflict_lines(error):
+            io.note(line)
         raise
     finally:
         if json_output:
@@ -132,23 +132,11 @@ def changes(
         io.json([{**change_record(each), **({"diff": patch_of(each.changes)} if diff else {})} for each in found])
         return
     for record in found:
-        io.out(_headline(record, titles))
+        io.out(headline(record, titles))
         if diff:
             print_patch(io, record.changes)
     if not found:
         io.note("zkchat changed nothing here." if not note else f"zkchat changed nothing in {note}.")
-
-
-def _headline(record: "ChangeRecord", titles: "Mapping[str, str] | None" = None) -> str:
-    """`12  2026-03-14 09:30  Append to Inbox.md  (note append)`."""
-    title = (titles or {}).get(record.origin.session_id, "")
-    made_by = [record.origin.command, f"in “{title}”" if title else ""]
-    state = "" if record.state == "applied" and record.has_contents else ", undone"
-    if record.state == "applied" and not record.has_contents:
-        state = ", too old to undo"
-    return (
-        f"{record.id:>3}  {local_time(record.at)}  {record.changes.title}  ({' '.join(filter(None, made_by))}{state})"
-    )
 
 
 def _of_note(records: "Sequence[ChangeRecord]", path: str) -> "Iterator[ChangeRecord]":
@@ -182,7 +170,7 @@ def _session_titles(workspace: "Workspace", records: "Sequence[ChangeRecord]") -
     with suppress(StorageError), open_session_store(workspace) as (sessions, _):
         for each in wanted:
             with suppress(SessionError):
-                titles[each] = sessions.get(each).title or each
+                titles[each] = f"“{sessions.get(each).title or each}”"
     return titles
 
 

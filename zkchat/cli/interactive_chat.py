@@ -148,7 +148,7 @@ class InteractiveChat:
         return CommandContext(
             conversation=opened.conversation,
             store=opened.store,
-            notes=opened.new_notes,
+            changes=opened.changes,
             surface=self._surface(opened),
             links=opened.document_links,
             items=SessionItems(opened.conversation),

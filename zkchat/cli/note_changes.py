@@ -62,8 +62,10 @@ class OpenNotes:
             try:
                 return self.find(name).path
             except NoteNotFound:
-                if folder := self.library.find_folder(name):
-                    raise NoteNotFound(f"{folder} is a folder.", hint=f"Name it with a slash: {folder}/") from None
+                if folder := self.library.find_folder(f"{name}/"):
+                    raise NoteNotFound(
+                        f"There is no note {name!r} in the vault, but a folder.", hint=f"Name it with a slash: {folder}"
+                    ) from None
                 raise
         beside = next(paths_beside(self.io, self.workspace.paths, name), name).strip("/")
         for path in (beside, name.strip("/")):

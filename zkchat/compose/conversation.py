@@ -13,6 +13,7 @@ from zkchat.compose.session_model import SessionModelInUse, find_session_model, 
 from zkchat.compose.stores import open_session_store
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
 from zkchat.compose.workspace import Workspace, load_workspace
+from zkchat.compose.writing import open_change_store
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError, StorageDamaged, StorageError, StorageTooNew
 
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent, ProfileProblem
     from zkchat.model.session import AgentEntry, ItemsEntry, ListingEntry, Session
-    from zkchat.ports import ModelProvider, SessionStore
-    from zkchat.storage.note_writer import NoteWriter
+    from zkchat.ports import ChangeStore, ModelProvider, SessionStore
     from zkchat.vault.indexing.indexer import Refreshed
     from zkchat.vault.library import Library
     from zkchat.vault.privacy.local_folders import LocalFolder
@@ -71,6 +71,8 @@ class OpenConversation:
     store: "SessionStore"
     """All sessions of the vault, this one among them."""
     library: "Library"
+    changes: "ChangeStore"
+    """The files of the vault, and the journal of what zkchat changed in them."""
     refresher: "NoteIndexRefresher"
     workspace: Workspace
     chosen: str
@@ -88,19 +90,6 @@ class OpenConversation:
     @property
     def settings(self) -> "Settings":
         return self.workspace.settings
-
-    @property
-    def new_notes(self) -> "NoteWriter":
-        """Creates notes that are not there yet."""
-        from zkchat.storage.note_writer import NoteWriter
-
-        vault = self.settings.vault
-        return NoteWriter(
-            self.paths.vault,
-            exclude=vault.exclude,
-            max_note_bytes=vault.max_note_bytes,
-            created=self.library.refresh,
-        )
 
     @property
     def document_links(self) -> "VaultDocumentLinks":
@@ -192,6 +181,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             conversation=conversation,
             store=journal.store,
             library=library,
+            changes=stack.enter_context(open_change_store(workspace, library)),
             refresher=refresher,
             workspace=workspace,
             chosen=model.chosen,

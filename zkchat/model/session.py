@@ -208,8 +208,8 @@ class ChangesEntry(Value):
 
     kind: Literal["changes"] = "changes"
     message_id: str
-    """The answer that proposed them."""
-    decision: Decision
+    """The answer that proposed them; of changes that were undone, the last message before that."""
+    decision: Decision | Literal["undone"]
     title: str = ""
     paths: tuple[str, ...] = ()
     """What they touch."""

@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from zkchat.chat.further_passages import Page
     from zkchat.chat.session_items import SessionItems
     from zkchat.model.branches import Branch
+    from zkchat.model.change import ChangeRecord
     from zkchat.model.events import Event
     from zkchat.model.goal import Goal
     from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
     from zkchat.model.prompt import ModelInfo
     from zkchat.model.providers import ModelOverview
     from zkchat.model.session import Window
-    from zkchat.ports import SessionStore
+    from zkchat.ports import ChangeStore, SessionStore
     from zkchat.render.console import Matches
     from zkchat.render.numbered_rows import NumberedRow
     from zkchat.repl.note_pages import Position
@@ -66,6 +67,10 @@ class CommandConversation(Protocol):
 
     def prioritise(self, message_id: str, priority: int) -> object:
         """Set the priority of a message, from 1 to 10."""
+        ...
+
+    def tell_undone(self, record: "ChangeRecord") -> object:
+        """Have the next request say that changes were undone, where the model of this session proposed them."""
         ...
 
     def branches(self) -> "list[Branch]":
@@ -147,18 +152,6 @@ class Surface(Protocol):
         ...
 
 
-class NoteCreator(Protocol):
-    """Creates new files in the vault, and changes none."""
-
-    def create(self, path: str, text: str) -> None:
-        """Write a new file atomically. Raises `VaultError` if it exists or cannot be written."""
-        ...
-
-    def is_free(self, path: str) -> bool:
-        """Whether there is no file at the path. Raises `OutsideVault` for a path outside the vault."""
-        ...
-
-
 class DocumentLinks(Protocol):
     """The addresses under which documents of an answer open."""
 
@@ -222,7 +215,8 @@ class CommandContext:
 
     conversation: CommandConversation
     store: "SessionStore"
-    notes: NoteCreator
+    changes: "ChangeStore"
+    """The files of the vault, and the journal of what zkchat changed in them."""
     surface: Surface
     links: DocumentLinks
     items: "SessionItems"

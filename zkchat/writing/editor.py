@@ -106,7 +106,7 @@ class NoteEditor:
         def change(before: str) -> str:
             return edit_section(before, section, text, position="append") if section else append_text(before, text)
 
-        daily = find_daily_note(self.library, self._conventions.daily, self._now().date())
+        daily = find_daily_note(self.library, self._conventions.daily, self._now().astimezone().date())
         if daily.path is not None:
             return self._rewrite(daily.path, "Append to", change)
         note_names.check_inside(daily.expected_path)
@@ -204,7 +204,7 @@ class NoteEditor:
             self.staged.read(source) or "",
             name=source,
             title=file_title(path),
-            now=self._now(),
+            now=self._now().astimezone(),
             conventions=self._conventions,
         )
         left = unknown_placeholders(text)

@@ -1,31 +1,32 @@
 """Undoing changes of the journal: which ones, what that does to each file, and in which order."""
 
-from collections.abc import Iterator, Sequence
-
 from zkchat.errors import UsageError
 from zkchat.model.change import ChangeRecord, ChangeSet, FileWrite
-from zkchat.model.change_summary import file_changes
 from zkchat.model.patch import path_before
+from zkchat.model.text import counted
 from zkchat.ports import ChangeStore
 
 
 def changes_to_undo(store: ChangeStore, count: int = 1) -> list[ChangeRecord]:
     """The last changes that are in force, the latest first. Raises `UsageError` where there are not so many."""
-    found = [record for record in store.records() if record.state == "applied"][:count]
+    found: list[ChangeRecord] = []
+    for limit in (4 * count, None):  # the journal holds all that the files ever were
+        records = store.records(limit=limit)
+        found = [record for record in records if record.state == "applied"][:count]
+        if len(found) == count or len(records) < 4 * count:
+            break
     if not found:
-        raise UsageError("There is nothing to undo: zkchat changed nothing in this vault, or all of it is undone.")
+        raise UsageError("There is nothing to undo.", hint="zkchat changed nothing in this vault, or all is undone.")
     if len(found) < count:
-        raise UsageError(f"Only {len(found)} changes can be undone, not {count}.", hint="zkchat changes lists them.")
+        raise UsageError(f"Only {counted(len(found), 'change')} can be undone.", hint="zkchat changes lists them.")
     return found
 
 
-def change_to_undo(store: ChangeStore, number: int) -> ChangeRecord:
-    """A change by its number in the journal. Raises `UsageError` for one that is not there, or is undone already."""
+def find_change(store: ChangeStore, number: int) -> ChangeRecord:
+    """A change by its number in the journal. Raises `UsageError` for one that is not there."""
     found = next((record for record in store.records() if record.id == number), None)
     if found is None:
         raise UsageError(f"There is no change {number}.", hint="zkchat changes lists them.")
-    if found.state == "undone":
-        raise UsageError(f"Change {number} is undone already.", hint="zkchat changes lists them.")
     return found
 
 
@@ -39,18 +40,3 @@ def reversal(changes: ChangeSet) -> ChangeSet:
             for write in changes.writes
         ),
     )
-
-
-def undone_lines(records: Sequence[ChangeRecord]) -> Iterator[str]:
-    """What became of each file, as a line."""
-    for record in records:
-        for each in file_changes(record.changes):
-            match each.action:
-                case "created":
-                    yield f"{each.path} is gone again."
-                case "edited":
-                    yield f"{path_before(record.changes, each.path)} is as it was."
-                case "moved":
-                    yield f"{each.moved_from} is back; it was {each.path}."
-                case "trashed":
-                    yield f"{each.moved_from} is back from the trash."

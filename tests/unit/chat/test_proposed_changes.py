@@ -230,3 +230,30 @@ def test_a_deferred_review_is_one_for_all_turns(library: Library) -> None:
     assert vault.store.files["Sleep.md"] == b"# Sleep\nmore\nmore\n"
     assert len(vault.store.journal) == 1
     assert talk.settle_changes() is None
+
+
+def test_the_model_is_told_once_that_the_user_undid_what_it_proposed(library: Library) -> None:
+    vault, model, store = Vault(), Appending(), SessionsInMemory()
+    talk = conversation_over(library, store, model, proposals=vault.proposing(Answering(yes, yes)))
+    events_of(talk.say("Please append it."))
+    events_of(talk.say("Thank you."))
+    talk.tell_undone(vault.store.undo(1))
+    events_of(talk.say("And now?"))
+    assert any("Append to Sleep.md" in each and "the user has undone them" in each for each in told(model))
+    events_of(talk.say("And then?"))
+    assert not any("undone" in each for each in told(model))
+
+
+def test_of_a_change_that_another_session_proposed_the_model_is_told_nothing(library: Library) -> None:
+    vault, store = Vault(), SessionsInMemory()
+    events_of(
+        conversation_over(library, store, Appending(), proposals=vault.proposing(Answering(yes))).say(
+            "Please append it."
+        )
+    )
+    model = Appending()
+    talk = conversation_over(library, store, model, proposals=vault.proposing(Answering()))
+    events_of(talk.say("Hello."))
+    talk.tell_undone(vault.store.undo(1))
+    events_of(talk.say("And now?"))
+    assert not any("undone" in each for each in told(model))

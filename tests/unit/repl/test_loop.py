@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from tests.support.changes import ChangesInMemory
 from tests.support.command_harness import GoalsInMemory, LinksInMemory, ModelsInMemory, RecordingPageEditor
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.session_items import SessionItems
@@ -21,7 +22,6 @@ from zkchat.repl.command_context import (
     CommandConversation,
     Edit,
     Leave,
-    NoteCreator,
     Outcome,
     Play,
     Send,
@@ -121,7 +121,7 @@ class ScriptedChat:
         return CommandContext(
             conversation=cast(CommandConversation, None),
             store=SessionsInMemory(),
-            notes=cast(NoteCreator, None),
+            changes=ChangesInMemory(),
             surface=PlainSurface(self.out, NobodyToAsk(), NoDesktop()),
             links=LinksInMemory(),
             items=cast(SessionItems, None),

@@ -1,3 +1,4 @@
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,7 +15,8 @@ from zkchat.writing.conventions import VaultConventions
 from zkchat.writing.editor import NoteEditor
 from zkchat.writing.staging import StagedChanges
 
-NOW = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
+NOW = datetime(2026, 2, 28, 20, 5, tzinfo=UTC)
+"""Where the user is, it is five past nine on the next day."""
 NOTES = {
     "Coffee.md": "# Coffee\n\nBeans and water.\n",
     "Inbox/Later.md": "- one\r\n- two",
@@ -22,6 +24,15 @@ NOTES = {
     "B/Twin.md": "second\n",
     "Reading/Sleep.md": "---\naliases: [Rest]\n---\nSleep well.\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def in_auckland(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 class Desk:

@@ -22,6 +22,7 @@ from zkchat.repl.commands.arguments import (
     reference_numbered,
     references_of_last_answer,
 )
+from zkchat.repl.commands.changes import create_file
 from zkchat.repl.commands.places import describe_next_steps, show_references
 from zkchat.vault.notes.wikilink import name_key
 
@@ -90,7 +91,7 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     path = _note_path(argument) if argument else _free_path(context, title, [answer])
     local = context.conversation.stays_here(_turn_of(context, question, answer))
     text = answer_note(PurePosixPath(path).stem, question, answer, context.keys, local=local)
-    return await _write(context, path, text, f"Save the answer as {path}?")
+    return await _write(context, path, text, f"Save the answer as {path}?", is_named=bool(argument), command="/save")
 
 
 async def export(context: CommandContext, argument: str) -> Outcome:
@@ -105,18 +106,21 @@ async def export(context: CommandContext, argument: str) -> Outcome:
         path = path if is_note(path) else path + NOTE_SUFFIX
         thread = thread_of(entries)
         text = as_markdown(session, thread, context.keys, local=context.conversation.stays_here(thread))
-    return await _write(context, path, text, f"Write the conversation to {path}?")
+    question = f"Write the conversation to {path}?"
+    return await _write(context, path, text, question, is_named=bool(argument), command="/export")
 
 
-async def _write(context: CommandContext, path: str, text: str, question: str) -> Outcome:
-    """Create a file in the vault, after the user agreed."""
-    if not context.notes.is_free(path):
+async def _write(
+    context: CommandContext, path: str, text: str, question: str, *, is_named: bool, command: str
+) -> Outcome:
+    """Create a file in the vault; where the user did not name it, after they agreed."""
+    if context.changes.is_taken(path):
         raise UsageError(f"{path} is there already, and stays as it is.", hint="Choose another name.")
-    if await context.surface.confirm(question):
-        context.notes.create(path, text)
-        context.surface.print(f"{path} is in your vault now.")
-    else:
+    if not is_named and not await context.surface.confirm(question):
         context.surface.print_dimmed("Nothing was written.")
+        return NOTHING
+    create_file(context, path, text, command=command)
+    context.surface.print(f"{path} is in your vault now. /undo takes it back.")
     return NOTHING
 
 
@@ -150,5 +154,7 @@ def _free_path(context: CommandContext, title: str, messages: Iterable[ChatMessa
     name = file_name(title)
     numbered = chain([name], (f"{name} {number}" for number in count(2)))
     return next(
-        path for each in numbered if name_key(each) not in taken and context.notes.is_free(path := each + NOTE_SUFFIX)
+        path
+        for each in numbered
+        if name_key(each) not in taken and not context.changes.is_taken(path := each + NOTE_SUFFIX)
     )

@@ -72,7 +72,7 @@ def complete_show(context: CommandContext, text: str) -> list[str]:
 
 async def open_(context: CommandContext, argument: str) -> Outcome:
     place, path = find_file(context, argument, "open")
-    if context.notes.is_free(path):  # raises for a path outside the vault
+    if not context.changes.is_taken(path):  # raises for a path outside the vault
         raise UsageError(f"{path} is not there any more.")
     browser = context.browser
     may_edit = bool(browser.editor.name) and may_hold_text(path)

@@ -12,6 +12,7 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.note import without_suffix
 from zkchat.model.trust import PAGES
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
+from zkchat.repl.commands.changes import create_file
 
 _NEW_PAGE: Final = "What everybody who works with this vault should know.\n"
 _USAGE: Final = "Name a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
@@ -80,14 +81,14 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
 
 async def memory(context: CommandContext, _argument: str) -> Outcome:
     items = context.items
-    found = next((name for name in PAGES if not context.notes.is_free(name)), None)
+    found = next((name for name in PAGES if context.changes.is_taken(name)), None)
     before = await items.tokens()
     page = found or PAGES[0]
     if not found:
         if not await context.surface.confirm(f"There is no {page} in this vault yet. Make one?"):
             context.surface.print_dimmed("Nothing was written.")
             return NOTHING
-        context.notes.create(page, _NEW_PAGE)
+        create_file(context, page, _NEW_PAGE, command="/memory")
     is_used = context.page_editor.edit(page, is_new=not found)
     _print_cost(context, _use_of_page(items, page, is_approved=is_used), before, await items.tokens())
     return NOTHING

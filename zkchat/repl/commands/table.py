@@ -9,7 +9,7 @@ from typing import Final
 
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
-from zkchat.repl.commands import answer, context_window, goal, history, model_choice, session
+from zkchat.repl.commands import answer, changes, context_window, goal, history, model_choice, session
 from zkchat.repl.commands.arguments import complete_message_number, complete_reference_number
 from zkchat.repl.commands.vault_table import VAULT_COMMANDS
 from zkchat.repl.commands.why import why
@@ -156,17 +156,33 @@ COMMANDS: Final[Sequence[Command]] = (
         name="save",
         arguments="[NOTE]",
         help="answer as a new note",
-        details="With its question and its sources, as [[NOTE]] or under a name made of the question. You are asked "
-        "first, and nothing is ever written over. Its property `zkchat-note: answer` tells it from your own notes.",
+        details="With its question and its sources, as [[NOTE]] or under a name made of the question, about which you "
+        "are asked. Nothing is ever written over, and /undo takes it back. Its property `zkchat-note: answer` tells it "
+        "from your own notes.",
         act=answer.save,
     ),
     Command(
         name="export",
         arguments="[FILE]",
         help="session as a file",
-        details="A new file in your vault: Markdown with links, or everything there is if FILE ends in .json. You are "
-        "asked first. To write elsewhere: zkchat context export --output FILE.",
+        details="A new file in your vault: Markdown with links, or everything there is if FILE ends in .json. /undo "
+        "takes it back. To write elsewhere: zkchat context export --output FILE.",
         act=answer.export,
+    ),
+    Command(
+        name="changes",
+        arguments="[ID]",
+        help="what zkchat changed",
+        details="The last changes of your notes, with their numbers and who made them; with ID, one of them as a diff.",
+        act=changes.changes,
+    ),
+    Command(
+        name="undo",
+        arguments="[N]",
+        help="undo a change",
+        details="The last change that zkchat made in your notes, or the last N, shown first: files are again what they "
+        "were, to the last byte. A file that changed since is left as it is.",
+        act=changes.undo,
     ),
     Command(
         name="retry",

@@ -131,24 +131,39 @@ def test_a_message_without_text_is_not_copied(harness: CommandHarness) -> None:
     assert typed(harness, "/copy") == "That message has no text to copy."
 
 
-def test_save_writes_the_answer_with_its_question_and_sources_after_a_yes(harness: CommandHarness) -> None:
-    assert typed(harness, "/save [[Notes/On sleep]]") == "Notes/On sleep.md is in your vault now."
-    assert harness.surface.questions == ["Save the answer as Notes/On sleep.md?"]
-    note = harness.notes.files["Notes/On sleep.md"]
+def test_save_writes_the_answer_with_its_question_and_sources_under_the_name_that_the_user_gives(
+    harness: CommandHarness,
+) -> None:
+    told = typed(harness, "/save [[Notes/On sleep]]")
+    assert told == "Notes/On sleep.md is in your vault now. /undo takes it back."
+    assert not harness.surface.questions
+    note = harness.files["Notes/On sleep.md"]
     assert note.startswith("---\nzkchat-note: answer\n")
     assert note.endswith("---\n# On sleep\n\n> What is sleep?\n\nRest. See [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n")
 
 
-def test_without_a_yes_nothing_is_written(harness: CommandHarness) -> None:
+def test_without_a_yes_nothing_is_written_under_a_name_that_the_user_did_not_give(harness: CommandHarness) -> None:
     harness.surface.says_yes = False
-    assert typed(harness, "/save On sleep") == "Nothing was written."
-    assert not harness.notes.files
+    for line in ("/save", "/export"):
+        assert typed(harness, line).endswith("Nothing was written.")
+    assert not harness.files
+    save, export = harness.surface.questions
+    assert (save, export) == ("Save the answer as What is sleep.md?", "Write the conversation to Conversation.md?")
+
+
+@pytest.mark.parametrize("line", ["/save Kept", "/export Kept"])
+def test_what_was_saved_is_undone(harness: CommandHarness, line: str) -> None:
+    typed(harness, line)
+    (record,) = harness.changes.records()
+    assert (record.origin.command, record.origin.session_id) == (line.split(maxsplit=1)[0], "s1")
+    assert typed(harness, "/undo").endswith("Kept.md is gone again.")
+    assert not harness.files
 
 
 def test_save_without_a_name_is_named_by_the_question(harness: CommandHarness) -> None:
     typed(harness, "/save")
     typed(harness, "/save")
-    assert [*harness.notes.files] == ["What is sleep.md", "What is sleep 2.md"]
+    assert [*harness.files] == ["What is sleep.md", "What is sleep 2.md"]
 
 
 def test_save_takes_no_name_of_a_note_that_the_answer_used() -> None:
@@ -156,7 +171,7 @@ def test_save_takes_no_name_of_a_note_that_the_answer_used() -> None:
     used = DocumentReference(wikilink="[[Sleep]]", relative_path="Body/Sleep.md")
     harness.exchange("[[sleep]]", "Rest.", used)
     typed(harness, "/save")
-    assert [*harness.notes.files] == ["sleep 2.md"]
+    assert [*harness.files] == ["sleep 2.md"]
 
 
 def test_an_answer_stays_here_when_what_a_tool_gave_for_it_does() -> None:
@@ -165,14 +180,14 @@ def test_an_answer_stays_here_when_what_a_tool_gave_for_it_does() -> None:
     harness.conversation.add("tool", "- Diary.md", local=True)
     harness.conversation.add("assistant", "One.")
     typed(harness, "/save")
-    assert "zkchat: local\n" in harness.notes.files["Which notes are there.md"]
+    assert "zkchat: local\n" in harness.files["Which notes are there.md"]
 
 
 def test_an_answer_that_nobody_asked_for_can_be_saved() -> None:
     harness = CommandHarness()
     harness.conversation.add("assistant", "Hello.")
     typed(harness, "/save")
-    assert [*harness.notes.files] == ["Answer.md"]
+    assert [*harness.files] == ["Answer.md"]
 
 
 @pytest.mark.parametrize(
@@ -188,9 +203,9 @@ def test_an_answer_that_nobody_asked_for_can_be_saved() -> None:
     ],
 )
 def test_what_cannot_be_written_is_shown_and_nothing_changes(harness: CommandHarness, line: str, told: str) -> None:
-    harness.notes.create("Taken.md", "mine")
+    harness.changes.files["Taken.md"] = b"mine"
     assert typed(harness, line) == told
-    assert harness.notes.files == {"Taken.md": "mine"}
+    assert harness.files == {"Taken.md": "mine"}
     assert not harness.surface.questions
 
 
@@ -201,30 +216,30 @@ def test_an_empty_answer_is_not_saved(harness: CommandHarness) -> None:
 
 def test_export_writes_the_conversation_as_a_note(harness: CommandHarness) -> None:
     harness.store.titles["s1"] = "What is sleep?"
-    assert typed(harness, "/export") == "What is sleep.md is in your vault now."
-    note = harness.notes.files["What is sleep.md"]
+    assert typed(harness, "/export") == "What is sleep.md is in your vault now. /undo takes it back."
+    note = harness.files["What is sleep.md"]
     assert note.startswith("---\nzkchat-note: conversation\nsession: s1\n")
     assert "Sources: [[Sleep]]" in note
 
 
 def test_export_to_a_json_file_is_complete(harness: CommandHarness) -> None:
     typed(harness, "/export conversation.json")
-    whole = json.loads(harness.notes.files["conversation.json"])
+    whole = json.loads(harness.files["conversation.json"])
     assert [message["content"] for message in whole["messages"]] == ["What is sleep?", "Rest. See [[Sleep]]."]
     assert len(whole["entries"]) == 2
 
 
 def test_a_file_without_an_ending_becomes_a_note(harness: CommandHarness) -> None:
     typed(harness, "/export conversation")
-    assert [*harness.notes.files] == ["conversation.md"]
+    assert [*harness.files] == ["conversation.md"]
 
 
 def test_no_file_that_a_command_writes_holds_a_key_of_the_user(harness: CommandHarness) -> None:
     harness.exchange("My key is canary-of-the-test", "Keep canary-of-the-test to yourself.")
     for line in ("/save", "/export", "/export conversation.json"):
         typed(harness, line)
-    assert len(harness.notes.files) == 3
-    for path, text in harness.notes.files.items():
+    assert len(harness.files) == 3
+    for path, text in harness.files.items():
         assert "[redacted]" in text
         assert "canary" not in text, path
 

@@ -40,7 +40,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 def harness(library: Library) -> CommandHarness:
     harness = CommandHarness(library=library)
     for path in NOTES:
-        harness.notes.create(path, "")
+        harness.changes.files[path] = b""
     return harness
 
 
@@ -166,7 +166,7 @@ def test_numbers_are_completed_with_what_they_mean(harness: CommandHarness) -> N
 
 def test_a_document_that_is_gone_is_not_opened(harness: CommandHarness) -> None:
     answered(harness)
-    harness.notes.files.clear()
+    harness.changes.files.clear()
     assert typed(harness, "/open 2") == "Body/Sleep.md is not there any more."
     assert not harness.surface.opened
 
@@ -217,14 +217,14 @@ def test_what_is_no_text_is_not_opened_in_the_editor(harness: CommandHarness) ->
 )
 def test_the_setting_chooses_the_program(library: Library, open_with: str, edited: int, opened: int) -> None:
     harness = CommandHarness(library=library, open_with=open_with)
-    harness.notes.create("Body/Sleep.md", "")
+    harness.changes.files["Body/Sleep.md"] = b""
     typed(harness, "/open Sleep")
     assert (len(harness.editor.edited), len(harness.surface.opened)) == (edited, opened)
 
 
 def test_the_setting_for_an_editor_without_one_says_what_to_set(library: Library) -> None:
     harness = CommandHarness(library=library, open_with="editor")
-    harness.notes.create("Body/Sleep.md", "")
+    harness.changes.files["Body/Sleep.md"] = b""
     harness.editor.name = ""
     assert typed(harness, "/open Sleep").startswith("No editor is set. Set EDITOR, or ui.open_with")
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.changes import ChangesInMemory
 from tests.support.command_harness import (
     CommandHarness,
     GoalsInMemory,
     LinksInMemory,
     ModelsInMemory,
-    NotesInMemory,
     RecordingEditor,
     RecordingPageEditor,
     RecordingSurface,
@@ -72,12 +72,12 @@ class ConversationHarness:
             memory=Memory(self.facts, Relevance(), lambda: NOON),
         )
         self.surface = RecordingSurface()
-        self.notes = NotesInMemory()
+        self.changes = ChangesInMemory()
         self.page_editor = RecordingPageEditor()
         self.context = CommandContext(
             conversation=self.conversation,
             store=self.store,
-            notes=self.notes,
+            changes=self.changes,
             surface=self.surface,
             links=LinksInMemory(),
             items=SessionItems(self.conversation),
@@ -87,6 +87,10 @@ class ConversationHarness:
             goals=GoalsInMemory(),
             now=lambda: NOON,
         )
+
+    @property
+    def files(self) -> dict[str, str]:
+        return {path: content.decode() for path, content in self.changes.files.items()}
 
     def outcome(self, line: str) -> Outcome:
         self.surface.lines.clear()
@@ -246,23 +250,23 @@ def test_an_agent_with_settings_of_its_own_has_the_conversation_opened_again(har
 def test_the_page_of_the_vault_is_opened_and_made_after_a_yes(harness: ConversationHarness) -> None:
     harness.surface.says_yes = False
     assert harness.typed("/memory") == "Nothing was written."
-    assert (harness.notes.files, harness.page_editor.edited) == ({}, [])
+    assert (harness.files, harness.page_editor.edited) == ({}, [])
     harness.surface.says_yes = True
     assert harness.typed("/memory").startswith("ZKCHAT.md is in every request.")
-    assert [*harness.notes.files] == ["ZKCHAT.md"]
+    assert [*harness.files] == ["ZKCHAT.md"]
     assert harness.page_editor.edited == ["ZKCHAT.md"]
     harness.typed("/memory")
     assert len(harness.surface.questions) == 2
 
 
 def test_the_page_that_counts_is_the_one_that_is_opened(harness: ConversationHarness) -> None:
-    harness.notes.files["AGENTS.md"] = "Be kind.\n"
+    harness.changes.files["AGENTS.md"] = b"Be kind.\n"
     harness.typed("/memory")
     assert harness.page_editor.edited == ["AGENTS.md"]
 
 
 def test_a_page_that_is_not_approved_is_said_to_be_in_no_request(harness: ConversationHarness) -> None:
-    harness.notes.files["AGENTS.md"] = "Be kind.\n"
+    harness.changes.files["AGENTS.md"] = b"Be kind.\n"
     harness.page_editor.unapproved.add("AGENTS.md")
     assert harness.typed("/memory").startswith("AGENTS.md is in no request until you approve: zkchat trust.")
 

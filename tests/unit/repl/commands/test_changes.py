@@ -1,0 +1,86 @@
+"""/changes and /undo in memory."""
+
+import asyncio
+
+import pytest
+
+from tests.support.command_harness import CommandHarness
+from zkchat.model.change import ChangeOrigin, ChangeSet, FileMove, FileWrite
+from zkchat.repl.commands.table import run
+
+
+@pytest.fixture
+def harness() -> CommandHarness:
+    harness = CommandHarness()
+    harness.exchange("What is sleep?", "Rest.")
+    harness.changes.files = {"Inbox.md": b"one\n", "Old.md": b"old\n"}
+    return harness
+
+
+def typed(harness: CommandHarness, line: str) -> str:
+    harness.surface.lines.clear()
+    asyncio.run(run(harness.context, line))
+    return harness.surface.text
+
+
+def append(harness: CommandHarness, text: str, origin: ChangeOrigin | None = None) -> None:
+    before = harness.changes.files["Inbox.md"]
+    write = FileWrite(path="Inbox.md", before=before, after=before + text.encode())
+    harness.changes.apply(
+        ChangeSet(title="Append to Inbox.md", writes=(write,)), origin or ChangeOrigin(command="note")
+    )
+
+
+def test_where_nothing_was_changed_there_is_nothing_to_show_and_to_undo(harness: CommandHarness) -> None:
+    assert typed(harness, "/changes") == "zkchat changed nothing in this vault."
+    assert typed(harness, "/undo").startswith("There is nothing to undo.")
+
+
+def test_changes_lists_who_made_each_and_shows_one(harness: CommandHarness) -> None:
+    append(harness, "two\n")
+    append(harness, "three\n", ChangeOrigin(command="edit_document", session_id="s1", message_id="m2"))
+    last, first, hint = typed(harness, "/changes").splitlines()
+    assert last.split()[0] == "2"
+    assert last.endswith("Append to Inbox.md  (edit_document in this session)")
+    assert first.endswith("(note)")
+    assert hint == "/changes ID shows one, /undo takes the last one back."
+    assert "+three" in typed(harness, "/changes 2")
+    assert typed(harness, "/changes 9").startswith("There is no change 9.")
+    assert typed(harness, "/changes x") == "'x' is not a number. /changes 12 shows change 12."
+
+
+def test_undo_shows_what_it_takes_back_asks_and_tells(harness: CommandHarness) -> None:
+    append(harness, "two\n")
+    harness.surface.says_yes = False
+    refused = typed(harness, "/undo")
+    assert "-two" in refused
+    assert refused.endswith("Nothing was undone.")
+    assert harness.surface.questions == ["Undo it?"]
+    harness.surface.says_yes = True
+    assert typed(harness, "/undo").endswith("Inbox.md is as it was.")
+    assert harness.files["Inbox.md"] == "one\n"
+    assert harness.conversation.undone == [1]
+    assert typed(harness, "/undo").startswith("There is nothing to undo.")
+
+
+def test_several_changes_are_undone_the_last_first(harness: CommandHarness) -> None:
+    append(harness, "two\n")
+    moved = ChangeSet(title="Rename Old.md", moves=(FileMove(source="Old.md", target="New.md"),))
+    harness.changes.apply(moved, ChangeOrigin(command="note rename"))
+    append(harness, "three\n")
+    assert typed(harness, "/undo 4").startswith("Only 3 changes can be undone.")
+    told = typed(harness, "/undo 3").splitlines()
+    assert told[-3:] == ["Inbox.md is as it was.", "Old.md is back; it was New.md.", "Inbox.md is as it was."]
+    assert harness.files == {"Inbox.md": "one\n", "Old.md": "old\n"}
+    assert harness.conversation.undone == [3, 2, 1]
+
+
+def test_a_file_that_changed_since_stays_and_both_changes_are_shown(harness: CommandHarness) -> None:
+    append(harness, "two\n")
+    harness.changes.files["Inbox.md"] += b"mine\n"
+    ours, _, theirs = typed(harness, "/undo").partition("What changed in Inbox.md since:")
+    assert "+two" in ours
+    assert "+mine" in theirs
+    assert theirs.endswith("Inbox.md has changed since. Undo it by hand.")
+    assert harness.files["Inbox.md"] == "one\ntwo\nmine\n"
+    assert harness.conversation.undone == []

@@ -1,0 +1,68 @@
+"""Commands for what zkchat changed in the vault: list it, show one change, undo the last ones, add a file."""
+
+from typing import Final
+
+from zkchat.errors import FilesChanged, UsageError
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileWrite
+from zkchat.model.patch import patch_of
+from zkchat.render.change_history import conflict_lines, headline, undone_lines
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
+from zkchat.writing.undo import changes_to_undo, find_change, reversal
+
+_MAX_LISTED: Final = 10
+
+
+async def changes(context: CommandContext, argument: str) -> Outcome:
+    if argument:
+        record = find_change(context.changes, _number(argument, "/changes 12 shows change 12."))
+        context.surface.print(headline(record))
+        context.surface.print(patch_of(record.changes).rstrip("\n"))
+        return NOTHING
+    found = context.changes.records(limit=_MAX_LISTED)
+    if not found:
+        context.surface.print("zkchat changed nothing in this vault.")
+        return NOTHING
+    session = context.conversation.session_id
+    here = {session: "this session"} if session else {}
+    for record in found:
+        context.surface.print(headline(record, here))
+    context.surface.print_dimmed("/changes ID shows one, /undo takes the last one back.")
+    return NOTHING
+
+
+async def undo(context: CommandContext, argument: str) -> Outcome:
+    count = _number(argument, "/undo 2 takes the last two back.") if argument else 1
+    chosen = changes_to_undo(context.changes, count)
+    for record in chosen:
+        context.surface.print(headline(record))
+        context.surface.print(patch_of(reversal(record.changes)).rstrip("\n"))
+    if not await context.surface.confirm("Undo it?" if count == 1 else f"Undo these {count} changes?"):
+        context.surface.print_dimmed("Nothing was undone.")
+        return NOTHING
+    for record in chosen:
+        _undo(context, record)
+    return NOTHING
+
+
+def _undo(context: CommandContext, record: ChangeRecord) -> None:
+    try:
+        undone = context.changes.undo(record.id)
+    except FilesChanged as error:
+        for text in conflict_lines(error):
+            context.surface.print(text)
+        raise
+    context.surface.print("\n".join([*undone_lines([undone]), *undone.remarks]))
+    context.conversation.tell_undone(undone)
+
+
+def create_file(context: CommandContext, path: str, text: str, *, command: str) -> None:
+    """Create a file in the vault, by a command of the user. Raises `VaultError` if there is one, or it may not be."""
+    new = FileWrite(path=path, before=None, after=text.encode("utf-8", "replace"))
+    origin = ChangeOrigin(command=command, session_id=context.conversation.session_id)
+    context.changes.apply(ChangeSet(title=f"Create {path}", writes=(new,)), origin)
+
+
+def _number(argument: str, example: str) -> int:
+    if not (argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= 10**8):
+        raise UsageError(f"{argument!r} is not a number.", hint=example)
+    return int(argument)
