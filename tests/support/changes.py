@@ -74,13 +74,14 @@ class Answering:
     def __init__(self, *answers: Callable[[ChangeSet], Verdict]) -> None:
         self._answers = [*answers]
         self.shown: list[ChangeSet] = []
+        self.asked: list[ChangeSet] = []
         self.remarks: list[str] = []
         self.may_always: list[bool] = []
 
     def review(
         self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
     ) -> Verdict:
-        self.shown.append(changes)
+        (self.asked if is_asked else self.shown).append(changes)
         self.remarks += remarks
         self.may_always.append(may_always)
         return self._answers.pop(0)(changes) if is_asked else no(changes)

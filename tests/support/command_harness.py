@@ -58,6 +58,7 @@ class ConversationInMemory:
         self.session_id = ""
         self.model = ModelInfo(provider="scripted", id="play")
         self.usage: ContextUsage | None = None
+        self.may_write = False
         self.asked: list[str] = []
         self.undone: list[int] = []
         """Of which changes it was told."""
@@ -67,6 +68,9 @@ class ConversationInMemory:
     @property
     def history(self) -> History:
         return History(self._store.entries(self.session_id) if self.session_id else ())
+
+    def allow_writing(self, allowed: bool) -> None:
+        self.may_write = allowed
 
     def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
         return any(message.local for message in messages)

@@ -23,7 +23,8 @@ from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
 from zkchat.model.session import AgentEntry, ItemsEntry, Session
 from zkchat.ports import ModelProvider, SessionStore, Tokenizer
-from zkchat.vault.library import Library
+from zkchat.tools.readings import Readings
+from zkchat.vault.library import GuardedLibrary, Library
 from zkchat.writing.proposals import Proposals
 
 
@@ -57,7 +58,7 @@ def conversation_over(
     check_answers: bool = False,
     prior: float = 1.0,
     choices: Sequence[AgentEntry | ItemsEntry] = (),
-    proposals: Callable[[Library], Proposals] | None = None,
+    proposals: Callable[[GuardedLibrary, Readings], Proposals] | None = None,
     **shares: Any,
 ) -> Conversation:
     """A conversation as `zkchat.compose` builds it, with a clock that stands still and ids `m1`, `m2`, …"""

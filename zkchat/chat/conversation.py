@@ -63,6 +63,7 @@ from zkchat.vault.library import Library
 NOTHING_TO_SUMMARISE: Final = (
     "There is nothing to summarise: before the last messages there is nothing, or less than a summary takes."
 )
+OTHER_MODEL: Final = "Choose another one: /model"
 UNUSED_AFTER: Final = 10
 """Turns without use after which a note or tool is suggested for removal."""
 
@@ -108,8 +109,7 @@ class Conversation:
         self._usage: tuple[tuple[int, ModelInfo], ContextUsage] | None = None
         """What filled the context when it was measured last: after how many entries, and for which model."""
         self._settlement = ChangeSettlement(turn.proposals, turn.journal) if turn.proposals else None
-        self.dropped_changes: ChangesReviewed | None = None
-        """What the last turn had proposed when it was stopped."""
+        self._dropped: ChangesReviewed | None = None
         self._reported: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and was reported to the user."""
 
@@ -254,11 +254,10 @@ class Conversation:
                 return emit(event.model_copy(update={"next_usage": self.usage}))
             return prompt_ready(event) if isinstance(event, PromptReady) else emit(event)
 
-        self.dropped_changes = None
         try:
             answer = await turn(observe)
         except (asyncio.CancelledError, GeneratorExit):
-            self.dropped_changes = self._drop_changes(STOPPED)
+            self._dropped = self._drop_changes(STOPPED)
             raise
         if answer:
             self.keep_model()
@@ -276,6 +275,30 @@ class Conversation:
         if self._settlement is None or self._settlement.proposals.is_deferred:
             return None
         return self._settlement.drop(reason)
+
+    def take_dropped_changes(self) -> ChangesReviewed | None:
+        """What the last turn had proposed when it was stopped; once."""
+        dropped, self._dropped = self._dropped, None
+        return dropped
+
+    def allow_writing(self, allowed: bool) -> None:
+        """Let the model propose changes of notes from now on, or no longer."""
+        if self.proposals is None:
+            raise UsageError(f"{self.model.name} calls no tools, so that it cannot propose changes.", hint=OTHER_MODEL)
+        self.proposals.is_on = allowed
+        if allowed:
+            self.requests.planner.tools.add(self.proposals.tools)
+        self._usage = None
+
+    def keep_accepted_folders(self, before: "Conversation") -> None:
+        """Ask about no more folders than this conversation did before it was opened anew."""
+        if self.proposals and before.proposals:
+            self.proposals.always |= before.proposals.always
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the model may propose changes of notes now."""
+        return self.proposals is not None and self.proposals.is_on
 
     @property
     def proposals(self) -> ProposedChanges | None:

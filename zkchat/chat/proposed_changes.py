@@ -1,6 +1,6 @@
 """What a conversation does with the changes of notes that its model proposes: it has them settled, and records that."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from zkchat.chat.journal import Journal
@@ -10,6 +10,7 @@ from zkchat.model.events import ChangesReviewed
 from zkchat.model.message import ChatMessage, ToolCallPart
 from zkchat.model.patch import edits_of_user, patch_of
 from zkchat.model.session import ChangesEntry, History
+from zkchat.ports import Tool
 
 MAX_DIFF_CHARS: Final = 1_000_000
 """Of a patch that is kept in the session."""
@@ -28,9 +29,17 @@ class ProposedChanges(Protocol):
     is_deferred: bool
     """Whether they are to be reviewed later than at the end of the turn."""
 
+    always: set[str]
+    """Folders that the user has agreed to in this session."""
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """The tools that propose changes."""
+        ...
+
     @property
     def tool_names(self) -> frozenset[str]:
-        """The tools that propose changes."""
+        """Their names, as far as they were ever offered."""
         ...
 
     def ask_because(self, reason: str) -> None:
@@ -76,11 +85,11 @@ class ChangeSettlement:
             edited=outcome.edited,
             record=outcome.record_id,
             reason=outcome.reason,
-            diff=patch_of(outcome.changes)[:MAX_DIFF_CHARS],
+            diff=patch_of(outcome.changes).encode(errors="surrogateescape").decode(errors="replace"),
+            exit_code=outcome.exit_code,
         )
-        self._journal.append(
-            ChangesEntry(**reviewed.model_dump(exclude={"kind"}), told=_sentence(outcome)),
-        )
+        kept = reviewed.model_dump(exclude={"kind", "exit_code"}) | {"diff": reviewed.diff[:MAX_DIFF_CHARS]}
+        self._journal.append(ChangesEntry(**kept, told=_sentence(outcome)))
         return reviewed
 
     def _tools_called(self) -> list[str]:

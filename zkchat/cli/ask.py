@@ -15,16 +15,23 @@ from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, c
 from zkchat.cli.consent import TerminalInterface
 from zkchat.cli.output import PresenterOptions, announce_model, announce_quotes, create_presenter, suggest_next
 from zkchat.cli.trust import ask_to_approve
+from zkchat.compose.writing_options import WritingOptions
 from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import ConversationOptions, OpenConversation
-    from zkchat.model.events import Event
+    from zkchat.model.events import ChangesReviewed, Event
     from zkchat.render.presenters.base import Presenter
 
 STDIN_NOTICE_SECONDS = 2.0
 """Silence on a pipe after which the user reads what zkchat waits for."""
 
+QuestionArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Your question; [[wikilinks]] and @paths name notes. Piped text is added to it.", show_default=False
+    ),
+]
 SessionOption = Annotated[
     str | None,
     typer.Option("--session", metavar="NAME", help="Go on in this session: its id, the beginning of it, or its title."),
@@ -52,16 +59,18 @@ ShowContextOption = Annotated[
         "--show-context", help="Show before the answer what goes to the model and why, and what was left out."
     ),
 ]
+WriteOption = Annotated[
+    bool, typer.Option("--write", help="Let the model propose changes of notes: you see each as a diff, and decide.")
+]
+ApplyOption = Annotated[bool, typer.Option("--yes", "-y", help="With --write: apply what is proposed, unasked.")]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="With --write: print what is proposed as a diff, and change nothing.")
+]
 PlainOption = Annotated[bool, typer.Option("--plain", help="No boxes, no colour, no live updates.")]
 
 
 def ask(
-    question: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Your question; [[wikilinks]] and @paths name notes. Piped text is added to it.", show_default=False
-        ),
-    ] = None,
+    question: QuestionArgument = None,
     vault: VaultOption = None,
     model: ModelOption = None,
     session: SessionOption = None,
@@ -74,6 +83,9 @@ def ask(
     strict: StrictOption = False,
     more: MoreOption = False,
     show_context: ShowContextOption = False,
+    write: WriteOption = False,
+    yes: ApplyOption = False,
+    dry_run: DryRunOption = False,
 ) -> int:
     """Ask one question about your notes.
 
@@ -82,6 +94,8 @@ def ask(
     zkchat ask "What does [[Evergreen notes#Titles]] say about names?"
 
     git diff | zkchat ask "Which of my notes does this touch?" --json
+
+    zkchat ask "Add milk to [[Shopping]]" --write
     """
     from zkchat.chat.further_passages import MAX_QUOTED
     from zkchat.compose import conversation
@@ -94,14 +108,15 @@ def ask(
         session=session,
         continue_last=continue_last,
         one_shot=session is None and not continue_last,
-        user_interface=TerminalInterface(io),
+        user_interface=TerminalInterface(io, plain=plain, reviews=not json_output),
         agent=agent,
         private=private,
         strict=strict,
         quoted_passages=MAX_QUOTED if more else None,
+        writing=WritingOptions(enabled=write or None, assumes_yes=yes, proposes_only=dry_run),
         question=_question(io, question or [], vault),
     )
-    view = PresenterOptions(json=json_output, plain=plain, panels=panels, context=show_context)
+    view = PresenterOptions(json=json_output, plain=plain, panels=panels, context=show_context, dry_run=dry_run)
     return _answer(io, options, view)
 
 
@@ -110,9 +125,24 @@ def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOption
 
     with conversation.open_conversation(io.environment, options) as opened:
         announce_model(io, opened)
+        _check_writing(opened, options)
         presenter = create_presenter(io.environment, opened, view)
         with advice_on_quotes(io, opened) if not view.json else nullcontext():
-            return _one_turn(opened, presenter)
+            turn = _OneTurn(opened, presenter)
+            try:
+                return turn.run()
+            finally:
+                turn.tell_changes(io, view)
+
+
+def _check_writing(opened: "OpenConversation", options: "ConversationOptions") -> None:
+    """Refuse options about changes where the model may propose none."""
+    writing = options.writing
+    if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.may_write:
+        option = "--dry-run" if writing.proposes_only else "--yes"
+        raise UsageError(
+            f"{option} is about changes of notes, and this model may propose none.", hint="Allow it: --write"
+        )
 
 
 def _question(io: CommandIO, words: list[str], vault: Path | None) -> str:
@@ -157,34 +187,54 @@ def advice_on_quotes(io: CommandIO, opened: "OpenConversation") -> Iterator[None
     suggest_next(io, opened, "--more", most=MAX_QUOTED - opened.conversation.passages_read)
 
 
-def _one_turn(opened: "OpenConversation", presenter: "Presenter") -> int:
-    import asyncio
+class _OneTurn:
+    """The turn of the question, shown as it goes."""
 
-    try:
-        return asyncio.run(_show_turn(opened, presenter))
-    finally:
-        presenter.close()
+    def __init__(self, opened: "OpenConversation", presenter: "Presenter") -> None:
+        self._opened = opened
+        self._presenter = presenter
+        self._code: int = ExitCode.OK
+        self._changes: ChangesReviewed | None = None
 
+    def run(self) -> int:
+        import asyncio
 
-async def _show_turn(opened: "OpenConversation", presenter: "Presenter") -> int:
-    from zkchat.render.presenters.base import ticking
+        try:
+            asyncio.run(self._show())
+        finally:
+            self._presenter.close()
+        return self._code
 
-    for warning in opened.warnings:
-        presenter.show(warning)
-    code: int = ExitCode.OK
-    assert opened.asked is not None
-    async with aclosing(opened.conversation.answer(opened.asked)) as events, ticking(presenter):
-        async for event in events:
-            presenter.show(event)
-            code = _exit_code(event, code)
-    return code
+    async def _show(self) -> None:
+        from zkchat.render.presenters.base import ticking
 
+        for warning in self._opened.warnings:
+            self._presenter.show(warning)
+        assert self._opened.asked is not None
+        async with aclosing(self._opened.conversation.answer(self._opened.asked)) as events, ticking(self._presenter):
+            async for event in events:
+                self._presenter.show(event)
+                self._take(event)
 
-def _exit_code(event: "Event", so_far: int) -> int:
-    from zkchat.model.events import TurnFailed, TurnFinished
+    def _take(self, event: "Event") -> None:
+        from zkchat.model.events import ChangesReviewed, TurnFailed, TurnFinished
 
-    if isinstance(event, TurnFailed):
-        return event.exit_code
-    if isinstance(event, TurnFinished) and (event.abstained or not event.message.text.strip()):
-        return ExitCode.NO_ANSWER
-    return so_far
+        match event:
+            case TurnFailed():
+                self._code = event.exit_code
+            case TurnFinished() if event.abstained or not event.message.text.strip():
+                self._code = ExitCode.NO_ANSWER
+            case ChangesReviewed():
+                self._changes = event
+                self._code = self._code or event.exit_code
+            case _:
+                pass
+
+    def tell_changes(self, io: CommandIO, view: PresenterOptions) -> None:
+        """Print the diff of a dry run, and say what was dropped with an answer that was stopped."""
+        from zkchat.render.phrases import reviewed
+
+        if dropped := self._opened.conversation.take_dropped_changes():
+            io.note(reviewed(dropped))
+        if self._changes and view.dry_run and not view.json and not io.environment.stdout_is_tty:
+            io.out_exactly(self._changes.diff)

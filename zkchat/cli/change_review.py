@@ -1,23 +1,288 @@
-"""The user at the terminal, asked about changes of notes."""
+"""The user at the terminal, asked about changes of notes: a diff, and one key."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
 
 from zkchat.cli.common import CommandIO
-from zkchat.model.change import ChangeSet
-from zkchat.model.patch import patch_of
-from zkchat.writing.review import Verdict
+from zkchat.errors import ZkchatError
+from zkchat.model.change import ChangeSet, FileWrite
+from zkchat.model.file_diffs import joined, units_of
+from zkchat.model.text import counted
+from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE, SingleKeys
+from zkchat.writing.review import Verdict, folders_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_NO: Final = frozenset({"n", "N", CTRL_C, CTRL_D, ESCAPE})
+_MORE: Final = frozenset({"d", "D", " "})
+_MAX_NAMED_FOLDERS: Final = 2
+_ROWS_OF_PROMPT: Final = 3
+_WIDE: Final = 60
 
 
 class TerminalChangeReviewer:
     """Implements `writing.review.ChangeReviewer`."""
 
-    def __init__(self, io: CommandIO) -> None:
+    def __init__(self, io: CommandIO, *, color: Callable[[], str] = lambda: "auto", plain: bool = False) -> None:
+        """`plain`: lines are read instead of keys, and nothing is drawn in colour."""
         self._io = io
+        self._color = color
+        self._plain = plain
 
     def review(
         self, changes: ChangeSet, *, remarks: Sequence[str] = (), may_always: bool = False, is_asked: bool = True
     ) -> Verdict:
-        for text in (*remarks, patch_of(changes)):
-            self._io.note(text)
-        agrees = is_asked and self._io.confirm("Apply?")
-        return Verdict(answer="yes" if agrees else "no", changes=changes, always=may_always and False)
+        question = _Question(self._io, self._console(), changes, may_always=may_always, plain=self._plain)
+        question.show(remarks)
+        return question.ask() if is_asked else Verdict(answer="no", changes=changes)
+
+    def _console(self) -> "Console":
+        from zkchat.cli.output import consoles
+
+        return consoles(self._io.environment, "never" if self._plain else self._color())[1]
+
+
+class _Question:
+    """One change set, and what the user has done with it so far."""
+
+    def __init__(self, io: CommandIO, console: "Console", changes: ChangeSet, *, may_always: bool, plain: bool) -> None:
+        self._io = io
+        self._console = console
+        self._changes = changes
+        self._units = units_of(changes)
+        self._left_out: set[int] = set()
+        self._may_always = may_always
+        self._edited = False
+        self._unseen: list[Text] | None = None
+        """Rows of the whole diff that were not shown yet; None before any were asked for."""
+        self._keys = SingleKeys(io.environment.stdin)
+        self._reads_lines = plain or not _takes_keys(io)
+
+    def show(self, remarks: Sequence[str] = ()) -> None:
+        """The diff, long files folded."""
+        from rich.text import Text
+
+        from zkchat.render.sanitize import sanitize_line
+
+        self._console.print()
+        self._console.print(Text(f"▌ {sanitize_line(self._changes.title)}", style="bold cyan"))
+        for remark in remarks:
+            self._console.print(Text(sanitize_line(remark), style="yellow"))
+        self._print(self._rows(whole=False))
+
+    def ask(self) -> Verdict:
+        """Ask until the user says yes or no."""
+        with self._reading():
+            while True:
+                key = self._key()
+                if key in {"y", "Y"}:
+                    return self._verdict()
+                if key in _NO:
+                    return Verdict(answer="no", changes=self._changes)
+                if key in {"q", "Q"}:
+                    return Verdict(answer="stop", changes=self._changes)
+                if key in {"a", "A"} and self._may_always:
+                    return replace(self._verdict(), always=True)
+                self._act(key)
+
+    def _verdict(self) -> Verdict:
+        kept = [unit for number, unit in enumerate(self._units, 1) if number not in self._left_out]
+        return Verdict(answer="yes", changes=joined(self._changes, kept), edited=self._edited)
+
+    def _act(self, key: str) -> None:
+        """What does not end the question."""
+        if key in _MORE:
+            self._show_more()
+        elif key in {"e", "E"}:
+            self._edit()
+        elif key.isdecimal():
+            self._toggle(key)
+        else:
+            self._help()
+
+    def _rows(self, *, whole: bool) -> "Iterator[Text]":
+        from rich.text import Text
+
+        from zkchat.render.diffs import diff_rows, style_for
+
+        style = style_for(self._console, whole=whole)
+        several = len(self._units) > 1
+        for number, unit in enumerate(self._units, 1):
+            if several:
+                mark = "left out" if number in self._left_out else ""
+                yield Text(f"({number}) {mark}".rstrip(), style="bold cyan")
+            if number not in self._left_out:
+                yield from diff_rows(unit, style)
+
+    def _print(self, rows: "Iterator[Text] | Sequence[Text]") -> None:
+        for row in rows:
+            self._console.print(row, no_wrap=True, overflow="ignore", crop=False)
+
+    def _show_more(self) -> None:
+        """The next page of the whole diff."""
+        if self._unseen is None:
+            self._unseen = [*self._rows(whole=True)]
+        size = len(self._unseen) if self._reads_lines else max(5, self._console.height - _ROWS_OF_PROMPT)
+        page, self._unseen = self._unseen[:size], self._unseen[size:]
+        self._print(page)
+        if self._unseen:
+            self._io.note(f"… {counted(len(self._unseen), 'more row')}: d goes on")
+        else:
+            self._unseen = None
+
+    def _toggle(self, key: str) -> None:
+        """Leave one of several changes out, or take it in again."""
+        number = int(self._rest_of_number(key))
+        if len(self._units) < 2 or not 1 <= number <= len(self._units):
+            self._io.note(f"There is no change {number}." if len(self._units) > 1 else "There is only one change.")
+            return
+        self._left_out ^= {number}
+        self._unseen = None
+        state = "is left out" if number in self._left_out else "is in again"
+        self._io.note(f"({number}) {state}: {self._units[number - 1].title}")
+
+    def _rest_of_number(self, key: str) -> str:
+        """A number of more than one digit ends with Enter."""
+        if self._reads_lines or len(self._units) < 10:
+            return key
+        self._write(key)
+        while (typed := self._keys.read()).isdecimal():
+            key += typed
+            self._write(typed)
+        self._io.note("")
+        return key
+
+    def _edit(self) -> None:
+        """Have the new text of one file edited, and show what comes of it."""
+        number, write = self._to_edit()
+        if write is None:
+            return
+        after = self._edited_text(write)
+        if after is None:
+            return
+        if after == write.after:
+            self._io.note("It was not edited.")
+            return
+        self._edited, self._unseen = True, None
+        unit = self._units[number]
+        writes = tuple(replace(each, after=after) if each is write else each for each in unit.writes)
+        self._units[number] = replace(unit, writes=tuple(each for each in writes if each.after != each.before))
+        self._changes = _replaced(self._changes, write, after)
+        self._print(self._rows(whole=False))
+
+    def _to_edit(self) -> tuple[int, FileWrite | None]:
+        """The file to be edited: the only one, or the one that the user picks."""
+        found = [(number, write) for number, unit in enumerate(self._units) for write in unit.writes]
+        if not found:
+            self._io.note("Nothing is written that could be edited.")
+            return 0, None
+        if len(found) == 1:
+            return found[0]
+        for place, (_, write) in enumerate(found, 1):
+            self._io.note(f"  {place} {write.path}")
+        picked = self._line(f"Edit which of them (1-{len(found)})? ")
+        if not picked.isdecimal() or not 1 <= int(picked) <= len(found):
+            return 0, None
+        return found[int(picked) - 1]
+
+    def _edited_text(self, write: FileWrite) -> bytes | None:
+        from zkchat.cli.editors import edit_file
+        from zkchat.repl.terminal_modes import echo_on
+
+        with TemporaryDirectory(prefix="zkchat-") as folder:
+            file = Path(folder) / (write.path.rpartition("/")[2] or "note.md")
+            try:
+                file.write_bytes(write.after)
+                with echo_on(self._io.environment.stdin):
+                    edit_file(self._io, str(file))
+                after = file.read_bytes()
+                after.decode()
+            except ZkchatError as error:
+                self._io.fail(error)
+            except UnicodeDecodeError:
+                self._io.note("What the editor left is not UTF-8, and is not used.")
+            except OSError as error:
+                self._io.note(f"The text could not be edited: {error}.")
+            else:
+                return after
+        return None
+
+    def _help(self) -> None:
+        lines = [
+            "y  apply" + (" all that is not left out" if len(self._units) > 1 else ""),
+            "n  do not (also Ctrl-C and Esc)",
+            "e  edit the new text in your editor; you see the diff again",
+        ]
+        if self._may_always:
+            lines.append(f"a  apply, and do not ask again in this session in {self._folders()}")
+        lines += ["q  do not, and stop what made the proposal", "d  all of the diff, page by page (also Space)"]
+        if len(self._units) > 1:
+            lines.append(f"1-{len(self._units)}  leave a change out, or take it in again")
+        for line in lines:
+            self._io.note(line)
+
+    def _folders(self) -> str:
+        names = [f"{folder}/" if folder else "the top folder" for folder in folders_of(self._changes)]
+        shown = ", ".join(names[:_MAX_NAMED_FOLDERS])
+        return f"{shown} and {len(names) - _MAX_NAMED_FOLDERS} more" if len(names) > _MAX_NAMED_FOLDERS else shown
+
+    def _prompt(self) -> str:
+        several = len(self._units) > 1
+        if self._console.width < _WIDE:
+            keys = ["y", "n", "e", *("a" * self._may_always), "q", "d", *([f"1-{len(self._units)}"] * several), "?"]
+            return f"Apply? [{' '.join(keys)}] "
+        words = ["y yes", "n no", "e edit", *(["a always here"] * self._may_always), "q stop", "d more"]
+        words += [f"1-{len(self._units)} leave out"] * several
+        return f"Apply? {' · '.join([*words, '? help'])} "
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        if self._reads_lines:
+            yield
+            return
+        with self._keys.listening() as is_possible:
+            self._reads_lines = not is_possible
+            yield
+
+    def _key(self) -> str:
+        """The key that was pressed; where no single ones can be read, the first word of a line."""
+        if self._reads_lines:
+            line = self._line(self._prompt())
+            return line if line.isdecimal() else line[:1]
+        self._write(self._prompt())
+        key = ""
+        while not key:
+            key = self._keys.read()
+        self._io.note(key if key.isprintable() else "")
+        return key
+
+    def _line(self, prompt: str) -> str:
+        """A line of the user; Ctrl-D at its end, and for Ctrl-C."""
+        from zkchat.cli.line_input import read_answer
+
+        return read_answer(self._io, prompt)
+
+    def _write(self, text: str) -> None:
+        from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
+
+        stream = self._io.environment.stderr
+        never_fail_to_encode(stream)
+        stream.write(sanitize_text(text))
+        stream.flush()
+
+
+def _takes_keys(io: CommandIO) -> bool:
+    from zkchat.render.terminal import can_edit_text
+
+    return can_edit_text(io.environment.variables)
+
+
+def _replaced(changes: ChangeSet, write: FileWrite, after: bytes) -> ChangeSet:
+    writes = (replace(each, after=after) if each.path == write.path else each for each in changes.writes)
+    return replace(changes, writes=tuple(each for each in writes if each.after != each.before))

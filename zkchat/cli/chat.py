@@ -11,21 +11,23 @@ from zkchat.cli.ask import (
     PrivateOption,
     SessionOption,
     ShowContextOption,
+    WriteOption,
 )
 from zkchat.cli.collection import without_collection
 from zkchat.cli.common import ModelOption, VaultOption, current_io
 from zkchat.cli.trust import ask_to_approve
+from zkchat.compose.writing_options import WritingOptions
 from zkchat.errors import UsageError
 
+FirstQuestionArgument = Annotated[
+    list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
+]
 NewOption = Annotated[bool, typer.Option("--new", help="Begin a new session, as a chat does unless told otherwise.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", "-r", help="Choose the session to go on in from a list.")]
 
 
 def chat(
-    question: Annotated[
-        list[str] | None,
-        typer.Argument(help="Your first question, which is asked at once.", show_default=False),
-    ] = None,
+    question: FirstQuestionArgument = None,
     vault: VaultOption = None,
     model: ModelOption = None,
     session: SessionOption = None,
@@ -36,6 +38,7 @@ def chat(
     private: PrivateOption = False,
     plain: PlainOption = False,
     show_context: ShowContextOption = False,
+    write: WriteOption = False,
 ) -> None:
     """Chat about your notes, one question after the other. In a vault, `zkchat` alone does the same.
 
@@ -66,6 +69,7 @@ def chat(
             bounded_refresh=True,
             agent=agent,
             private=private,
+            writing=WritingOptions(enabled=write or None),
         )
         view = PresenterOptions(plain=plain, context=show_context, chat=True, usage_shown=ShownUsage())
         opened = InteractiveChat(io, options, view, first_message=" ".join(question or []))

@@ -61,6 +61,15 @@ class CommandIO:
         """Print a line of the result to standard output."""
         self._write_line(self.environment.stdout, text)
 
+    def out_exactly(self, text: str) -> None:
+        """Write a text to standard output as it is, for a file or another program; never where that is a terminal."""
+        stream = self.environment.stdout
+        stream.flush()
+        if (buffer := getattr(stream, "buffer", None)) is None:
+            stream.write(text)
+        else:
+            buffer.write(text.encode(errors="surrogateescape"))
+
     def note(self, text: str) -> None:
         """Print a line beside the result, to standard error."""
         self._write_line(self.environment.stderr, text)

@@ -20,8 +20,16 @@ if TYPE_CHECKING:
 class TerminalInterface:
     """Implements `compose.user_interface.UserInterface`."""
 
-    def __init__(self, io: CommandIO) -> None:
+    def __init__(self, io: CommandIO, *, plain: bool = False, reviews: bool = True) -> None:
+        """`reviews`: the user can be asked about changes of notes, where there is a terminal."""
         self._io = io
+        self._plain = plain
+        self._reviews = reviews
+
+    @property
+    def color(self) -> str:
+        """As `ui.color` says."""
+        return "auto"
 
     @property
     def reviewer(self) -> "TerminalReviewer | None":
@@ -32,8 +40,9 @@ class TerminalInterface:
         from zkchat.cli.change_review import TerminalChangeReviewer
 
         environment = self._io.environment
-        can_ask = environment.stdin_is_tty and environment.stderr_is_tty
-        return TerminalChangeReviewer(self._io) if can_ask else None
+        if not (self._reviews and environment.stdin_is_tty and environment.stderr_is_tty):
+            return None
+        return TerminalChangeReviewer(self._io, color=lambda: self.color, plain=self._plain)
 
     def may_remember(self, text: str) -> bool:
         if self._io.environment.stdin_is_tty:

@@ -50,8 +50,12 @@ class _ChatInterface(TerminalInterface):
     """Shows the progress of the indexing in the status bar as well."""
 
     def __init__(self, chat: "InteractiveChat") -> None:
-        super().__init__(chat.io)
+        super().__init__(chat.io, plain=chat.is_plain)
         self._chat = chat
+
+    @property
+    def color(self) -> str:
+        return self._chat.color
 
     def indexing_progress(self) -> "AbstractContextManager[Progress]":
         return self._chat.indexing_progress()
@@ -74,8 +78,8 @@ class InteractiveChat:
     ) -> None:
         self.io = io
         self._environment = io.environment
-        self._options = replace(options, user_interface=_ChatInterface(self))
         self._view = view
+        self._options = replace(options, user_interface=_ChatInterface(self))
         self._name_cache = NameCache()
         self._vault_view = VaultView()
         self._models = ModelCatalogue(lambda: self._active.opened.workspace)
@@ -87,6 +91,14 @@ class InteractiveChat:
         self._active = open_active_conversation(io, self._options, self)
         self._thinking = ThinkingToggle(self._active.opened.settings.ui.thinking)
         self._prompt = self._make_prompt() if can_draw_prompt(io.environment) and not view.plain else None
+
+    @property
+    def is_plain(self) -> bool:
+        return self._view.plain
+
+    @property
+    def color(self) -> str:
+        return self._active.opened.settings.ui.color
 
     def run(self) -> None:
         try:
@@ -125,6 +137,8 @@ class InteractiveChat:
             options = replace(options, agent=None, model=to.model or (before.named_model if is_same else None))
         else:
             options = replace(options, model=to.model or self._options.model)
+        may_write = before.opened.conversation.may_write
+        options = replace(options, writing=replace(options.writing, enabled=may_write))
         try:
             following = open_active_conversation(self.io, options, self)
         except ZkchatError as error:
@@ -135,6 +149,7 @@ class InteractiveChat:
         if is_same:
             following.proposals.seen = before.proposals.seen
             following.is_used = before.is_used
+            following.opened.conversation.keep_accepted_folders(before.opened.conversation)
         else:
             before.proposals.propose()
         before.close(self.io)
@@ -327,6 +342,7 @@ class InteractiveChat:
         active.odd_notes.clear()
 
     def after_turn(self) -> None:
+        self._tell_dropped_changes()
         self._active.look_up_session()
         self._active.is_used = True
         self._thinking.announce(self._surface(self._active.opened))
@@ -338,6 +354,12 @@ class InteractiveChat:
         if self._prompt:
             self.io.note("")  # the next question stands apart
             self._active.background.submit(self._refresh_name_cache)
+
+    def _tell_dropped_changes(self) -> None:
+        from zkchat.render.phrases import reviewed
+
+        if dropped := self._active.opened.conversation.take_dropped_changes():
+            self.io.note(reviewed(dropped))
 
     def _suggest_dropping(self) -> None:
         for item in self._active.opened.conversation.newly_unused():

@@ -1,11 +1,13 @@
 """Reading a line without editing it, where no prompt can be drawn."""
 
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from zkchat.cli.common import CommandIO
 from zkchat.render.sanitize import sanitize_text
 from zkchat.render.terminal import can_edit_text
+
+CTRL_D: Final = "\x04"
 
 if TYPE_CHECKING:
     from zkchat.environment import Environment
@@ -29,6 +31,29 @@ def read_line(io: CommandIO, prompt: str) -> str:
             io.note("")  # Ctrl-D does not end the line of the prompt
         raise EOFError
     return line
+
+
+def read_answer(io: CommandIO, question: str) -> str:
+    """Read a line that answers a question; Ctrl-D at the end of the input, and for Ctrl-C."""
+    from zkchat.repl.terminal_modes import echo_on
+
+    environment = io.environment
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here,
+    wakeup = signal.set_wakeup_fd(-1)  # and is not to hear of it afterwards
+    line = ""
+    try:
+        with echo_on(environment.stdin):
+            environment.stderr.write(sanitize_text(question))
+            environment.stderr.flush()
+            line = environment.stdin.readline()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        signal.signal(signal.SIGINT, before)
+        if not line:
+            io.note("")  # Ctrl-C and Ctrl-D do not end the line of the question
+    return line.strip() if line else CTRL_D
 
 
 def can_draw_prompt(environment: "Environment") -> bool:

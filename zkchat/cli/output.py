@@ -32,6 +32,8 @@ class PresenterOptions:
     """Whether one turn follows the other, and slash commands tell more of each."""
     context: bool = False
     """Whether what a request holds is printed to standard error before its answer; JSON has it in any case."""
+    dry_run: bool = False
+    """Whether, in a pipe, the result is the diff of what is proposed, and the answer goes to standard error."""
     thinking: "Callable[[], ThinkingView] | None" = None
     """What is shown of a model's thinking, where that is not as the settings say."""
     usage_shown: "ShownUsage | None" = None
@@ -69,7 +71,8 @@ def _create_text_presenter(
     ui = opened.settings.ui
     footer = _create_footer(opened, view)
     if view.plain or not (environment.stdout_is_tty or view.panels):
-        return PlainPresenter(environment.stdout, environment.stderr, details=view.plain, footer=footer)
+        answers = environment.stderr if view.dry_run and not environment.stdout_is_tty else environment.stdout
+        return PlainPresenter(answers, environment.stderr, details=view.plain, footer=footer)
     from zkchat.render.presenters.screen import ScreenPresenter
 
     out, err = consoles(environment, ui.color)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from zkchat.compose.stores import open_session_store
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.compose.writing import open_change_store
+from zkchat.compose.writing_options import WritingOptions
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError, StorageDamaged, StorageError, StorageTooNew
 
@@ -59,6 +60,7 @@ class ConversationOptions:
     """Passages that an answer without a model quotes at most; None for the usual number."""
     agent: str | None = None
     """Who answers, unless a message speaks to another agent."""
+    writing: WritingOptions = field(default_factory=WritingOptions)
     question: str = ""
     """What is asked at once: it is stored before a model or a note is looked for."""
 
@@ -171,6 +173,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             profiles=profiles,
             user_interface=options.user_interface,
             settings=settings,
+            writing=options.writing,
         )
         turn, trouble = open_turn(stack, parts)
         background = build_background_summaries(turn, settings)

@@ -9,6 +9,7 @@ from zkchat.chat.answer_check import AnswerCheck
 from zkchat.chat.archive_recall import ArchiveRecall
 from zkchat.chat.compaction import Compactor, Policy
 from zkchat.chat.document_summaries import BackgroundSummaries, Summaries, SummaryCache, SummaryMode
+from zkchat.chat.given_notes import GivenNotes
 from zkchat.chat.long_messages import LongMessages
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.request import RequestBuilder
@@ -16,11 +17,13 @@ from zkchat.chat.request_plan import PageApprovals, RequestPlanner
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits, ToolLoop
 from zkchat.chat.turn import IndexRefresher, Turn
+from zkchat.compose.proposals import ProposalParts, open_proposals
 from zkchat.compose.providers import may_answer_anytime, tokenizer_of
 from zkchat.compose.stores import open_memory, open_message_search, open_summary_cache
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
 from zkchat.compose.workspace import Workspace
+from zkchat.compose.writing_options import WritingOptions
 from zkchat.context.budget import Shares
 from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Selector
@@ -29,12 +32,13 @@ from zkchat.errors import StorageError
 from zkchat.tools.attachments import attachment_tools
 from zkchat.tools.explore import CORE_TOOLS, explore_tools
 from zkchat.tools.memory import memory_tools
+from zkchat.tools.readings import Readings
 from zkchat.tools.recall import recall_tools
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.evidence import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from zkchat.agents.profiles import Profiles
     from zkchat.chat.journal import Journal
@@ -43,8 +47,9 @@ if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.memory.facts import Memory
     from zkchat.ports import ModelProvider, Tokenizer, Tool
-    from zkchat.vault.library import Library
+    from zkchat.vault.library import GuardedLibrary, Library
     from zkchat.writing.proposals import Proposals
+    from zkchat.writing.staging import StagedChanges
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,18 +126,23 @@ class TurnParts:
     """Over the archived messages; without it none is found."""
     summary_cache: SummaryCache | None = None
     user_interface: UserInterface = UNATTENDED
-    proposals: "Callable[[Library], Proposals] | None" = None
+    staged: "StagedChanges | None" = None
+    """What the model has proposed in this turn, which its library shows."""
+    proposals: "Callable[[GuardedLibrary, Readings], Proposals] | None" = None
     """Makes what the model may propose changes with, over the notes that it may see."""
 
 
 def build_turn(parts: TurnParts) -> Turn:
     """A turn over these parts, which may be fakes; nothing is opened."""
     journal, provider, tokenizer, settings = parts.journal, parts.provider, parts.tokenizer, parts.settings
-    library = parts.library.guarded_for(provider)
+    library = (parts.library.overlaid(parts.staged) if parts.staged is not None else parts.library).guarded_for(
+        provider
+    )
     privacy = ConversationPrivacy(journal=journal, library=library, provider=provider)
     journal.privacy = privacy
-    proposals = parts.proposals(library) if parts.proposals else None
-    requests = _request_builder(parts, library, privacy, proposals)
+    readings = Readings(library, GivenNotes(journal=journal, privacy=privacy)) if parts.proposals else None
+    proposals = parts.proposals(library, readings) if parts.proposals and readings else None
+    requests = _request_builder(parts, library, privacy, proposals, readings)
     summaries = Summaries(library, parts.summary_cache)
     loop = ToolLoop(
         provider=provider,
@@ -143,6 +153,7 @@ def build_turn(parts: TurnParts) -> Turn:
         library=library,
         summaries=summaries,
         limits=settings.limits,
+        readings=readings,
     )
     return Turn(
         journal=journal,
@@ -164,18 +175,17 @@ def build_turn(parts: TurnParts) -> Turn:
 
 
 def _request_builder(
-    parts: TurnParts, library: "Library", privacy: ConversationPrivacy, proposals: "Proposals | None"
+    parts: TurnParts,
+    library: "Library",
+    privacy: ConversationPrivacy,
+    proposals: "Proposals | None",
+    readings: Readings | None,
 ) -> RequestBuilder:
     journal, provider, tokenizer, settings = parts.journal, parts.provider, parts.tokenizer, parts.settings
     memory = parts.memory.within(privacy) if parts.memory and settings.memory else None
     recall = _archive_recall(parts, privacy)
     long_messages = LongMessages(journal=journal, privacy=privacy)
-    tools = [
-        *explore_tools(library, journal.now),
-        *_other_tools(parts, recall, memory),
-        *attachment_tools(long_messages.texts),
-        *(proposals.tools if proposals else ()),
-    ]
+    tools = [*_other_tools(parts, recall, memory), *attachment_tools(long_messages.texts), *_write_tools(proposals)]
     compactor = Compactor(
         journal=journal,
         provider=provider,
@@ -191,7 +201,7 @@ def _request_builder(
         library=library,
         privacy=privacy,
         shares=settings.shares,
-        tools=Toolbox(tools),
+        tools=Toolbox([*explore_tools(library, journal.now), *tools]),
         long_messages=long_messages,
         core=CORE_TOOLS,
         profiles=parts.profiles,
@@ -201,6 +211,7 @@ def _request_builder(
         remembers=settings.memory,
         recall=recall if settings.recall else None,
         proposals=proposals,
+        readings=readings,
         strict=settings.strict,
     )
     return RequestBuilder(
@@ -213,6 +224,11 @@ def _request_builder(
         long_messages=long_messages,
         prior=parts.prior,
     )
+
+
+def _write_tools(proposals: "Proposals | None") -> "Sequence[Tool]":
+    """Those that propose changes, where writing is on from the beginning."""
+    return proposals.tools if proposals and proposals.is_on else ()
 
 
 def build_background_summaries(turn: Turn, settings: TurnSettings) -> BackgroundSummaries:
@@ -261,6 +277,7 @@ class OpenedParts:
     profiles: "Profiles"
     user_interface: UserInterface
     settings: TurnSettings
+    writing: WritingOptions = field(default_factory=WritingOptions)
 
 
 def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, ...]]:
@@ -271,6 +288,7 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
     tokenizer, prior = tokenizer_of(provider)
     memory, notices = _open_memory(stack, opened)
     relevance = Relevance(installed())
+    writing = _open_proposals(stack, opened)
     if _selects_by_relevance(opened):  # the first question will need it
         stack.callback(relevance.preload())
     parts = TurnParts(
@@ -289,8 +307,18 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
         search=stack.enter_context(open_message_search(workspace)),
         summary_cache=_open_summary_cache(stack, opened),
         user_interface=opened.user_interface,
+        staged=writing.staged if writing else None,
+        proposals=writing.proposals if writing else None,
     )
     return build_turn(parts), notices
+
+
+def _open_proposals(stack: ExitStack, opened: OpenedParts) -> "ProposalParts | None":
+    """What a model needs that may propose changes; one that only quotes does not."""
+    provider = opened.provider
+    if provider.info.needs_notes:
+        return None
+    return open_proposals(stack, opened.workspace, opened.library, provider, opened.user_interface, opened.writing)
 
 
 def _open_memory(stack: ExitStack, opened: OpenedParts) -> tuple["Memory | None", tuple[str, ...]]:

@@ -96,12 +96,18 @@ def open_editing(workspace: Workspace, library: "Library", notices: Notices = UN
     """An editor of the notes. Where a model edits, the library is the one that the model sees."""
     from zkchat.compose.vault_conventions import vault_conventions
     from zkchat.writing.editor import NoteEditor
-    from zkchat.writing.staging import StagedChanges
 
     with open_change_store(workspace, library, notices) as store:
-        staged = StagedChanges(store, history=lambda: _applied(store))
+        staged = stage_over(store)
         editor = NoteEditor(library, staged, vault_conventions(workspace.paths.vault), workspace.environment.now)
         yield Editing(editor, staged, store)
+
+
+def stage_over(store: "ChangeStore") -> "StagedChanges":
+    """Nothing staged yet, over the files of a store."""
+    from zkchat.writing.staging import StagedChanges
+
+    return StagedChanges(store, history=lambda: _applied(store))
 
 
 def _applied(store: "ChangeStore") -> "Iterator[ChangeSet]":

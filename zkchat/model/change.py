@@ -98,3 +98,5 @@ class ReviewOutcome:
     """In the journal, where they were applied."""
     reason: str = ""
     """Why they were not applied, as a sentence, where the user did not say no."""
+    exit_code: int = 0
+    """Of a command that was to apply them, where they could not be."""

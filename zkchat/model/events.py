@@ -122,7 +122,7 @@ class Compacted(Notice):
 class ChangesReviewed(Notice):
     """What became of the changes of notes that the answer proposed: `applied`, `declined`, `kept` (shown, and written
     nowhere; `reason` says why) or `dropped` with a turn that failed. `record` is their number in the journal, `diff`
-    the patch."""
+    the patch, `exit_code` that of a command which was to apply them."""
 
     kind: Literal["changes_reviewed"] = "changes_reviewed"
     message_id: str
@@ -133,6 +133,7 @@ class ChangesReviewed(Notice):
     record: int | None = None
     reason: str = ""
     diff: str = ""
+    exit_code: int = 0
 
 
 class Warned(Value):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
     from zkchat.model.prompt import ModelInfo
     from zkchat.model.providers import ModelOverview
-    from zkchat.model.session import Window
+    from zkchat.model.session import History, Window
     from zkchat.ports import ChangeStore, SessionStore
     from zkchat.render.console import Matches
     from zkchat.render.numbered_rows import NumberedRow
@@ -46,6 +46,18 @@ class CommandConversation(Protocol):
 
     @property
     def usage(self) -> "ContextUsage | None": ...
+
+    @property
+    def history(self) -> "History": ...
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the model may propose changes of notes."""
+        ...
+
+    def allow_writing(self, allowed: bool) -> None:
+        """Let it, or do not. Raises `UsageError` where the model calls no tools."""
+        ...
 
     def stays_here(self, messages: "Iterable[ChatMessage]") -> bool:
         """Whether anything made of these messages must stay on this machine."""

@@ -30,6 +30,8 @@ class Status:
     usage: ContextUsage | None = None
     activity: str = ""
     """What is being done in the background."""
+    may_write: bool = False
+    """Whether the model may propose changes of notes."""
 
 
 def status_of(
@@ -48,6 +50,7 @@ def status_of(
         session=session.title if session else "",
         usage=conversation.usage if has_window else None,
         activity=activity,
+        may_write=conversation.may_write,
     )
 
 
@@ -59,6 +62,7 @@ def status_line(status: Status, width: int) -> str:
         truncate_cells(sanitize_line(status.session) or "new session", _MAX_TITLE_CELLS),
         _context(status.usage),
         sanitize_line(status.activity),
+        "write" if status.may_write else "",
     ]
     for dropped in ((), (0,), (0, 2), (0, 1, 2), (0, 1, 2, 4)):
         line = _SEPARATOR.join(piece for place, piece in enumerate(pieces) if piece and place not in dropped)

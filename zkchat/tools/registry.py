@@ -157,9 +157,16 @@ class Toolbox:
     """The tools of one conversation, by name."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: dict[str, Tool] = {}
+        self.specs: tuple[ToolSpec, ...] = ()
+        self.add(tools)
+
+    def add(self, tools: Iterable[Tool]) -> None:
+        """Take further tools in; those that are there stay as they are."""
         described = [(tool.spec, tool) for tool in tools]
-        self._tools = {spec.name: tool for spec, tool in described}
-        self.specs: tuple[ToolSpec, ...] = tuple(spec for spec, _ in described)
+        new = [(spec, tool) for spec, tool in described if spec.name not in self._tools]
+        self._tools |= {spec.name: tool for spec, tool in new}
+        self.specs = (*self.specs, *(spec for spec, _ in new))
 
     async def call(self, call: ToolCallPart, offered: Collection[str] | None = None) -> ToolOutcome:
         """Run a call. One of a tool that is not `offered` fails as if there were none of that name."""

@@ -1,19 +1,24 @@
 """The changes that a model proposes: staged by its tools, reviewed when it has answered, applied together."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
-from zkchat.errors import StorageError, VaultError, ZkchatError
-from zkchat.model.change import ChangeOrigin, ChangeSet, Decision, ReviewOutcome
+from zkchat.errors import ExitCode, FileConflict, FilesChanged, ZkchatError
+from zkchat.model.change import ChangeOrigin, ChangeSet, Decision, FileWrite, ReviewOutcome
+from zkchat.model.line_diff import DiffLine
+from zkchat.model.patch import hunks_of_write
 from zkchat.ports import ChangeStore, Tool
+from zkchat.writing.rebase import rebase_changes
 from zkchat.writing.review import ChangeReviewer, ReviewPolicy, Verdict, WhyAsked, folders_of, why_asked
 from zkchat.writing.staging import StagedChanges
 
 PROPOSE_ONLY: Final = 'It is only shown, because write.mode is "propose".'
 NOBODY_ASKED: Final = "Nobody could be asked: it needs a terminal, --yes, or a folder of write.accept."
 NEEDS_ASKING: Final = "It needs a yes at a terminal."
+ALWAYS_CHANGING: Final = "Somebody else writes to the same files all the time. Nothing was written."
 MAX_ATTEMPTS: Final = 3
 """Times that a proposal is brought to files that changed meanwhile."""
 
@@ -27,15 +32,12 @@ class Proposals:
 
     staged: StagedChanges
     store: ChangeStore
-    tools: tuple[Tool, ...] = ()
+    make_tools: Callable[[], Sequence[Tool]] = tuple
+    """Makes the tools that stage changes, once they are needed."""
     reviewer: ChangeReviewer | None = None
     policy: ReviewPolicy = field(default_factory=ReviewPolicy)
     is_withheld: Callable[[ChangeSet, str], bool] = lambda _changes, _path: False
     """Tells which paths of a change set are notes that the model may not see."""
-    reasons: Callable[[], Iterable[str]] = tuple
-    """Why what is staged needs a question in every folder, as sentences."""
-    applied: Callable[[], object] = lambda: None
-    """Called when files have changed."""
     is_on: bool = False
     """Whether the model may propose changes now."""
     is_deferred: bool = False
@@ -43,9 +45,15 @@ class Proposals:
     always: set[str] = field(default_factory=set)
     """Folders that the user has agreed to in this session."""
 
+    @cached_property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that stage changes."""
+        return tuple(self.make_tools())
+
     @property
     def tool_names(self) -> frozenset[str]:
-        return frozenset(tool.spec.name for tool in self.tools)
+        """Their names; none before writing was switched on for the first time."""
+        return frozenset(tool.spec.name for tool in self.tools) if "tools" in self.__dict__ else frozenset()
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
@@ -68,7 +76,7 @@ class Proposals:
 
     def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
         """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
-        reasons = tuple(self.reasons())
+        reasons = tuple(self.staged.reasons_to_ask)
         changes = self._take()
         if not changes:
             return None
@@ -83,9 +91,11 @@ class Proposals:
             is_withheld=lambda path: self.is_withheld(changes, path),
         )
         if why is None or (self.policy.assumes_yes and why.takes_yes):
+            self._show(changes)
             verdict = Verdict(answer="yes", changes=changes)
         elif self.reviewer is None:
-            return _kept(changes, NOBODY_ASKED if why.takes_yes else f"{NEEDS_ASKING} {why.sentence}")
+            reason = NOBODY_ASKED if why.takes_yes else f"{NEEDS_ASKING} {why.sentence}"
+            return _kept(changes, reason, ExitCode.USAGE)
         else:
             verdict = self._ask(changes, why)
         return self._conclude(changes, verdict, origin)
@@ -108,23 +118,70 @@ class Proposals:
         return verdict
 
     def _conclude(self, proposed: ChangeSet, verdict: Verdict, origin: ChangeOrigin) -> ReviewOutcome:
-        stops = verdict.answer == "stop"
-        if verdict.answer != "yes" or not verdict.changes:
-            return _outcome("declined", proposed, verdict, stops=stops)
+        """Apply what the user agreed to; what was kept of it says why."""
         try:
-            record = self.store.apply(verdict.changes, origin)
+            for _ in range(MAX_ATTEMPTS):
+                if verdict.answer != "yes" or not verdict.changes:
+                    return _outcome("declined", proposed, verdict)
+                try:
+                    record = self.store.apply(verdict.changes, origin)
+                except FilesChanged as error:
+                    verdict = self._rebased(verdict, error)
+                else:
+                    return replace(_outcome("applied", proposed, verdict), record_id=record.id)
         except ZkchatError as error:
-            return _kept(proposed, f"{error.message} {error.hint}".strip())
-        with suppress(StorageError, VaultError):  # the next turn refreshes what is known of the notes, and reports it
-            self.applied()
-        return replace(_outcome("applied", proposed, verdict), record_id=record.id)
+            return _kept(proposed, f"{error.message} {error.hint}".strip(), error.exit_code)
+        return _kept(proposed, ALWAYS_CHANGING, ExitCode.VAULT)
+
+    def _rebased(self, verdict: Verdict, error: FilesChanged) -> Verdict:
+        """The changes on top of what somebody else wrote meanwhile; asked about again where they are others now.
+
+        Raises `FilesChanged`, once the user has seen what changed, where they clash.
+        """
+        try:
+            rebased = rebase_changes(verdict.changes, error.conflicts)
+        except FilesChanged as clash:
+            self._show(_foreign_changes(clash.conflicts))
+            raise
+        if not rebased.changes:
+            raise FilesChanged(f"{error.message} It holds what was proposed already.")
+        changes = rebased.changes
+        if changed_lines(changes) == changed_lines(verdict.changes):
+            return replace(verdict, changes=changes)
+        if self.reviewer is None:
+            raise error
+        said = f"Changed meanwhile: {', '.join(rebased.paths)}. The proposal is brought to the present text."
+        again = self.reviewer.review(changes, remarks=(said,))
+        return replace(again, edited=verdict.edited or again.edited)
 
 
-def _outcome(decision: Decision, proposed: ChangeSet, verdict: Verdict, *, stops: bool = False) -> ReviewOutcome:
+def _foreign_changes(conflicts: Sequence[FileConflict]) -> ChangeSet:
+    """What somebody else wrote meanwhile, to be shown."""
+    writes = (
+        FileWrite(path=each.path, before=each.expected, after=each.found or b"")
+        for each in conflicts
+        if each.found != each.expected
+    )
+    return ChangeSet(title="What changed meanwhile", writes=tuple(writes))
+
+
+def changed_lines(changes: ChangeSet) -> list[tuple[str, list[DiffLine]]]:
+    """By file, the lines that go and those that come, without what stands around them."""
+    return [
+        (write.path, [line for hunk in hunks_of_write(write) for line in hunk.lines if line.mark != " "])
+        for write in changes.writes
+    ]
+
+
+def _outcome(decision: Decision, proposed: ChangeSet, verdict: Verdict) -> ReviewOutcome:
     return ReviewOutcome(
-        decision=decision, proposed=proposed, changes=verdict.changes, edited=verdict.edited, stops=stops
+        decision=decision,
+        proposed=proposed,
+        changes=verdict.changes,
+        edited=verdict.edited,
+        stops=verdict.answer == "stop",
     )
 
 
-def _kept(changes: ChangeSet, reason: str) -> ReviewOutcome:
-    return ReviewOutcome(decision="kept", proposed=changes, changes=changes, reason=reason)
+def _kept(changes: ChangeSet, reason: str, exit_code: int = 0) -> ReviewOutcome:
+    return ReviewOutcome(decision="kept", proposed=changes, changes=changes, reason=reason, exit_code=exit_code)

@@ -20,6 +20,7 @@ from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import ChangesEntry, Session
 from zkchat.ports import ToolOutcome
+from zkchat.tools.readings import Readings
 from zkchat.tools.registry import Arguments, FunctionTool
 from zkchat.vault.library import Library
 from zkchat.writing.proposals import Proposals
@@ -67,7 +68,7 @@ class Vault:
         self.proposals: Proposals | None = None
 
     def proposing(self, reviewer: Answering | None, **more: Any) -> Any:
-        def make(_library: Library) -> Proposals:
+        def make(_library: Library, _readings: Readings) -> Proposals:
             staged = StagedChanges(self.store)
 
             def append(line: Line) -> ToolOutcome:
@@ -78,7 +79,9 @@ class Vault:
 
             tool = FunctionTool("append", "Append a line.", Line, append)
             settings = {"is_on": True, **more}
-            self.proposals = Proposals(staged=staged, store=self.store, tools=(tool,), reviewer=reviewer, **settings)
+            self.proposals = Proposals(
+                staged=staged, store=self.store, make_tools=lambda: (tool,), reviewer=reviewer, **settings
+            )
             return self.proposals
 
         return make
@@ -194,8 +197,10 @@ def test_what_a_turn_proposed_that_did_not_come_to_its_end_is_dropped_and_kept_i
     if then == "fails":
         assert reviewed(events).reason == "The answer failed before you were asked."
     else:
-        assert talk.dropped_changes
-        assert talk.dropped_changes.reason == "The answer was stopped before you were asked."
+        dropped = talk.take_dropped_changes()
+        assert dropped
+        assert dropped.reason == "The answer was stopped before you were asked."
+        assert talk.take_dropped_changes() is None
 
 
 def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_unknown(library: Library) -> None:
@@ -208,7 +213,7 @@ def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_un
     assert vault.proposals
     assert not vault.proposals.staged
 
-    vault.proposals.is_on = True
+    talk.allow_writing(True)
     vault.proposals.reviewer = Answering(yes)
     assert reviewed(events_of(talk.say("Please append it now."))).decision == "applied"
     assert "append" in {tool.name for tool in model.requests[-1].tools}

@@ -33,15 +33,13 @@ def settle(proposed: Proposals) -> ReviewOutcome:
     return outcome
 
 
-def test_what_the_user_agrees_to_is_applied_together_and_the_notes_are_looked_at_again(store: ChangesInMemory) -> None:
-    looked: list[str] = []
-    proposed = proposals(store, Answering(yes), applied=lambda: looked.append("again"))
+def test_what_the_user_agrees_to_is_applied_together(store: ChangesInMemory) -> None:
+    proposed = proposals(store, Answering(yes))
     stage(proposed)
     outcome = settle(proposed)
     assert (outcome.decision, outcome.record_id, outcome.edited) == ("applied", 1, False)
     assert store.files == {"Sleep.md": b"new\n", "Coffee.md": b"black\n", "Inbox/Tea.md": b"green\n"}
     assert store.journal[0].origin == ORIGIN
-    assert looked == ["again"]
 
 
 def test_nothing_is_asked_where_nothing_is_staged(store: ChangesInMemory) -> None:
@@ -73,7 +71,7 @@ def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory
     assert settle(proposed).decision == "applied"
     proposed.staged.create("Inbox/Milk.md", "white\n", title="Create")
     assert settle(proposed).decision == "applied"
-    assert len(reviewer.shown) == 1
+    assert (len(reviewer.asked), len(reviewer.shown)) == (1, 1)
     proposed.staged.write("Sleep.md", "new\n", title="Edit")
     assert settle(proposed).decision == "declined"
 
@@ -92,7 +90,8 @@ def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store:
     proposed = proposals(store, policy=sure)
     stage(proposed)
     assert settle(proposed).decision == "applied"
-    proposed = proposals(store, policy=sure, reasons=lambda: ["Clip.md is a web clipping."])
+    proposed = proposals(store, policy=sure)
+    proposed.staged.reasons_to_ask.append("Clip.md is a web clipping.")
     proposed.staged.write("Sleep.md", "newest\n", title="Edit")
     outcome = settle(proposed)
     assert outcome.decision == "kept"
@@ -102,7 +101,8 @@ def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store:
 
 def test_a_reason_to_ask_is_read_with_the_diff_and_always_is_not_offered(store: ChangesInMemory) -> None:
     reviewer = Answering(yes)
-    proposed = proposals(store, reviewer, reasons=lambda: ["Clip.md is a web clipping."])
+    proposed = proposals(store, reviewer)
+    proposed.staged.reasons_to_ask.append("Clip.md is a web clipping.")
     stage(proposed)
     settle(proposed)
     assert reviewer.remarks == ["Clip.md is a web clipping."]
@@ -138,3 +138,46 @@ def test_what_is_dropped_is_returned(store: ChangesInMemory) -> None:
     assert outcome
     assert (outcome.decision, outcome.reason) == ("dropped", "Stopped.")
     assert not proposed.staged
+
+
+def test_changes_of_somebody_else_in_another_place_are_kept_and_not_asked_about(store: ChangesInMemory) -> None:
+    store.files["Sleep.md"] = b"1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+    reviewer = Answering(yes)
+    proposed = proposals(store, reviewer)
+    proposed.staged.write("Sleep.md", "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", title="Edit")
+
+    def meddle() -> None:
+        store.files["Sleep.md"] = b"one\n2\n3\n4\n5\n6\n7\n8\n9\n"
+        store.before_apply = lambda: None
+
+    store.before_apply = meddle
+    assert settle(proposed).decision == "applied"
+    assert store.files["Sleep.md"] == b"one\n2\n3\n4\n5\n6\n7\n8\nnine\n"
+    assert len(reviewer.asked) == 1
+
+
+def test_where_somebody_else_changed_the_same_place_it_is_shown_and_the_proposal_is_kept(
+    store: ChangesInMemory,
+) -> None:
+    reviewer = Answering(yes)
+    proposed = proposals(store, reviewer)
+    stage(proposed)
+    store.before_apply = lambda: store.files.update({"Sleep.md": b"theirs\n"})
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.exit_code) == ("kept", 4)
+    assert "Sleep.md" in outcome.reason
+    assert (reviewer.shown[0].writes[0].before, reviewer.shown[0].writes[0].after) == (b"old\n", b"theirs\n")
+    assert store.files["Sleep.md"] == b"theirs\n"
+    assert "Inbox/Tea.md" not in store.files
+
+
+def test_somebody_who_writes_all_the_time_does_not_hold_the_user_up(store: ChangesInMemory) -> None:
+    numbers = iter(range(100))
+    store.files["Sleep.md"] = b"1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+    store.before_apply = lambda: store.files.update(
+        {"Sleep.md": b"%d\n2\n3\n4\n5\n6\n7\n8\n9\n" % (next(numbers) + 10)}
+    )
+    proposed = proposals(store, Answering(yes))
+    proposed.staged.write("Sleep.md", "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", title="Edit")
+    assert settle(proposed).decision == "kept"
+    assert next(numbers) < 5

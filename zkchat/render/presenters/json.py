@@ -7,6 +7,7 @@ from typing import Final, TextIO, assert_never
 
 from zkchat.model.events import (
     AnswerReplaced,
+    ChangesReviewed,
     Event,
     EvidenceFound,
     GoalEnded,
@@ -57,6 +58,7 @@ class JsonPresenter:
         self._reported: TokenUsage | None = None
         self._message: ChatMessage | None = None
         self._warnings: list[Warned] = []
+        self._changes: ChangesReviewed | None = None
         self._failure: TurnFailed | None = None
 
     def show(self, event: Event) -> None:
@@ -77,10 +79,8 @@ class JsonPresenter:
                 self._reported = event.usage
             case Warned():
                 self._warnings.append(event)
-            case TurnFinished():
-                self._message, self._context_usage = event.message, event.usage
-            case TurnFailed():
-                self._message, self._failure = event.message, event
+            case TurnFinished() | TurnFailed() | ChangesReviewed():
+                self._take_end(event)
             case AnswerReplaced():
                 self._text.clear()
                 self._remarks.clear()
@@ -90,6 +90,15 @@ class JsonPresenter:
                 pass  # a goal run has a document of its own
             case _:
                 assert_never(event)
+
+    def _take_end(self, event: TurnFinished | TurnFailed | ChangesReviewed) -> None:
+        match event:
+            case TurnFinished():
+                self._message, self._context_usage = event.message, event.usage
+            case TurnFailed():
+                self._message, self._failure = event.message, event
+            case ChangesReviewed():
+                self._changes = event
 
     def tick(self) -> None:
         """Everything is printed at the end."""
@@ -116,6 +125,7 @@ class JsonPresenter:
             "message": _text(message.id) if message else None,
             "model": _text(f"{message.provider}:{message.model}".strip(":")) if message else None,
             "status": message.status if message else "error",
+            "changes": _changes(self._changes),
             "warnings": [{"text": _text(warning.text), "hint": _text(warning.hint)} for warning in self._warnings],
         }
         if self._failure:
@@ -126,6 +136,20 @@ class JsonPresenter:
                 "exit_code": failure.exit_code,
             }
         return document
+
+
+def _changes(reviewed: ChangesReviewed | None) -> Json:
+    if reviewed is None:
+        return None
+    return {
+        "decision": reviewed.decision,
+        "title": _text(reviewed.title),
+        "paths": [_text(path) for path in reviewed.paths],
+        "edited": reviewed.edited,
+        "record": reviewed.record,
+        "reason": _text(reviewed.reason),
+        "diff": _text(reviewed.diff),
+    }
 
 
 def _passage(found: Evidence) -> Json:

@@ -4,6 +4,7 @@ from typing import TextIO, assert_never
 
 from zkchat.model.events import (
     AnswerReplaced,
+    ChangesReviewed,
     Event,
     EvidenceFound,
     GoalEnded,
@@ -65,6 +66,8 @@ class PlainPresenter:
             case ToolFinished():
                 call = self._calls.pop(event.call_id, phrases.tool_call(event.name, ""))
                 self._print_detail(f"{call}: {phrases.tool_result(event.summary, failed=event.failed)}")
+            case ChangesReviewed():
+                self._print(phrases.reviewed(event))
             case Notice():
                 self._print_detail(phrases.notice(event))
             case AnswerReplaced():

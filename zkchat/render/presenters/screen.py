@@ -11,6 +11,7 @@ from rich.text import Text
 from zkchat.model.choices import DEFAULT_AGENT, ThinkingView
 from zkchat.model.events import (
     AnswerReplaced,
+    ChangesReviewed,
     Event,
     EvidenceFound,
     GoalEnded,
@@ -86,7 +87,7 @@ class ScreenPresenter:
             case ToolFinished():
                 self._activity().finished(event.call_id, event.name, event.summary, failed=event.failed)
             case Notice():
-                self._print(Text(phrases.notice(event), style="dim"))
+                self._print(Text(phrases.notice(event), style=_notice_style(event)))
             case Warned():
                 self._print(Text(phrases.warning(event.text, event.hint), style="yellow"))
             case PromptReady() | AnswerReplaced():
@@ -118,6 +119,8 @@ class ScreenPresenter:
     def _update_wait_indicator(self, event: Event) -> None:
         """Start it when the model has to act, and stop it when something comes from the model."""
         match event:
+            case ChangesReviewed():
+                self._wait_indicator.end()
             case PromptReady() | ToolFinished() | Notice():
                 self._wait_indicator.begin()
             case TextDelta() | Remarked() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
@@ -201,3 +204,10 @@ class ScreenPresenter:
             self._out.print()
         for each in below:
             LiveRegion(self._out).show(render_rows(self._out, each))
+
+
+def _notice_style(event: Notice) -> str:
+    """What was not applied stands out."""
+    if not isinstance(event, ChangesReviewed):
+        return "dim"
+    return "" if event.decision == "applied" else "yellow"

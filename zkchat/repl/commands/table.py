@@ -9,7 +9,7 @@ from typing import Final
 
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
-from zkchat.repl.commands import answer, changes, context_window, goal, history, model_choice, session
+from zkchat.repl.commands import answer, changes, context_window, goal, history, model_choice, session, writing
 from zkchat.repl.commands.arguments import complete_message_number, complete_reference_number
 from zkchat.repl.commands.vault_table import VAULT_COMMANDS
 from zkchat.repl.commands.why import why
@@ -337,6 +337,16 @@ COMMANDS: Final[Sequence[Command]] = (
         help="what the model can do",
         details="Each tool with its mode and what it takes; * before those that are in every request.",
         act=session.tools,
+    ),
+    Command(
+        name="write",
+        arguments="[on]",
+        help="let it change notes",
+        details="/write on lets the model propose changes of your notes: you see each as a diff when it has answered, "
+        "and say yes or no. /write off ends that. Without an argument, whether it may, and what became of the last "
+        "proposal; /write diff shows that one.",
+        act=writing.write,
+        complete=writing.complete_write,
     ),
     Command(
         name="agent",

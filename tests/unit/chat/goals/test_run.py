@@ -25,8 +25,9 @@ from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import GoalEntry
 from zkchat.ports import ToolOutcome
+from zkchat.tools.readings import Readings
 from zkchat.tools.registry import Arguments, FunctionTool
-from zkchat.vault.library import Library
+from zkchat.vault.library import GuardedLibrary, Library
 from zkchat.writing.proposals import Proposals
 from zkchat.writing.staging import StagedChanges
 
@@ -85,8 +86,8 @@ class Vault:
     def __init__(self) -> None:
         self.store = ChangesInMemory(Sleep="# Sleep\n")
 
-    def proposing(self, reviewer: Answering | None) -> Callable[[Library], Proposals]:
-        def make(_library: Library) -> Proposals:
+    def proposing(self, reviewer: Answering | None) -> Callable[[GuardedLibrary, Readings], Proposals]:
+        def make(_library: GuardedLibrary, _readings: Readings) -> Proposals:
             staged = StagedChanges(self.store)
 
             def append(line: Line) -> ToolOutcome:
@@ -96,14 +97,7 @@ class Vault:
                 return ToolOutcome(text="Proposed.", summary="proposed")
 
             tool = FunctionTool("append", "Append a line.", Line, append)
-            return Proposals(
-                staged=staged,
-                store=self.store,
-                tools=(tool,),
-                reviewer=reviewer,
-                is_on=True,
-                reasons=lambda: staged.reasons_to_ask,
-            )
+            return Proposals(staged=staged, store=self.store, make_tools=lambda: (tool,), reviewer=reviewer, is_on=True)
 
         return make
 
@@ -289,7 +283,7 @@ def test_what_a_run_proposes_is_one_change_set_reviewed_at_its_end(library: Libr
     vault, reviewer = Vault(), Answering(yes)
     talk = writing(library, None, vault, reviewer, *WRITES)
     events = events_of(goal_run(talk, library).start("Write"))
-    assert len(reviewer.shown) == len(vault.store.journal) == 1
+    assert len(reviewer.asked) == len(vault.store.journal) == 1
     assert vault.store.files["Sleep.md"] == b"# Sleep\none\ntwo\n"
     (review,) = reviews(events)
     assert events.index(review) == len(events) - 2

@@ -90,6 +90,7 @@ def test_a_whole_turn_is_one_object() -> None:
         "message",
         "model",
         "status",
+        "changes",
         "warnings",
     ]
     assert whole["answer"] == "Hi."

@@ -1,0 +1,111 @@
+"""`--write`: a model proposes changes of notes, and whoever sits at the terminal, or nobody, decides."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.world import World
+
+SLEEP = "# Sleep\n\nSeven hours.\n"
+EDIT = {"relative_path": "Sleep.md", "old": "Seven hours.", "new": "Eight hours."}
+SAYS = {"text": "I propose eight hours in [[Sleep]]."}
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"tool": name, "arguments": arguments}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.note("Sleep.md", SLEEP)
+    return world
+
+
+@pytest.fixture
+def model(world: World) -> str:
+    return world.script([call("edit_document", **EDIT)], [SAYS])
+
+
+def ask(world: World, model: str, *options: str, **more: Any) -> Any:
+    return world.run("ask", "Make it eight", "--model", model, "--write", *options, **more)
+
+
+def text(world: World, path: str = "Sleep.md") -> str:
+    return (world.vault / path).read_text()
+
+
+@pytest.mark.parametrize(("typed", "after", "said"), [("y\n", "Eight", "Applied: "), ("n\n", "Seven", "Not applied: ")])
+def test_a_proposal_is_shown_as_a_diff_and_made_after_a_yes(
+    world: World, model: str, typed: str, after: str, said: str
+) -> None:
+    result = ask(world, model, typed=typed, terminal=True)
+    assert result.code == 0
+    assert "Sleep.md: changed, +1 -1" in result.err
+    assert "Eight" in result.err
+    assert said in result.err
+    assert f"{after} hours." in text(world)
+
+
+def test_without_the_option_the_tools_are_not_there(world: World, model: str) -> None:
+    result = world.run("ask", "Make it eight", "--model", model, "--json", typed="y\n")
+    assert text(world) == SLEEP
+    assert result.json["changes"] is None
+    assert "edit_document" not in json.dumps(result.json["context"])
+
+
+def test_in_a_pipe_nothing_is_changed_and_the_way_out_is_said(world: World, model: str) -> None:
+    result = ask(world, model, stdin="")
+    assert result.code == 2
+    assert text(world) == SLEEP
+    assert "--yes" in result.err
+    assert result.out == "I propose eight hours in [[Sleep]].\n"
+
+
+def test_in_a_pipe_a_yes_beforehand_or_an_accepted_folder_is_enough(world: World, model: str) -> None:
+    assert ask(world, model, "--yes", stdin="").code == 0
+    assert "Eight" in text(world)
+    world.note("Inbox/Old.md", "old\n")
+    play = world.script([call("edit_document", relative_path="Inbox/Old.md", old="old", new="new")], [SAYS])
+    world.variables["ZKCHAT_WRITE__ACCEPT"] = '["Inbox"]'
+    assert ask(world, play, stdin="").code == 0
+    assert text(world, "Inbox/Old.md") == "new\n"
+
+
+def test_json_tells_what_became_of_the_changes(world: World, model: str) -> None:
+    result = ask(world, model, "--json", "--yes", stdin="")
+    changes = result.json["changes"]
+    assert (changes["decision"], changes["paths"], changes["record"]) == ("applied", ["Sleep.md"], 1)
+    assert "+Eight hours." in changes["diff"]
+    refused = ask(world, world.script([call("create_document", relative_path="New.md", text="x")], [SAYS]), "--json")
+    assert refused.code == 2
+    assert refused.json["changes"]["decision"] == "kept"
+    assert not (world.vault / "New.md").exists()
+
+
+def test_a_dry_run_prints_a_diff_that_can_be_applied_and_nothing_else(world: World, model: str) -> None:
+    result = ask(world, model, "--dry-run", stdin="")
+    assert result.code == 0
+    assert text(world) == SLEEP
+    assert "I propose eight hours" in result.err
+    subprocess.run(["git", "apply", "-"], input=result.out, text=True, cwd=world.vault, check=True)
+    assert "Eight" in text(world)
+
+
+@pytest.mark.parametrize("option", ["--yes", "--dry-run"])
+def test_options_about_changes_need_the_permission_to_propose_them(world: World, model: str, option: str) -> None:
+    result = world.run("ask", "Make it eight", "--model", model, option)
+    assert result.code == 2
+    assert "--write" in result.err
+
+
+def test_the_settings_may_let_a_model_write_or_only_propose(world: World, model: str) -> None:
+    world.variables |= {"ZKCHAT_WRITE__ENABLED": "true", "ZKCHAT_WRITE__MODE": "propose"}
+    result = world.run("ask", "Make it eight", "--model", model, "--yes", terminal=True)
+    assert result.code == 0
+    assert "+" in result.err
+    assert 'write.mode is "propose"' in result.err
+    assert text(world) == SLEEP

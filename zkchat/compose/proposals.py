@@ -1,0 +1,98 @@
+"""What lets the model of a conversation propose changes of notes."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from zkchat.compose.library import local_globs
+from zkchat.compose.user_interface import UNATTENDED, UserInterface
+from zkchat.compose.workspace import Workspace
+from zkchat.compose.writing import open_change_store, stage_over
+from zkchat.compose.writing_options import WritingOptions
+from zkchat.model.change import ChangeSet
+from zkchat.model.patch import path_before, text_of
+from zkchat.vault.library import GuardedLibrary
+from zkchat.vault.privacy.classes import privacy_of_text
+from zkchat.writing.proposals import Proposals
+from zkchat.writing.review import ReviewPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zkchat.ports import ChangeStore, LocatedModel, Tool
+    from zkchat.tools.readings import Readings
+    from zkchat.vault.library import Library
+    from zkchat.writing.staging import StagedChanges
+
+
+@dataclass(kw_only=True)
+class ProposalParts:
+    """What proposals are made of; opened with the conversation, used once writing is switched on."""
+
+    workspace: Workspace
+    model: "LocatedModel"
+    store: "ChangeStore"
+    staged: "StagedChanges"
+    options: WritingOptions
+    user_interface: UserInterface = UNATTENDED
+    local_globs: "Sequence[str]" = field(default_factory=tuple)
+
+    def proposals(self, library: "GuardedLibrary", readings: "Readings") -> Proposals:
+        """Proposals over the notes that the model may see, which show what is staged, and what it was given of them."""
+        write, options = self.workspace.settings.write, self.options
+        return Proposals(
+            staged=self.staged,
+            store=self.store,
+            make_tools=lambda: self._tools(library, readings),
+            reviewer=self.user_interface.change_reviewer,
+            policy=ReviewPolicy(
+                mode="propose" if options.proposes_only else write.mode,
+                accept=tuple(write.accept),
+                assumes_yes=options.assumes_yes,
+            ),
+            is_withheld=lambda changes, path: self._is_withheld(library, changes, path),
+            is_on=write.enabled if options.enabled is None else options.enabled,
+        )
+
+    def _tools(self, library: "Library", readings: "Readings") -> "list[Tool]":
+        from zkchat.compose.vault_conventions import vault_conventions
+        from zkchat.writing.editor import NoteEditor
+        from zkchat.writing.tools import write_tools
+
+        vault, now = self.workspace.paths.vault, self.workspace.environment.now
+        return write_tools(NoteEditor(library, self.staged, vault_conventions(vault), now), readings)
+
+    def _is_withheld(self, library: "GuardedLibrary", changes: ChangeSet, path: str) -> bool:
+        """Whether a path is, was or will be a note that the model may not see."""
+        before = path_before(changes, path)
+        if library.hidden() & {path, before}:
+            return True
+        texts = [
+            text_of(content)
+            for write in changes.writes
+            if write.path == path
+            for content in (write.before, write.after)
+        ]
+        classes = {privacy_of_text(text, place, self.local_globs) for text in texts or [""] for place in (path, before)}
+        return "never" in classes or ("local" in classes and not self.model.info.on_this_machine)
+
+
+def open_proposals(
+    stack: ExitStack,
+    workspace: Workspace,
+    library: "Library",
+    model: "LocatedModel",
+    user_interface: UserInterface,
+    options: WritingOptions,
+) -> ProposalParts:
+    """Open what proposals need: the files of the vault, whose journal is made with the first change."""
+    store = stack.enter_context(open_change_store(workspace, library))
+    return ProposalParts(
+        workspace=workspace,
+        model=model,
+        store=store,
+        staged=stage_over(store),
+        options=options,
+        user_interface=user_interface,
+        local_globs=local_globs(workspace),
+    )

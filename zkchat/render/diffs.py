@@ -1,0 +1,280 @@
+"""Changes of files as diffs for a terminal: hunks with line numbers, changed words marked, long ones folded."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from zkchat.model.change import ChangeSet, FileWrite
+from zkchat.model.file_diffs import FileDiff, file_diffs
+from zkchat.model.line_diff import DiffLine, Hunk
+from zkchat.model.patch import hunks_of_write, text_of
+from zkchat.model.text import counted
+from zkchat.render.sanitize import sanitize_line, sanitize_text
+from zkchat.render.word_diff import Span, pair_lines, word_marks
+
+FOLDED_LINES: Final = 40
+"""Lines of one file that are shown before the rest is folded."""
+FOLDED_NOTES: Final = 12
+"""Notes of a list of those whose links follow a move."""
+MAX_SHOWN_CHARS: Final = 1_000
+"""Of one line."""
+_MIN_TEXT_WIDTH: Final = 10
+_STYLES: Final = {"-": "red", "+": "green", " ": ""}
+_WORD_STYLES: Final = {"-": "bold red reverse", "+": "bold green reverse"}
+_BRACKETS: Final = {"-": ("[-", "-]"), "+": ("{+", "+}")}
+_VISIBLE: Final = str.maketrans({" ": "·", "\t": "→\t", "\u00a0": "⍽", "\u3000": "□"})
+_NO_NEWLINE: Final = "(no line break at the end)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffStyle:
+    """How diffs are drawn."""
+
+    width: int
+    colored: bool = True
+    """Whether changed words are told by their style; else by brackets: `[-old-]` and `{+new+}`."""
+    most_lines: int | None = FOLDED_LINES
+    """Of one file; None for all of them."""
+
+
+def style_for(console: Console, *, whole: bool = False) -> DiffStyle:
+    colored = console.is_terminal and not console.no_color
+    return DiffStyle(width=console.width, colored=colored, most_lines=None if whole else FOLDED_LINES)
+
+
+def diff_rows(changes: ChangeSet, style: DiffStyle) -> Iterator[Text]:
+    """All of a change set, one row of the screen after the other."""
+    changed = file_diffs(changes)
+    following = [each for each in changed if each.only_follows]
+    for number, each in enumerate(each for each in changed if not each.only_follows):
+        if number:
+            yield Text()
+        yield from file_rows(each, style)
+    if following:
+        yield Text()
+        yield from following_rows(following, style)
+
+
+def file_rows(diff: FileDiff, style: DiffStyle) -> Iterator[Text]:
+    """One file: its heading, and its hunks."""
+    yield from _fitted(Text(heading(diff), style="bold"), style.width)
+    if diff.write is None:
+        return
+    for remark in _remarks(diff.write):
+        yield from _fitted(Text(remark, style="dim"), style.width)
+    yield from _folded(_hunk_rows([*hunks_of_write(diff.write)], style), style)
+
+
+def following_rows(following: Sequence[FileDiff], style: DiffStyle) -> Iterator[Text]:
+    """The notes in which nothing but links follow a move; with each line of them where nothing is folded."""
+    links = counted(sum(each.links for each in following), "link")
+    yield from _fitted(Text(f"{links} in {counted(len(following), 'note')} follow", style="bold"), style.width)
+    if style.most_lines is None:
+        for each in following:
+            yield from file_rows(each, style)
+        return
+    for each in following[:FOLDED_NOTES]:
+        count = f" ({each.links} links)" if each.links > 1 else ""
+        yield from _fitted(Text(f"  {sanitize_line(each.change.path)}{count}"), style.width)
+    if (more := len(following) - FOLDED_NOTES) > 0:
+        yield Text(f"  … and {counted(more, 'more note')}", style="dim")
+
+
+def heading(diff: FileDiff) -> str:
+    """`Inbox.md: changed, +2 -1`."""
+    change = diff.change
+    path, source = sanitize_line(change.path), sanitize_line(change.moved_from)
+    folder = "folder " if diff.is_folder else ""
+    lines = f", +{diff.added} -{diff.removed}" if diff.added or diff.removed else ""
+    match change.action:
+        case "created":
+            return f"{path}: new file, {counted(diff.added, 'line')}"
+        case "edited":
+            return f"{path}: changed{lines}"
+        case "moved":
+            return f"{folder}{source} → {path}: moved{lines}"
+        case "trashed":
+            return f"{folder}{source}: to the trash"
+
+
+def _remarks(write: FileWrite) -> Iterator[str]:
+    """What a diff by lines does not show well."""
+    if write.before is None:
+        return
+    before, after = text_of(write.before), text_of(write.after)
+    if (old := _line_ends(before)) != (new := _line_ends(after)) and before and after:
+        yield f"line ends: {old} → {new}"
+    if before.startswith("\ufeff") != after.startswith("\ufeff"):
+        yield "the byte order mark " + ("goes" if before.startswith("\ufeff") else "is new")
+
+
+def _line_ends(text: str) -> str:
+    windows = text.count("\r\n")
+    lines = text.count("\n")
+    return "none" if not lines else "CRLF" if windows == lines else "mixed" if windows else "LF"
+
+
+def _folded(rows: Iterator[tuple[int, Text]], style: DiffStyle) -> Iterator[Text]:
+    """The rows as far as they are not too many; what follows is counted in lines of the file."""
+    left_out = 0
+    for line, row in rows:
+        if style.most_lines is None or line < style.most_lines:
+            yield row
+        else:
+            left_out = line + 1 - style.most_lines
+    if left_out:
+        yield Text(f"… {counted(left_out, 'more line')}", style="dim")
+
+
+def _hunk_rows(hunks: Sequence[Hunk], style: DiffStyle) -> Iterator[tuple[int, Text]]:
+    """Rows, each with the number of its line among all lines of the diff."""
+    highest = max((max(hunk.old_start + hunk.old_count, hunk.new_start + hunk.new_count) for hunk in hunks), default=0)
+    gutter = len(str(highest))
+    count = 0
+    for number, hunk in enumerate(hunks):
+        if number:
+            yield count, Text("⋮".rjust(gutter), style="dim")
+        if style.most_lines is not None and count > style.most_lines:
+            count += len(hunk.lines)
+            yield count - 1, Text()
+            continue
+        for place, line, spans in _marked(hunk):
+            for row in _line_rows(line, place, spans, gutter, style):
+                yield count, row
+            count += 1
+
+
+def _marked(hunk: Hunk) -> Iterator[tuple[int, DiffLine, tuple[Span, ...] | None]]:
+    """The lines of a hunk with their numbers in the file, and the words of each that differ."""
+    old, new = hunk.old_start + 1, hunk.new_start + 1
+    for is_same, group in groupby(hunk.lines, lambda line: line.mark == " "):
+        lines = [*group]
+        if is_same:
+            for line in lines:
+                yield new, line, None
+                old, new = old + 1, new + 1
+            continue
+        for run in _replacements(lines):
+            removed = [line for line in run if line.mark == "-"]
+            added = [line for line in run if line.mark == "+"]
+            spans = _spans(removed, added)
+            for number, line in enumerate(removed):
+                yield old + number, line, spans.get(("-", number))
+            for number, line in enumerate(added):
+                yield new + number, line, spans.get(("+", number))
+            old, new = old + len(removed), new + len(added)
+
+
+def _replacements(lines: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
+    """Runs of removed lines followed by added ones."""
+    run: list[DiffLine] = []
+    for line in lines:
+        if run and run[-1].mark == "+" and line.mark == "-":
+            yield run
+            run = []
+        run.append(line)
+    if run:
+        yield run
+
+
+def _spans(removed: Sequence[DiffLine], added: Sequence[DiffLine]) -> dict[tuple[str, int], tuple[Span, ...]]:
+    old, new = [line.text for line in removed], [line.text for line in added]
+    spans: dict[tuple[str, int], tuple[Span, ...]] = {}
+    for place, other in pair_lines(old, new) if removed and added else ():
+        if marks := word_marks(old[place], new[other]):
+            spans["-", place], spans["+", other] = marks
+    return spans
+
+
+def _line_rows(
+    line: DiffLine, place: int, spans: tuple[Span, ...] | None, gutter: int, style: DiffStyle
+) -> Iterator[Text]:
+    content = _content(line, spans, style)
+    room = max(_MIN_TEXT_WIDTH, style.width - gutter - 3)
+    first = Text(f"{place:>{gutter}} ", style="dim")
+    first.append(f"{line.mark} ", style=_STYLES[line.mark] or "none")
+    for number, row in enumerate(_fitted(content, room)):
+        lead = first if not number else Text(f"{' ' * (gutter + 1)}{line.mark} ", style=_STYLES[line.mark])
+        yield Text.assemble(lead, row)
+    if line.mark != " " and not line.text.endswith("\n"):
+        yield Text(f"{' ' * (gutter + 3)}{_NO_NEWLINE}", style="dim")
+
+
+def _content(line: DiffLine, spans: tuple[Span, ...] | None, style: DiffStyle) -> Text:
+    """The text of a line, sanitized, with the words that differ marked; blanks are visible where they alone differ."""
+    text = line.text.removesuffix("\n")
+    shown = Text(style=_STYLES[line.mark])
+    start, end = _window(text, spans or ())
+    if start:
+        shown.append(f"… {start:,} characters … ", style="dim")
+    place = start
+    only_blanks = bool(spans) and all(not text[a:b].strip() for a, b in spans or ())
+    for span_start, span_end in spans or ():
+        a, b = max(start, span_start), min(end, span_end, len(text))
+        if a >= b and not (only_blanks and span_start < span_end):
+            continue
+        shown.append(_plain(text[place:a]))
+        word = _plain(line.text[a : min(end, span_end)] if only_blanks else text[a:b], visible=only_blanks)
+        _append_word(shown, word, line.mark, style)
+        place = max(place, b)
+    shown.append(_plain(text[place:end]))
+    if end < len(text):
+        shown.append(f" … {len(text) - end:,} more characters", style="dim")
+    return shown
+
+
+def _window(text: str, spans: Iterable[Span]) -> tuple[int, int]:
+    """The part of a long line that is shown: around the first word that differs."""
+    if len(text) <= MAX_SHOWN_CHARS:
+        return 0, len(text)
+    first = next((start for start, _ in spans), 0)
+    start = max(0, min(first - MAX_SHOWN_CHARS // 4, len(text) - MAX_SHOWN_CHARS))
+    return start, start + MAX_SHOWN_CHARS
+
+
+def _append_word(shown: Text, word: str, mark: str, style: DiffStyle) -> None:
+    if not word:
+        return
+    if style.colored:
+        shown.append(word, style=_WORD_STYLES[mark])
+    else:
+        opening, closing = _BRACKETS[mark]
+        shown.append(f"{opening}{word}{closing}")
+
+
+def _plain(text: str, *, visible: bool = False) -> str:
+    """Sanitized, on one line; a carriage return, which is otherwise dropped, is a symbol where it matters."""
+    if visible:
+        text = text.replace("\r", "␍").replace("\n", "").translate(_VISIBLE)
+    return sanitize_text(text.replace("\n", " ")).expandtabs(4)
+
+
+def _fitted(text: Text, width: int) -> Iterator[Text]:
+    """The text in rows of that many cells."""
+    if text.cell_len <= width:
+        yield text
+        return
+    rest = text
+    while rest.cell_len > width:
+        place = _cut(rest.plain, width)
+        row, rest = rest.divide([place])
+        yield row
+    if rest.plain:
+        yield rest
+
+
+def _cut(text: str, width: int) -> int:
+    """Where to break a line: after the last blank that fits, or else where the row is full."""
+    from rich.cells import get_character_cell_size
+
+    used = 0
+    for place, character in enumerate(text):
+        used += get_character_cell_size(character)
+        if used > width:
+            blank = text.rfind(" ", 0, place + 1)
+            return blank + 1 if blank > place // 2 else max(1, place)
+    return len(text)
