@@ -103,7 +103,7 @@ def test_in_a_pipe_the_result_alone_is_on_standard_output_and_the_checklist_tick
     assert lines.index("Step 2 of 3: Find the notes on coffee.") < lines.index("done: 2. Find the notes on coffee.")
     assert "   “Adults need seven to nine hours.” Sleep.md:3, word for word" in lines
     assert "   not found: “Everybody should move to Portugal.”" in lines
-    assert lines[-1].startswith("Goal reached (3 of 3 steps, ")
+    assert lines[-1].startswith("Finished (3 of 3 steps, ")
 
 
 def test_a_step_that_is_blocked_is_told_and_the_others_go_on(vault: World) -> None:
@@ -117,7 +117,7 @@ def test_a_step_that_is_blocked_is_told_and_the_others_go_on(vault: World) -> No
     assert result.code == ExitCode.OK
     assert "blocked: 1. Ask Anna. — I cannot ask anybody." in result.err
     assert "   no result" in result.err
-    assert "Goal reached, 1 of its steps blocked (2 of 2 steps" in result.err
+    assert "Finished, 1 of its steps blocked (2 of 2 steps" in result.err
 
 
 def test_a_goal_of_which_nothing_could_be_done_ends_with_a_reason(vault: World) -> None:
@@ -207,7 +207,7 @@ def test_there_may_be_nothing_to_go_on_with(vault: World) -> None:
     session = vault.run("sessions", "list", "--json").json[0]["id"]
     named = vault.run("agent", "run", "--resume", session, stdin="")
     assert named.code == ExitCode.USAGE
-    assert "The goal of this session is reached." in named.err
+    assert "The goal of this session is finished." in named.err
 
 
 def test_quotations_alone_cannot_reach_a_goal(vault: World) -> None:

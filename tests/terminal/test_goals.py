@@ -38,7 +38,7 @@ def test_a_goal_in_a_chat_is_asked_about_stopped_shown_and_gone_on_with(world: W
         terminal.type("/goal resume\r")
         terminal.wait_until(lambda: terminal.text.count("q stops:") == 3, "the question, as no step is done")
         terminal.type("\r")
-        terminal.wait_for("☑ 2. Rest.", "All sheep are counted.", "Goal reached (3 of 3 steps")
+        terminal.wait_for("☑ 2. Rest.", "All sheep are counted.", "Finished (3 of 3 steps")
         terminal.wait_for_prompt()
     finally:
         terminal.close()

@@ -284,8 +284,11 @@ class RequestPlanner:
 
 def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
     """The plan with what the model is told for this message alone."""
+    offered = plan if brief.uses_notes else plan.without_tools()
+    if not brief.text:
+        return offered
     item = prompt_item("rule", "goal", brief.text, include="manual", reason="a step of the goal", this_turn_only=True)
-    return (plan if brief.uses_notes else plan.without_tools()).with_items([item])
+    return offered.with_items([item])
 
 
 def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:

@@ -459,6 +459,7 @@ class Brief(Value):
     """What a model is told beside one message of the user, and not with later ones."""
 
     text: str
+    """Empty where it is told nothing more."""
     uses_notes: bool = True
     """Whether the answer is to rest on notes. Else no tools are offered, and nothing is looked up."""
 

@@ -89,5 +89,5 @@ def end_sentence(goal: Goal) -> str:
     blocked = sum(step.state == "blocked" for step in goal.steps)
     took = f"{goal.settled} of {counted(len(goal.steps), 'step')}, {goal.tokens:,} tokens, {goal.seconds:,.0f} s"
     if goal.is_finished:
-        return "Goal reached" + (f", {blocked} of its steps blocked" if blocked else "") + f" ({took})."
+        return "Finished" + (f", {blocked} of its steps blocked" if blocked else "") + f" ({took})."
     return f"Stopped: {goal.reason} ({took})"

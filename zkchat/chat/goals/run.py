@@ -5,8 +5,8 @@ the first open step.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -42,6 +42,9 @@ from zkchat.model.goal import Goal, GoalCheck, ReviewTime
 from zkchat.model.message import Brief, ChatMessage
 from zkchat.model.text import counted
 
+RESULTS_SHARE: Final = 0.1
+"""Of the window: what the results of earlier steps take in the request of a step."""
+CHARACTERS_PER_TOKEN: Final = 4
 INTERRUPTED: Final = "It was interrupted."
 DECLINED: Final = "It was stopped before its first step."
 NOTHING_DONE: Final = "No step could be done."
@@ -100,7 +103,7 @@ class GoalRun:
         if goal is None:
             raise UsageError("There is no goal in this session.", hint='Begin one: zkchat agent run "…", or /goal …')
         if goal.is_finished:
-            raise UsageError("The goal of this session is reached.", hint="/goal … begins another one.")
+            raise UsageError("The goal of this session is finished.", hint="/goal … begins another one.")
         return event_stream(partial(self._run, goal))
 
     def _require_model(self) -> None:
@@ -150,7 +153,7 @@ class GoalRun:
         """What came of each step, as far as the model may know; empty for those that are open."""
         answers = [self._visible(step.message_id) for step in goal.steps]
         return [
-            step.reason or (parse_answer(answer.text).summary if answer else "")
+            (step.reason or parse_answer(answer.text).summary) if answer else ""
             for step, answer in zip(goal.steps, answers, strict=True)
         ]
 
@@ -173,6 +176,8 @@ class _Work:
         self._known = frozenset(self._talk.history.messages)
         self._request = 0
         """Tokens of the last request."""
+        self._paused = timedelta()
+        """While the user was asked: nobody is hurried by the bound."""
         self.changes = GoalChanges(self._talk)
 
     async def run(self, emit: Emit) -> None:
@@ -208,7 +213,8 @@ class _Work:
 
     async def _settle(self, emit: Emit) -> None:
         self._run.check(self.goal)  # before anything is written
-        self.goal, reviewed = self.changes.settle(self.goal)
+        with self._pause():
+            self.goal, reviewed = self.changes.settle(self.goal)
         if reviewed:
             await self._keep(emit)
             await emit(reviewed)
@@ -228,12 +234,25 @@ class _Work:
 
     @property
     def _elapsed(self) -> timedelta:
-        return self._run.now() - self._began
+        return self._run.now() - self._began - self._paused
+
+    @contextmanager
+    def _pause(self) -> Iterator[None]:
+        began = self._run.now()
+        try:
+            yield
+        finally:
+            self._paused += self._run.now() - began
 
     @property
     def _spent(self) -> int:
         messages = self._talk.history.messages.values()
         return tokens_of(message for message in messages if message.id not in self._known)
+
+    @property
+    def _room(self) -> int:
+        """Characters of earlier results that go with a request."""
+        return int(RESULTS_SHARE * CHARACTERS_PER_TOKEN * self._talk.requests.budget.window)
 
     def _require_visible_plan(self) -> None:
         if self.goal.plan_id in self._talk.hidden_messages:
@@ -265,7 +284,8 @@ class _Work:
         reviewer = self._run.plan_reviewer
         while reviewer is not None:
             before = tuple(step.text for step in self.goal.steps)
-            after = await reviewer.review(before, self._run.bounds.steps)
+            with self._pause():
+                after = await reviewer.review(before, self._run.bounds.steps)
             if after is None:
                 raise _Stopped(DECLINED)
             if tuple(after) == before:
@@ -276,8 +296,7 @@ class _Work:
     async def _step(self, number: int, emit: Emit) -> None:
         step, total = self.goal.steps[number - 1], len(self.goal.steps)
         await emit(StepStarted(number=number, total=total, text=step.text))
-        brief = step_brief(self.goal, number, self._run.summaries(self.goal), writes=self.changes.are_proposed)
-        answer = await self._turn(self._message(step.text), brief, emit)
+        answer = await self._turn(self._message(step.text), self._step_brief(number), emit)
         said = _said(answer)
         reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
         self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
@@ -285,6 +304,12 @@ class _Work:
         await emit(StepFinished(number=number, total=total, text=step.text, state=said.state, reason=reason))
         if self._run.review == "step":
             await self._settle(emit)
+
+    def _step_brief(self, number: int) -> Brief:
+        if self._talk.model.needs_evidence:
+            return Brief(text="")  # such a small model would only repeat it
+        summaries = self._run.summaries(self.goal)
+        return step_brief(self.goal, number, summaries, room=self._room, writes=self.changes.are_proposed)
 
     def _message(self, step: str) -> str:
         """What a step's message says. A plan of one step is the goal as it was typed."""
@@ -300,13 +325,14 @@ class _Work:
         if len(self.goal.steps) == 1:
             self.goal = self.goal.model_copy(update={"result_id": done[0].message_id})
             return
-        answer = await self._turn(ASK_FOR_RESULT, result_brief(self.goal, self._run.summaries(self.goal)), emit)
+        brief = result_brief(self.goal, self._run.summaries(self.goal), room=2 * self._room)
+        answer = await self._turn(ASK_FOR_RESULT, brief, emit)
         self.goal = self.goal.model_copy(update={"result_id": answer.id})
 
     async def _turn(self, text: str, brief: Brief, emit: Emit, *, is_shown: bool = True) -> ChatMessage:
         """A turn of the conversation, up to its answer. Raises `_Stopped` where a bound or an error ends it."""
-        usage = self._talk.usage
-        self._request = max(self._request, usage.total if usage else 0)
+        usage, tokenizer = self._talk.usage, self._talk.requests.tokenizer
+        self._request = (usage.total if usage else 0) + tokenizer.count(f"{brief.text} {text}")
         self._heed_bounds()
         answer: ChatMessage | None = None
         async with aclosing(self._talk.say_briefed(text, brief)) as events:

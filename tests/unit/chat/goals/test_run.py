@@ -14,6 +14,7 @@ from tests.support.changes import Answering, ChangesInMemory, no, yes
 from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.goals.bounds import GoalBounds
 from zkchat.chat.goals.check import GoalChecker
@@ -241,7 +242,8 @@ def test_a_model_that_is_too_small_to_plan_gets_the_goal_as_one_step(library: Li
     talk = conversation_over(library, None, model)
     events = events_of(goal_run(talk, library).start("How many hours do adults need?"))
     assert any(isinstance(event, Warned) and "too small to make a plan" in event.text for event in events)
-    assert len(model.requests) == 1
+    (request,) = model.requests
+    assert request.messages[-1].text.startswith("How many hours do adults need?\n\n<evidence")
     assert goal_of(talk).state == "done"
 
 
@@ -255,6 +257,36 @@ def test_a_plan_that_rests_on_local_notes_is_not_sent_elsewhere(library: Library
     assert isinstance(ended, GoalEnded)
     assert "stay on this machine" in ended.goal.reason
     assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize("calls_tools", [True, False])
+def test_a_long_run_fits_into_a_small_window(library: Library, calls_tools: bool) -> None:
+    plan = "".join(f"{number}. Find out {'what there is ' * 20}on {number}.\n" for number in range(1, 13))
+    answers = [f"{'Adults need sleep and rest. ' * 60}\nDONE: {'a long result ' * 60}" for _ in range(12)]
+    model = Playing(plan, *answers, "All.", context_limit=4096 if calls_tools else 2048, calls_tools=calls_tools)
+    talk = conversation_over(library, None, model, policy=Policy(strategy="discard"))
+    ended = events_of(goal_run(talk, library, bounds=GoalBounds(tokens=10**6)).start("Learn"))[-1]
+    assert isinstance(ended, GoalEnded)
+    assert (ended.goal.state, ended.goal.reason) == ("done", "")
+    assert states(talk) == ["done"] * 12
+
+
+def test_the_time_that_the_user_takes_is_not_the_time_of_the_run(library: Library) -> None:
+    seconds = count()
+    hours = [0]
+
+    class Slow:
+        async def review(self, steps: Sequence[str], _most: int) -> Sequence[str]:
+            hours[0] += 1
+            return steps
+
+    talk = conversation_over(library, None, Playing(PLAN, "One.", "Two.", "Three.", "All."))
+    run = goal_run(
+        talk, library, plan_reviewer=Slow(), now=lambda: NOON + timedelta(hours=hours[0], seconds=next(seconds))
+    )
+    events_of(run.start("Do it"))
+    assert goal_of(talk).state == "done"
+    assert goal_of(talk).seconds < 600
 
 
 def test_there_is_nothing_to_go_on_with_before_a_goal(library: Library) -> None:
