@@ -50,6 +50,8 @@ def _conflicts(change: ContentChange, files: VaultTree, outlook: Outlook) -> Ite
         found = None if on_disk is None else files.read_bytes(on_disk)
         if found != change.before:
             yield conflict_of(change, found)
+        elif on_disk is not None:
+            files.require_writable(on_disk)
         return
     _require_folders(change.path, files, outlook)
     if outlook.is_taken(change.path):

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from zkchat.storage.vault_files import FILE_FLAGS, FOLDER_FLAGS, LINK_ERRORS, Va
 
 _NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_PATHS_KEPT: Final = 10_000
 _HAS_FOLDER_HANDLES: Final = os.mkdir in os.supports_dir_fd
 
 
@@ -72,6 +74,14 @@ class VaultTree(VaultFiles):
     Raises `VaultError`, and `OSError` where the disk refuses.
     """
 
+    def __init__(self, root: Path, *, exclude: Sequence[str], max_note_bytes: int) -> None:
+        super().__init__(root, exclude=exclude, max_note_bytes=max_note_bytes)
+        self._parts_of = lru_cache(_PATHS_KEPT)(super()._parts)
+
+    def _parts(self, path: str) -> list[str]:
+        """The same as of those that are read; each path of a change is asked for at every step of it."""
+        return [*self._parts_of(path)]
+
     def read_bytes(self, path: str) -> bytes | None:
         try:
             return self._bytes(path)
@@ -99,6 +109,13 @@ class VaultTree(VaultFiles):
     def require_changeable(self, path: str, *, or_trash: bool = False) -> None:
         """Raises `VaultError` for a path that no change may touch; in the trash are places for whole files."""
         self._changeable_parts(path, or_trash=or_trash and path != TRASH)
+
+    def require_writable(self, path: str) -> None:
+        """Raises `VaultError` for a file that is marked as read-only: replacing it would not ask for permission."""
+        with self._file(path) as place:
+            status = place.status()
+        if status is not None and not status.st_mode & 0o222:
+            raise VaultError(f"{path} is read-only, and was left as it is.", hint="Nothing was changed.")
 
     def require_movable(self, move: FileMove) -> None:
         """Raises `VaultError` for a link that would lead elsewhere, or nowhere, from its new place."""
@@ -294,6 +311,10 @@ class VaultTree(VaultFiles):
         Another program may still put a new file of its own there in between: no system offers us to compare and rename
         in one.
         """
+        if place.descriptor is None:  # Windows replaces no file that is open
+            self._require(change, self._content_of(place, change.path))
+            new.rename_to(place)
+            return
         try:
             with _opened(place) as file:
                 self._require(change, self._read_content(file, change.path))
@@ -338,8 +359,9 @@ class VaultTree(VaultFiles):
         with suppress(FileNotFoundError), _opened(place) as old:
             status = os.fstat(old)
             if hasattr(os, "fchown"):
-                with suppress(OSError):
-                    os.fchown(new, status.st_uid, status.st_gid)
+                for owner in (-1, status.st_uid):  # the group may be ours to give where the owner is not
+                    with suppress(OSError):
+                        os.fchown(new, owner, status.st_gid)
             if hasattr(os, "fchmod"):
                 os.fchmod(new, stat.S_IMODE(status.st_mode))
             if hasattr(os, "listxattr"):

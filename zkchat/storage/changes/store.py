@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, Protocol
 
-from zkchat.errors import FilesChanged, UsageError, VaultError, ZkchatError
+from zkchat.errors import FilesChanged, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.files import LockBusy, locked
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet
 from zkchat.storage.changes.checks import check, rests_on
@@ -130,13 +130,24 @@ class VaultChanges:
             execution.run()
             self._journal.mark(number, ending)
         except BaseException as error:
-            left = execution.take_back()
+            left = self._take_back_now(execution, error)
             self._journal.mark(number, on_failure)
             self._progress.clear()
             if left and isinstance(error, ZkchatError):
                 error.hint = " ".join([*left, error.hint])
             raise
         self._progress.clear()
+
+    @staticmethod
+    def _take_back_now(execution: Execution, reason: BaseException) -> list[str]:
+        try:
+            return execution.take_back()
+        except ZkchatError as error:
+            message = reason.message if isinstance(reason, ZkchatError) else f"{type(reason).__name__}."
+            raise StorageError(
+                f"{message} What was changed already could not be taken back: {error.message}",
+                hint="When zkchat is started again, or changes a note, it takes that back.",
+            ) from reason
 
     def _finish_interrupted(self, journal: SqliteChangeJournal) -> None:
         progress = self._progress.read()

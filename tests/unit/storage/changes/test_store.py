@@ -451,6 +451,40 @@ def test_whichever_step_a_process_dies_at_the_next_start_leaves_all_as_before(di
     assert (disk.tree, disk.states) == (before, ["undone"])
 
 
+def test_what_cannot_be_taken_back_now_is_taken_back_by_the_next_start(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk.note("A.md", b"a")
+    disk.note("B.md", b"b")
+    failing: list[str] = []
+    put = disk.files.put
+
+    def fail_from_the_second_on(step: ContentChange, temporary: str) -> None:
+        failing.append(step.path)
+        if len(failing) > 1:
+            raise OSError(5, "Input/output error")
+        put(step, temporary)
+
+    monkeypatch.setattr(disk.files, "put", fail_from_the_second_on)
+    with pytest.raises(StorageError, match=r"could not be written.*could not be taken back.*could not be written"):
+        disk.apply(write("A.md", b"a", b"a2"), write("B.md", b"b", b"b2"))
+    assert disk.contents != {"A.md": b"a", "B.md": b"b"}
+    disk.restart()
+    assert disk.contents == {"A.md": b"a", "B.md": b"b"}
+    assert (len(disk.notices), disk.states) == (1, [])
+
+
+def test_a_read_only_note_is_not_written_but_may_be_moved(disk: Disk) -> None:
+    disk.note("A.md", b"a", mode=0o444)
+    before = disk.tree
+    with pytest.raises(VaultError, match=r"A\.md is read-only"):
+        disk.apply(write("A.md", b"a", b"b"))
+    assert disk.tree == before
+    number = disk.apply(move("A.md", "B.md"))
+    disk.store.undo(number)
+    assert disk.tree == before
+
+
 def test_a_file_that_somebody_changed_after_the_crash_is_left_and_named(disk: Disk) -> None:
     disk.note("A.md", b"a")
     disk.note("B.md", b"b")
