@@ -182,7 +182,7 @@ class VaultChanges:
                 raise FilesChanged(
                     f"Change {number} ({title}) cannot be undone by itself: change {later} ({its_title}) was made to "
                     "the same files after it.",
-                    hint=f"Undo change {later} first.",
+                    hint=f"Undo that one first: zkchat undo --id {later}",
                 )
 
     def _committed(self, record: ChangeRecord, message: str) -> ChangeRecord:
