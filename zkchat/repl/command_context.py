@@ -315,6 +315,8 @@ class Command:
     """A few words, for the list."""
     details: str = ""
     """Whole sentences, for `/help NAME`."""
+    is_minor: bool = False
+    """Whether the list for a wide screen only names it, so that all of it fits on one."""
     act: Callable[[CommandContext, str], Awaitable[Outcome]]
     complete: Callable[[CommandContext, str], list[str]] = no_completion
     """Arguments that begin with, or contain, what was typed so far. Must not block."""

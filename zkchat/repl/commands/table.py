@@ -5,6 +5,7 @@ A new command is one row in `COMMANDS` and one function in a module beside this 
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from textwrap import wrap
 from typing import Final
 
 from zkchat.errors import UsageError, ZkchatError
@@ -88,9 +89,14 @@ def _command_list(width: int) -> list[str]:
     """The list for `/help`, in two columns on a wide screen."""
     if width < _TWO_COLUMNS_WIDTH:
         return _help_lines(COMMANDS)
-    half = (len(COMMANDS) + 1) // 2
-    pairs = zip_longest(_help_lines(COMMANDS[:half]), _help_lines(COMMANDS[half:]), fillvalue="")
-    return [f"{left:<{_TWO_COLUMNS_WIDTH // 2}}{right}".rstrip() for left, right in pairs]
+    described = [command for command in COMMANDS if not command.is_minor]
+    half = (len(described) + 1) // 2
+    pairs = zip_longest(_help_lines(described[:half]), _help_lines(described[half:]), fillvalue="")
+    others = ", ".join(f"/{command.name}" for command in COMMANDS if command.is_minor)
+    return [
+        *(f"{left:<{_TWO_COLUMNS_WIDTH // 2}}{right}".rstrip() for left, right in pairs),
+        *wrap(f"Also {others}.", _TWO_COLUMNS_WIDTH - 1, break_on_hyphens=False),
+    ]
 
 
 def _help_lines(commands: Sequence[Command]) -> list[str]:
@@ -163,6 +169,7 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="export",
+        is_minor=True,
         arguments="[FILE]",
         help="session as a file",
         details="A new file in your vault: Markdown with links, or everything there is if FILE ends in .json. /undo "
@@ -217,6 +224,7 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="expand",
+        is_minor=True,
         arguments="[N]",
         help="what was compacted",
         details="The summary of compaction N, or of the last one, and the messages that it archived.",
@@ -232,6 +240,7 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="priority",
+        is_minor=True,
         arguments="N 1-10",
         help="how important it is",
         details="From 8 on, message N is kept word for word through compactions while it fits; below 5 it leaves "
@@ -281,6 +290,7 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="stats",
+        is_minor=True,
         help="what fills the context",
         details="The meter, and how many messages are in the context, archived and pinned.",
         act=context_window.stats,
@@ -295,6 +305,7 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="uncompact",
+        is_minor=True,
         help="take a compaction back",
         details="The messages of the last compaction are in the context again.",
         act=context_window.uncompact,
@@ -319,6 +330,7 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="drop",
+        is_minor=True,
         arguments="WHAT",
         help="do not send it again",
         details="/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (the vault's page and facts): it is "
@@ -328,12 +340,14 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="rules",
+        is_minor=True,
         help="rules of the session",
         details="Each with its mode and what it takes; * before those that are in every request.",
         act=session.rules,
     ),
     Command(
         name="tools",
+        is_minor=True,
         help="what the model can do",
         details="Each tool with its mode and what it takes; * before those that are in every request.",
         act=session.tools,

@@ -59,6 +59,7 @@ VAULT_COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="tags",
+        is_minor=True,
         arguments="[PREFIX]",
         help="tags, with counts",
         details="Nested tags count for those above them. With PREFIX, those that begin with it.",
@@ -67,6 +68,7 @@ VAULT_COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="recent",
+        is_minor=True,
         arguments="[N]",
         help="notes changed last",
         details="Ten of them, or N, with the time of their last change.",
