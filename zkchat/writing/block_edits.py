@@ -9,7 +9,7 @@ from zkchat.model.note import Block
 from zkchat.writing.joining import joins
 from zkchat.writing.line_ends import line_end_at, with_line_end
 from zkchat.writing.sections import ParsedNote
-from zkchat.writing.unchanged_rest import Splice, change_of_the_rest
+from zkchat.writing.unchanged_rest import Splice, change_of_the_rest, refuse_to_drop_comments
 
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
 _ID: Final = re.compile(r"[ \t]*\^[A-Za-z0-9-]+[ \t]*$")
@@ -46,6 +46,7 @@ def edit_block(parsed: ParsedNote, block: Block, new: str, *, position: SectionP
         splice = _added(parsed, block, span, new, is_append=position == "append")
     new_text = with_line_end(splice.new, line_end_at(parsed.text, splice.start))
     splice = splice._replace(new=new_text)
+    refuse_to_drop_comments(parsed, splice)
     if reason := change_of_the_rest(parsed, splice):
         raise EditRefused(reason, hint=_ELSEWHERE)
     return splice.applied(parsed.text)

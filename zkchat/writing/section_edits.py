@@ -13,7 +13,7 @@ from zkchat.writing.joining import joins, without_blank_edges
 from zkchat.writing.line_ends import line_end_at, with_line_end
 from zkchat.writing.placeholders import refuse_placeholders
 from zkchat.writing.sections import ParsedNote, Section
-from zkchat.writing.unchanged_rest import Splice, change_of_the_rest
+from zkchat.writing.unchanged_rest import Splice, change_of_the_rest, refuse_to_drop_comments
 
 _INSIDE: Final = frozenset({"append", "prepend", "replace"})
 
@@ -47,6 +47,7 @@ def edit_section(text: str, place: str, new: str, *, position: SectionPosition, 
         _check_headings(new, section, position, include_children=include_children)
     reason = ""
     for splice in _splices(parsed, section, new, position, include_children=include_children):
+        refuse_to_drop_comments(parsed, splice)
         reason = change_of_the_rest(parsed, splice)
         if not reason:
             return splice.applied(text)

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
+from zkchat.errors import EditRefused
 from zkchat.model.note import Note
 from zkchat.vault.notes.markdown import flatten
 from zkchat.vault.notes.parse import parse_note
+from zkchat.writing.line_ends import with_line_end
 from zkchat.writing.sections import ParsedNote, trails
 
 
@@ -48,6 +50,18 @@ def change_of_the_rest(parsed: ParsedNote, splice: Splice) -> str:
     if splice.start == splice.end and not _is_text(parsed.text, splice):
         return "The section ends in code, HTML or a comment that is not closed: the text would become part of it."
     return ""
+
+
+def refuse_to_drop_comments(parsed: ParsedNote, splice: Splice) -> None:
+    """Refuse to replace comments, which a model was not shown, unless the new text has them."""
+    kept = with_line_end(splice.new, "\n")
+    for start, end in parsed.note.comments:
+        is_inside = splice.start <= start and end <= splice.end
+        if is_inside and with_line_end(parsed.text[start:end], "\n") not in kept:
+            raise EditRefused(
+                "A comment (%% … %%) stands there that the new text leaves out.",
+                hint="Edit the passages around it instead.",
+            )
 
 
 def _headings(note: Note, splice: Splice, *, is_before: bool = False) -> Iterator[tuple[object, ...]]:

@@ -138,6 +138,9 @@ CASES = (
         NOTE.replace("text", "n").replace("sub", "s"),
         True,
     ),
+    Case(
+        "a comment stays", "replace", "A", "# A\r\n%%\r\ny\r\n%%\r\n", "x\n%%\ny\n%%", "# A\r\nx\r\n%%\r\ny\r\n%%\r\n"
+    ),
     # blocks
     Case("paragraph", "append", "^i", "text ^i\n\nmore\n", "x", "text x ^i\n\nmore\n"),
     Case("paragraph, first", "prepend", "^i", "text ^i\n", "x", "x text ^i\n"),
@@ -211,7 +214,9 @@ REFUSALS = (
     Refusal("placeholder", "replace", "A", NOTE, "new\n\n[existing content]", "placeholder", "whole text"),
     Refusal("placeholder, in words", "replace", "A", NOTE, "new\n… (rest unchanged)", "placeholder"),
     Refusal("becomes properties", "before", "A", "# A\n", "---\na: 1\n---", "properties"),
+    Refusal("a comment is lost", "replace", "A", "# A\n\nx %% y %%\n", "x", "comment", "passages around it"),
     Refusal("block in a quote", "append", "^i", "> a ^i\n", "x", "quote"),
+    Refusal("a comment in a block", "replace", "^i", "a %%c%% b ^i\n", "x", "comment", "passages around it"),
     Refusal("lines for a paragraph", "append", "^i", "a ^i\n", "- x", "cannot become part"),
     Refusal("two paragraphs for one", "replace", "^i", "a ^i\n", "x\n\ny", "one paragraph"),
     Refusal("nothing for a block", "replace", "^i", "a ^i\n", "", "is empty"),
