@@ -3,7 +3,8 @@
     python -m scripts.check_renames VAULT --count 500 --seed 1
 
 The vault is read and never written. After each rename: every link of the vault leads to the file that it led to
-before, all bytes outside the targets of links are equal, and renaming back gives the identical tree.
+before, all bytes outside the targets of links are equal, and renaming back gives the identical tree. A link that led
+nowhere before, and to the renamed file after it, follows that file back.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from zkchat.errors import NoteNotFound, VaultError
-from zkchat.model.change import ChangeSet
+from zkchat.model.change import ChangeSet, FileMove
 from zkchat.model.note import Ambiguous, FileStamp, Link, NoteWarning, Resolution, Resolved, is_note
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -217,6 +218,7 @@ class RenameCheck:
         self._style = style
         self._chance = chance
         self._history: list[ChangeSet] = []
+        self._revived: tuple[str, ...] = ()
         self._state = State(self._files.files)
         self.result = Result()
 
@@ -247,15 +249,19 @@ class RenameCheck:
             self._state = after
             return
         counts["taken back"] += 1
+        revived = {mapped(path, target, source) for path in self._revived}
         if not self._move(target, source):
             self._tell(source, target, ["It could not be renamed back."])
         changed = [path for path in tree if self._files.files.get(path) != tree[path]]
         if changed or len(tree) != len(self._files.files):
-            self._tell(source, target, [f"Renamed back, {', '.join(changed[:3])} is not what it was."])
             self._state = State(self._files.files)
+            self._tell(target, source, violations(after, self._state, target, source))
+        if others := [path for path in changed if path not in revived]:
+            self._tell(source, target, [f"Renamed back, {', '.join(others[:3])} is not what it was."])
+        counts["revived files, which follow back"] += len(changed) - len(others)
 
     def _move(self, source: str, target: str) -> bool:
-        staged = StagedChanges(self._files, history=lambda: reversed(self._history))
+        staged = StagedChanges(self._files, self._last_applied)
         try:
             summary = stage_move(self._library, staged, source, target, self._style)
         except VaultError as error:
@@ -264,9 +270,13 @@ class RenameCheck:
         changes = staged.change_set()
         self._files.apply(changes)
         self._history = [*self._history[-3:], changes]
+        self._revived = summary.revived
         self.result.counts["links"] += summary.links
         self.result.counts["files"] += len(summary.rewritten)
         return True
+
+    def _last_applied(self, move: FileMove) -> ChangeSet | None:
+        return next((changes for changes in reversed(self._history) if move in changes.moves), None)
 
     def _tell(self, source: str, target: str, found: Iterable[str]) -> None:
         self.result.violations += [f"{source} → {target}: {sentence}" for sentence in found]

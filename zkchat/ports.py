@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.model.index import (
     CatalogRow,
     IndexBatch,
@@ -196,6 +196,10 @@ class ChangeStore(ChangeableFiles, Protocol):
 
     def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
         """The journal, the latest change first."""
+        ...
+
+    def last_move(self, move: FileMove) -> ChangeSet | None:
+        """The last change set in force that made this move."""
         ...
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tests.support.sessions import NOON
 from zkchat.errors import FileConflict, FilesChanged, OutsideVault
-from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.writing.review import Verdict
 
 
@@ -66,6 +66,9 @@ class ChangesInMemory:
 
     def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
         return self.journal[::-1][:limit]
+
+    def last_move(self, move: FileMove) -> ChangeSet | None:
+        return next((each.changes for each in reversed(self.journal) if move in each.changes.moves), None)
 
 
 class Answering:

@@ -13,7 +13,7 @@ from zkchat.errors import ZkchatError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet
+    from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
     from zkchat.ports import ChangeStore
     from zkchat.storage.changes.files import VaultTree
     from zkchat.storage.changes.journal import SqliteChangeJournal
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from zkchat.writing.staging import StagedChanges
 
 JOURNAL = "changes.db"
-_MAX_HISTORY = 50
-"""Change sets among which a rename looks for the one that it takes back."""
 
 
 @contextmanager
@@ -107,12 +105,7 @@ def stage_over(store: "ChangeStore") -> "StagedChanges":
     """Nothing staged yet, over the files of a store."""
     from zkchat.writing.staging import StagedChanges
 
-    return StagedChanges(store, history=lambda: _applied(store))
-
-
-def _applied(store: "ChangeStore") -> "Iterator[ChangeSet]":
-    """The last change sets that were not undone, the latest first."""
-    return (record.changes for record in store.records(limit=_MAX_HISTORY) if record.state == "applied")
+    return StagedChanges(store, store.last_move)
 
 
 class RefreshingChanges:
@@ -130,6 +123,9 @@ class RefreshingChanges:
 
     def records(self, *, since: "datetime | None" = None, limit: int | None = None) -> "list[ChangeRecord]":
         return self._store.records(since=since, limit=limit)
+
+    def last_move(self, move: "FileMove") -> "ChangeSet | None":
+        return self._store.last_move(move)
 
     def apply(self, changes: "ChangeSet", origin: "ChangeOrigin") -> "ChangeRecord":
         return self._refreshed(self._store.apply(changes, origin))

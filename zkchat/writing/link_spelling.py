@@ -1,5 +1,6 @@
 """How the target of a link can be spelled after its file has moved: as it was, as far as that still means the file."""
 
+import posixpath
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -8,7 +9,9 @@ from zkchat.vault.notes.wikilink import name_key
 from zkchat.writing.conventions import LinkStyle
 
 
-def spellings(written: str, old: str, new: str, source: str, style: LinkStyle) -> Iterator[str]:
+def spellings(
+    written: str, old: str, new: str, source: str, style: LinkStyle, *, was_relative: bool = False
+) -> Iterator[str]:
     """Targets for a link in the note `source` that meant the file `old` and has to mean `new`, the best first.
 
     A name stays a name, a path a path, a relative path a relative one, and `.md` stays away where it was. A name that
@@ -21,13 +24,23 @@ def spellings(written: str, old: str, new: str, source: str, style: LinkStyle) -
         relative = _relative(parts, folders, source.split("/")[:-1])
         path = "/".join(parts)
         fallbacks = (relative, path, f"/{path}") if style.format == "relative" else (path, f"/{path}", relative)
-        if written.startswith(("./", "../")):
+        if was_relative and not written.startswith("./"):
+            yield relative.removeprefix("./")
+        if was_relative or written.startswith(("./", "../")):
             yield relative
         elif written.startswith("/"):
             yield f"/{path}"
         elif (depth := _depth(written, old)) is not None:
             yield "/".join(parts[-depth:])
         yield from fallbacks
+
+
+def is_relative(target: str, path: str, source: str) -> bool:
+    """Whether a target is the path of a file from the folder of the note `source`, as other programs read links."""
+    if target.startswith("/"):
+        return False
+    full = name_key(posixpath.normpath(posixpath.join(source.rpartition("/")[0], target)))
+    return full in {name_key(path), name_key(without_suffix(path))}
 
 
 def _depth(written: str, old: str) -> int | None:

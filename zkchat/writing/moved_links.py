@@ -9,7 +9,7 @@ from zkchat.vault.links.resolver import Catalog, find_target
 from zkchat.vault.notes.link_targets import LinkTarget, Notation, TextEdit, edited, fits, link_targets, written_target
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.link_spelling import spellings
+from zkchat.writing.link_spelling import is_relative, spellings
 
 _PLAIN = re.compile(r"(?:[\w ./-]|%20)*")
 """What is no mark of Markdown or YAML inside a link: such targets take each other's place without any other effect."""
@@ -37,15 +37,17 @@ class MovedFiles:
         new_source = self.path(source)
         now = find_target(self.after, target, new_source)
         if found is None:
-            if now is not None and now[0] in self.paths.values():
+            if now is not None:
                 self.revived.setdefault(new_source, []).append(link)
             return None
         path, named, by_name = found
         wanted = self.path(path)
-        if now is not None and now[:2] == (wanted, named) and now.by_name >= by_name:
+        was_relative = self.style.format == "relative" and by_name and is_relative(named, path, source)
+        stays_relative = not was_relative or is_relative(named, wanted, new_source)
+        if now is not None and now[:2] == (wanted, named) and now.by_name >= by_name and stays_relative:
             return None
         rest = target[len(named) :]
-        for spelled in spellings(named, path, wanted, new_source, self.style):
+        for spelled in spellings(named, path, wanted, new_source, self.style, was_relative=was_relative):
             if fits(spelled, notation) and self.means(spelled + rest, new_source) == wanted:
                 return spelled + rest
         raise cannot_be_written(link, source, wanted)

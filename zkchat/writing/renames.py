@@ -67,11 +67,16 @@ def _check(staged: StagedChanges, source: str, target: str) -> None:
         raise EditRefused(f"{target} would be no note any more.", hint="Give it a name that ends in .md.")
 
 
-def _earlier_texts(staged: StagedChanges, source: str, target: str) -> dict[str, str]:
-    """Where this move takes an earlier one back: by present path, the texts before that of files unchanged since."""
+def _earlier_texts(staged: StagedChanges, source: str, target: str) -> dict[str, str] | None:
+    """Where this move takes an earlier one back: by present path, the texts that it replaced and nobody changed since.
+
+    None where it takes none back.
+    """
     changes = staged.last_move(target, source)
+    if changes is None:
+        return None
     texts = {}
-    for write in changes.writes if changes else ():
+    for write in changes.writes:
         if write.before is not None and staged.read_bytes(write.path) == write.after:
             texts[write.path] = write.before.decode(errors="replace")
     return texts
@@ -144,7 +149,7 @@ class _Move:
     """One move, and the texts of all files that it changes."""
 
     def __init__(
-        self, vault: _Vault, source: str, target: str, style: LinkStyle, earlier_texts: dict[str, str]
+        self, vault: _Vault, source: str, target: str, style: LinkStyle, earlier_texts: dict[str, str] | None
     ) -> None:
         self._vault = vault
         self._earlier_texts = earlier_texts
@@ -178,7 +183,7 @@ class _Move:
         keys = {key for entry in entries for key in _keys(entry)}
         for _ in range(_MAX_PASSES):
             self.moved.revived.clear()
-            hosts = self._vault.changeable({*paths, *self._earlier_texts, *self._vault.hosts(keys)})
+            hosts = self._vault.changeable({*paths, *(self._earlier_texts or ()), *self._vault.hosts(keys)})
             texts = {self.moved.path(path): new for path in sorted(hosts) if (new := self._new_text(path))}
             renamed = [
                 entry
@@ -200,11 +205,10 @@ class _Move:
         text, is_intact = self._vault.read(path)
         if text is None:
             return None
-        earlier = self._earlier_texts.get(path)
+        earlier = self._earlier_text(path, text)
         if earlier is not None:
             edits = self._edits(earlier, self.moved.path(path), self._back)
-            if edited(earlier, edits) == text:
-                return _NewText(earlier, len(edits), _may_change_title(path, earlier, edits))
+            return _NewText(earlier, len(edits), _may_change_title(path, earlier, edits)) if edits else None
         edits = self._edits(text, path, self.moved)
         if edits and not is_intact:
             raise EditRefused(
@@ -212,6 +216,19 @@ class _Move:
                 hint="Save it as UTF-8 first.",
             )
         return _NewText(edited(text, edits), len(edits), _may_change_title(path, text, edits)) if edits else None
+
+    def _earlier_text(self, path: str, text: str) -> str | None:
+        """Where a move is taken back, the text that the file had before it: that which the move makes this one of."""
+        if self._earlier_texts is None or not (path in self._earlier_texts or is_note(path)):
+            return None
+        earlier = self._earlier_texts.get(path, text)
+        self._back.revived.clear()
+        try:
+            edits = self._edits(earlier, self.moved.path(path), self._back)
+        except EditRefused:
+            return None
+        may_be_new = path not in self._earlier_texts and self._back.revived
+        return None if may_be_new or edited(earlier, edits) != text else earlier
 
     def _edits(self, text: str, path: str, moved: MovedFiles) -> list[TextEdit]:
         if is_note(path):

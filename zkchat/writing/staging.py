@@ -1,7 +1,7 @@
 """Staged changes: the files of a vault as they will be once the user agrees."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from zkchat.errors import EditRefused, NoteNotFound, NoteUnreadable, VaultError
 from zkchat.model.change import TRASH, ChangeSet, FileMove, FileWrite
@@ -11,10 +11,12 @@ from zkchat.ports import ChangeableFiles
 class StagedChanges:
     """Changes that grow, one on top of the other, and become one change set. Nothing is written here."""
 
-    def __init__(self, files: ChangeableFiles, history: Callable[[], Iterable[ChangeSet]] = tuple) -> None:
-        """`history` are the change sets that were applied, the latest first."""
+    def __init__(
+        self, files: ChangeableFiles, last_applied: Callable[[FileMove], ChangeSet | None] = lambda _: None
+    ) -> None:
+        """`last_applied` tells the last change set of the journal that made a move."""
         self._files = files
-        self._history = history
+        self._last_applied = last_applied
         self._moves: list[FileMove] = []
         self._before: dict[str, bytes | None] = {}
         """By present path, what the files that are written hold on disk; None for new ones."""
@@ -139,7 +141,8 @@ class StagedChanges:
     def last_move(self, source: str, target: str) -> ChangeSet | None:
         """The last change set that made this move, staged or applied."""
         move = FileMove(source=source, target=target)
-        return next((changes for changes in (self.change_set(), *self._history()) if move in changes.moves), None)
+        staged = self.change_set()
+        return staged if move in staged.moves else self._last_applied(move)
 
     def clear(self) -> None:
         self._moves.clear()

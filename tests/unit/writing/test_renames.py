@@ -6,7 +6,7 @@ import pytest
 
 from scripts.check_renames import VaultInMemory
 from zkchat.errors import EditRefused, NoteNotFound, VaultError
-from zkchat.model.change import ChangeSet
+from zkchat.model.change import ChangeSet, FileMove
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
 from zkchat.writing.conventions import LinkFormat, LinkStyle
@@ -21,7 +21,7 @@ class Vault:
         self.library = library
         self.files = files
         self.history: list[ChangeSet] = []
-        self.staged = StagedChanges(files, history=lambda: reversed(self.history))
+        self.staged = StagedChanges(files, self.last_applied)
 
     def stage(self, source: str, target: str, link_format: LinkFormat = "shortest") -> MoveSummary:
         return stage_move(self.library, self.staged, source, target, LinkStyle(format=link_format))
@@ -30,6 +30,9 @@ class Vault:
         summary = self.stage(source, target, link_format)
         self.apply()
         return summary
+
+    def last_applied(self, move: FileMove) -> ChangeSet | None:
+        return next((changes for changes in reversed(self.history) if move in changes.moves), None)
 
     def apply(self) -> None:
         self.history.append(self.staged.change_set())
@@ -119,6 +122,22 @@ def test_links_inside_a_moved_note_are_relative_to_its_new_folder(tmp_path: Path
         assert made.text("b/c/N.md") == "[[../../Other]] [x](../../a/Near.md) [[Near]] [[#Here]]"
 
 
+def test_where_links_are_relative_they_stay_so(tmp_path: Path) -> None:
+    text = "[x](Near.md) [[Near]] [[Far]] [y](sub/Below.md) [z](./Near.md) [[b/c/Far]]"
+    with vault(tmp_path, a__N=text, a__Near="[[N]]", a__sub__Below="", b__c__Far="[[N]] [[../../a/N]]") as made:
+        made.move("a/N.md", "b/N.md", "relative")
+        assert made.text("b/N.md") == (
+            "[x](../a/Near.md) [[../a/Near]] [[Far]] [y](../a/sub/Below.md) [z](../a/Near.md) [[b/c/Far]]"
+        )
+        assert made.text("a/Near.md") == "[[../b/N]]"
+        assert made.text("b/c/Far.md") == "[[N]] [[../N]]"
+        made.move("b/N.md", "a/N.md", "relative")
+        assert made.text("a/N.md") == text
+        made.history.clear()
+        made.move("a/N.md", "a/sub/N.md", "relative")
+        assert made.text("a/Near.md") == "[[sub/N]]"
+
+
 def test_a_bare_link_of_a_moved_note_goes_on_to_mean_the_note_of_its_old_folder(tmp_path: Path) -> None:
     with vault(tmp_path, a__N="[[Log]]", a__Log="", b__Log="") as made:
         made.move("a/N.md", "b/N.md")
@@ -182,6 +201,14 @@ def test_a_dead_link_that_comes_to_life_is_told_and_left(tmp_path: Path) -> None
     with vault(tmp_path, N="", Other="[[M]] [[Nowhere]]") as made:
         assert made.move("N.md", "M.md") == MoveSummary(revived=("Other.md",))
         assert made.text("Other.md") == "[[M]] [[Nowhere]]"
+
+
+def test_a_link_that_came_to_life_follows_back_because_it_may_be_new(tmp_path: Path) -> None:
+    with vault(tmp_path, N="", Other="[[M]]", Both="[[M]] [[N]]") as made:
+        made.move("N.md", "M.md")
+        made.move("M.md", "N.md")
+        assert made.text("Other.md") == "[[N]]"
+        assert made.text("Both.md") == "[[M]] [[N]]"  # the journal has its text from before
 
 
 def test_a_folder_moves_with_all_that_it_holds(tmp_path: Path) -> None:

@@ -133,6 +133,15 @@ class SqliteChangeJournal(DurableDatabase):
             rows = connection.execute(statement, (*_LISTED, first, -1 if limit is None else limit)).fetchall()
             return [self._journaled(connection, _ChangeRow(*row)).record for row in rows]
 
+    def last_move(self, move: FileMove) -> ChangeSet | None:
+        """The last change set in force that made this move, if its contents are still there."""
+        statement = f"{_CHANGES} WHERE state = 'applied' AND instr (steps, ?) ORDER BY number DESC LIMIT 1"
+        step = json.dumps({"move": [move.source, move.target]}, ensure_ascii=False)[1:-1]
+        with self._reading() as connection:
+            row = connection.execute(statement, (step,)).fetchone()
+            record = self._journaled(connection, _ChangeRow(*row)).record if row else None
+        return record.changes if record and record.has_contents and move in record.changes.moves else None
+
     def later_plans(self, number: int) -> list[tuple[int, str, Plan]]:
         """Number, title and steps, without the contents, of the changes after this one that are in force."""
         with self._reading() as connection:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from zkchat.errors import FilesChanged, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.files import LockBusy, locked
-from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.storage.changes.checks import check, rests_on
 from zkchat.storage.changes.execution import Execution
 from zkchat.storage.changes.files import VaultTree
@@ -65,6 +65,11 @@ class VaultChanges:
         if self._opened is None and not self._file.exists:
             return []
         return self._journal.records(since=since, limit=limit)
+
+    def last_move(self, move: FileMove) -> ChangeSet | None:
+        if self._opened is None and not self._file.exists:
+            return None
+        return self._journal.last_move(move)
 
     def apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
         with self._writing() as journal:

@@ -80,6 +80,23 @@ def test_the_journal_is_listed_from_the_latest_on(disk: Disk) -> None:
     assert disk.store.records(since=NOON + timedelta(seconds=1)) == []
 
 
+def test_the_last_change_in_force_that_made_a_move_is_found(disk: Disk) -> None:
+    assert disk.store.last_move(move("A.md", 'é "B".md')) is None
+    disk.note("A.md", b"x")
+    disk.note("Other.md", b"[[A]]")
+    moves = move("A.md", 'é "B".md'), move('é "B".md', "A.md")
+    first = disk.apply(moves[0], write("Other.md", b"[[A]]", b"[[B]]"))
+    disk.apply(moves[1])
+    found = disk.store.last_move(moves[0])
+    assert found is not None
+    assert [(each.before, each.after) for each in found.writes] == [(b"[[A]]", b"[[B]]")]
+    last = disk.apply(moves[0])
+    assert disk.store.last_move(moves[0]) == next(each for each in disk.store.records() if each.id == last).changes
+    disk.store.undo(last)
+    assert disk.store.last_move(moves[0]) == next(each for each in disk.store.records() if each.id == first).changes
+    assert disk.store.last_move(move("A.md", "B.md")) is None
+
+
 def test_a_file_that_changed_is_left_and_shown_and_nothing_is_written(disk: Disk) -> None:
     disk.note("A.md", b"mine")
     disk.note("B.md", b"b")
