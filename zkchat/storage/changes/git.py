@@ -38,6 +38,8 @@ _VARIABLES: Final = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
 }
+_PATHS_AT_ONCE: Final = 500
+"""On a command line, which has an end."""
 _FILES_FROM_INPUT: Final = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
 
@@ -67,16 +69,14 @@ class GitCommits:
             return f"The change was made, but not committed: {error}"
 
     def _commit(self, changes: ChangeSet, message: str) -> str:
-        if any(line.startswith((b"local", b"worktree")) for line in self._hooks_in_settings()):
-            return "The change was not committed: the repository's settings name programs to be run."
+        if self._names_programs():
+            return "The change was not committed: the repository's own settings name programs to be run."
         paths = {write.path for write in changes.writes}
         paths |= {path for move in changes.moves for path in (move.source, move.target)}
-        files = self._listed(["--cached", "--others"], sorted(paths))
-        if not files:
-            return ""  # git ignores them
-        if filtered := self._filtered(files):
-            return f"The change was not committed: a filter of the repository would have to run for {filtered}."
-        untracked = self._listed(["--others"], files)
+        files = self._list(["ls-files", "--cached", "--others", "--exclude-standard"], sorted(paths))
+        if not files or not self._list(["status", "--porcelain", "--untracked-files=all"], files):
+            return ""  # git ignores them, or has committed them as they are
+        untracked = self._list(["ls-files", "--others", "--exclude-standard"], files)
         if untracked:
             self._git("add", "--intent-to-add", *_FILES_FROM_INPUT, files=untracked)
         try:
@@ -87,8 +87,6 @@ class GitCommits:
         except _Failed:
             if untracked:
                 self._git("rm", "--cached", "--quiet", "--force", *_FILES_FROM_INPUT, files=untracked)
-            if not self._git("status", "--porcelain", "-z", "--untracked-files=no"):
-                return ""  # it is as it was committed already
             raise
         return ""
 
@@ -102,22 +100,23 @@ class GitCommits:
             raise
         return self._vault.resolve().is_relative_to(Path(os.fsdecode(top)).resolve())
 
-    def _hooks_in_settings(self) -> list[bytes]:
-        code, output, _ = self._run(["config", "--show-scope", "--name-only", "--get-regexp", r"^hook\."])
-        return output.splitlines() if code == 0 else []
+    def _names_programs(self) -> bool:
+        """Whether the repository brings filters or hooks in its settings: they run for any file that git looks at.
 
-    def _listed(self, kinds: Sequence[str], paths: Sequence[str]) -> list[str]:
-        """The files at and below these paths that git tracks or would add."""
+        Those in the user's own settings, as of git-lfs, are the user's programs.
+        """
+        code, output, errors = self._run(["config", "--show-scope", "--name-only", "--get-regexp", r"^(filter|hook)\."])
+        if code not in (0, 1):
+            raise _Failed(errors.strip())
+        return any(line.startswith((b"local", b"worktree")) for line in output.splitlines())
+
+    def _list(self, command: Sequence[str], paths: Sequence[str]) -> list[str]:
+        """What a command lists of these paths and of what is below them."""
         names: set[str] = set()
-        for start in range(0, len(paths), 500):  # a command line has an end
-            output = self._git("ls-files", "-z", *kinds, "--exclude-standard", "--", *paths[start : start + 500])
+        for start in range(0, len(paths), _PATHS_AT_ONCE):
+            output = self._git(*command, "-z", "--", *paths[start : start + _PATHS_AT_ONCE])
             names.update(map(os.fsdecode, filter(None, output.split(b"\0"))))
         return sorted(names)
-
-    def _filtered(self, files: Sequence[str]) -> str | None:
-        fields = self._git("check-attr", "-z", "--stdin", "filter", files=files).split(b"\0")
-        values = zip(fields[::3], fields[2::3], strict=False)
-        return next((os.fsdecode(name) for name, value in values if value not in (b"unspecified", b"unset")), None)
 
     def _git(self, *arguments: str, files: Sequence[str] = ()) -> bytes:
         code, output, errors = self._run(arguments, files)

@@ -106,30 +106,44 @@ def test_nothing_of_the_repository_runs(repository: Repository) -> None:
     assert ran.exists()  # it would have been seen
 
 
-def test_files_that_a_filter_would_change_are_not_committed(repository: Repository) -> None:
+@pytest.mark.parametrize("name", ["filter.evil.clean", "filter.evil.process", "hook.evil.command"])
+def test_where_the_repository_names_programs_nothing_is_committed(repository: Repository, name: str) -> None:
     ran = repository.folder / "ran"
-    repository.git("config", "filter.evil.clean", f"touch {ran}; cat")
-    repository.note(".gitattributes", b"*.md filter=evil\n")
+    repository.git("config", name, f"touch {ran}; cat")
+    repository.note(".gitattributes", b"B.md filter=evil\n")  # a file that the change does not touch
+    repository.note("B.md", b"b.MD")  # as long as before, so that git reads it
     (warning,) = repository.warnings(write("New.md", None, b"n"))
-    assert warning == "The change was not committed: a filter of the repository would have to run for New.md."
+    assert warning == "The change was not committed: the repository's own settings name programs to be run."
     assert repository.contents["New.md"] == b"n"
     assert not ran.exists()
     assert repository.last_commit[0] == "first"
 
 
-def test_where_settings_name_hooks_nothing_is_committed(repository: Repository) -> None:
-    repository.git("config", "hook.evil.command", "true")
-    (warning,) = repository.warnings(write("New.md", None, b"n"))
-    assert "settings name programs" in warning
-    assert repository.last_commit[0] == "first"
+def test_filters_of_the_user_run(repository: Repository) -> None:
+    with (repository.folder / ".gitconfig").open("a") as settings:
+        settings.write('[filter "mine"]\n\tclean = tr a-z A-Z\n')
+    repository.note(".gitattributes", b"*.md filter=mine\n")
+    assert repository.warnings(write("New.md", None, b"text")) == ()
+    assert repository.git("show", "HEAD:New.md") == "TEXT"
 
 
-def test_a_commit_that_fails_is_a_warning_and_the_change_is_made(repository: Repository) -> None:
+@pytest.mark.parametrize("is_other_changed", [False, True])
+def test_a_commit_that_fails_is_a_warning_and_the_change_is_made(
+    repository: Repository, is_other_changed: bool
+) -> None:
     (repository.folder / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
-    (warning,) = repository.warnings(write("A.md", b"A.md", b"new"), write("New.md", None, b"n"))
+    if is_other_changed:
+        repository.note("A.md", b"changed by somebody else")
+    (warning,) = repository.warnings(write("New.md", None, b"n"))
     assert warning.startswith("The change was made, but not committed: git says: fatal: ")
-    assert (repository.contents["A.md"], repository.states) == (b"new", ["applied"])
-    assert repository.git("status", "--porcelain") == " M A.md\n?? New.md\n"
+    assert (repository.contents["New.md"], repository.states) == (b"n", ["applied"])
+    assert repository.git("status", "--porcelain") == " M A.md\n" * is_other_changed + "?? New.md\n"
+
+
+def test_a_change_that_leads_to_what_is_committed_needs_no_commit(repository: Repository) -> None:
+    repository.note("A.md", b"changed by somebody else")
+    assert repository.warnings(write("A.md", b"changed by somebody else", b"A.md")) == ()
+    assert repository.last_commit[0] == "first"
 
 
 def test_what_git_ignores_is_not_committed(repository: Repository) -> None:
