@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import cached_property, partial
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError
@@ -47,7 +47,7 @@ class FunctionTool(Generic[A]):
     arguments: type[A]
     run: Callable[[A], ToolOutcome]
 
-    @property
+    @cached_property
     def spec(self) -> ToolSpec:
         return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.arguments))
 
