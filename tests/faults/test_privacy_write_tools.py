@@ -1,12 +1,14 @@
 """Every tool that proposes changes, called by a model on this machine and by one elsewhere, around a local note."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.egress import FILE, ID, OPEN, SECRET, leaked
+from tests.support.egress import FILE, ID, OPEN, SECRET, Recorder, leaked, make_scene
 from tests.support.write_desk import WriteDesk, write_desk
+from zkchat.model.message import ToolCallPart
 from zkchat.vault.daily_notes import DailyNoteSettings
 from zkchat.writing.conventions import VaultConventions
 
@@ -111,3 +113,20 @@ def test_no_name_of_a_hidden_file_is_told_by_a_rename_that_is_refused(tmp_path: 
         outcome = desk.call("rename_document", path="Open", new_name="Other")
         assert outcome.failed
         assert "Quokkafile" not in outcome.text
+
+
+def test_what_became_of_a_proposal_is_told_without_what_is_local(tmp_path: Path) -> None:
+    calls: list[tuple[str, dict[str, object]]] = [
+        ("rename_document", {"path": "Open garden", "new_name": "Y"}),
+        ("create_document", {"path": FILE, "text": "x"}),
+    ]
+    with Recorder() as server:
+        scene = make_scene(tmp_path, server)
+        scene.world.variables["ZKCHAT_WRITE__ENABLED"] = "true"
+        for tool, arguments in calls:
+            written = json.dumps(arguments)
+            server.call = ToolCallPart(call_id="c1", name=tool, arguments=written)
+            received = scene.ask(scene.elsewhere, "Do it.", "What became of it?", go_on=True)
+            assert tool in received
+            assert "were not applied" in received or tool == "create_document"
+            assert leaked(received, written) == set()

@@ -1,6 +1,7 @@
 """What a conversation does with the changes of notes that its model proposes: it has them settled, and records that."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 from zkchat.chat.journal import Journal
@@ -12,6 +13,7 @@ from zkchat.model.patch import edits_of_user, patch_of
 from zkchat.model.session import ChangesEntry, History
 from zkchat.ports import Tool
 
+ASK_THE_USER: Final = "They need a yes of the user."
 MAX_DIFF_CHARS: Final = 1_000_000
 """Of a patch that is kept in the session."""
 MAX_TOLD_CHARS: Final = 2_000
@@ -136,16 +138,25 @@ def _paths(changes: ChangeSet) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*moved, *(write.path for write in changes.writes)]))
 
 
+def _without(changes: ChangeSet, paths: frozenset[str]) -> ChangeSet:
+    """The changes without those of some files."""
+    moves = tuple(move for move in changes.moves if paths.isdisjoint((move.source, move.target)))
+    return replace(changes, moves=moves, writes=tuple(write for write in changes.writes if write.path not in paths))
+
+
 def _sentence(outcome: ReviewOutcome) -> str:
     """What the model is told."""
     what = f"The changes that you proposed ({outcome.proposed.title})"
     match outcome.decision:
         case "applied":
             if outcome.edited or outcome.changes != outcome.proposed:
-                edits = edits_of_user(outcome.proposed, outcome.changes)[:MAX_TOLD_CHARS]
+                shown = (_without(changes, outcome.withheld) for changes in (outcome.proposed, outcome.changes))
+                edits = edits_of_user(*shown)[:MAX_TOLD_CHARS]
                 return f"{what} were applied as the user edited them:\n{edits}".rstrip()
             return f"{what} were applied."
         case "declined":
             return f"{what} were declined by the user: nothing was changed. Do not propose them again unasked."
         case "kept" | "dropped":
-            return f"{what} were not applied: nothing was changed. {outcome.reason}"
+            names_withheld = any(path in outcome.reason for path in outcome.withheld)
+            reason = ASK_THE_USER if names_withheld else outcome.reason
+            return f"{what} were not applied: nothing was changed. {reason}"

@@ -60,7 +60,7 @@ class ProposalParts:
         from zkchat.writing.tools import write_tools
 
         vault, now = self.workspace.paths.vault, self.workspace.environment.now
-        return write_tools(NoteEditor(library, self.staged, vault_conventions(vault), now), readings)
+        return write_tools(NoteEditor(library, self.staged, vault_conventions(vault), now, for_model=True), readings)
 
     def _is_withheld(self, library: "GuardedLibrary", changes: ChangeSet, path: str) -> bool:
         """Whether a path is, was or will be a note that the model may not see."""

@@ -100,3 +100,5 @@ class ReviewOutcome:
     """Why they were not applied, as a sentence, where the user did not say no."""
     exit_code: int = 0
     """Of a command that was to apply them, where they could not be."""
+    withheld: frozenset[str] = frozenset()
+    """Paths that the model which proposed it may not be told of."""

@@ -12,7 +12,7 @@ from zkchat.model.line_diff import DiffLine
 from zkchat.model.patch import hunks_of_write
 from zkchat.ports import ChangeStore, Tool
 from zkchat.writing.rebase import rebase_changes
-from zkchat.writing.review import ChangeReviewer, ReviewPolicy, Verdict, WhyAsked, folders_of, why_asked
+from zkchat.writing.review import ChangeReviewer, ReviewPolicy, Verdict, WhyAsked, folders_of, touched_paths, why_asked
 from zkchat.writing.staging import StagedChanges
 
 PROPOSE_ONLY: Final = 'It is only shown, because write.mode is "propose".'
@@ -72,7 +72,10 @@ class Proposals:
     def drop(self, reason: str) -> ReviewOutcome | None:
         """Forget what is staged, and return it; None where nothing is."""
         changes = self._take()
-        return ReviewOutcome(decision="dropped", proposed=changes, changes=changes, reason=reason) if changes else None
+        if not changes:
+            return None
+        outcome = ReviewOutcome(decision="dropped", proposed=changes, changes=changes, reason=reason)
+        return replace(outcome, withheld=self._withheld(changes))
 
     def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
         """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
@@ -80,6 +83,12 @@ class Proposals:
         changes = self._take()
         if not changes:
             return None
+        withheld = self._withheld(changes)
+        return replace(self._settled(changes, reasons, withheld, origin), withheld=withheld)
+
+    def _settled(
+        self, changes: ChangeSet, reasons: Sequence[str], withheld: frozenset[str], origin: ChangeOrigin
+    ) -> ReviewOutcome:
         if self.policy.mode == "propose":
             self._show(changes)
             return _kept(changes, PROPOSE_ONLY)
@@ -88,7 +97,7 @@ class Proposals:
             self.policy,
             always=tuple(self.always),
             reasons=reasons,
-            is_withheld=lambda path: self.is_withheld(changes, path),
+            is_withheld=withheld.__contains__,
         )
         if why is None or (self.policy.assumes_yes and why.takes_yes):
             self._show(changes)
@@ -99,6 +108,9 @@ class Proposals:
         else:
             verdict = self._ask(changes, why)
         return self._conclude(changes, verdict, origin)
+
+    def _withheld(self, changes: ChangeSet) -> frozenset[str]:
+        return frozenset(path for path in touched_paths(changes) if self.is_withheld(changes, path))
 
     def _take(self) -> ChangeSet:
         changes = self.staged.change_set()
