@@ -233,7 +233,7 @@ def _verify_rest(lines: PropertyLines, changed: str, name: str) -> PropertyLines
     is_same = (
         changed[after.matter.end :] == lines.text[lines.matter.end :]
         and _others(lines.values(), name) == _others(after.values(), name)
-        and _others(lines.matter.properties.items(), name) == _others(after.matter.properties.items(), name)
+        and repr(_others(lines.matter.properties.items(), name)) == repr(_others(after.matter.properties.items(), name))
     )
     if not is_same:
         raise EditRefused(f"The property {name} cannot be set without changing others.", hint=_BY_HAND)

@@ -36,7 +36,7 @@ def change_of_the_rest(parsed: ParsedNote, splice: Splice) -> str:
     changed = splice.applied(parsed.text)
     before, after = parsed.note, parse_note("", changed)
     inserted = Splice(splice.start, splice.start + len(splice.new), "")
-    if (before.body_start, before.frontmatter) != (after.body_start, after.frontmatter):
+    if before.body_start != after.body_start:
         return "The text would be read as properties of the note."
     if [*_headings(before, splice, is_before=True)] != [*_headings(after, inserted)]:
         return "Headings of the note would no longer be what they are, or stand under others."
