@@ -127,7 +127,7 @@ class CommandIO:
     def fail(self, error: "ZkchatError") -> None:
         self.note(f"zkchat: {error.message}")
         if error.hint:
-            self.note(f"        {error.hint}")
+            self.note("\n".join(f"        {line}".rstrip() for line in error.hint.split("\n")))
 
     @staticmethod
     def _write_line(stream: Any, text: str) -> None:
