@@ -300,3 +300,67 @@ def test_every_request_of_a_run_can_be_built_again(vault: World) -> None:
     shown = vault.run("context", "show", "--request", "--json")
     assert shown.code == ExitCode.OK
     assert "You worked on a goal in steps" in json.dumps(shown.json)
+
+
+def call(tool: str, **arguments: str) -> Steps:
+    return [{"tool": tool, "arguments": arguments}]
+
+
+WRITING: tuple[Steps, ...] = (
+    said("1. Collect what there is.\n2. Link it."),
+    call("create_document", relative_path="Rest.md", text="# Rest\n\nAdults need seven to nine hours.\n"),
+    said("I propose a note.\nDONE: proposed Rest.md"),
+    read("Coffee.md"),
+    call("edit_document", relative_path="Coffee.md", old="The last cup", new="The last cup ([[Rest]])"),
+    said("I propose a link.\nDONE: proposed a link"),
+    said("A note and a link are proposed."),
+)
+
+
+def test_what_a_goal_writes_is_one_change_set_that_is_undone_together(vault: World) -> None:
+    result = run(vault, "Collect", "--write", "--yes", answers=WRITING)
+    assert result.code == ExitCode.OK
+    assert (vault.vault / "Rest.md").is_file()
+    assert "cup ([[Rest]]) is" in (vault.vault / "Coffee.md").read_text()
+    assert len(vault.run("changes", "--json").json) == 1
+    assert vault.run("undo", "--yes").code == ExitCode.OK
+    assert not (vault.vault / "Rest.md").exists()
+    assert (vault.vault / "Coffee.md").read_text() == COFFEE
+
+
+def test_a_dry_run_prints_the_diff_and_changes_nothing(vault: World) -> None:
+    result = run(vault, "Collect", "--write", "--dry-run", answers=WRITING)
+    assert result.code == ExitCode.OK
+    assert "+# Rest\n" in result.out
+    assert "+The last cup ([[Rest]]) is drunk" in result.out
+    assert "A note and a link are proposed." in result.err
+    assert not (vault.vault / "Rest.md").exists()
+    assert run(vault, "Collect", "--dry-run", answers=WRITING).code == ExitCode.USAGE
+
+
+def test_without_a_terminal_and_without_a_yes_nothing_is_written_and_that_is_said(vault: World) -> None:
+    document = run(vault, "Collect", "--write", "--json", answers=WRITING).json
+    (changes,) = document["changes"]
+    assert changes["decision"] == "kept"
+    assert not (vault.vault / "Rest.md").exists()
+
+
+def test_at_a_terminal_what_is_proposed_is_reviewed_after_the_last_step_or_after_each(vault: World) -> None:
+    model = vault.script(*WRITING)
+    arguments = ("agent", "run", "Collect", "--write", "--model", model)
+    whole = vault.run(*arguments, typed="\nn\n", terminal=True)
+    assert whole.code == ExitCode.OK
+    assert whole.err.count("Apply?") == 1
+    each = vault.run(*arguments, "--review", "step", typed="\ny\nq\n", terminal=True)
+    assert each.err.count("Apply?") == 2
+    assert each.code == ExitCode.NO_ANSWER
+    assert "It was stopped when its changes were reviewed." in each.out
+    assert (vault.vault / "Rest.md").is_file()
+    assert (vault.vault / "Coffee.md").read_text() == COFFEE
+
+
+def test_without_leave_to_write_there_are_no_tools_to_write_with(vault: World) -> None:
+    result = run(vault, "Collect", answers=WRITING)
+    assert not (vault.vault / "Rest.md").exists()
+    assert "Rest.md" not in vault.run("changes", "--json").out
+    assert result.code == ExitCode.OK

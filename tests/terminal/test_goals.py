@@ -24,7 +24,7 @@ def test_a_goal_in_a_chat_is_asked_about_stopped_shown_and_gone_on_with(world: W
         terminal.wait_for_prompt()
         terminal.type("/goal Count\r")
         terminal.wait_for("☐ 2. Rest.", "q stops:")
-        terminal.type("e\r")
+        terminal.type("e")
         terminal.wait_for("☐ 3. Wake.")
         terminal.wait_until(lambda: terminal.text.count("q stops:") == 2, "the second question")
         terminal.type("\r")

@@ -307,8 +307,8 @@ class Conversation:
 
     def drop_changes(self, reason: str) -> ChangesReviewed | None:
         """Forget what was proposed while the review was deferred; the session keeps what it was."""
-        self.dropped_changes = self._settlement.drop(reason) if self._settlement else None
-        return self.dropped_changes
+        self._dropped = self._settlement.drop(reason) if self._settlement else None
+        return self._dropped
 
     def settle_changes(self) -> ChangesReviewed | None:
         """Have reviewed what was proposed while the review was deferred; None where nothing was."""

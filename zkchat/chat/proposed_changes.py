@@ -89,8 +89,9 @@ class ChangeSettlement:
             reason=outcome.reason,
             diff=patch_of(outcome.changes).encode(errors="surrogateescape").decode(errors="replace"),
             exit_code=outcome.exit_code,
+            stops=outcome.stops,
         )
-        kept = reviewed.model_dump(exclude={"kind", "exit_code"}) | {"diff": reviewed.diff[:MAX_DIFF_CHARS]}
+        kept = reviewed.model_dump(exclude={"kind", "exit_code", "stops"}) | {"diff": reviewed.diff[:MAX_DIFF_CHARS]}
         self._journal.append(ChangesEntry(**kept, told=_sentence(outcome)))
         return reviewed
 

@@ -2,21 +2,24 @@
 
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from zkchat.cli.ask import AgentOption, PlainOption, PrivateOption
-from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, YesOption, current_io
+from zkchat.cli.ask import AgentOption, DryRunOption, PanelsOption, PlainOption, PrivateOption, WriteOption
+from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
+from zkchat.cli.consent import TerminalInterface
+from zkchat.cli.output import PresenterOptions, announce_model, create_presenter
+from zkchat.cli.trust import ask_to_approve
+from zkchat.compose.writing_options import WritingOptions
 from zkchat.errors import ExitCode, SessionNotFound, UsageError
+from zkchat.model.choices import ReviewTime
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from zkchat.chat.goals.bounds import GoalBounds
     from zkchat.chat.goals.run import GoalRun
-    from zkchat.cli.output import PresenterOptions
-    from zkchat.compose.conversation import OpenConversation
+    from zkchat.compose.conversation import ConversationOptions, OpenConversation
     from zkchat.model.events import Event
     from zkchat.render.presenters.base import Presenter
 
@@ -40,9 +43,16 @@ MinutesOption = Annotated[
     float | None,
     typer.Option("--minutes", metavar="N", help="Minutes it may take; else goal.minutes.", show_default=False),
 ]
+ReviewOption = Annotated[
+    ReviewTime,
+    typer.Option("--review", help="With --write: when you review what is proposed, at the end or after each step."),
+]
 ResumeOption = Annotated[
     bool,
     typer.Option("--resume", "-r", help="Go on with a goal that was stopped: that of SESSION, else the last one."),
+]
+UnaskedOption = Annotated[
+    bool, typer.Option("--yes", "-y", help="Work on the plan unasked; with --write, apply what is proposed.")
 ]
 
 
@@ -63,8 +73,12 @@ def run(
     minutes: MinutesOption = None,
     resume: ResumeOption = False,
     private: PrivateOption = False,
-    yes: YesOption = False,
+    write: WriteOption = False,
+    review: ReviewOption = "end",
+    yes: UnaskedOption = False,
+    dry_run: DryRunOption = False,
     plain: PlainOption = False,
+    panels: PanelsOption = False,
     json_output: JsonOption = False,
 ) -> int:
     """Have a model work on a goal in steps.
@@ -76,25 +90,53 @@ def run(
 
     Ctrl-C keeps what is done, and `zkchat agent run --resume` goes on from the first open step.
     """
-    from zkchat.cli.consent import TerminalInterface
-    from zkchat.cli.output import PresenterOptions, announce_model
-    from zkchat.cli.trust import ask_to_approve
-    from zkchat.compose import conversation
-    from zkchat.compose.goals import bounds_of
+    from zkchat.compose.conversation import ConversationOptions
 
     io = current_io()
     text = _text(goal, is_needed=not resume)
     ask_to_approve(io, vault, may_ask=not json_output)
-    session = _session(io, vault, text) if resume else None
-    options = conversation.ConversationOptions(
-        vault=vault, model=model, session=session, user_interface=TerminalInterface(io), agent=agent, private=private
+    options = ConversationOptions(
+        vault=vault,
+        model=model,
+        session=_session(io, vault, text) if resume else None,
+        user_interface=TerminalInterface(io, plain=plain, reviews=not json_output),
+        agent=agent,
+        private=private,
+        writing=WritingOptions(enabled=write or None, assumes_yes=yes, proposes_only=dry_run),
     )
-    with conversation.open_conversation(io.environment, options) as opened:
+    view = PresenterOptions(json=json_output, plain=plain, panels=panels, dry_run=dry_run)
+    return _work(io, options, view, "" if resume else text, _Named(steps, tokens, minutes, review))
+
+
+class _Named(NamedTuple):
+    """What the user named of a run."""
+
+    steps: int | None
+    tokens: int | None
+    minutes: float | None
+    review: ReviewTime
+
+
+def _work(io: CommandIO, options: "ConversationOptions", view: PresenterOptions, text: str, named: _Named) -> int:
+    """Work on this goal, or without a text on that of the session."""
+    from zkchat.cli.plan_review import TerminalPlanReviewer
+    from zkchat.compose.conversation import open_conversation
+    from zkchat.compose.goals import bounds_of, open_goal_run
+
+    environment, asks = io.environment, not (options.writing.assumes_yes or view.json)
+    is_asked = asks and environment.stdin_is_tty and environment.stderr_is_tty
+    with open_conversation(environment, options) as opened:
+        if view.dry_run and not opened.conversation.may_write:
+            raise UsageError(
+                "--dry-run is about changes of notes, and this model may propose none.", hint="Allow it: --write"
+            )
+        bounds = bounds_of(opened.settings, named.steps, named.tokens, named.minutes)
+        reviewer = TerminalPlanReviewer(io, plain=view.plain) if is_asked else None
+        work = open_goal_run(environment, opened, bounds, reviewer)
+        work.review = named.review
+        work.way_back = lambda session: f"Go on with it: zkchat agent run --resume {session}"
         announce_model(io, opened)
-        bounds = bounds_of(opened.settings, steps, tokens, minutes)
-        work = _goal_run(io, opened, bounds, may_ask=not (yes or json_output))
-        events = work.resume() if resume else work.start(text)
-        return _show(work, events, _presenter(io, opened, PresenterOptions(json=json_output, plain=plain)), opened)
+        return _ShownRun(io, opened, view, work).play(work.start(text) if text else work.resume())
 
 
 def _text(words: list[str] | None, *, is_needed: bool) -> str:
@@ -116,55 +158,62 @@ def _session(io: CommandIO, vault: Path | None, name: str) -> str:
     return found
 
 
-def _goal_run(io: CommandIO, opened: "OpenConversation", bounds: "GoalBounds", *, may_ask: bool) -> "GoalRun":
-    from zkchat.cli.plan_review import TerminalPlanReviewer
-    from zkchat.compose.goals import open_goal_run
+class _ShownRun:
+    """A goal run, shown to its end, or to Ctrl-C: then what is done, and how to go on."""
 
-    environment = io.environment
-    is_asked = may_ask and environment.stdin_is_tty and environment.stderr_is_tty
-    work = open_goal_run(environment, opened, bounds, TerminalPlanReviewer(io) if is_asked else None)
-    work.way_back = lambda session: f"Go on with it: zkchat agent run --resume {session}"
-    return work
+    def __init__(self, io: CommandIO, opened: "OpenConversation", view: PresenterOptions, work: "GoalRun") -> None:
+        self._io = io
+        self._opened = opened
+        self._view = view
+        self._work = work
+        self._presenter = self._create_presenter()
+        self._code: int = ExitCode.NO_ANSWER
+        self._diffs: list[str] = []
 
+    def play(self, events: "AsyncGenerator[Event, None]") -> int:
+        import asyncio
 
-def _presenter(io: CommandIO, opened: "OpenConversation", view: "PresenterOptions") -> "Presenter":
-    from zkchat.cli.output import create_presenter
-    from zkchat.render.presenters.goal import GoalJsonPresenter, GoalPipePresenter
+        try:
+            asyncio.run(self._play(events))
+        except KeyboardInterrupt:
+            self._code = ExitCode.INTERRUPTED
+            if ending := self._work.ending(self._code):
+                self._presenter.show(ending)
+        finally:
+            self._presenter.close()
+        self._tell_changes()
+        return self._code
 
-    environment = io.environment
-    if view.json:
-        return GoalJsonPresenter(environment.stdout)
-    if not (view.plain or environment.stdout_is_tty):
-        return GoalPipePresenter(environment.stdout, environment.stderr)
-    return create_presenter(environment, opened, view)
+    async def _play(self, events: "AsyncGenerator[Event, None]") -> None:
+        from zkchat.model.events import ChangesReviewed, GoalEnded
+        from zkchat.render.presenters.base import ticking
 
+        for warning in self._opened.warnings:
+            self._presenter.show(warning)
+        async with aclosing(events), ticking(self._presenter):
+            async for event in events:
+                self._presenter.show(event)
+                if isinstance(event, GoalEnded):
+                    self._code = event.exit_code
+                elif isinstance(event, ChangesReviewed):
+                    self._diffs.append(event.diff)
 
-def _show(
-    work: "GoalRun", events: "AsyncGenerator[Event, None]", presenter: "Presenter", opened: "OpenConversation"
-) -> int:
-    """Show the run to its end, or to Ctrl-C: then what is done, and how to go on."""
-    import asyncio
+    def _create_presenter(self) -> "Presenter":
+        from zkchat.render.presenters.goal import GoalJsonPresenter, GoalPipePresenter
 
-    try:
-        return asyncio.run(_play(events, presenter, opened))
-    except KeyboardInterrupt:
-        if ending := work.ending(ExitCode.INTERRUPTED):
-            presenter.show(ending)
-        return ExitCode.INTERRUPTED
-    finally:
-        presenter.close()
+        environment, view = self._io.environment, self._view
+        if view.json:
+            return GoalJsonPresenter(environment.stdout)
+        if view.plain or view.panels or environment.stdout_is_tty:
+            return create_presenter(environment, self._opened, view)
+        return GoalPipePresenter(environment.stderr if view.dry_run else environment.stdout, environment.stderr)
 
+    def _tell_changes(self) -> None:
+        """Say what was dropped with a run that was interrupted, and print the diff of a dry run."""
+        from zkchat.render.phrases import reviewed
 
-async def _play(events: "AsyncGenerator[Event, None]", presenter: "Presenter", opened: "OpenConversation") -> int:
-    from zkchat.model.events import GoalEnded
-    from zkchat.render.presenters.base import ticking
-
-    for warning in opened.warnings:
-        presenter.show(warning)
-    code: int = ExitCode.NO_ANSWER
-    async with aclosing(events), ticking(presenter):
-        async for event in events:
-            presenter.show(event)
-            if isinstance(event, GoalEnded):
-                code = event.exit_code
-    return code
+        io, view = self._io, self._view
+        if dropped := self._opened.conversation.take_dropped_changes():
+            io.note(reviewed(dropped))
+        if view.dry_run and not view.json and not io.environment.stdout_is_tty:
+            io.out_exactly("".join(self._diffs))

@@ -178,7 +178,7 @@ class InteractiveChat:
     def _goals(self, opened: conversation.OpenConversation) -> "GoalRun":
         from zkchat.compose.goals import bounds_of, open_goal_run
 
-        reviewer = TerminalPlanReviewer(self.io) if self._environment.stdin_is_tty else None
+        reviewer = TerminalPlanReviewer(self.io, plain=self._view.plain) if self._environment.stdin_is_tty else None
         goals = open_goal_run(self._environment, opened, bounds_of(opened.settings), reviewer)
         goals.way_back = lambda _: "/goal resume goes on with it."
         return goals

@@ -59,3 +59,6 @@ WriteMode = Literal["propose", "ask"]
 
 SectionPosition = Literal["append", "prepend", "replace", "before", "after"]
 """Where a text goes: to the end or the beginning of a section's text, in its place, before its heading, after it."""
+
+ReviewTime = Literal["end", "step"]
+"""When the user reviews what a goal run wants to change: all of it at the end, or after each step."""

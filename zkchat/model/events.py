@@ -122,7 +122,8 @@ class Compacted(Notice):
 class ChangesReviewed(Notice):
     """What became of the changes of notes that the answer proposed: `applied`, `declined`, `kept` (shown, and written
     nowhere; `reason` says why) or `dropped` with a turn that failed. `record` is their number in the journal, `diff`
-    the patch, `exit_code` that of a command which was to apply them."""
+    the patch, `exit_code` that of a command which was to apply them. `stops`: the user wants nothing more of what made
+    the proposal."""
 
     kind: Literal["changes_reviewed"] = "changes_reviewed"
     message_id: str
@@ -134,6 +135,7 @@ class ChangesReviewed(Notice):
     reason: str = ""
     diff: str = ""
     exit_code: int = 0
+    stops: bool = False
 
 
 class Warned(Value):

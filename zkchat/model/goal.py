@@ -10,8 +10,6 @@ DEFAULT_MINUTES: Final = 30
 
 StepState = Literal["open", "done", "blocked"]
 GoalState = Literal["running", "done", "stopped"]
-ReviewTime = Literal["end", "step"]
-"""When the user reviews what a goal run wants to change: all of it at the end, or after each step."""
 
 
 class GoalStep(Value):

@@ -22,6 +22,7 @@ from zkchat.chat.goals.marks import StepAnswer, parse_answer
 from zkchat.chat.goals.plan import parse_plan
 from zkchat.chat.goals.spending import tokens_of
 from zkchat.errors import ExitCode, UsageError
+from zkchat.model.choices import ReviewTime
 from zkchat.model.events import (
     Event,
     EvidenceFound,
@@ -38,7 +39,7 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.goal import Goal, GoalCheck, ReviewTime
+from zkchat.model.goal import Goal, GoalCheck
 from zkchat.model.message import Brief, ChatMessage
 from zkchat.model.text import counted
 
@@ -46,6 +47,7 @@ RESULTS_SHARE: Final = 0.1
 """Of the window: what the results of earlier steps take in the request of a step."""
 CHARACTERS_PER_TOKEN: Final = 4
 INTERRUPTED: Final = "It was interrupted."
+STOPPED_AT_REVIEW: Final = "It was stopped when its changes were reviewed."
 DECLINED: Final = "It was stopped before its first step."
 NOTHING_DONE: Final = "No step could be done."
 NO_ANSWER: Final = "no answer came"
@@ -116,18 +118,17 @@ class GoalRun:
 
     async def _run(self, goal: Goal, emit: Emit) -> None:
         work = _Work(self, goal.model_copy(update={"state": "running", "reason": ""}))
-        exit_code: int = ExitCode.OK
         try:
             await work.run(emit)
         except _Stopped as stopped:
-            exit_code = stopped.exit_code
+            work.exit_code = stopped.exit_code
             await work.end(emit, stopped.reason)
         except (asyncio.CancelledError, GeneratorExit):
             work.interrupt()
             raise
         finally:
             work.changes.defer(False)
-        await emit(self._ended(work.goal, exit_code))
+        await emit(self._ended(work.goal, work.exit_code))
 
     def ending(self, exit_code: int) -> GoalEnded | None:
         """The end of a run that was interrupted, and could emit nothing more."""
@@ -176,6 +177,7 @@ class _Work:
         self._known = frozenset(self._talk.history.messages)
         self._request = 0
         """Tokens of the last request."""
+        self.exit_code: int = ExitCode.OK
         self._paused = timedelta()
         """While the user was asked: nobody is hurried by the bound."""
         self.changes = GoalChanges(self._talk)
@@ -215,9 +217,13 @@ class _Work:
         self._run.check(self.goal)  # before anything is written
         with self._pause():
             self.goal, reviewed = self.changes.settle(self.goal)
-        if reviewed:
-            await self._keep(emit)
-            await emit(reviewed)
+        if reviewed is None:
+            return
+        await self._keep(emit)
+        await emit(reviewed)
+        self.exit_code = self.exit_code or reviewed.exit_code
+        if reviewed.stops and self.goal.state == "running":
+            raise _Stopped(STOPPED_AT_REVIEW)
 
     def keep(self, **changes: object) -> Warned | None:
         """Store the goal as it stands."""

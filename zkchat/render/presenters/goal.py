@@ -4,6 +4,7 @@ import json
 from typing import TextIO
 
 from zkchat.model.events import (
+    ChangesReviewed,
     Event,
     GoalEnded,
     GoalPlanned,
@@ -16,15 +17,15 @@ from zkchat.model.events import (
 from zkchat.model.goal import AnswerSupport, Goal
 from zkchat.render import checklist, phrases
 from zkchat.render.presenters.base import OutputStream
-from zkchat.render.presenters.json import Json, json_value
+from zkchat.render.presenters.json import Json, changes_value, json_value
 from zkchat.render.sanitize import error_lines, sanitize_text
 
 
 class GoalPipePresenter:
-    """Writes the result to standard output once the run ends, and the checklist, as it ticks, to standard error."""
+    """Writes the result once the run ends, and the checklist, as it ticks, to standard error."""
 
-    def __init__(self, stdout: TextIO, stderr: TextIO) -> None:
-        self._result = OutputStream(stdout)
+    def __init__(self, results: TextIO, stderr: TextIO) -> None:
+        self._result = OutputStream(results)
         self._errors = OutputStream(stderr)
 
     def show(self, event: Event) -> None:
@@ -34,6 +35,8 @@ class GoalPipePresenter:
                     self._result.line(sanitize_text(event.result))
                 for line in checklist.lines_of(event, is_plain=True):
                     self._errors.line(line)
+            case ChangesReviewed():
+                self._errors.line(phrases.notice(event))
             case Warned():
                 self._errors.line(phrases.warning(event.text, event.hint))
             case TurnFailed():
@@ -56,6 +59,7 @@ class GoalJsonPresenter:
         self._goal: Goal | None = None
         self._ended: GoalEnded | None = None
         self._model = ""
+        self._changes: list[ChangesReviewed] = []
         self._warnings: list[Warned] = []
         self._failure: TurnFailed | None = None
 
@@ -67,6 +71,8 @@ class GoalJsonPresenter:
                 self._goal, self._ended = event.goal, event
             case TurnFinished():
                 self._model = f"{event.message.provider}:{event.message.model}".strip(":")
+            case ChangesReviewed():
+                self._changes.append(event)
             case Warned():
                 self._warnings.append(event)
             case TurnFailed():
@@ -89,6 +95,7 @@ class GoalJsonPresenter:
             "result": ended.result if ended else "",
             "steps": [*_steps(ended)] if ended else [],
             "check": _support(ended.check.result) if ended else _support(AnswerSupport()),
+            "changes": [changes_value(each) for each in self._changes],
             "tokens": goal.tokens if goal else 0,
             "seconds": round(goal.seconds, 1) if goal else 0,
             "session": ended.session_id if ended else "",

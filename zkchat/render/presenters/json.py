@@ -125,7 +125,7 @@ class JsonPresenter:
             "message": _text(message.id) if message else None,
             "model": _text(f"{message.provider}:{message.model}".strip(":")) if message else None,
             "status": message.status if message else "error",
-            "changes": _changes(self._changes),
+            "changes": changes_value(self._changes),
             "warnings": [{"text": _text(warning.text), "hint": _text(warning.hint)} for warning in self._warnings],
         }
         if self._failure:
@@ -138,7 +138,7 @@ class JsonPresenter:
         return document
 
 
-def _changes(reviewed: ChangesReviewed | None) -> Json:
+def changes_value(reviewed: ChangesReviewed | None) -> Json:
     if reviewed is None:
         return None
     return {

@@ -146,7 +146,8 @@ COMMANDS: Final[Sequence[Command]] = (
         help="work in steps",
         details="The model makes a plan, which you may change, works on its steps one after the other, and what came "
         "of them is compared with your notes. Ctrl-C keeps what is done, /goal resume goes on from the first open "
-        "step. Without GOAL, the checklist. The bounds are the settings goal.steps, goal.tokens and goal.minutes.",
+        "step. What it proposes to change after /write on is reviewed at the end. Without GOAL, the checklist. The "
+        "bounds are the settings goal.steps, goal.tokens and goal.minutes.",
         act=goal.goal,
         complete=goal.complete_goal,
     ),
