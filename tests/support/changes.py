@@ -18,6 +18,7 @@ class ChangesInMemory:
         self.journal: list[ChangeRecord] = []
         self.before_apply: Callable[[], object] = lambda: None
         """What somebody else does at the last moment."""
+        self.remarks: tuple[str, ...] = ()
 
     def read_bytes(self, path: str) -> bytes | None:
         return self.files.get(path)
@@ -45,7 +46,7 @@ class ChangesInMemory:
         self.journal.append(
             ChangeRecord(id=len(self.journal) + 1, at=NOON, state="applied", origin=origin, changes=changes)
         )
-        return self.journal[-1]
+        return replace(self.journal[-1], remarks=self.remarks)
 
     def undo(self, record_id: int) -> ChangeRecord:
         record = self.journal[record_id - 1]

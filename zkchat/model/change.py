@@ -97,7 +97,7 @@ class ReviewOutcome:
     record_id: int | None = None
     """In the journal, where they were applied."""
     reason: str = ""
-    """Why they were not applied, as a sentence, where the user did not say no."""
+    """Why they were not applied, as a sentence, where the user did not say no; else what went wrong beside."""
     exit_code: int = 0
     """Of a command that was to apply them, where they could not be."""
     withheld: frozenset[str] = frozenset()

@@ -66,7 +66,7 @@ def reviewed(event: ChangesReviewed) -> str:
     match event.decision:
         case "applied":
             how = "Applied, as you edited it" if event.edited else "Applied"
-            return f"{how}: {title}. `zkchat undo` takes it back."
+            return f"{how}: {title}. `zkchat undo` takes it back. {sanitize_line(event.reason)}".rstrip()
         case "declined":
             return f"Not applied: {title}."
         case "kept" | "dropped":

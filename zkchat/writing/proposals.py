@@ -140,7 +140,8 @@ class Proposals:
                 except FilesChanged as error:
                     verdict = self._rebased(verdict, error)
                 else:
-                    return replace(_outcome("applied", proposed, verdict), record_id=record.id)
+                    outcome = _outcome("applied", proposed, verdict)
+                    return replace(outcome, record_id=record.id, reason=" ".join(record.remarks))
         except ZkchatError as error:
             return _kept(proposed, f"{error.message} {error.hint}".strip(), error.exit_code)
         return _kept(proposed, ALWAYS_CHANGING, ExitCode.VAULT)

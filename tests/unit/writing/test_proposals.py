@@ -42,6 +42,14 @@ def test_what_the_user_agrees_to_is_applied_together(store: ChangesInMemory) -> 
     assert store.journal[0].origin == ORIGIN
 
 
+def test_what_went_wrong_beside_is_told(store: ChangesInMemory) -> None:
+    store.remarks = ("The change was made, but not committed.",)
+    proposed = proposals(store, Answering(yes))
+    stage(proposed)
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.reason) == ("applied", "The change was made, but not committed.")
+
+
 def test_nothing_is_asked_where_nothing_is_staged(store: ChangesInMemory) -> None:
     assert proposals(store, Answering()).settle(ORIGIN) is None
 
