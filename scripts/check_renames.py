@@ -128,9 +128,15 @@ class State:
         self.texts = {path: content.decode(errors="replace") for path, content in files.items() if _has_links(path)}
         entries = [_entry(path, self.texts[path].removeprefix("\ufeff") if is_note(path) else "") for path in files]
         self._paths = set(files)
+        self._meanings: dict[str, list[Meaning]] = {}
         self._catalog = Catalog(entries, lambda _: Anchors())
 
     def meanings(self, path: str) -> list[Meaning]:
+        if path not in self._meanings:
+            self._meanings[path] = self._found_meanings(path)
+        return self._meanings[path]
+
+    def _found_meanings(self, path: str) -> list[Meaning]:
         text = self.texts[path]
         if is_note(path):
             return [self._meaning(link, path) for link in _links(text, True)]
